@@ -1,0 +1,128 @@
+"""The command line: `strata VERB …`. Finds the verb's module by name and loads only that one.
+
+Answers go to stdout, everything else to stderr. A failed command prints one line that says what to do and exits with the
+error's own code; a traceback is a bug.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from strata.errors import StrataError, Usage
+
+# verb → (module, what it does); the module's COMMANDS has the rest.
+VERBS: dict[str, tuple[str, str]] = {
+    "init": ("tending", "make a home"),
+    "note": ("writing", "keep a note"),
+    "memo": ("writing", "keep a named memory file"),
+    "edit": ("writing", "change a record"),
+    "link": ("writing", "relate two records"),
+    "unlink": ("writing", "take a relation back"),
+    "pin": ("writing", "keep a record from fading"),
+    "unpin": ("writing", "take a pin back"),
+    "forget": ("writing", "put a record into the archive, or remove every trace of it"),
+    "restore": ("writing", "bring a forgotten record back"),
+    "episode": ("writing", "write a line in the diary"),
+    "recall": ("finding", "find what is known about something"),
+    "get": ("finding", "show one record"),
+    "list": ("finding", "list records"),
+    "related": ("finding", "show what is linked to a record"),
+    "tags": ("finding", "list tags"),
+    "stats": ("finding", "show how much of what there is"),
+    "sync": ("tending", "take in what was changed by hand"),
+    "reindex": ("tending", "rebuild the index and write its exports"),
+    "check": ("tending", "name everything that wants a person's eye"),
+    "config": ("tending", "show or change settings"),
+    "completion": ("tending", "print a tab completion script"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    as_json = "--json" in given
+    try:
+        return run(given)
+    except StrataError as error:
+        return complain(error, as_json)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("STRATA_DEBUG"):
+            raise
+        return complain(StrataError(f"this is a bug in Strata: {type(error).__name__}: {error}",
+                                    "run again with STRATA_DEBUG=1 for the details"), as_json)
+
+
+def run(given: list[str]) -> int:
+    """Find the verb among the words, load its module, do it."""
+    at = next((at for at, word in enumerate(given) if not word.startswith("-") and not _takes_value(given, at)), None)
+    if at is None:
+        return overview(given)
+    verb = given[at]
+    if verb == "help":
+        return run([*given[at + 1 :], "--help"]) if given[at + 1 :] else overview(["--help"])
+    if verb not in VERBS:
+        raise Usage(f"no command {verb!r}", suggest(verb))
+    from importlib import import_module
+
+    module = import_module(f"strata.doors.cli.{VERBS[verb][0]}")
+    from strata.doors.cli.desk import Desk
+
+    desk = Desk(verb, VERBS[verb][1], module.COMMANDS[verb], given[:at] + given[at + 1 :])
+    with desk:
+        return module.COMMANDS[verb].run(desk) or 0
+
+
+def _takes_value(given: list[str], at: int) -> bool:
+    return at > 0 and given[at - 1] in ("--home", "--project", "--agent", "--session")
+
+
+def overview(given: list[str]) -> int:
+    """`strata`, `strata --help`, `strata --version`."""
+    if "--version" in given:
+        from strata import __version__
+
+        print(f"strata {__version__}")
+        return 0
+    wrong = [word for word in given if word not in ("--help", "-h", "--json")]
+    if wrong:
+        raise Usage(f"no option {wrong[0]!r} without a command", "see: strata --help")
+    width = max(map(len, VERBS)) + 2
+    print("Strata: one local-first memory for AI agents.\n\nusage: strata VERB … [--home FOLDER] [--json]\n")
+    for verb, (_, what) in VERBS.items():
+        print(f"  {verb:<{width}}{what}")
+    print("\nExamples:\n  strata note 'Redis drops idle connections' --text 'Set socket_keepalive.' --tag redis\n"
+          "  strata recall 'why does redis disconnect'\n\n`strata VERB --help` tells more. The home is --home, else "
+          "STRATA_HOME, else\nthe strata folder among the user's data.")
+    return 0
+
+
+def suggest(verb: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(verb, VERBS, 1)
+    return f"did you mean {near[0]!r}?" if near else "see: strata --help"
+
+
+def complain(error: StrataError, as_json: bool) -> int:
+    """One line on stderr, and the error's own exit code."""
+    if as_json:
+        import json
+
+        told = {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+        print(json.dumps(told, ensure_ascii=False), file=sys.stderr)
+    else:
+        print(f"strata: {' '.join(str(error).split())}", file=sys.stderr)
+    return error.exit_code
+
+
+def console() -> None:
+    """The installed `strata` script."""
+    sys.exit(main())

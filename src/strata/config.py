@@ -1,0 +1,164 @@
+"""Configuration: alone reads settings files and the environment.
+
+Flag > STRATA_* > the user's config.toml > the home's _config.json (seed 004's four keys) > the home's strata.toml > defaults.
+Addresses and keys come from the user's side only: a foreign home can name a provider and a model, never a server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from strata.errors import Invalid
+
+PROVIDERS = ("static", "minilm", "ollama", "openai", "none")
+SEED_KEYS = ("embedding_provider", "openai_api_key", "ollama_model", "openai_model")
+
+
+def _xdg(variable: str, fallback: str, env: Mapping[str, str]) -> Path:
+    base = env.get(variable)
+    return Path(base) if base and os.path.isabs(base) else Path(env.get("HOME") or os.path.expanduser("~")) / fallback
+
+
+def data_folder(env: Mapping[str, str] = os.environ) -> Path:
+    return _xdg("XDG_DATA_HOME", ".local/share", env) / "strata"
+
+
+def config_folder(env: Mapping[str, str] = os.environ) -> Path:
+    return _xdg("XDG_CONFIG_HOME", ".config", env) / "strata"
+
+
+def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
+    return _xdg("XDG_CACHE_HOME", ".cache", env) / "strata"
+
+
+def home_path(flag: str | None = None, env: Mapping[str, str] = os.environ) -> Path:
+    """Which home: the flag, else STRATA_HOME, else the user's data folder."""
+    return Path(flag or env.get("STRATA_HOME") or data_folder(env)).expanduser().absolute()
+
+
+def machine_id(env: Mapping[str, str] = os.environ) -> str:
+    """Eight hex digits that tell this machine's logs from another's; made once."""
+    path = config_folder(env) / "machine"
+    try:
+        known = path.read_text().strip()
+        if len(known) == 8:
+            return known
+    except OSError:
+        pass
+    fresh = token_hex(4)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(fresh + "\n")
+    except FileExistsError:
+        return path.read_text().strip() or fresh
+    except OSError:
+        return "00000000"
+    return fresh
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """What is configured for one home; read once when it is opened."""
+
+    provider: str = "static"
+    ollama_model: str = "nomic-embed-text"
+    openai_model: str = "text-embedding-3-small"
+    ollama_url: str = "http://localhost:11434"
+    openai_url: str = "https://api.openai.com/v1"
+    openai_key: str | None = None
+    chat_url: str | None = None
+    chat_model: str | None = None
+    chat_key: str | None = None
+    agent: str = "main"
+    project: str = "default"
+    session: str | None = None
+    projects: tuple[str, ...] = ()
+    language: str = "english"
+    home_id: str = ""
+    git_commit: str = "off"
+    caps: Mapping[str, Any] = field(default_factory=dict)
+    tiers: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # everything of strata.toml, for what is rarely asked
+
+
+def load(home: Path, env: Mapping[str, str] = os.environ, cwd: str | None = None) -> Config:
+    """The settings in force for a home."""
+    tracked = _toml(home / "strata.toml")
+    seed = seed_config(home)
+    user = _toml(config_folder(env) / "config.toml")
+    embedding, chat = user.get("embedding", {}), user.get("chat", {})
+    provider = env.get("STRATA_PROVIDER") or embedding.get("provider") or _seed_provider(home, seed) or "static"
+    if provider not in PROVIDERS:
+        raise Invalid(f"embedding provider {provider!r} is unknown", f"use one of {', '.join(PROVIDERS)}")
+    own_key = env.get("STRATA_OPENAI_KEY") or env.get("OPENAI_API_KEY") or embedding.get("openai_key")
+    openai_url = env.get("STRATA_OPENAI_URL") or embedding.get("openai_url")
+    home_key = _home_key(home, seed) if own_key is None and openai_url is None else None
+    return Config(
+        provider=provider, openai_key=own_key or home_key, openai_url=openai_url or Config.openai_url,
+        ollama_url=env.get("STRATA_OLLAMA_URL") or embedding.get("ollama_url") or Config.ollama_url,
+        ollama_model=embedding.get("ollama_model") or seed.get("ollama_model") or Config.ollama_model,
+        openai_model=embedding.get("openai_model") or seed.get("openai_model") or Config.openai_model,
+        chat_url=env.get("STRATA_CHAT_URL") or chat.get("url"), chat_model=env.get("STRATA_CHAT_MODEL") or chat.get("model"),
+        chat_key=env.get("STRATA_CHAT_KEY") or chat.get("key"), agent=env.get("STRATA_AGENT") or user.get("agent") or "main",
+        project=env.get("STRATA_PROJECT") or _git_project(cwd or os.getcwd()) or "default",
+        session=env.get("STRATA_SESSION") or None, projects=tuple(tracked.get("projects", ())),
+        language=tracked.get("language", "english"), home_id=str(tracked.get("home_id", "")),
+        git_commit=str(tracked.get("git_commit", "off")), caps=tracked.get("caps", {}), tiers=tracked.get("tiers", {}),
+        settings=tracked,
+    )
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise Invalid(f"{path.name} cannot be read: {error}", "mend it or move it away") from None
+
+
+def seed_config(home: Path) -> dict[str, Any]:
+    """Seed 004's _config.json as it stands; empty if there is none."""
+    try:
+        found = json.loads((home / "_config.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise Invalid(f"_config.json cannot be read: {error}", "mend it or move it away") from None
+    if not isinstance(found, dict):
+        raise Invalid("_config.json must be an object", "mend it or move it away")
+    return found
+
+
+def _seed_provider(home: Path, seed: Mapping[str, Any]) -> str | None:
+    """The seed's default is ollama; without any _config.json it is ours."""
+    if not seed and not (home / "_config.json").exists():
+        return None
+    return str(seed.get("embedding_provider") or "ollama")
+
+
+def _home_key(home: Path, seed: Mapping[str, Any]) -> str | None:
+    """A key kept in the home counts only if nobody else could have put it there."""
+    key = seed.get("openai_api_key")
+    if not isinstance(key, str):
+        return None
+    found = (home / "_config.json").stat()
+    private = stat.S_IMODE(found.st_mode) == 0o600 and found.st_uid == os.getuid()
+    return key if private else None
+
+
+def _git_project(start: str) -> str | None:
+    here = Path(start)
+    for folder in (here, *here.parents):
+        if (folder / ".git").exists():
+            return folder.name or None
+    return None

@@ -1,0 +1,181 @@
+"""Facts from dialog, with no model: rules that would rather miss a fact than state a wrong one.
+
+`extract` reads every turn as sentences and clauses and keeps what somebody plainly states of themselves, of their
+people or of their things, with the turn it stands in. Same turns, same facts. The words it goes by are a Language.
+It must not know files, topics or other entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+from strata.derive.english import ENGLISH
+from strata.derive.language import Language
+from strata.derive.sentences import QUOTED, Sentence, clauses, prose, sentences, tokens
+from strata.derive.statement import Statement, read_clause
+from strata.derive.subject import Speech, Who
+from strata.derive.verb import Mode
+from strata.derive.when import MEDIUM_TERM_DAYS, SHORT_TERM_DAYS, When, first_day, moment, read_time
+from strata.model.dialog import Fact, Turn
+
+_HEARD = ("user", "assistant", "other")  # tools and system prompts state nothing of anybody
+_TRUST = {"user": "user", "assistant": "agent", "other": "user"}
+
+
+def extract(turns: Sequence[Turn], *, entry_ts: str, language: Language = ENGLISH) -> list[Fact]:
+    """The facts that the turns state, in the order they were said, each once."""
+    heard = [turn for turn in turns if turn.role in _HEARD]
+    lines = {turn.number: [sentence for line in prose(turn.text, language) for sentence in sentences(line, language)]
+             for turn in heard if not language.retractions.search(turn.text)}
+    speakers = list(dict.fromkeys(turn.speaker for turn in heard))
+    names = _names((sentence for found in lines.values() for sentence in found), speakers, language)
+    assisted = any(turn.role == "assistant" for turn in heard)
+    found: dict[tuple[str, str, str], Fact] = {}
+    for turn in heard:
+        others = [name for name in speakers if name != turn.speaker]
+        speech = Speech(turn.speaker, others[0] if len(others) == 1 else None, names,
+                        turn.role == "user" and (assisted or not others))
+        said = moment(turn.ts, entry_ts)
+        for sentence in lines.get(turn.number, ()):
+            for statement, when in _statements(sentence, speech, said, language):
+                fact = _fact(statement, when, turn, sentence.text, entry_ts, language)
+                found.setdefault((fact.subject.casefold(), fact.relation.casefold(), fact.object.casefold()), fact)
+    return list(found.values())
+
+
+def _names(said: Iterator[Sentence], speakers: list[str], language: Language) -> frozenset[str]:
+    """The words of a dialog that are names: its speakers, and what is capitalised inside a sentence."""
+    names = {part.casefold() for speaker in speakers for part in speaker.split()}
+    for sentence in said:
+        for word in sentence.text.split()[1:]:
+            bare = word.strip(",;:()!?'\"")
+            if bare[:1].isupper() and bare[1:].islower() and bare.casefold() not in language.stop_words:
+                names.add(bare.casefold())
+    return frozenset(names)
+
+
+def _statements(sentence: Sentence, speech: Speech, said: date | None, language: Language
+                ) -> Iterator[tuple[Statement, When]]:
+    """What a sentence states, with its time; time words before the subject hold for the clause that follows."""
+    words = tokens(sentence.text, language)
+    if any(word.casefold() in language.hypotheticals for word in words):
+        return
+    pieces = clauses(words, language)
+    if sentence.asked:
+        asking = len(pieces) > 1 and pieces[-1].low[0] in language.asks and not (
+            pieces[0].low[0] in language.asks or pieces[-1].low[-1] in language.tags)
+        pieces = pieces[:-1] if asking else []
+    carried = When("")
+    for number, piece in enumerate(pieces):
+        quoted = QUOTED in (piece.opener, pieces[number + 1].opener if number + 1 < len(pieces) else "")
+        when = read_time(" ".join(piece.words), said, language)
+        if quoted or piece.opener in language.asides or piece.low[0] in language.asides or _hedged(when.rest, language):
+            carried = When("")
+            continue
+        if when.words and not when.rest.strip(" ,"):
+            carried = when
+            continue
+        if when.direction is None and carried.direction is not None:
+            when = carried._replace(rest=when.rest)
+        carried = When("")
+        leads = number + 1 < len(pieces) and pieces[number + 1].opener == ","
+        for statement in _read(" ".join(piece.words), when, speech, language):
+            if leads and (statement.subject.who, statement.verb.mode) == ("implied", "progressive"):
+                continue  # "Taking your advice, I …" only leads to what follows
+            yield _in_time(statement, when, said)
+
+
+def _read(whole: str, when: When, speech: Speech, language: Language) -> list[Statement]:
+    """Read a clause without its time words, or with them where the time is what is stated: "born in 1990"."""
+    found = list(read_clause(when.rest, speech, language))
+    if found or not when.words or when.rest == whole:
+        return found
+    return [statement for statement in read_clause(whole, speech, language)
+            if statement.verb.base == language.be or language.kinds.get(statement.verb.base) == "commitment"
+            or statement.subject.who in ("thing", "owned", "named")]
+
+
+def _hedged(text: str, language: Language) -> bool:
+    return any(word in language.hedges for word in text.casefold().split())
+
+
+def _in_time(statement: Statement, when: When, said: date | None) -> tuple[Statement, When]:
+    """ "Signed up for a course next month": the time is the course's, not the signing's."""
+    past = statement.verb.mode in ("past", "perfect", "was")
+    if past and when.direction == 0 and when.date and said and first_day(when.date) > str(said):
+        return statement, When(when.rest)  # "this weekend", said of what is over: which one is not known
+    if when.direction == 1 and past:
+        return statement._replace(object=f"{statement.object} {when.words}"), When(when.rest)
+    return statement, when
+
+
+def _kind(statement: Statement, when: When, language: Language) -> tuple[str, str]:
+    """The type of a statement and its time span."""
+    verb, relation = statement.verb, statement.relation
+    for pattern, kind, span in language.relation_kinds:
+        if pattern.fullmatch(relation):
+            kind = "trait" if kind == "identity" and statement.subject.who == "thing" else kind
+            return kind, span or _span(kind, verb.mode, when)
+    kind = _TYPE_OF[verb.mode]
+    if verb.mode in ("must", "limit"):
+        return kind, "long_term" if when.direction != 1 else "future"
+    if statement.subject.slot:
+        kind = "preference" if language.favourite.match(statement.subject.slot) else "identity"
+        kind = "trait" if not verb.base and kind == "identity" else kind
+    elif verb.mode in ("copula", "was"):
+        found = [named for pattern, named in language.object_kinds if pattern.match(statement.object)]
+        noun = statement.object.split()[0].casefold() in language.articles or statement.object[:1].isdigit() \
+            or statement.object.casefold() in language.bare_states
+        person = statement.subject.who not in ("thing",)
+        kind = found[0] if found else "identity" if noun and person and relation == verb.relation else kind
+    elif verb.base in language.kinds and verb.mode != "future":
+        kind = language.kinds[verb.base]
+    elif verb.base in language.duties and f" {language.infinitive} " in f"{relation} " and verb.mode == "present":
+        kind = "commitment" if statement.subject.who in ("speaker", "implied") else "constraint"
+    if kind == "event" and when.direction == 1 and verb.mode == "progressive" and verb.base not in language.silent:
+        kind = "commitment"
+    return kind, _span(kind, verb.mode, when)
+
+
+_TYPE_OF: dict[Mode, str] = {
+    "present": "trait", "past": "event", "perfect": "event", "progressive": "event", "future": "commitment", "copula": "trait",
+    "was": "event", "must": "constraint", "limit": "constraint", "wish": "preference", "ability": "trait"}
+
+
+def _span(kind: str, mode: Mode, when: When) -> str:
+    """How long a statement holds, or how far from now it happened."""
+    if mode == "future" or when.direction == 1 or (kind == "commitment" and mode != "past"):
+        return "future"
+    if when.direction == -1 or (when.date and when.days):
+        return "short_term" if when.days <= SHORT_TERM_DAYS else "medium_term" if when.days <= MEDIUM_TERM_DAYS else "long_term"
+    if (mode in ("progressive", "copula") and kind in ("event", "trait")) or when.direction == 0:
+        return "current"
+    if kind == "event" or (mode == "past" and kind in ("preference", "trait")):
+        return "medium_term"
+    return "future" if kind == "commitment" else "long_term"
+
+
+_TRUSTED_WHO: dict[Who, float] = {
+    "speaker": 0.2, "group": 0.15, "owned": 0.15, "named": 0.1, "thing": 0.05, "implied": 0.0, "other": -0.05}
+
+
+def _confidence(statement: Statement, when: When, kind: str, language: Language) -> float:
+    """Earned by plain speech: a known verb, a named person, an exact object, a date; lost by leaning on what is unsaid."""
+    words = statement.object.split()
+    score = 0.5 + _TRUSTED_WHO[statement.subject.who]
+    score += 0.1 if statement.verb.base in language.thirds else -0.1
+    score += 0.05 if any(word[:1].isupper() or any(sign.isdigit() for sign in word) for word in words) else 0.0
+    score += 0.05 if when.date else 0.0
+    score += 0.05 if kind in ("identity", "preference", "constraint") else 0.0
+    score -= 0.2 if statement.leaning else 0.0
+    score -= 0.1 if len(words) > 10 else 0.0
+    score -= 0.1 if statement.verb.mode in ("wish", "ability", "future") else 0.0
+    return round(min(0.95, max(0.1, score)), 2)
+
+
+def _fact(statement: Statement, when: When, turn: Turn, sentence: str, entry_ts: str, language: Language) -> Fact:
+    kind, span = _kind(statement, when, language)
+    return Fact(subject=statement.subject.name, relation=statement.relation, object=statement.object, type=kind,
+                time_span=span, confidence=_confidence(statement, when, kind, language), entry_ts=entry_ts, turn=turn.number,
+                date=when.date, sentence=sentence, speaker=turn.speaker, trust=_TRUST[turn.role])

@@ -1,0 +1,208 @@
+"""Notices: what memory offers, unasked, when a file is about to be touched, a plan is made or a session starts.
+
+A notice offers and never forces: a title, an age, what went wrong, and how to ask for more. What was shown lately is
+not shown again at once, but it is always said that it is known: "already shown" never looks like "nothing known".
+Everything comes in as an argument (the works, the clock, what was shown when); nothing is read or remembered here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from strata.derive.alike import likeness
+from strata.model.text import first_sentence
+from strata.model.times import age
+from strata.model.words import stems
+from strata.model.work import Work
+
+COOLDOWN = 1800.0  # seconds in which the same thing is not shown twice
+MOST = 5
+REPEATS = 0.5  # share of a plan's words that a failed work must share to be called the same plan
+SAME_GOAL = 0.6
+
+
+class Touch(NamedTuple):
+    """A work on a file, as far as a notice must know it; it can be read from the index alone."""
+
+    id: str
+    goal: str
+    task_type: str
+    agent: str
+    created: float
+    success: bool
+    summary: str = ""
+    operation: str = "read"
+    reason: str = ""
+    approach: str = ""
+    follow_ups: tuple[str, ...] = ()
+    replaced: bool = False  # another work supersedes it
+
+
+class Notice(NamedTuple):
+    """One thing worth knowing now."""
+
+    trigger: str  # file, conflict, intent, unfinished, follow-up
+    id: str
+    title: str
+    seconds: float  # how old
+    agent: str
+    success: bool
+    operation: str = ""
+    why: str = ""
+    solved_by: str | None = None
+
+    @property
+    def age(self) -> str:
+        """As a person says it: 3 days ago."""
+        return f"{age(self.seconds)} ago"
+
+    @property
+    def more(self) -> str:
+        """How to ask for the rest."""
+        return f"strata get {self.id} --depth reasoning"
+
+    @property
+    def text(self) -> str:
+        """The notice on one line."""
+        did = {"create": "created", "delete": "deleted", "edit": "edited", "read": "read"}.get(self.operation, "worked")
+        head = {"conflict": "FAILED BEFORE", "unfinished": "Unfinished", "follow-up": "Still to do"}.get(
+            self.trigger, "Worked" if self.success else "FAILED")
+        why = f" — {self.why}" if self.why else ""
+        later = f"; later solved by {self.solved_by}" if self.solved_by else ""
+        who = f"{self.agent} {did}, {self.age}" if self.operation else f"{self.agent}, {self.age}"
+        return f"{head}: {self.title} ({who}){why}{later}. More: {self.more}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"trigger": self.trigger, "id": self.id, "title": self.title, "age": self.age, "seconds": self.seconds,
+                "agent": self.agent, "success": self.success, "operation": self.operation or None,
+                "why": self.why or None, "solved_by": self.solved_by, "more": self.more}
+
+
+class FileNotices(NamedTuple):
+    """The answer to check_file: what is known of a file, what of it is new to the asker, what was just shown."""
+
+    path: str
+    known: int
+    notices: tuple[Notice, ...]
+    already: tuple[str, ...] = ()  # ids shown within the cooldown
+    already_seconds: float = 0.0  # how long ago the latest of them was
+
+    @property
+    def state(self) -> str:
+        """`nothing` is known, there are `notices`, or all that is known was already `shown`."""
+        return "notices" if self.notices else "shown" if self.known else "nothing"
+
+    @property
+    def text(self) -> str:
+        if not self.known:
+            return f"nothing known of {self.path}"
+        lines = [notice.text for notice in self.notices]
+        rest = self.known - len(self.notices) - len(self.already)
+        if self.already:
+            lines.append(f"{_works(len(self.already))} on {self.path} already shown {age(self.already_seconds)} ago; "
+                         f"again: strata check-file {self.path} --again")
+        if rest > 0:
+            lines.append(f"{_works(rest)} more on {self.path}: strata recall --file {self.path} --kind work")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"path": self.path, "state": self.state, "known": self.known, "already_shown": list(self.already),
+                "notices": [notice.to_dict() for notice in self.notices]}
+
+
+def _works(count: int) -> str:
+    return f"{count} work{'s' if count != 1 else ''}"
+
+
+def check_file(path: str, touches: Sequence[Touch], now: float, *, known: int | None = None,
+               shown: Mapping[str, float] | None = None, cooldown: float = COOLDOWN, plan: str = "",
+               limit: int = MOST) -> FileNotices:
+    """What is worth knowing before touching a file: first what a plan would repeat, then what failed, then the latest.
+
+    `touches` are the works on the file, newest first; `known` says how many there are if not all were handed in;
+    `shown` says when each work was last shown to the asker. A conflict is never held back.
+    """
+    notices = find_conflicts(plan, touches, now)[:limit] if plan else []
+    told = {notice.id for notice in notices}
+    fresh, already, latest = [], [], 0.0
+    for touch in touches:
+        if touch.id in told:
+            continue
+        seen = shown.get(touch.id) if shown else None
+        if seen is not None and now - seen < cooldown:
+            already.append(touch.id)
+            latest = max(latest, seen)
+        else:
+            fresh.append(touch)
+    fresh.sort(key=lambda touch: (touch.success or touch.replaced, -touch.created))
+    notices += [_notice("file", touch, now, touches) for touch in fresh[: limit - len(notices)]]
+    return FileNotices(path, len(touches) if known is None else known, tuple(notices), tuple(already),
+                       now - latest if already else 0.0)
+
+
+def find_conflicts(plan: str, touches: Sequence[Touch], now: float) -> list[Notice]:
+    """The failed works on a file that a plan is about to repeat, the closest first."""
+    planned = stems(plan)
+    found = []
+    for touch in touches:
+        if touch.success or touch.replaced:
+            continue
+        shared = len(planned & stems(f"{touch.goal} {touch.approach}"))
+        if shared >= 2 and shared / len(planned) >= REPEATS:
+            found.append((shared, touch))
+    found.sort(key=lambda pair: (-pair[0], -pair[1].created))
+    return [_notice("conflict", touch, now, touches) for _, touch in found]
+
+
+def match_intent(goal: str, task_type: str | None, touches: Iterable[Touch], now: float, limit: int = MOST) -> list[Notice]:
+    """Earlier works with much the same aim, the closest first; the same kind of task counts for a little."""
+    wanted = stems(goal)
+    found = []
+    for touch in touches:
+        about = stems(touch.goal)
+        near = len(wanted & about) / len(wanted) if wanted else 0.0
+        near += 0.1 if task_type and touch.task_type == task_type else 0.0
+        if near >= REPEATS and len(wanted & about) >= min(2, len(wanted)) and not touch.replaced:
+            found.append((near, touch))
+    found.sort(key=lambda pair: (-pair[0], -pair[1].created))
+    return [_notice("intent", touch, now, ()) for _, touch in found[:limit]]
+
+
+def start_session(touches: Sequence[Touch], now: float, limit: int = MOST) -> list[Notice]:
+    """What was left undone: failures that nothing later made good, and steps that nothing later took; newest first."""
+    ordered = sorted(touches, key=lambda touch: (-touch.created, touch.id))
+    found: list[Notice] = []
+    for at, touch in enumerate(ordered):
+        if touch.replaced:
+            continue
+        done = [later for later in ordered[:at] if later.success]
+        if not touch.success and _made_good(touch.goal, done) is None:
+            found.append(_notice("unfinished", touch, now, ()))
+        found += [Notice("follow-up", touch.id, first_sentence(step), max(now - touch.created, 0.0), touch.agent,
+                         touch.success, why=f"from: {first_sentence(touch.goal)}")
+                  for step in touch.follow_ups if _made_good(step, done) is None]
+        if len(found) >= limit:
+            break
+    return found[:limit]
+
+
+def _made_good(goal: str, done: Iterable[Touch]) -> str | None:
+    """The later success with much the same aim, if there is one."""
+    wanted = stems(goal)
+    return next((later.id for later in done if likeness(wanted, stems(later.goal)) >= SAME_GOAL), None)
+
+
+def _notice(trigger: str, touch: Touch, now: float, others: Sequence[Touch]) -> Notice:
+    solved = None
+    if not touch.success:
+        solved = _made_good(touch.goal, (other for other in others if other.success and other.created > touch.created))
+    return Notice(trigger, touch.id, touch.goal, max(now - touch.created, 0.0), touch.agent, touch.success, touch.operation,
+                  touch.summary if touch.success else touch.reason or touch.summary, solved)
+
+
+def touch_of(work: Work, operation: str = "", replaced: bool = False) -> Touch:
+    """A work as notices see it."""
+    return Touch(work.id, work.intent.goal, work.intent.task_type, work.agent_id, work.created, work.outcome.success,
+                 work.outcome.summary, operation, work.outcome.failure_reason or "", work.reasoning.approach_chosen,
+                 work.outcome.follow_up_needed or (), replaced)

@@ -1,0 +1,153 @@
+"""REFLECTION.md: themes, patterns across projects, what is used most, insights and merges (seed 004).
+
+Everything is counted from the notes' own tags and uses; nothing is guessed, no model is asked. What a project is, the
+caller says (configuration). Equal inputs give equal bytes; `fingerprint` says whether inputs changed since the last
+reflection, and `without_stamp` compares two pages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from strata.derive.markdown import link_to, one_line
+from strata.model.decay import Standing
+
+HEADING = "# Reflection Summary (auto-generated)"
+THEMES, EXAMPLES, PATTERNS, MOST_ACCESSED, INSIGHTS = 8, 3, 50, 10, 10
+TITLE_SIGNS, PREVIEW_SIGNS = 40, 80
+TAGS_OF_A_NOTE = 50  # pairs grow with the square; what one note says beyond this is no theme
+RECURRING = 2  # one note alone is no theme
+
+
+@dataclass(frozen=True, kw_only=True)
+class Theme:
+    """Two tags that keep meeting, and how often."""
+
+    tags: tuple[str, str]
+    count: int
+    titles: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pattern:
+    """A tag that several projects share, with the number of notes in each."""
+
+    tag: str
+    projects: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reflection:
+    """What one look over all notes found."""
+
+    themes: tuple[Theme, ...]
+    patterns: tuple[Pattern, ...]
+    patterns_left_out: int
+    accessed: tuple[Standing, ...]
+    insights: tuple[Standing, ...]
+    merges: int
+
+
+def look_over(notes: Iterable[Standing], *, projects: Collection[str] = (), merges: int = 0) -> Reflection:
+    """Find what the notes have in common."""
+    everything = sorted(notes, key=lambda note: (-note.importance, -note.created, note.id))
+    patterns = find_patterns(everything, projects)
+    used = sorted((note for note in everything if note.usage.count > 0),
+                  key=lambda note: (-note.usage.count, -(note.usage.last or 0.0), note.id))
+    insights = sorted((note for note in everything if note.type == "insight"),
+                      key=lambda note: (-note.created, note.id))
+    return Reflection(
+        themes=tuple(find_themes(everything)), patterns=tuple(patterns[:PATTERNS]),
+        patterns_left_out=max(0, len(patterns) - PATTERNS), accessed=tuple(used[:MOST_ACCESSED]),
+        insights=tuple(insights[:INSIGHTS]), merges=merges,
+    )
+
+
+def find_themes(notes: Sequence[Standing]) -> list[Theme]:
+    """The pairs of tags that meet in most notes; the titles are those of the first notes given."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for note in notes:
+        counts.update(combinations(sorted(set(note.tags))[:TAGS_OF_A_NOTE], 2))
+    found = sorted(((pair, count) for pair, count in counts.items() if count >= RECURRING),
+                   key=lambda item: (-item[1], item[0]))[:THEMES]
+    return [Theme(tags=pair, count=count, titles=tuple(_titles(notes, pair))) for pair, count in found]
+
+
+def _titles(notes: Sequence[Standing], pair: tuple[str, str]) -> list[str]:
+    found: list[str] = []
+    for note in notes:
+        if pair[0] in note.tags and pair[1] in note.tags:
+            found.append(one_line(note.title, TITLE_SIGNS))
+            if len(found) == EXAMPLES:
+                break
+    return found
+
+
+def find_patterns(notes: Iterable[Standing], projects: Collection[str]) -> list[Pattern]:
+    """Tags that span at least two projects. A note is of a project by its tag or by where it was written.
+
+    Where no projects are configured, those that notes were written in are the known ones.
+    """
+    everything = list(notes)
+    known = set(projects) or {note.project for note in everything if note.project and note.project != "default"}
+    table: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for note in everything:
+        own = known.intersection(note.tags) | ({note.project} & known if note.project else set())
+        for tag in set(note.tags) - known:
+            table[tag].update(own)
+    found = [Pattern(tag=tag, projects=tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))))
+             for tag, counts in table.items() if len(counts) >= 2]
+    return sorted(found, key=lambda it: (-len(it.projects), -sum(count for _, count in it.projects), it.tag))
+
+
+def build_reflection(found: Reflection, *, date: str, last: str, total: int) -> str:
+    """The page as of a date; `last` and `total` tell of the reflections so far, this one included."""
+    patterns = [_pattern_line(pattern) for pattern in found.patterns]
+    if found.patterns_left_out:
+        patterns.append(f"- and {found.patterns_left_out} more tags")
+    blocks = [
+        [HEADING, f"> Last updated: {date} | Last reflection: {last} | Total reflections: {total}"],
+        ["## Themes", "Top tag co-occurrences revealing recurring themes:", "", *map(_theme_line, found.themes)],
+        ["## Cross-Project Patterns", "Tags that span multiple projects:", "", *patterns],
+        ["## Most Accessed", "Top 10 memories by access count:", "",
+         *(f"{at}. {link_to(note.title, note.path)} - {note.usage.count} accesses"
+           for at, note in enumerate(found.accessed, 1))],
+        ["## Recent Insights", "Insight-type memories:", "", *map(_insight_line, found.insights)],
+        ["## Consolidation History", "", f"- Total merges performed: {found.merges}"],
+    ]
+    return "\n\n".join("\n".join(block).rstrip("\n") for block in blocks) + "\n"
+
+
+def _theme_line(theme: Theme) -> str:
+    titles = ", ".join(f'"{title}"' for title in theme.titles)
+    return f"- **{one_line(theme.tags[0])} + {one_line(theme.tags[1])}**: {theme.count} memories ({titles})"
+
+
+def _pattern_line(pattern: Pattern) -> str:
+    where = ", ".join(f"{one_line(name)} ({count})" for name, count in pattern.projects)
+    return f"- **{one_line(pattern.tag)}**: appears in {where}"
+
+
+def _insight_line(note: Standing) -> str:
+    preview = one_line(note.preview, PREVIEW_SIGNS)
+    return f"- {link_to(note.title, note.path)}" + (f" - {preview}" if preview else "")
+
+
+def without_stamp(page: str) -> str:
+    """The page without its line of dates and counts, by which two pages are compared."""
+    return "\n".join(line for line in page.split("\n") if not line.startswith("> Last updated: "))
+
+
+def fingerprint(notes: Iterable[Standing], *, projects: Collection[str] = (), merges: int = 0) -> str:
+    """One hash of everything a reflection looks at; scores, which change by the day alone, are not part of it."""
+    digest = hashlib.sha256(json.dumps([sorted(projects), merges]).encode())
+    for note in sorted(notes, key=lambda note: note.id):
+        seen = [note.id, note.type, note.title, note.path, note.created, list(note.tags), note.importance, note.project,
+                note.usage.count, note.usage.last, note.preview]
+        digest.update(json.dumps(seen, ensure_ascii=False).encode(errors="surrogatepass"))
+    return digest.hexdigest()

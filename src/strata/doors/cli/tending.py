@@ -1,0 +1,106 @@
+"""Commands that tend: init, sync, reindex, check, config, completion."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from strata.doors.cli.desk import Command, Desk, read_stdin
+from strata.errors import Damaged
+
+
+def _no_arguments(parser: argparse.ArgumentParser) -> None:
+    """Nothing but what every command takes."""
+
+
+def _init_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", nargs="?", help="where (default: the home)")
+
+
+def _init(desk: Desk) -> None:
+    if desk.args.folder:
+        desk.args.home = desk.args.folder
+    made = desk.mem.init()
+    said = f"made {', '.join(made)}" if made else "nothing to do; it is a home already"
+    desk.answer({"home": str(desk.mem.path), "made": made}, f"{desk.mem.path}: {said}")
+
+
+def _sync_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--accept-removals", action="store_true", help="believe that half of the files are gone")
+
+
+def _sync(desk: Desk) -> None:
+    with desk.progress("reading") as progress:
+        changes = desk.mem.sync(accept_removals=desk.args.accept_removals, progress=progress)
+    rows = [{"change": change.what, "path": change.path} for change in changes]
+    desk.answer({"items": rows, "total": len(rows)},
+                "\n".join(f"{row['change']}\t{row['path']}" for row in rows) or "everything is up to date")
+
+
+def _reindex(desk: Desk) -> None:
+    with desk.progress("indexing") as progress:
+        done = desk.mem.reindex(progress)
+    desk.answer(done, f"{done['records']} records indexed" + "".join(f"\nwrote {path}" for path in done["written"]))
+
+
+def _check_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--secrets", action="store_true", help="also look for keys and passwords")
+
+
+def _check(desk: Desk) -> int:
+    findings = desk.mem.check(secrets=desk.args.secrets)
+    rows: list[dict[str, Any]] = [finding._asdict() for finding in findings]
+    lines = [f"{f.path}{f':{f.line}' if f.line else ''}: {f.code}: {f.message}\n  {f.remedy}" for f in findings]
+    desk.answer({"findings": rows}, "\n".join(lines) or "everything is in order")
+    return Damaged.exit_code if findings else 0
+
+
+def _config_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--provider", help="embedding provider: static, minilm, ollama, openai, none")
+    parser.add_argument("--openai-key", metavar="KEY|-", help="- reads it from stdin; null removes it")
+    parser.add_argument("--ollama-model")
+    parser.add_argument("--openai-model")
+
+
+def _config(desk: Desk) -> None:
+    from strata.verbs.settings import change_settings, show_settings
+
+    args = desk.args
+    key = read_stdin().strip() if args.openai_key == "-" else args.openai_key
+    changes = {"embedding_provider": args.provider, "openai_api_key": key, "ollama_model": args.ollama_model,
+               "openai_model": args.openai_model}
+    given = {name: value for name, value in changes.items() if value is not None}
+    if given:
+        change_settings(desk.mem.home, given)
+    shown = show_settings(desk.mem.home)
+    desk.answer(shown, "\n".join(f"{name} = {value}" for name, value in shown.items()))
+
+
+def _completion_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+
+def _completion(desk: Desk) -> None:
+    from strata.doors.cli import VERBS
+
+    words = " ".join(VERBS)
+    scripts = {
+        "bash": f'complete -W "{words}" -o default strata',
+        "zsh": "#compdef strata\n_strata() { if (( CURRENT == 2 )); then _values verb "
+               + " ".join(f"'{verb}[{what.replace(chr(39), '’')}]'" for verb, (_, what) in VERBS.items())
+               + "; else _files; fi }\ncompdef _strata strata",
+        "fish": "\n".join(f"complete -c strata -n __fish_use_subcommand -a {verb} -d {what!r}"
+                          for verb, (_, what) in VERBS.items()),
+    }
+    desk.answer({"shell": desk.args.shell, "script": scripts[desk.args.shell]}, scripts[desk.args.shell])
+
+
+COMMANDS = {
+    "init": Command(_init_arguments, _init, "  strata init ~/memory"),
+    "sync": Command(_sync_arguments, _sync, "  strata sync"),
+    "reindex": Command(_no_arguments, _reindex, "  strata reindex"),
+    "check": Command(_check_arguments, _check, "  strata check --secrets"),
+    "config": Command(_config_arguments, _config,
+                      "  strata config --provider ollama\n  strata config --openai-key - < key.txt"),
+    "completion": Command(_completion_arguments, _completion, "  strata completion bash >> ~/.bash_completion"),
+}

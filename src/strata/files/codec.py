@@ -1,0 +1,154 @@
+"""Between bytes and records: what a unit of the home holds, and how a record is written or rewritten.
+
+A unit is a file, or an entry's folder. Reading one gives records, or Damaged with the file's flaw; nothing here writes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from strata.errors import Damaged, Invalid, NotFound
+from strata.files import jsonform, markdown
+from strata.files.paths import kind_of, unit_of
+from strata.files.tree import MAX_BYTES, Token, Tree
+from strata.model.times import zulu
+
+_JSON = {"chunk": ("chunk", "Chunk"), "work": ("work", "Work"), "agent": ("work", "Agent"), "chapter": ("work", "Chapter"),
+         "wisdom": ("work", "Wisdom"), "topic": ("dialog", "Topic"), "global": ("dialog", "GlobalMemory")}
+_MARKDOWN: dict[str, Callable[[str, bytes, float], Any]] = {
+    "note": markdown.read_note, "edge": markdown.read_edge, "memo": markdown.read_memo}
+
+
+def shape_of(kind: str) -> Any:
+    """The class of a kind kept as JSON; loaded when first asked for."""
+    module, name = _JSON[kind]
+    return getattr(import_module(f"strata.model.{module}"), name)
+
+
+def read_unit(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token, bytes]]]:
+    """The records of a unit, and for each file read its token and bytes."""
+    if unit_of(f"{unit}/raw.md") == unit:
+        return _read_entry(tree, unit)
+    data, token = tree.read(unit)
+    return decode(unit, data, token.mtime / 1e9), {unit: (token, data)}
+
+
+def decode(path: str, data: bytes, modified: float) -> list[Any]:
+    """The records in one file's bytes."""
+    kind = kind_of(path.removeprefix("archive/")) or ("chunk" if path.startswith("archive/chunk-") else "")
+    try:
+        if kind in _MARKDOWN:
+            return [_MARKDOWN[kind](path, data, modified)]
+        if kind in _JSON:
+            return [shape_of(kind).from_dict(jsonform.read_object(_unzip(path, data)))]
+        if kind == "episode":
+            return list(markdown.read_episodes(path, data))
+        if kind == "page":
+            return [_page(path, data, modified)]
+    except Invalid as error:
+        raise Damaged(error.message, error.hint or "mend the value", flaw="invalid", line=_line_of(data, error)) from None
+    raise Damaged("is no record", flaw="unknown")
+
+
+def _line_of(data: bytes, error: Invalid) -> int | None:
+    """The line of the key that the complaint begins with."""
+    key = error.message.split(" ")[0].split(".")[-1].split("[")[0]
+    for number, line in enumerate(data.decode(errors="replace").splitlines(), 1):
+        if key and line.lstrip('\t "*-').startswith((f"{key}:", f'{key}":')):
+            return number
+    return None
+
+
+def _unzip(path: str, data: bytes) -> bytes:
+    if not path.endswith(".gz"):
+        return data
+    try:
+        stream = zlib.decompressobj(wbits=31)
+        plain = stream.decompress(data, MAX_BYTES)
+    except zlib.error as error:
+        raise Damaged(f"is not gzip: {error}", flaw="gzip") from None
+    if not stream.eof:
+        raise Damaged("is cut short or too large", flaw="gzip")
+    return plain
+
+
+def _page(path: str, data: bytes, modified: float) -> Any:
+    from strata.model.note import Page
+
+    return Page(id=path.removeprefix("memories/"), created_at=modified, text=markdown.text_of(data))
+
+
+def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token, bytes]]]:
+    from strata.model.dialog import Entry, EntryMeta, EntrySummary, Turn
+    from strata.model.turns import read_turns
+
+    files: dict[str, tuple[Token, bytes]] = {}
+    for name in ("raw.md", "meta.json", "summary.json"):
+        try:
+            data, token = tree.read(f"{unit}/{name}")
+        except NotFound:
+            continue
+        files[f"{unit}/{name}"] = (token, data)
+    if not files:
+        raise NotFound(f"no entry {unit}")
+    _, topic, entry_id = unit.split("/")
+    newest = max(token.mtime for token, _ in files.values()) / 1e9
+    try:
+        raw = markdown.text_of(files[f"{unit}/raw.md"][1]) if f"{unit}/raw.md" in files else ""
+        meta_data = files.get(f"{unit}/meta.json")
+        fields = jsonform.read_object(meta_data[1]) if meta_data else {}
+        fields = {"entry_id": entry_id, "entry_ts": zulu(newest), **fields, "topic": topic}
+        if fields["entry_id"] != entry_id:
+            raise Damaged(f"meta.json names another entry, {fields['entry_id']!r}", flaw="id-mismatch")
+        meta = EntryMeta.from_dict(fields)
+        summary_data = files.get(f"{unit}/summary.json")
+        summary = (EntrySummary.from_dict({"entry_id": entry_id, **jsonform.read_object(summary_data[1])})
+                   if summary_data else None)
+    except Invalid as error:
+        raise Damaged(error.message, error.hint, flaw="invalid") from None
+    turns: list[Turn] = read_turns(raw, meta.roles)
+    return [Entry(meta=meta, raw=raw, summary=summary, turns=turns)], files
+
+
+def encode(record: Any) -> bytes:
+    """A new record's file."""
+    if record.kind == "note":
+        return markdown.write_note(record)
+    if record.kind == "edge":
+        return markdown.write_edge(record)
+    if record.kind == "memo":
+        return markdown.write_memo(record)
+    if record.kind == "page":
+        return str(record.text).encode()
+    return jsonform.write_object(record.to_dict())
+
+
+def amend(data: bytes, old: Any, new: Any, path: str = "") -> bytes:
+    """The record's file rewritten for a new value, with everything else in it kept."""
+    if new.kind == "note":
+        return markdown.amend(data, markdown.note_fields(old), markdown.note_fields(new), old.text, new.text)
+    if new.kind == "edge":
+        return markdown.amend(data, markdown.edge_fields(old), markdown.edge_fields(new), old.text, new.text)
+    if new.kind == "memo":
+        return markdown.amend_memo(data, old, new)
+    if new.kind == "page":
+        return str(new.text).encode()
+    if path.endswith(".gz"):
+        return gzip.compress(jsonform.amend_object(_unzip(path, data), new.to_dict()), mtime=0)
+    return jsonform.amend_object(data, new.to_dict())
+
+
+def public(record: Any) -> dict[str, Any]:
+    """A record as its file says it: the JSON, or the front matter and the text."""
+    if record.kind == "note":
+        return {**markdown.note_fields(record), "pinned": record.pinned, "text": record.text}
+    if record.kind == "edge":
+        return {**markdown.edge_fields(record), "text": record.text}
+    fields: dict[str, Any] = record.to_dict()
+    if record.kind == "memo":
+        fields["created"] = fields.pop("created_at")
+    return fields

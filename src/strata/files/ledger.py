@@ -1,0 +1,108 @@
+"""The append-only files: the audit log, the usage ledger, links that no record can hold, and the diary.
+
+Each line is one write, not synced. A torn last line is closed by the next append and reported by whoever reads the file;
+it never hides the lines around it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from strata.errors import Damaged, NotFound
+from strata.files import markdown, paths
+from strata.files.tree import Tree
+from strata.model.record import Origin, Usage
+from strata.model.times import day, parse_time, utc, zulu
+
+USAGE_BYTES = 8 * 1024 * 1024
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return (json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n").encode()
+
+
+def append_line(tree: Tree, path: str, value: Mapping[str, Any]) -> None:
+    """One JSON object as one line at the end of a file."""
+    tree.append(path, _line(value))
+
+
+def audit(tree: Tree, now: float, verb: str, kind: str, record: str, sha256: str, origin: Origin) -> None:
+    """Who did what, when; nothing of the content."""
+    append_line(tree, paths.AUDIT, {"ts": zulu(now), "verb": verb, "kind": kind, "id": record, "sha256": sha256,
+                                    "origin": origin.to_dict()})
+
+
+def read_lines(data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """(line number, object) of each line; None where a line is broken."""
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            found = None
+        yield number, found if isinstance(found, dict) else None
+
+
+def read_log(tree: Tree, path: str) -> list[tuple[int, dict[str, Any] | None]]:
+    """A log's lines; none if there is no such file."""
+    try:
+        data, _ = tree.read(path)
+    except NotFound:
+        return []
+    return list(read_lines(data))
+
+
+def count_usage(tree: Tree, machine: str, now: float, door: str, ids: Sequence[str]) -> None:
+    """Note that these records were delivered, in one line."""
+    path = paths.usage_log(machine)
+    if tree.look(path) is None:
+        _begin_usage(tree, path)
+    append_line(tree, path, {"t": zulu(now), "door": door, "ids": list(ids)})
+
+
+def _begin_usage(tree: Tree, path: str) -> None:
+    """A home that comes with a _state.json brings its counts along, once."""
+    try:
+        data, _ = tree.read("_state.json")
+        entries = json.loads(data).get("entries", {})
+        base = {key: [int(value.get("access_count") or 0), value.get("last_accessed")] for key, value in entries.items()}
+    except (NotFound, Damaged, ValueError, AttributeError, TypeError):
+        return
+    if base:
+        append_line(tree, path, {"base": base})
+
+
+def fold_usage(lines: Iterator[tuple[int, dict[str, Any] | None]], totals: dict[str, Usage]) -> None:
+    """Add a ledger's lines to the totals."""
+    for _, line in lines:
+        if line is None:
+            continue
+        if isinstance(line.get("base"), dict):
+            for key, (count, last) in line["base"].items():
+                _add(totals, key, int(count), parse_time(last) if last else None)
+        elif isinstance(line.get("ids"), list) and isinstance(line.get("t"), str):
+            when = parse_time(line["t"])
+            for key in line["ids"]:
+                _add(totals, str(key), 1, when)
+
+
+def _add(totals: dict[str, Usage], key: str, count: int, last: float | None) -> None:
+    before = totals.get(key, Usage())
+    latest = max((when for when in (before.last, last) if when is not None), default=None)
+    totals[key] = Usage(before.count + count, latest)
+
+
+def append_episode(tree: Tree, now: float, heading: str, *, kind: str, tags: Sequence[str] = (), memory: str | None = None,
+                   summary: str = "") -> str:
+    """Write one block of today's diary; the day's first block brings the heading."""
+    date = day(now)
+    path = paths.episode_file(date)
+    block = markdown.write_episode(utc(now).strftime("%H:%M"), heading, kind=kind, tags=tuple(tags), memory=memory,
+                                   summary=summary)
+    with tree.lock():
+        opening = "" if tree.look(path) else f"# {date}\n\n"
+        tree.append(path, (opening + block).encode())
+    return path

@@ -1,0 +1,232 @@
+"""Markdown records: notes and edges (front matter), memos (header lines), episodes (a day's diary).
+
+Reading is lenient where people write by hand and exact where meaning could change; writing a new file follows the seed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from strata.errors import Damaged, Invalid
+from strata.files import front
+from strata.model.ids import derived_uuid
+from strata.model.memo import Memo
+from strata.model.note import DIRECTIONS, FOLDERS, PROCEDURE_ONLY, Edge, Episode, Note
+from strata.model.times import offset
+
+_MERGE = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
+_HEADER = re.compile(r"^\*\*(?P<key>[^*:\n]{1,40}):\*\*[ \t]*(?P<value>[^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
+_RULE = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
+_EPISODE = re.compile(r"^## (?P<time>\d\d:\d\d) - (?P<heading>[^\r\n]*)", re.MULTILINE)
+_LINE = re.compile(r"^- \*\*(?P<key>Type|Tags|Memory|Summary):\*\*[ \t]*(?P<value>[^\r\n]*)", re.MULTILINE)
+_DEPRECATED = re.compile(r"^DEPRECATED: See valid [^\n]*? in \[?(?P<name>[^\]\s]+?)(?:\.md)?\]?\.?[ \t]*\r?$", re.MULTILINE)
+_FOLDER_TYPES = {folder: name for name, folder in FOLDERS.items()}
+_RENAMED = {"created": "created_at", "updated": "updated_at"}
+_NAMES = {inner: outer for outer, inner in _RENAMED.items()}
+
+
+def text_of(data: bytes) -> str:
+    """The file as text; bad bytes and NULs are damage with a line."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise Damaged("not UTF-8 text", "save the file as UTF-8", flaw="encoding", line=line) from None
+    if "\0" in text:
+        raise Damaged("holds a NUL byte", "remove it", flaw="nul", line=text[: text.index("\0")].count("\n") + 1)
+    if len(_MERGE.findall(text)) >= 3:
+        line = text[: _MERGE.search(text).start()].count("\n") + 1  # type: ignore[union-attr]
+        raise Damaged("holds merge markers", "choose one side, remove the marker lines", flaw="merge-markers", line=line)
+    return text
+
+
+def read_note(path: str, data: bytes, modified: float) -> Note:
+    """A note; a file of another tool (no id, no type) is read as a general note with a derived id."""
+    text = text_of(data)
+    taken = front.split(text)
+    fields = _keys(taken.yaml) if taken else {}
+    body = taken.body if taken else text.removeprefix("\ufeff")
+    stem, folder = path.rsplit("/", 1)[-1].removesuffix(".md"), path.split("/")[1] if path.count("/") > 1 else ""
+    when = offset(modified)
+    fields.setdefault("id", derived_uuid("file", path))
+    fields.setdefault("type", _FOLDER_TYPES.get(folder, "general"))
+    fields.setdefault("title", _heading(body) or stem)
+    fields.setdefault("importance", 0.5)
+    fields.setdefault("created_at", when)
+    fields.setdefault("updated_at", fields["created_at"])
+    for key in ("tags", "aliases", *PROCEDURE_ONLY):
+        if key in fields:
+            fields[key] = _strings(fields[key], split_words=key == "tags")
+    fields["relations"] = [_relation(item) for item in fields.get("relations") or []]
+    return Note.from_dict({**fields, "pinned": path.startswith("vault/"), "text": body.strip("\r\n").replace("\r\n", "\n")})
+
+
+def read_edge(path: str, data: bytes, modified: float) -> Edge:
+    """An edge file."""
+    text = text_of(data)
+    taken = front.split(text)
+    if taken is None:
+        raise Damaged("an edge needs front matter with id, type, from_id and to_id", flaw="front-matter", line=1)
+    fields = _keys(taken.yaml)
+    fields.setdefault("id", derived_uuid("file", path))
+    fields.setdefault("created_at", offset(modified))
+    fields.setdefault("updated_at", fields["created_at"])
+    return Edge.from_dict({**fields, "text": taken.body.strip("\r\n").replace("\r\n", "\n")})
+
+
+def _keys(yaml: str) -> dict[str, Any]:
+    fields = {_RENAMED.get(str(key), str(key)): value for key, value in front.parse(yaml).items()}
+    for key in ("created_at", "updated_at", "title", "from_title", "to_title"):
+        if key in fields and not isinstance(fields[key], str) and fields[key] is not None:
+            fields[key] = str(fields[key])  # title: 2024 is a title
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _strings(value: Any, *, split_words: bool) -> Any:
+    """A list of strings from what people write: a list, one word, `a, b`, or a JSON list in a string."""
+    if isinstance(value, str):
+        inner = value.strip()
+        if inner.startswith("[") and inner.endswith("]"):
+            inner = inner[1:-1]
+        items = re.split(r"[,\n]", inner) if split_words else [value]
+        return [item.strip().strip("\"'").lstrip("#") for item in items if item.strip()]
+    if isinstance(value, list):
+        return [str(item).lstrip("#") if split_words else str(item) for item in value if item is not None]
+    return value
+
+
+def _relation(item: Any) -> Any:
+    if isinstance(item, dict):
+        return {"direction": DIRECTIONS[0], **{key: value for key, value in item.items() if value is not None}}
+    raise Invalid("relations must be a list of objects")
+
+
+def _heading(body: str) -> str:
+    found = re.search(r"^# +([^\r\n]+)", body, re.MULTILINE)
+    return found[1].strip() if found else ""
+
+
+def note_fields(note: Note) -> dict[str, Any]:
+    """A note's front matter, key by key, in the seed's order."""
+    fields = note.to_dict()
+    for key in ("pinned", "text"):
+        fields.pop(key)
+    if not note.relations:
+        fields.pop("relations")
+    return _outer(fields)
+
+
+def edge_fields(edge: Edge) -> dict[str, Any]:
+    fields = edge.to_dict()
+    fields.pop("text")
+    return _outer(fields)
+
+
+def _outer(fields: dict[str, Any]) -> dict[str, Any]:
+    return {_NAMES.get(key, key): value for key, value in fields.items()}
+
+
+def write_note(note: Note) -> bytes:
+    return f"{front.emit(note_fields(note))}\n{note.text}\n".encode()
+
+
+def write_edge(edge: Edge) -> bytes:
+    return f"{front.emit(edge_fields(edge))}\n{edge.text}\n".encode()
+
+
+def amend(data: bytes, before: dict[str, Any], after: dict[str, Any], old_text: str, new_text: str) -> bytes:
+    """A note's or edge's file with only what changed rewritten."""
+    text = data.decode("utf-8")
+    changes = {key: value for key, value in after.items() if key not in before or before[key] != value}
+    changes |= {key: None for key in before if key not in after}
+    if front.split(text) is None:  # a file of another tool gets its front matter when Strata first writes it
+        return f"{front.emit(after)}\n{new_text if new_text != old_text else text}".encode()
+    return front.amend(text, changes, None if new_text == old_text else new_text).encode()
+
+
+def read_memo(path: str, data: bytes, modified: float) -> Memo:
+    """A memo; its id is the file's stem."""
+    text = text_of(data).removeprefix("\ufeff")
+    rule = _RULE.search(text)
+    head, body = (text[: rule.start()], text[rule.end() :]) if rule else ("", text)
+    header = {found["key"].strip().casefold(): found["value"] for found in _HEADER.finditer(head)}
+    if rule and not header:
+        head, body = "", text
+    note = _DEPRECATED.search(body)
+    stem = path.rsplit("/", 1)[-1].removesuffix(".md")
+    known = ("created", "category", "tags", "supersedes", "origin")
+    fields: dict[str, Any] = {
+        "id": stem, "title": _heading(head or body) or stem.replace("_", " "), "text": body.strip("\r\n").replace("\r\n", "\n"),
+        "created_at": header.get("created") or offset(modified),
+        "category": (header.get("category") or "past").strip("[]").lower(),
+        "tags": _strings(header.get("tags", ""), split_words=True),
+        "supersedes": _strings(header.get("supersedes", ""), split_words=True),
+        **{key: value for key, value in header.items() if key not in known},
+    }
+    if note:
+        fields["deprecated_by"] = note["name"]
+    if header.get("origin"):
+        fields["origin"] = dict(part.split("=", 1) for part in header["origin"].split() if "=" in part)
+    return Memo.from_dict(fields)
+
+
+def write_memo(memo: Memo) -> bytes:
+    """A memo in the seed's template; further lines stand between Tags and the rule."""
+    lines = [f"# {memo.title}", f"**Created:** {memo.created_at}", f"**Category:** {memo.category}",
+             f"**Tags:** [{', '.join(memo.tags)}]"]
+    if memo.supersedes:
+        lines.append(f"**Supersedes:** {', '.join(memo.supersedes)}")
+    if memo.origin:
+        lines.append("**Origin:** " + " ".join(f"{key}={str(value).replace(' ', '_')}"
+                                               for key, value in memo.origin.to_dict().items() if value != ""))
+    return ("\n".join(lines) + f"\n---\n{memo.text}\n").encode()
+
+
+def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
+    """A memo's file with only the changed header lines and, if it changed, the body rewritten."""
+    text = data.decode("utf-8")
+    rule = _RULE.search(text)
+    if rule is None:
+        return write_memo(new)
+    head, body = text[: rule.start()], text[rule.start() :]
+    if new.title != old.title:
+        head = re.sub(r"^# +[^\r\n]*", lambda _: f"# {new.title}", head, count=1, flags=re.MULTILINE)
+    for key, was, now in (("Category", old.category, new.category), ("Tags", old.tags, new.tags),
+                          ("Supersedes", old.supersedes, new.supersedes)):
+        if was == now:
+            continue
+        value = f"[{', '.join(now)}]" if key == "Tags" else ", ".join(now) if isinstance(now, tuple) else now
+        head, count = re.subn(rf"^\*\*{key}:\*\*[^\r\n]*", lambda _, k=key, v=value: f"**{k}:** {v}",  # type: ignore[misc]
+                              head, count=1, flags=re.MULTILINE)
+        if not count:
+            head += f"**{key}:** {value}\n"
+    if new.text != old.text:
+        body = body.splitlines(keepends=True)[0].rstrip("\r\n") + f"\n{new.text}\n"
+    return (head + body).encode()
+
+
+def read_episodes(path: str, data: bytes) -> list[Episode]:
+    """The blocks of a day's file, numbered within their minute."""
+    text = text_of(data).replace("\r\n", "\n")
+    date = path.rsplit("/", 1)[-1].removesuffix(".md")
+    heads, seen, found = list(_EPISODE.finditer(text)), dict[str, int](), []
+    for at, head in enumerate(heads):
+        block = text[head.end() : heads[at + 1].start() if at + 1 < len(heads) else len(text)]
+        lines = {line["key"].casefold(): line["value"] for line in _LINE.finditer(block)}
+        minute = head["time"].replace(":", "")
+        seen[minute] = seen.get(minute, 0) + 1
+        found.append(Episode(
+            id=f"episode:{date}#{minute}-{seen[minute]}", date=date, time=head["time"], heading=head["heading"].strip(),
+            type=lines.get("type", "diary"), tags=tuple(_strings(lines.get("tags", ""), split_words=True)),
+            memory=lines.get("memory"), summary=lines.get("summary", ""), text=f"{head['heading'].strip()}\n{block.strip()}"))
+    return found
+
+
+def write_episode(time: str, heading: str, *, kind: str, tags: tuple[str, ...], memory: str | None, summary: str) -> str:
+    """One block of the diary."""
+    one_line = [" ".join(part.split()) for part in (heading, summary)]
+    lines = [f"## {time} - {one_line[0]}", f"- **Type:** {kind}", f"- **Tags:** {', '.join(tags)}"]
+    if memory:
+        lines.append(f"- **Memory:** {memory}")
+    return "\n".join([*lines, f"- **Summary:** {one_line[1]}"]) + "\n\n"

@@ -1,0 +1,152 @@
+"""Where everything lives: alone knows the home's names, and which file is of which kind.
+
+Only the names listed here are ever read. Ids are checked before they become part of a path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from strata.errors import Invalid
+from strata.model.ids import check_agent_id, check_chunk_id, check_id, check_prefixed, slug, suffix
+from strata.model.times import month
+
+SCANNED = ("chunks", "allmemories", "topics", "work", "graph", "vault", "episodes", "memories", "archive")
+SCANNED_FILES = ("GLOBAL_MEMORY.json", "links.jsonl")
+UNSCANNED = ("log", "index")
+OTHER_FILES = ("GLOBAL_MEMORY.md", "CORE.md", "REFLECTION.md", "_index.json", "_state.json", "_embeddings.json",
+               "_config.json", "strata.toml", ".gitignore", ".gitattributes", ".lock")
+
+AUDIT = "index/audit.log"
+LINKS = "links.jsonl"
+EXPORTS = ("index/metadata_index.json", "index/tag_index.json", "index/link_graph.json", "_index.json")
+ENTRY_FILES = ("raw.md", "meta.json", "summary.json")
+
+_COPY = re.compile(r"\(.*conflicted copy.*\)|\.sync-conflict-|\(Conflict(?:ed copy)?\b|~$|\.orig$|\.sw[op]$|\.rej$|_conflict-",
+                   re.IGNORECASE)
+_ROUTES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), kind) for pattern, kind in (
+        (r"chunks/[^/]+/[^/]+\.json", "chunk"),
+        (r"allmemories/[^/]+\.md", "memo"),
+        (r"topics/[^/]+/[^/]+/(?:raw\.md|meta\.json|summary\.json)", "entry"),
+        (r"topics/[^/]+/curation\.jsonl", "curation"),
+        (r"topics/[^/]+/topic_memory\.json", "topic"),
+        (r"work/agents/[^/]+\.json", "agent"),
+        (r"work/chapters/[^/]+\.json", "chapter"),
+        (r"work/wisdom/[^/]+\.json", "wisdom"),
+        (r"work/cold/[^/]+/[^/]+\.json\.gz", "work"),
+        (r"work/[^/]+/[^/]+\.json", "work"),
+        (r"graph/edges/[^/]+\.md", "edge"),
+        (r"(?:graph|vault)/.+\.md", "note"),
+        (r"episodes/[0-9]{4}-[0-9]{2}-[0-9]{2}\.md", "episode"),
+        (r"memories/.+", "page"),
+        (r"links\.jsonl", "links"),
+        (r"GLOBAL_MEMORY\.json", "global"),
+        (r"archive/edited/.*", ""),
+        (r"archive/.+", "archived"),
+    )
+)
+
+
+def check_path(path: str) -> str:
+    """A relative path below the home that belongs to it; anything else is refused before the disk is touched."""
+    parts = path.split("/")
+    if not path or "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in parts):
+        raise Invalid(f"{path[:120]!r} is not a path inside a home")
+    if parts[0] in OTHER_FILES or path in SCANNED_FILES:
+        return path
+    if len(parts) > 1 and parts[0] in (*SCANNED, *UNSCANNED):
+        return path
+    raise Invalid(f"{path[:120]!r} does not belong to a home")
+
+
+def kind_of(path: str) -> str:
+    """The kind of record a file holds; empty for files that hold none (built Markdown, copies, strangers)."""
+    if is_copy(path):
+        return ""
+    for route, kind in _ROUTES:
+        if route.fullmatch(path):
+            return kind
+    return ""
+
+
+def is_copy(path: str) -> bool:
+    """A copy left by a sync tool, an editor or a merge: never a second record."""
+    return _COPY.search(path.rsplit("/", 1)[-1]) is not None
+
+
+def unit_of(path: str) -> str:
+    """The file's unit of reading: an entry's folder, else the file itself."""
+    parts = path.split("/")
+    if len(parts) == 4 and parts[0] == "topics" and parts[3] in ENTRY_FILES:
+        return "/".join(parts[:3])
+    return path
+
+
+def topic_folder(topic: str) -> str:
+    """topics/<slug>; a topic's name is its slug."""
+    if slug(topic) != topic:
+        raise Invalid(f"{topic!r} is not a topic name", f"try {slug(topic)!r}")
+    return f"topics/{topic}"
+
+
+def entry_folder(topic: str, entry: str) -> str:
+    return f"{topic_folder(topic)}/{check_id(entry, 'entry_id')}"
+
+
+def usage_log(machine: str) -> str:
+    return f"log/usage-{check_id(machine)}.jsonl"
+
+
+def episode_file(date: str) -> str:
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", date):
+        raise Invalid(f"{date!r} is not a date")
+    return f"episodes/{date}.md"
+
+
+def place(record: Any) -> str:
+    """Where a new record's file belongs."""
+    return _PLACES[record.kind](record)
+
+
+def _place_edge(edge: Any) -> str:
+    name = f"{slug(edge.from_title)}--{edge.type}--{slug(edge.to_title)}-{suffix(edge.id)}.md"
+    return f"graph/edges/{name}"
+
+
+def _place_note(note: Any) -> str:
+    from strata.model.note import FOLDERS
+
+    folder = "vault" if note.pinned else f"graph/{FOLDERS[note.type]}"
+    return f"{folder}/{slug(note.title)}-{suffix(note.id)}.md"
+
+
+_PLACES: dict[str, Callable[[Any], str]] = {
+    "chunk": lambda r: f"chunks/{month(r.created)}/{check_chunk_id(r.id)}.json",
+    "memo": lambda r: f"allmemories/{check_id(r.id)}.md",
+    "entry": lambda r: entry_folder(r.topic, r.id),
+    "topic": lambda r: f"{topic_folder(r.topic)}/topic_memory.json",
+    "global": lambda _: "GLOBAL_MEMORY.json",
+    "work": lambda r: f"work/{month(r.created)}/{check_prefixed(r.id, 'mem')}.json",
+    "agent": lambda r: f"work/agents/{check_agent_id(r.id)}.json",
+    "chapter": lambda r: f"work/chapters/{check_prefixed(r.id, 'chapter')}.json",
+    "wisdom": lambda r: f"work/wisdom/{check_prefixed(r.id, 'wisdom')}.json",
+    "note": _place_note,
+    "edge": _place_edge,
+    "page": lambda r: f"memories/{r.id}",
+}
+
+
+def archived(path: str) -> str:
+    """Where a forgotten record's file goes; chunks lie flat, as their seed has it."""
+    if path.startswith("chunks/"):
+        return "archive/" + path.rsplit("/", 1)[-1]
+    return "archive/" + path
+
+
+def restored(path: str, record: Any) -> str:
+    """Where an archived file came from."""
+    former = path.removeprefix("archive/")
+    return place(record) if "/" not in former else former

@@ -1,0 +1,258 @@
+"""Home: an open home, and the few ways to write to it.
+
+Every write is the file first, then the index, then the log, in one place. What the index cannot take is a notice, for the
+file is safe. Finding what others wrote is sync's business; Home only asks it.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from strata import config as configuration
+from strata import sync
+from strata.errors import Busy, CannotWrite, Damaged, NotFound
+from strata.files import codec, ledger, paths
+from strata.files.tree import Token, Tree, fingerprint
+from strata.index import read, write
+from strata.index.store import Index
+from strata.model.finding import Change
+from strata.model.record import Origin, Usage
+
+log = logging.getLogger("strata")
+QUICK_SWEEP = 0.010  # seconds
+SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of the time
+BATCH = 500
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """A record as read a moment ago, with what an update must compare against."""
+
+    record: Any
+    path: str
+    data: bytes
+    hash: str
+
+
+@dataclass
+class Home:
+    """An open home: its tree, its index, and who is asking."""
+
+    tree: Tree
+    index: Index
+    config: configuration.Config
+    clock: Callable[[], float]
+    new_id: Callable[[], str]
+    machine: str
+    door: str = "python"
+    trust: str = "user"
+    session: str = ""
+    notices: list[str] = field(default_factory=list)
+    _pending: list[write.Unit] | None = None
+
+    @property
+    def db(self) -> sqlite3.Connection:
+        """The index to read from, with everything written so far in it."""
+        self._flush()
+        return self.index.db
+
+    def origin(self, *, agent: str | None = None, project: str | None = None, session: str | None = None,
+               trust: str | None = None) -> Origin:
+        """Who writes now, through which door."""
+        return Origin(agent=agent or self.config.agent, door=self.door, project=project or self.config.project,
+                      session=session or self.session, trust=trust or self.trust)
+
+    # Writing: the file, then the index, then the log
+
+    def create(self, record: Any, *, verb: str, origin: Origin | None = None) -> str:
+        """Keep a new record; returns its path. Acknowledged means synced."""
+        path, data = paths.place(record), codec.encode(record)
+        with self.tree.lock():
+            token = self.tree.write(path, data)
+            self._indexed(path, [record], {path: (token, data)})
+            self.audit(verb, record, fingerprint(data), origin)
+        return path
+
+    def load(self, record: str) -> Loaded:
+        """The record of an id, straight from its file."""
+        row = read.find(self.db, record)
+        if row is None:
+            raise NotFound(f"no record {record!r}", f"try: strata recall {record!r}")
+        records, files = codec.read_unit(self.tree, row.unit)
+        for found in records:
+            if found.id == record:
+                path, (_, data) = next(iter(files.items()))
+                return Loaded(record=found, path=path, data=data, hash=fingerprint(data))
+        raise NotFound(f"{row.unit} no longer holds {record!r}", "try: strata sync")
+
+    def change(self, loaded: Loaded, new: Any, *, verb: str, origin: Origin | None = None) -> Any:
+        """Write a record's new value over the one that was read; equal bytes write nothing."""
+        data = codec.amend(loaded.data, loaded.record, new, loaded.path)
+        if data == loaded.data:
+            return new
+        with self.tree.lock():
+            token = self.tree.write(loaded.path, data, loaded.hash)
+            self._indexed(loaded.path, [new], {loaded.path: (token, data)})
+            self.audit(verb, new, fingerprint(data), origin)
+        return new
+
+    def build(self, path: str, data: bytes) -> bool:
+        """Write a derived file if its bytes differ; a hand-edited one is copied aside first. True if it was written."""
+        try:
+            before, _ = self.tree.read(path)
+        except NotFound:
+            before = None
+        if before == data:
+            return False
+        with self.tree.lock():
+            if before is not None and self._edited_by_hand(path, before):
+                stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self.clock()))
+                self.tree.write(f"archive/edited/{path}.{stamp}", before)
+            token = self.tree.write(path, data, None if before is None else fingerprint(before))
+            self.index.set(f"built:{path}", fingerprint(data))
+            if paths.kind_of(path):
+                self._indexed(path, codec.decode(path, data, token.mtime / 1e9), {path: (token, data)})
+        return True
+
+    def _edited_by_hand(self, path: str, data: bytes) -> bool:
+        last = self.index.get(f"built:{path}")
+        return last is not None and last != fingerprint(data)
+
+    def move(self, path: str, to: str, record: Any) -> None:
+        """Give a record's file another place (a pin, a return from the cold)."""
+        with self.tree.lock():
+            self.tree.move(path, to)
+            data, token = self.tree.read(to)
+            self._put(sync.make_unit(to, codec.decode(to, data, token.mtime / 1e9), {to: (token, data)}), gone=[path])
+            self.audit("moved", record, fingerprint(data))
+
+    def put_away(self, record: Any, files: Sequence[str]) -> list[str]:
+        """Move a record's files into the archive."""
+        moved = []
+        with self.tree.lock():
+            for path in files:
+                target = paths.archived(path)
+                taken = 0
+                while self.tree.look(target) is not None:
+                    taken += 1
+                    stem, dot, ending = paths.archived(path).rpartition(".")
+                    target = f"{stem}.{taken}{dot}{ending}"
+                self.tree.move(path, target)
+                moved.append(target)
+            self.refresh([paths.unit_of(path) for path in files] + [paths.unit_of(path) for path in moved])
+            self.audit("forgot", record, "")
+        return moved
+
+    def audit(self, verb: str, record: Any, sha256: str, origin: Origin | None = None) -> None:
+        """One line in the audit log; its failure never undoes what is safe on disk."""
+        try:
+            ledger.audit(self.tree, self.clock(), verb, record.kind, record.id, sha256, origin or self.origin())
+        except CannotWrite as error:
+            self.notices.append(str(error))
+        log.info("%s %s %s", verb, record.kind, record.id)
+
+    def _indexed(self, unit: str, records: Sequence[Any], files: dict[str, tuple[Token, bytes]]) -> None:
+        self._put(sync.make_unit(unit, records, files))
+
+    def _put(self, unit: write.Unit, gone: Sequence[str] = ()) -> None:
+        if self._pending is not None and not gone:
+            self._pending.append(unit)
+            if len(self._pending) >= BATCH:
+                self._flush()
+            return
+        self._flush()
+        self._write_units([unit], gone)
+
+    def _write_units(self, units: Sequence[write.Unit], gone: Sequence[str] = ()) -> None:
+        try:
+            sync.put(self.index, units, gone)
+        except (sqlite3.Error, Busy, CannotWrite) as error:
+            log.warning("index: %s", error)
+            self.notices.append(f"the record is safe on disk, but the index could not take it ({error}); try: strata sync")
+
+    def _flush(self) -> None:
+        if self._pending:
+            units, self._pending = self._pending, []
+            last = {unit.name: unit for unit in units}
+            self._write_units(list(last.values()))
+
+    @contextmanager
+    def bulk(self) -> Iterator[None]:
+        """Many writes: files synced together at the end, index commits in groups."""
+        if self._pending is not None:
+            yield
+            return
+        self._pending = []
+        try:
+            with self.tree.bulk():
+                yield
+        finally:
+            self._flush()
+            self._pending = None
+
+    # Usage
+
+    def used(self, ids: Sequence[str]) -> None:
+        """Count what was delivered; a failing ledger never fails a read."""
+        if not ids:
+            return
+        try:
+            ledger.count_usage(self.tree, self.machine, self.clock(), self.door, ids)
+        except (CannotWrite, Busy, Damaged) as error:
+            log.debug("usage: %s", error)
+
+    def fold_usage(self) -> None:
+        """Bring the index's counts up to the ledger's end."""
+        path = paths.usage_log(self.machine)
+        token, known = self.tree.look(path), self.index.get("usage_bytes", 0)
+        size = token.size if token else 0
+        if size == known:
+            return
+        start = known if size > known else 0
+        data = self.tree.read(path, start)[0] if size else b""
+        whole = data[: data.rfind(b"\n") + 1]
+        totals: dict[str, Usage] = {}
+        ledger.fold_usage(ledger.read_lines(whole), totals)
+        try:
+            with self.index.writing() as db:
+                if start == 0:
+                    db.execute("DELETE FROM usage")
+                db.executemany("INSERT INTO usage VALUES (?,?,?) ON CONFLICT(id) DO UPDATE SET count = count + excluded.count, "
+                               "last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
+                               [(key, usage.count, usage.last) for key, usage in totals.items()])
+                self.index.set("usage_bytes", start + len(whole))
+        except (sqlite3.Error, Busy) as error:
+            log.debug("usage: %s", error)
+
+    # Freshness
+
+    def touch(self, units: Iterable[str]) -> bool:
+        """Look at the files of these units once more; what moved is read again. True if anything did."""
+        self._flush()
+        return sync.touch(self.tree, self.index, units)
+
+    def refresh(self, units: Iterable[str]) -> None:
+        """Read these units again, or drop those that are gone."""
+        self._flush()
+        sync.refresh(self.tree, self.index, units)
+
+    def sweep(self, *, accept_removals: bool = False, progress: sync.Progress | None = None) -> list[Change]:
+        """Compare the whole tree with the index and bring the index up to it."""
+        self._flush()
+        return sync.sweep(self.tree, self.index, accept_removals=accept_removals, progress=progress)
+
+    def ensure_fresh(self) -> None:
+        """Sweep if that is cheap, or if the last one is long enough ago."""
+        cost, last = self.index.get("sweep_cost"), self.index.get("swept", 0.0)
+        if cost is None or cost < QUICK_SWEEP or time.time() - last > cost * SWEEP_SHARE:
+            self.sweep()
+
+    def lag(self) -> float:
+        """Seconds since the last sweep."""
+        last = self.index.get("swept")
+        return 0.0 if last is None else max(0.0, time.time() - float(last))

@@ -1,0 +1,123 @@
+"""The index's tables. A new shape is a new number and so a new file; there are no migrations, only a refill from the files.
+
+`documents` is what sync compares with the tree, `records` and its satellites answer questions, `words` is full text. The
+tables of seed 003 stand beside them under their own names, column for column, so that the seed's SQL works.
+"""
+
+from __future__ import annotations
+
+SCHEMA = 1
+
+DDL = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+CREATE TABLE documents (
+  path TEXT PRIMARY KEY, unit TEXT NOT NULL, size INTEGER, mtime INTEGER, ctime INTEGER, inode INTEGER,
+  hash TEXT, seen INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX documents_unit ON documents(unit);
+
+CREATE TABLE problems (path TEXT NOT NULL, line INTEGER, code TEXT NOT NULL, message TEXT NOT NULL, remedy TEXT NOT NULL);
+CREATE INDEX problems_path ON problems(path);
+
+CREATE TABLE records (
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, type TEXT NOT NULL, title TEXT NOT NULL,
+  unit TEXT NOT NULL, created REAL NOT NULL, updated REAL, importance REAL, confidence REAL, project TEXT, agent TEXT,
+  session TEXT, conversation TEXT, topic TEXT, success INTEGER, trust TEXT NOT NULL, valid_from REAL, valid_until REAL,
+  sunk INTEGER NOT NULL, pinned INTEGER NOT NULL, uses INTEGER NOT NULL, used REAL
+);
+CREATE INDEX records_unit ON records(unit);
+CREATE INDEX records_kind ON records(kind, created);
+CREATE INDEX records_conversation ON records(conversation, created);
+CREATE INDEX records_topic ON records(topic) WHERE topic IS NOT NULL;
+
+CREATE TABLE tags (tag TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (tag, record)) WITHOUT ROWID;
+CREATE INDEX tags_record ON tags(record);
+
+CREATE TABLE names (name TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (name, record)) WITHOUT ROWID;
+CREATE INDEX names_record ON names(record);
+
+CREATE TABLE passages (
+  n INTEGER PRIMARY KEY, record INTEGER NOT NULL, ord INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
+  turn TEXT, speaker TEXT, said REAL, head INTEGER NOT NULL, text TEXT NOT NULL -- head: title and tags are indexed with it
+);
+CREATE INDEX passages_record ON passages(record, ord);
+CREATE VIRTUAL TABLE words USING fts5(text, title, tags, content='', tokenize='porter unicode61 remove_diacritics 2');
+
+CREATE TABLE links (
+  a TEXT NOT NULL, word TEXT NOT NULL, b TEXT NOT NULL, said TEXT NOT NULL, inverted INTEGER NOT NULL,
+  strength REAL, context TEXT, created REAL, edge TEXT, unit TEXT NOT NULL, trust TEXT
+);
+CREATE INDEX links_a ON links(a);
+CREATE INDEX links_b ON links(b);
+CREATE INDEX links_unit ON links(unit);
+
+CREATE TABLE archived (id TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL, path TEXT PRIMARY KEY);
+CREATE INDEX archived_id ON archived(id);
+
+CREATE TABLE usage (id TEXT PRIMARY KEY, count INTEGER NOT NULL, last REAL) WITHOUT ROWID;
+
+-- Seed 003, column for column.
+CREATE TABLE agents (
+  id TEXT PRIMARY KEY,
+  type TEXT NOT NULL CHECK (type IN ('main', 'subagent')),
+  parent_id TEXT REFERENCES agents(id),
+  project_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  metadata JSON
+);
+CREATE TABLE memories (
+  id TEXT PRIMARY KEY,
+  agent_id TEXT NOT NULL REFERENCES agents(id),
+  project_id TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  intent_goal TEXT NOT NULL,
+  intent_type TEXT NOT NULL,
+  outcome_success INTEGER NOT NULL,
+  outcome_summary TEXT,
+  intent JSON NOT NULL,
+  perception JSON NOT NULL,
+  reasoning JSON NOT NULL,
+  actions JSON NOT NULL,
+  outcome JSON NOT NULL,
+  tags JSON DEFAULT '[]',
+  importance REAL DEFAULT 0.5,
+  access_count INTEGER DEFAULT 0,
+  last_accessed INTEGER,
+  embedding BLOB
+);
+CREATE TABLE memory_files (
+  memory_id TEXT NOT NULL REFERENCES memories(id),
+  file_path TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  PRIMARY KEY (memory_id, file_path)
+);
+CREATE TABLE memory_links (
+  source_id TEXT NOT NULL REFERENCES memories(id),
+  target_id TEXT NOT NULL REFERENCES memories(id),
+  link_type TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (source_id, target_id, link_type)
+);
+CREATE TABLE chapters (
+  id TEXT PRIMARY KEY, project_id TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, title TEXT,
+  summary TEXT NOT NULL, learnings JSON, start_ts INTEGER NOT NULL, end_ts INTEGER NOT NULL, tags JSON, topics JSON,
+  origin TEXT NOT NULL CHECK (origin IN ('manual', 'auto'))
+);
+CREATE TABLE chapter_memories (chapter_id TEXT NOT NULL, memory_id TEXT NOT NULL, position INTEGER,
+  PRIMARY KEY (chapter_id, memory_id));
+CREATE TABLE wisdom (
+  id TEXT PRIMARY KEY, project_id TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
+  summary TEXT NOT NULL, insights JSON, patterns JSON, best_practices JSON, tags JSON, start_ts INTEGER NOT NULL,
+  end_ts INTEGER NOT NULL
+);
+CREATE TABLE wisdom_chapters (wisdom_id TEXT NOT NULL, chapter_id TEXT NOT NULL, PRIMARY KEY (wisdom_id, chapter_id));
+CREATE INDEX idx_memories_agent ON memories(agent_id);
+CREATE INDEX idx_memories_project ON memories(project_id);
+CREATE INDEX idx_memories_created ON memories(created_at);
+CREATE INDEX idx_memories_intent_type ON memories(intent_type);
+CREATE INDEX idx_memories_success ON memories(outcome_success);
+CREATE INDEX idx_memory_files_path ON memory_files(file_path);
+CREATE INDEX idx_memory_links_target ON memory_links(target_id);
+"""

@@ -1,0 +1,158 @@
+"""The index's file: in the user's cache folder, one per home and machine, deletable at any time.
+
+It knows which folder it was made for (device and inode) and starts afresh for another one. With no writable cache it
+lives in memory. WAL is used only where SQLite is new enough to be safe with several writers; writers queue by SQLite's
+own lock, and the schema of a foreign file is never trusted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from strata.errors import Busy, CannotWrite
+from strata.index.schema import DDL, SCHEMA
+
+WAL_SINCE = (3, 51, 3)
+BUSY_SECONDS = 10.0
+
+
+def index_path(cache: Path, home: str) -> Path:
+    """Where a home's index lies."""
+    name = hashlib.sha256(os.path.realpath(home).encode()).hexdigest()[:16]
+    return cache / name / f"index-{SCHEMA}.sqlite"
+
+
+class Index:
+    """An open index. `fresh` tells that it was just made and holds nothing yet."""
+
+    def __init__(self, cache: Path, home: str) -> None:
+        self.path: Path | None = index_path(cache, home)
+        self._home = home
+        self._depth = 0
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.db = self._connect(str(self.path))
+            self._ready()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                raise Busy("the index is in use by another process", "try again") from None
+            self._start_over()
+        except OSError:
+            self._in_memory()
+
+    def _connect(self, path: str) -> sqlite3.Connection:
+        db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256)
+        db.execute("PRAGMA trusted_schema = OFF")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA temp_store = MEMORY")
+        return db
+
+    def _ready(self) -> None:
+        made_for = self._identity()
+        if self.db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA:
+            if self.get("home") == made_for:
+                return
+            self._drop_all()
+        if sqlite3.sqlite_version_info >= WAL_SINCE:
+            self.db.execute("PRAGMA journal_mode = WAL")
+        with self.writing():
+            if self.db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:  # another process may have been first
+                for statement in DDL.split(";\n"):
+                    self.db.execute(statement)
+                self.db.execute(f"PRAGMA user_version = {SCHEMA}")
+                self.set("home", made_for)
+                self.set("next", 1)
+        if self.path is not None:
+            os.chmod(self.path, 0o600)
+
+    def _identity(self) -> str:
+        try:
+            found = os.stat(self._home)
+            return f"{found.st_dev}:{found.st_ino}"
+        except OSError:
+            return "none"
+
+    def _start_over(self) -> None:
+        """The file is no database of ours, or a broken one: it is a cache, so it goes."""
+        if hasattr(self, "db"):
+            self.db.close()
+        try:
+            for ending in ("", "-journal", "-wal", "-shm"):
+                Path(f"{self.path}{ending}").unlink(missing_ok=True)
+            self.db = self._connect(str(self.path))
+            self._ready()
+        except (OSError, sqlite3.Error):
+            self._in_memory()
+
+    def _in_memory(self) -> None:
+        self.path = None
+        self.db = self._connect(":memory:")
+        self._ready()
+
+    def _drop_all(self) -> None:
+        self.db.close()
+        assert self.path is not None
+        for ending in ("", "-journal", "-wal", "-shm"):
+            Path(f"{self.path}{ending}").unlink(missing_ok=True)
+        self.db = self._connect(str(self.path))
+
+    def adopt(self) -> None:
+        """The home's folder has just been made: this index is its own."""
+        if self.get("home") == "none":
+            self.set("home", self._identity())
+
+    def reset(self) -> None:
+        """Empty the index; the next sweep fills it from the files."""
+        if self.path is None:
+            self.db.close()
+            self._in_memory()
+        else:
+            self._start_over()
+
+    def close(self) -> None:
+        self.db.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction; nested ones are part of the outer."""
+        if self._depth:
+            yield self.db
+            return
+        try:
+            self.db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            raise _trouble(error) from None
+        self._depth = 1
+        try:
+            yield self.db
+        except BaseException:
+            self._depth = 0
+            if self.db.in_transaction:
+                self.db.execute("ROLLBACK")
+            raise
+        self._depth = 0
+        try:
+            self.db.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if self.db.in_transaction:
+                self.db.execute("ROLLBACK")
+            raise _trouble(error) from None
+
+    def get(self, key: str, default: Any = None) -> Any:
+        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else default
+
+    def set(self, key: str, value: Any) -> None:
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+
+def _trouble(error: sqlite3.OperationalError) -> Exception:
+    if "locked" in str(error) or "busy" in str(error):
+        return Busy("the index is in use by another process", "try again")
+    return CannotWrite(f"the index cannot be written: {error}", "the files are safe; delete the cache to rebuild it")

@@ -1,0 +1,217 @@
+"""Filling the index: units in, units out. Called by sync only.
+
+A unit's rows are replaced as a whole. Many units are written in one go, table by table, which is what makes a rebuild
+fast; a single write takes the same path with one unit.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from strata.model.finding import Finding
+from strata.model.link import TYPES, Link
+from strata.model.record import Card, Passage
+from strata.model.text import fold, searchable
+
+Stamp = tuple[int, int, int, int, str, int]  # size, mtime, ctime, inode, hash, seen (ns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """What sync read: the files of a unit, and what they hold or what is wrong with them."""
+
+    name: str
+    files: Mapping[str, Stamp]
+    cards: Sequence[Card] = ()
+    records: Sequence[Any] = ()
+    links: Sequence[tuple[Link, str]] = ()  # links that stand in no record, with their trust
+    archived: Sequence[tuple[str, str, str]] = ()  # id, kind, title
+    findings: Sequence[Finding] = ()
+    broken: bool = False  # keep the last good rows
+
+
+@dataclass
+class _Rows:
+    records: list[tuple[Any, ...]] = field(default_factory=list)
+    tags: list[tuple[str, int]] = field(default_factory=list)
+    names: list[tuple[str, int]] = field(default_factory=list)
+    passages: list[tuple[Any, ...]] = field(default_factory=list)
+    words: list[tuple[Any, ...]] = field(default_factory=list)
+    links: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+def put(db: sqlite3.Connection, units: Sequence[Unit], *, fresh: bool = False) -> None:
+    """Write the units; what the index held of them before is gone."""
+    for unit in units:
+        if not fresh:
+            drop(db, unit.name, keep_records=unit.broken)
+    _put_documents(db, units)
+    rows = _Rows()
+    next_row = db.execute("SELECT value FROM meta WHERE key = 'next'").fetchone()[0]
+    for unit in units:
+        for card in unit.cards:
+            next_row = _card_rows(rows, unit.name, card, next_row)
+        rows.links.extend(_link_row(link, unit.name, trust) for link, trust in unit.links)
+    db.execute("UPDATE meta SET value = ? WHERE key = 'next'", (next_row,))
+    _insert(db, rows)
+    for unit in units:
+        for record in unit.records:
+            put_seed_rows(db, record)
+
+
+def _put_documents(db: sqlite3.Connection, units: Iterable[Unit]) -> None:
+    documents: list[tuple[Any, ...]] = []
+    problems: list[Finding] = []
+    archived: list[tuple[Any, ...]] = []
+    for unit in units:
+        documents.extend((path, unit.name, *stamp) for path, stamp in unit.files.items())
+        problems.extend(unit.findings)
+        archived.extend((*item, unit.name) for item in unit.archived)
+    db.executemany("INSERT OR REPLACE INTO documents VALUES (?,?,?,?,?,?,?,?)", documents)
+    if problems:
+        db.executemany("INSERT INTO problems VALUES (?,?,?,?,?)", problems)
+    if archived:
+        db.executemany("INSERT OR REPLACE INTO archived VALUES (?,?,?,?)", archived)
+
+
+def _card_rows(rows: _Rows, unit: str, card: Card, next_row: int) -> int:
+    """The rows of one record; its own number and its passages' numbers are never used twice."""
+    n = next_row
+    next_row += 1
+    rows.records.append((
+        n, card.id, card.kind, card.type, card.title, unit, card.created, card.updated, card.importance, card.confidence,
+        card.project, card.agent, card.session, card.conversation, card.topic,
+        None if card.success is None else int(card.success), card.trust, card.valid_from, card.valid_until,
+        int(card.sunk), int(card.pinned), card.usage.count, card.usage.last))
+    rows.tags.extend((tag, n) for tag in dict.fromkeys(card.tags))
+    rows.names.extend((fold(name), n) for name in dict.fromkeys((card.title, *card.names)) if name)
+    title, tags = searchable(card.title), " ".join(sorted(set(card.tags)))
+    for ord_, passage in enumerate(card.cut() or (Passage(0, 0, ""),)):  # a title alone can be found too
+        head = ord_ == 0 and card.passages is None
+        rows.passages.append((next_row, n, ord_, passage.start, passage.stop, passage.turn, passage.speaker, passage.said,
+                              int(head), passage.text))
+        rows.words.append((next_row, searchable(passage.text), title if head else "", tags if head else ""))
+        next_row += 1
+    rows.links.extend(_link_row(link, unit, card.trust) for link in card.links)
+    return next_row
+
+
+def _link_row(link: Link, unit: str, trust: str) -> tuple[Any, ...]:
+    a, word, b = link.canonical()
+    meaning = TYPES.get(link.type)
+    target = f"name:{fold(b)}" if link.type == "mentions" else b
+    return (a, word, target, link.type, int(bool(meaning and meaning.inverted)), link.strength, link.context, link.created,
+            link.edge_id, unit, trust)
+
+
+def _insert(db: sqlite3.Connection, rows: _Rows) -> None:
+    db.executemany("INSERT INTO records VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", rows.records)
+    if rows.tags:
+        db.executemany("INSERT OR IGNORE INTO tags VALUES (?,?)", rows.tags)
+    if rows.names:
+        db.executemany("INSERT OR IGNORE INTO names VALUES (?,?)", rows.names)
+    db.executemany("INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?)", rows.passages)
+    db.executemany("INSERT INTO words(rowid, text, title, tags) VALUES (?,?,?,?)", rows.words)
+    if rows.links:
+        db.executemany("INSERT INTO links VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows.links)
+
+
+def drop(db: sqlite3.Connection, unit: str, *, keep_records: bool = False) -> None:
+    """Forget a unit; a broken file keeps its last good records."""
+    db.execute("DELETE FROM problems WHERE path = ? OR path IN (SELECT path FROM documents WHERE unit = ?)", (unit, unit))
+    db.execute("DELETE FROM documents WHERE unit = ?", (unit,))
+    if keep_records:
+        return
+    db.execute("DELETE FROM archived WHERE path = ?", (unit,))
+    db.execute("DELETE FROM links WHERE unit = ?", (unit,))
+    for n, record, kind in db.execute("SELECT n, id, kind FROM records WHERE unit = ?", (unit,)).fetchall():
+        _drop_record(db, n, record, kind)
+
+
+def _drop_record(db: sqlite3.Connection, n: int, record: str, kind: str) -> None:
+    """Full text keeps no copy of what it indexed, so what it was given is told to it again."""
+    title, = db.execute("SELECT title FROM records WHERE n = ?", (n,)).fetchone()
+    tags = " ".join(tag for tag, in db.execute("SELECT tag FROM tags WHERE record = ? ORDER BY tag", (n,)))
+    for passage, head, text in db.execute("SELECT n, head, text FROM passages WHERE record = ?", (n,)).fetchall():
+        db.execute("INSERT INTO words(words, rowid, text, title, tags) VALUES ('delete', ?, ?, ?, ?)",
+                   (passage, searchable(text), searchable(title) if head else "", tags if head else ""))
+    for statement in ("DELETE FROM passages WHERE record = ?", "DELETE FROM tags WHERE record = ?",
+                      "DELETE FROM names WHERE record = ?", "DELETE FROM records WHERE n = ?"):
+        db.execute(statement, (n,))
+    for statement in _SEED_DROPS.get(kind, ()):
+        db.execute(statement, (record,))
+
+
+# The tables of seed 003 hold works, agents, chapters and wisdom.
+
+_SEED_DROPS = {
+    "work": ("DELETE FROM memories WHERE id = ?", "DELETE FROM memory_files WHERE memory_id = ?",
+             "DELETE FROM memory_links WHERE source_id = ?"),
+    "agent": ("DELETE FROM agents WHERE id = ?",),
+    "chapter": ("DELETE FROM chapters WHERE id = ?", "DELETE FROM chapter_memories WHERE chapter_id = ?"),
+    "wisdom": ("DELETE FROM wisdom WHERE id = ?", "DELETE FROM wisdom_chapters WHERE wisdom_id = ?"),
+}
+
+
+def put_seed_rows(db: sqlite3.Connection, record: Any) -> None:
+    """The record's rows in the seed's own tables, if its kind has any."""
+    writer = _SEED_WRITERS.get(record.kind)
+    if writer:
+        writer(db, record)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _seconds(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def _put_work(db: sqlite3.Connection, work: Any) -> None:
+    db.execute("INSERT OR IGNORE INTO agents VALUES (?, 'main', NULL, ?, ?, NULL)",
+               (work.agent_id, work.project_id, _seconds(work.created_at)))
+    parts = {key: _json(value) for key, value in work.to_dict().items()
+             if key in ("intent", "perception", "reasoning", "actions", "outcome", "tags")}
+    db.execute(
+        "INSERT OR REPLACE INTO memories VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,NULL)",
+        (work.id, work.agent_id, work.project_id, work.session_id, _seconds(work.created_at), work.intent.goal,
+         work.intent.task_type, int(work.outcome.success), work.outcome.summary, parts["intent"], parts["perception"],
+         parts["reasoning"], parts["actions"], parts["outcome"], parts["tags"], work.importance, work.access_count,
+         _seconds(work.last_accessed)))
+    db.executemany("INSERT OR REPLACE INTO memory_files VALUES (?,?,?)",
+                   [(work.id, path, operation) for path, operation in work.files()])
+    db.executemany("INSERT OR REPLACE INTO memory_links VALUES (?,?,?,?)",
+                   [(link.source, link.target, link.type, _seconds(link.created)) for link in work.all_links()])
+
+
+def _put_agent(db: sqlite3.Connection, agent: Any) -> None:
+    db.execute("INSERT OR REPLACE INTO agents VALUES (?,?,?,?,?,?)",
+               (agent.id, agent.type, agent.parent_id, agent.project_id, _seconds(agent.created_at),
+                _json(dict(agent.metadata))))
+
+
+def _put_chapter(db: sqlite3.Connection, chapter: Any) -> None:
+    lists = [None if value is None else _json(list(value)) for value in (chapter.learnings, chapter.tags, chapter.topics)]
+    db.execute("INSERT OR REPLACE INTO chapters VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+               (chapter.id, chapter.project_id, _seconds(chapter.created_at), _seconds(chapter.updated_at), chapter.title,
+                chapter.summary, lists[0], _seconds(chapter.start_ts), _seconds(chapter.end_ts), lists[1], lists[2],
+                chapter.origin))
+    db.executemany("INSERT OR REPLACE INTO chapter_memories VALUES (?,?,?)",
+                   [(chapter.id, member, position) for position, member in enumerate(chapter.memories)])
+
+
+def _put_wisdom(db: sqlite3.Connection, wisdom: Any) -> None:
+    lists = [None if value is None else _json(list(value))
+             for value in (wisdom.insights, wisdom.patterns, wisdom.best_practices, wisdom.tags)]
+    db.execute("INSERT OR REPLACE INTO wisdom VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+               (wisdom.id, wisdom.project_id, _seconds(wisdom.created_at), _seconds(wisdom.updated_at), wisdom.summary,
+                *lists, _seconds(wisdom.start_ts), _seconds(wisdom.end_ts)))
+    db.executemany("INSERT OR REPLACE INTO wisdom_chapters VALUES (?,?)", [(wisdom.id, name) for name in wisdom.chapters])
+
+
+_SEED_WRITERS = {"work": _put_work, "agent": _put_agent, "chapter": _put_chapter, "wisdom": _put_wisdom}

@@ -1,0 +1,189 @@
+"""Memory: the one object you hold on an open home. Every verb is a short method; the work is done in verbs/."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from strata import config as configuration
+from strata.files.disk import DiskTree
+from strata.home import Home
+from strata.index.store import Index
+from strata.model.filter import make_filter
+
+if TYPE_CHECKING:
+    from strata.model.finding import Change, Finding
+    from strata.model.hit import Hit, Recall
+    from strata.model.link import Link
+    from strata.model.memo import Memo
+    from strata.model.note import Note
+    from strata.sync import Progress
+
+log = logging.getLogger("strata")
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex
+
+
+class Memory:
+    """An open home. Opening creates nothing; the first write does."""
+
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, clock: Callable[[], float] = time.time,
+                 new_id: Callable[[], str] = _new_id, providers: Any = None, door: str = "python", trust: str = "user",
+                 config: configuration.Config | None = None) -> None:
+        root = configuration.home_path(None if path is None else os.fspath(path))
+        settings = config or configuration.load(root)
+        self.providers = providers
+        self.home = Home(tree=DiskTree(str(root)), index=Index(configuration.cache_folder(), str(root)), config=settings,
+                         clock=clock, new_id=new_id, machine=configuration.machine_id(), door=door, trust=trust,
+                         session=settings.session or f"session-{new_id()[:12]}")
+        if self.home.index.get("swept") is None:
+            self.home.sweep(accept_removals=True)
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the index and the lock; nothing is pending."""
+        self.home.index.close()
+        self.home.tree.close()  # type: ignore[attr-defined]
+
+    @property
+    def path(self) -> Path:
+        """The home's folder."""
+        return Path(self.home.tree.root)  # type: ignore[attr-defined]
+
+    @property
+    def notices(self) -> list[str]:
+        """What went wrong without harm since the last look."""
+        told, self.home.notices = self.home.notices, []
+        return told
+
+    @contextmanager
+    def bulk(self) -> Iterator[None]:
+        """Many writes, synced together at the end; nothing is acknowledged before."""
+        with self.home.bulk():
+            yield
+
+    # Writing
+
+    def init(self) -> list[str]:
+        from strata.verbs.opening import init
+
+        return init(self.home)
+
+    def note(self, title: str, text: str = "", **more: Any) -> Note:
+        from strata.verbs.notes import note
+
+        return note(self.home, title, text, **more)
+
+    def memo(self, name: str, text: str, **more: Any) -> Memo:
+        from strata.verbs.memos import memo
+
+        return memo(self.home, name, text, **more)
+
+    def edit(self, id: str, *, expect: str | None = None, **changes: Any) -> Any:
+        from strata.verbs.editing import edit
+
+        return edit(self.home, id, changes, expect)
+
+    def link(self, source: str, type: str, target: str, **more: Any) -> Link:
+        from strata.verbs.links import link
+
+        return link(self.home, source, type, target, **more)
+
+    def unlink(self, source: str, type: str, target: str) -> None:
+        from strata.verbs.links import unlink
+
+        unlink(self.home, source, type, target)
+
+    def pin(self, id: str) -> str:
+        from strata.verbs.lifecycle import pin
+
+        return pin(self.home, id)
+
+    def unpin(self, id: str) -> str:
+        from strata.verbs.lifecycle import unpin
+
+        return unpin(self.home, id)
+
+    def forget(self, id: str, *, purge: bool = False) -> Any:
+        from strata.verbs import lifecycle
+        from strata.verbs import purge as purging
+
+        return purging.purge(self.home, id) if purge else lifecycle.forget(self.home, id)
+
+    def restore(self, id: str) -> Any:
+        from strata.verbs.lifecycle import restore
+
+        return restore(self.home, id)
+
+    def episode(self, heading: str, *, type: str = "diary", tags: Sequence[str] = (), summary: str = "") -> None:
+        from strata.verbs.episodes import episode
+
+        episode(self.home, heading, type=type, tags=tags, summary=summary)
+
+    # Finding
+
+    def recall(self, query: str, *, limit: int = 10, depth: str = "full", budget: int | None = None, **filters: Any) -> Recall:
+        from strata.recall.answer import recall
+
+        return recall(self.home, query, make_filter(**filters), limit=limit, depth=depth, budget=budget,
+                      providers=self.providers)
+
+    def get(self, id: str, depth: str = "full") -> Hit:
+        from strata.verbs.finding import get
+
+        return get(self.home, id, depth)
+
+    def list(self, *, limit: int | None = 50, offset: int = 0, **filters: Any) -> tuple[list[dict[str, Any]], int]:
+        from strata.verbs.finding import listing
+
+        return listing(self.home, make_filter(**filters), limit=limit, offset=offset)
+
+    def related(self, id: str, depth: int = 1) -> Sequence[Mapping[str, Any]]:
+        from strata.verbs.finding import related
+
+        return related(self.home, id, depth)
+
+    def tags(self) -> Sequence[Mapping[str, Any]]:
+        from strata.verbs.finding import tags
+
+        return tags(self.home)
+
+    def stats(self) -> dict[str, Any]:
+        from strata.verbs.finding import stats
+
+        return stats(self.home)
+
+    # Tending
+
+    def sync(self, *, accept_removals: bool = False, progress: Progress | None = None) -> Sequence[Change]:
+        """Compare the files with the index and bring the index up to them."""
+        return self.home.sweep(accept_removals=accept_removals, progress=progress)
+
+    def reindex(self, progress: Progress | None = None) -> dict[str, Any]:
+        from strata.verbs.exports import reindex
+
+        return reindex(self.home, progress)
+
+    def check(self, *, secrets: bool = False) -> Sequence[Finding]:
+        from strata.verbs.checking import check
+
+        return check(self.home, secrets=secrets)
+
+
+def open(path: str | os.PathLike[str] | None = None, **more: Any) -> Memory:
+    """Open a home: the folder given, else STRATA_HOME, else the user's own."""
+    return Memory(path, **more)

@@ -1,0 +1,243 @@
+"""The dialog ladder's values: Turn, Entry, Fact, Topic, GlobalMemory (seed 002).
+
+Entries and their facts are append-only; topics and the global memory are built. A person's scores come from the
+curation file and are laid over the facts; they are never written into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from strata.errors import Invalid
+from strata.model.ids import check_id, fact_id, slug
+from strata.model.record import Card, Origin, Passage, origin_fields
+from strata.model.shape import NOTHING, Shape, anything, choice, integer, mapping, number, part, parts, strings, text
+from strata.model.times import day, parse_time
+
+FACT_TYPES = ("identity", "commitment", "constraint", "preference", "trait", "event")  # the order of do_not_forget
+TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
+ROLES = ("user", "assistant", "system", "tool", "other")
+TIERS = ("core", "secondary")
+META_SCHEMA = "entry_meta.v1"
+SUMMARY_SCHEMA = "entry_summary.v1"
+TOPIC_SCHEMA = "topic_memory.v1"
+GLOBAL_SCHEMA = "global_memory.v1"
+
+
+class Turn(NamedTuple):
+    """One thing one speaker said. `start` and `stop` say where it stands in raw.md."""
+
+    number: int
+    speaker: str
+    role: str
+    text: str
+    ts: str | None = None
+    start: int = 0
+    stop: int = 0
+
+
+class Fact(Shape):
+    """An atomic, reviewable statement with its source."""
+
+    kind: ClassVar[str] = "fact"
+
+    subject: str = text(filled=True)
+    relation: str = text(filled=True)
+    object: str = text(default="")
+    type: str = choice(FACT_TYPES)
+    time_span: str = choice(TIME_SPANS, default="current")
+    confidence: float = number(0, 1, default=0.5)
+    user_fact_score: float | None = number(0, 10, default=None)
+    entry_id: str = text(default="")
+    entry_ts: str = text(default="")
+    turn: int | None = integer(0, default=None, sparse=True)
+    date: str | None = text(default=None, sparse=True)
+    sentence: str | None = text(default=None, sparse=True)
+    speaker: str | None = text(default=None, sparse=True)
+    trust: str | None = choice(("user", "agent", "outside"), default=None, sparse=True)
+    # Known only once a topic's facts are brought together:
+    evidence: tuple[str, ...] | None = strings(default=None, sparse=True)
+    valid_from: str | None = text(default=None, sparse=True)
+    valid_until: str | None = text(default=None, sparse=True)
+    superseded_by: str | None = text(default=None, sparse=True)
+
+    def id_in(self, topic: str) -> str:
+        """The fact's id within its topic."""
+        return fact_id(topic, self.subject, self.relation, self.object)
+
+    @property
+    def title(self) -> str:
+        return " ".join(part for part in (self.subject, self.relation, self.object) if part)
+
+    def card(self, topic: str, project: str | None = None) -> Card:
+        said = parse_time(self.entry_ts) if self.entry_ts else 0.0
+        score = self.user_fact_score
+        return Card(
+            id=self.id_in(topic), kind="fact", type=self.type, title=self.title,
+            text=f"{self.title}\n{self.sentence}" if self.sentence else self.title, created=said,
+            importance=score / 10 if score is not None else 0.5, confidence=self.confidence, topic=topic, project=project,
+            trust=self.trust or "user", sunk=score == 0 or self.superseded_by is not None, pinned=score == 10,
+            valid_from=parse_time(self.valid_from) if self.valid_from else None,
+            valid_until=parse_time(self.valid_until) if self.valid_until else None,
+        )
+
+
+class Curation(Shape):
+    """One line of a topic's curation.jsonl: what a person said about a fact."""
+
+    ts: str = text()
+    op: str = choice(("score", "correct"))
+    fact_id: str = text()
+    fact: tuple[str, ...] = strings(default=())
+    score: float | None = number(0, 10, default=None)
+    to: dict[str, Any] | None = mapping(default=None, sparse=True)
+    by: str = text(default="user")
+
+
+class EntryMeta(Shape):
+    """What is known of a dialog besides its words."""
+
+    schema: str = text(default=META_SCHEMA)
+    entry_id: str = text()
+    entry_ts: str = text()
+    topic: str = text()
+    source: str = text(default="interaction")
+    title: str | None = text(default=None, sparse=True)
+    conversation_id: str | None = text(default=None, sparse=True)
+    roles: dict[str, str] | None = mapping(default=None, sparse=True)  # speaker → role, where the names do not say it
+    tags: tuple[str, ...] = strings(default=None, sparse=True)
+    origin: Origin | None = part(Origin, default=None, sparse=True)
+
+    def check(self) -> None:
+        check_id(self.entry_id, "entry_id")
+        parse_time(self.entry_ts, "entry_ts")
+
+
+class EntrySummary(Shape):
+    """What was drawn from a dialog, and by what."""
+
+    schema: str = text(default=SUMMARY_SCHEMA)
+    entry_id: str = text()
+    entry_ts: str = text(default="")
+    summary: str = text(default="")
+    facts: tuple[Fact, ...] = parts(Fact, default=())
+    made_by: str = text(default="rules-1")
+
+
+class Entry(Shape):
+    """A logged dialog: its turns, what is known of it, and what was drawn from it."""
+
+    kind: ClassVar[str] = "entry"
+    type: ClassVar[str] = "dialog"
+
+    meta: EntryMeta = part(EntryMeta)
+    raw: str = text(default="")
+    summary: EntrySummary | None = part(EntrySummary, default=None, sparse=True)
+    turns: Sequence[Turn] = anything(default=())
+
+    @property
+    def id(self) -> str:
+        return self.meta.entry_id
+
+    @property
+    def topic(self) -> str:
+        return self.meta.topic
+
+    @property
+    def created(self) -> float:
+        return parse_time(self.meta.entry_ts)
+
+    @property
+    def title(self) -> str:
+        return self.meta.title or f"{self.meta.topic}, {day(self.created)}"
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self.meta.tags or ()
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        return self.summary.facts if self.summary else ()
+
+    def card(self) -> Card:
+        origin = self.meta.origin
+        passages = [Passage(turn.start, turn.stop, f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text,
+                            str(turn.number), turn.speaker or None, parse_time(turn.ts) if turn.ts else None)
+                    for turn in self.turns]
+        return Card(
+            id=self.id, kind="entry", type="dialog", title=self.title, text=self.raw, passages=passages or None,
+            created=self.created, tags=self.tags, topic=self.meta.topic, importance=0.5,
+            conversation=self.meta.conversation_id or self.id, **origin_fields(origin),
+        )
+
+
+class TopicState(Shape):
+    """The human-facing compression of a topic."""
+
+    summary: str = text(default="")
+    bounds: tuple[str, ...] = strings(default=())
+    open_questions: tuple[str, ...] = strings(default=())
+    next_actions: tuple[str, ...] = strings(default=())
+    made_by: str = text(default="rules-1", sparse=True)
+
+
+class Topic(Shape):
+    """A topic memory as topic_memory.json holds it."""
+
+    kind: ClassVar[str] = "topic"
+    type: ClassVar[str] = "topic"
+
+    schema: str = text(default=TOPIC_SCHEMA)
+    topic: str = text()
+    updated: str = text(default="")
+    fingerprint: str = text(default="", sparse=True)
+    entry_count: int = integer(0, default=0)
+    last_entry_ts: str = text(default="")
+    state: TopicState = part(TopicState, default=NOTHING)
+    facts: tuple[Fact, ...] = parts(Fact, default=())
+
+    def check(self) -> None:
+        if slug(self.topic) != self.topic:
+            raise Invalid(f"{self.topic!r} is not a topic name")
+
+    @property
+    def id(self) -> str:
+        return f"topic:{self.topic}"
+
+    @property
+    def title(self) -> str:
+        return self.topic
+
+    @property
+    def created(self) -> float:
+        return parse_time(self.last_entry_ts) if self.last_entry_ts else 0.0
+
+    def card(self) -> Card:
+        lines = [self.state.summary, *self.state.bounds, *self.state.open_questions, *self.state.next_actions]
+        trust = max((fact.trust or "user" for fact in self.facts), key=("user", "agent", "outside").index, default="user")
+        return Card(id=self.id, kind="topic", type="topic", title=self.topic, text="\n".join(line for line in lines if line),
+                    created=self.created, topic=self.topic, importance=0.5, trust=trust)
+
+
+class GlobalMemory(Shape):
+    """The front page as GLOBAL_MEMORY.json holds it."""
+
+    kind: ClassVar[str] = "global"
+    type: ClassVar[str] = "global"
+    id: ClassVar[str] = "global"
+    title: ClassVar[str] = "Global memory"
+
+    schema: str = text(default=GLOBAL_SCHEMA)
+    updated: str = text(default="")
+    active_topics: Sequence[Mapping[str, Any]] = anything(default=())
+    do_not_forget: Sequence[Mapping[str, Any]] = anything(default=())
+
+    @property
+    def created(self) -> float:
+        return parse_time(self.updated) if self.updated else 0.0
+
+    def card(self) -> Card:
+        lines = [str(topic.get("summary", "")) for topic in self.active_topics]
+        return Card(id="global", kind="global", type="global", title=self.title, created=self.created, importance=0.5,
+                    text="\n".join(line for line in lines if line))

@@ -1,0 +1,106 @@
+"""What names look like: ids of every kind, and slugs.
+
+Every id that may reach a path is checked here first, against a whitelist, so that `../x` never gets that far.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+import uuid
+
+from strata.errors import Invalid
+from strata.model.times import day, utc
+
+SLUG_BYTES = 60
+_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:#-]{0,199}")
+_CHUNK = re.compile(r"chunk-[A-Za-z0-9_-]{1,120}")
+_AGENT = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_PREFIXED = re.compile(r"(mem|chapter|wisdom|agent|entry|fact)_[A-Za-z0-9_.-]{1,120}")
+_MEMO = re.compile(r"[^\W_]+(?:_[^\W_]+)*")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def check_id(value: object, where: str = "id") -> str:
+    """Any id of any kind; what could be a path or a command is refused."""
+    if isinstance(value, str) and ".." not in value and (_SAFE.fullmatch(value) or _memo_like(value) or _topic(value)):
+        return value
+    raise Invalid(f"{where} {str(value)[:80]!r} is not an id", "ids hold letters, digits, '-', '_', '.', ':' and '#'")
+
+
+def _memo_like(value: str) -> bool:
+    return len(value) <= 200 and _MEMO.fullmatch(value) is not None
+
+
+def _topic(value: str) -> bool:
+    return value.startswith("topic:") and slug(value[6:]) == value[6:]
+
+
+def check_chunk_id(value: object) -> str:
+    """A chunk's id: [A-Za-z0-9_-] after `chunk-`."""
+    if isinstance(value, str) and _CHUNK.fullmatch(value):
+        return value
+    raise Invalid(f"{str(value)[:80]!r} is not a chunk id", "it looks like chunk-2026-02-10-a1b2c3d4")
+
+
+def check_agent_id(value: object) -> str:
+    """An agent's id as given by its user."""
+    if isinstance(value, str) and _AGENT.fullmatch(value) and set(value) != {"."}:
+        return value
+    raise Invalid(f"{str(value)[:80]!r} is not an agent id", "use letters, digits, '_', '.', '-', at most 64")
+
+
+def check_prefixed(value: object, prefix: str) -> str:
+    """An id such as mem_… or chapter_…."""
+    if isinstance(value, str) and value.startswith(prefix + "_") and _PREFIXED.fullmatch(value):
+        return value
+    raise Invalid(f"{str(value)[:80]!r} is not a {prefix}_ id")
+
+
+def check_uuid(value: object, where: str = "id") -> str:
+    """A note's or an edge's id."""
+    if isinstance(value, str) and _UUID.fullmatch(value):
+        return value
+    raise Invalid(f"{where} {str(value)[:80]!r} is not a UUID")
+
+
+def slug(title: str, limit: int = SLUG_BYTES) -> str:
+    """A file-safe name in any script: NFC, casefolded, letters and digits, the rest one dash."""
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", title).casefold())
+    name = "".join(sign if sign.isalnum() or unicodedata.category(sign)[0] == "M" else "-" for sign in folded)
+    name = re.sub("-+", "-", name).strip("-")
+    cut = name.encode()[:limit].decode(errors="ignore").rstrip("-")
+    return cut or "untitled"
+
+
+def suffix(record_id: str) -> str:
+    """The six characters of an id that a file name ends in."""
+    return record_id[:6]
+
+
+def chunk_id(now: float, token: str) -> str:
+    """chunk-<UTC date>-8 hex."""
+    return f"chunk-{day(now)}-{token[:8]}"
+
+
+def entry_id(now: float, token: str) -> str:
+    """entry_YYYYMMDDTHHMMSSZ_8 hex."""
+    return f"entry_{utc(now).strftime('%Y%m%dT%H%M%SZ')}_{token[:8]}"
+
+
+def derived_uuid(*parts: str) -> str:
+    """The same UUID for the same parts, for keys and for everything that is found rather than written."""
+    return str(uuid.uuid5(uuid.UUID("6f1d4b1e-5a4e-5c57-9f0a-0c1d57a7a5ee"), "\0".join(parts)))
+
+
+def fact_id(topic: str, subject: str, relation: str, obj: str) -> str:
+    """The id of a topic's fact, the same in every rebuild."""
+    parts = "\0".join(normal(part) for part in (subject, relation, obj))
+    return "fact_" + hashlib.sha256(f"{topic}\0{parts}".encode()).hexdigest()[:16]
+
+
+def normal(part: str) -> str:
+    """A fact's part as it is compared: NFKC, casefolded, white space collapsed, final punctuation dropped."""
+    folded = unicodedata.normalize("NFKC", part).casefold()
+    return " ".join(folded.split()).rstrip(".,;:!?…。！？ ")

@@ -1,0 +1,150 @@
+"""Secrets in text, found by named patterns and replaced by `[secret:kind]`.
+
+`redact` is run before a hook or an import writes anything. Every pattern is a fixed prefix or a bounded run, so the
+time grows with the length of the text and with nothing else. It prefers a missed exotic key to a maimed sentence:
+commit hashes, uuids, checksums, identifiers and placeholders are left alone unless a name such as `api_key=` stands
+before them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class _Pattern(NamedTuple):
+    kind: str
+    clues: tuple[str, ...]  # one of these is in every match; looking for them first is ten times cheaper
+    found: re.Pattern[str]  # group 1, where there is one, is the secret; otherwise the whole match
+
+
+def _pattern(kind: str, clues: str, pattern: str) -> _Pattern:
+    return _Pattern(kind, tuple(clues.split()), re.compile(pattern))
+
+
+_END = r"(?![A-Za-z0-9_-])"
+_PATTERNS = (
+    _pattern("aws-key", "AKIA ASIA ABIA ACCA", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
+    _pattern("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b"),
+    _pattern("github-token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{22,255}\b"),
+    _pattern("gitlab-token", "glpat- glrt- gldt-", r"\bgl(?:pat|rt|dt)-[A-Za-z0-9_-]{20,64}" + _END),
+    _pattern("anthropic-key", "sk-ant-", r"\bsk-ant-[A-Za-z0-9_-]{20,200}" + _END),
+    _pattern("openai-key", "sk-proj- sk-svcac sk-adm", r"\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,250}" + _END),
+    _pattern("openai-key", "sk-", r"\bsk-(?:or-v1-)?(?=[A-Za-z]{0,80}[0-9])[A-Za-z0-9]{32,80}" + _END),
+    _pattern("slack-token", "xox xapp-", r"\b(?:xox[abeoprs]|xapp)-(?=[A-Za-z-]{0,20}[0-9])[A-Za-z0-9-]{10,250}"),
+    _pattern("slack-webhook", "hooks.slack.com", r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,120}"),
+    _pattern("stripe-key", "k_live_ k_test_", r"\b[srp]k_(?:live|test)_[A-Za-z0-9]{16,250}\b"),
+    _pattern("google-key", "AIza", r"\bAIza[A-Za-z0-9_-]{35}" + _END),
+    _pattern("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,60}\b"),
+    _pattern("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
+    _pattern("pypi-token", "pypi-AgE", r"\bpypi-AgE[A-Za-z0-9_-]{50,500}"),
+    _pattern("sendgrid-key", "SG.", r"\bSG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
+    _pattern("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{8,2000}"),
+    _pattern(
+        "authorization",
+        "earer asic oken",
+        r"\b(?:[Bb]earer|[Bb]asic|[Tt]oken) {1,2}(?=[A-Za-z+/._~-]{0,80}[0-9])([A-Za-z0-9+/._~-]{20,4000}={0,2})",
+    ),
+)
+_URL_PASSWORD = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>]{0,100}:([^\s/@\"'<>]{1,200})@")
+_KEY_BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----")
+_KEY_BODY = re.compile(r"(?:(?:\\[nr]|[\s\"',>|]){0,20}[A-Za-z0-9+/=]{24,}+)*")
+
+_ASSIGNED = re.compile(
+    r"(?i)(?P<name>pass(?:word|wd|phrase)|\bpwd|secret|token|(?:api|access|auth|private|secret|signing|encryption)[_-]?key"
+    r"|credentials?)[\"'`]?\s{0,3}(?::=|=>|[:=])\s{0,3}"
+    r"(?:\"(?P<double>[^\"\n]{6,400})\"|'(?P<single>[^'\n]{6,400})'|(?P<bare>[^\s\"'`,;<>()\[\]{}|]{6,400}+(?![(\[{])))"
+)
+_PLACEHOLDER = re.compile(
+    r"(?i)[*x.•_-]+|.*(?:your|example|change[_-]?me|placeholder|redacted|dummy|insert|\.\.\.).*|none|null|true|false|undefined"
+)
+_CODE = re.compile(r"[$%@&].*|[A-Za-z_]\w*(?:[.:]{1,2}[A-Za-z_]\w*)+|[A-Z][A-Z0-9_]*|[a-z_]+|https?://.*|\d+(?:\.\d+)*")
+_PATH = re.compile(r"(?:~|\.{1,2})/[\w./-]+|/(?:[\w.-]{1,40}/)+[\w.-]{1,60}|[A-Za-z]:\\.+")
+
+
+def redact(text: str) -> tuple[str, dict[str, int]]:
+    """The text with its secrets replaced, and how many of each kind were."""
+    counts: Counter[str] = Counter()
+    text = _redact_private_keys(text, counts)
+    for pattern in _PATTERNS:
+        if any(clue in text for clue in pattern.clues):
+            text = pattern.found.sub(_replace(pattern.kind, counts), text)
+    if "://" in text:
+        text = _URL_PASSWORD.sub(_replace("url-password", counts, unless=_is_placeholder), text)
+    lowered = text.casefold()
+    if any(clue in lowered for clue in ("pass", "pwd", "secret", "token", "key", "credential")):
+        text = _ASSIGNED.sub(lambda found: _replace_assigned(found, counts), text)
+    return text, dict(counts)
+
+
+def _replace(kind: str, counts: Counter[str], unless: Callable[[str], bool] | None = None) -> Callable[[re.Match[str]], str]:
+    def put(found: re.Match[str]) -> str:
+        group = found.re.groups  # 0 or 1: the whole match, or the secret in it
+        if unless and unless(found[group]):
+            return found[0]
+        counts[kind] += 1
+        start, end = found.start(group) - found.start(), found.end(group) - found.start()
+        return f"{found[0][:start]}[secret:{kind}]{found[0][end:]}"
+
+    return put
+
+
+def _redact_private_keys(text: str, counts: Counter[str]) -> str:
+    kept: list[str] = []
+    unclosed: set[str] = set()  # a closing line once not found is not looked for again, or the time would be quadratic
+    position = 0
+    while begin := _KEY_BEGIN.search(text, position):
+        kept += text[position : begin.start()], "[secret:private-key]"
+        counts["private-key"] += 1
+        closing = f"-----END {begin[1]}-----"
+        end = -1 if closing in unclosed else text.find(closing, begin.end())
+        if end >= 0:
+            position = end + len(closing)
+        else:  # cut off: what looks like key material goes, whatever follows stays
+            unclosed.add(closing)
+            body = _KEY_BODY.match(text, begin.end())
+            position = body.end() if body else begin.end()
+    kept.append(text[position:])
+    return "".join(kept)
+
+
+def _replace_assigned(found: re.Match[str], counts: Counter[str]) -> str:
+    name = found["name"].casefold()
+    group = found.lastgroup or "bare"
+    value = found[group]
+    quoted = group != "bare"
+    if not _is_secret(value, password=name.startswith(("pass", "pwd")), quoted=quoted):
+        return found[0]
+    kind = "password" if name.startswith(("pass", "pwd")) else "api-key" if name.endswith("key") else name.rstrip("s")
+    counts[kind] += 1
+    start, end = found.start(group) - found.start(), found.end(group) - found.start()
+    return f"{found[0][:start]}[secret:{kind}]{found[0][end:]}"
+
+
+def _is_secret(value: str, *, password: bool, quoted: bool) -> bool:
+    """Whether an assigned value looks drawn by chance rather than written as a word, a name or a piece of code."""
+    if (
+        _is_placeholder(value)
+        or _PATH.fullmatch(value)
+        or (not quoted and _CODE.fullmatch(value))
+        or (quoted and " " in value.strip())
+    ):
+        return False
+    signs = [any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit)]
+    mixed = signs[2] or (signs[0] and signs[1] and not value.istitle())
+    if password:
+        return mixed or any(not sign.isalnum() and sign not in "_-. " for sign in value)
+    return len(value) >= 12 and mixed and (_entropy(value) >= 3.0 or (len(value) >= 16 and _entropy(value) >= 2.7))
+
+
+def _is_placeholder(value: str) -> bool:
+    named = value.casefold() in ("password", "passwd", "pass")
+    return named or value[0] in "$[{<%" or bool(_PLACEHOLDER.fullmatch(value))
+
+
+def _entropy(value: str) -> float:
+    """Shannon bits a sign."""
+    return -sum(count / len(value) * math.log2(count / len(value)) for count in Counter(value).values())

@@ -1,0 +1,288 @@
+"""Values that check themselves: the one mechanism behind every record.
+
+A shape is a frozen, keyword-only dataclass whose fields say what they accept. Making one checks every field, so a value
+in hand is a valid value. `from_dict` takes what a file holds, `to_dict` gives it back; keys that no field claims are
+kept in `extra`, so a newer or foreign file survives being read and written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+from strata.errors import Invalid
+
+Check = Callable[[Any, str], Any]
+S = TypeVar("S", bound="Shape")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+_MISSING = dataclasses.MISSING
+
+
+def _kind(value: object) -> str:
+    names = {str: "text", bool: "true or false", int: "a number", float: "a number", dict: "an object", list: "a list"}
+    return "nothing" if value is None else names.get(type(value), type(value).__name__)
+
+
+def _field(check: Check, default: Any = _MISSING, *, sparse: bool = False) -> Any:
+    metadata = {"check": check, "sparse": sparse}
+    if default is NOTHING:
+        return dataclasses.field(default_factory=lambda: NOTHING, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def text(*, default: Any = _MISSING, sparse: bool = False, filled: bool = False) -> Any:
+    """A string; `filled` refuses white space only, `sparse` leaves the key out of files while it is None."""
+
+    def check(value: Any, where: str) -> Any:
+        if value is None and default is None:
+            return None
+        if not isinstance(value, str):
+            raise Invalid(f"{where} must be text, not {_kind(value)}")
+        if filled and not value.strip():
+            raise Invalid(f"{where} must not be empty")
+        return value
+
+    return _field(check, default, sparse=sparse)
+
+
+def choice(options: Iterable[str], *, default: Any = _MISSING, sparse: bool = False) -> Any:
+    """One of a few words."""
+    allowed = tuple(options)
+
+    def check(value: Any, where: str) -> Any:
+        if value is None and default is None:
+            return None
+        if not isinstance(value, str) or value not in allowed:
+            raise Invalid(f"{where} must be one of {', '.join(allowed)}; got {value!r}")
+        return value
+
+    return _field(check, default, sparse=sparse)
+
+
+def number(low: float | None = None, high: float | None = None, *, default: Any = _MISSING, sparse: bool = False) -> Any:
+    """A finite number within bounds; what was an integer stays one, so that files keep their bytes."""
+
+    def check(value: Any, where: str) -> Any:
+        if value is None and default is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise Invalid(f"{where} must be a number, not {_kind(value)}")
+        if value != value or value in (float("inf"), float("-inf")):
+            raise Invalid(f"{where} must be a finite number")
+        if (low is not None and value < low) or (high is not None and value > high):
+            bounds = f"from {low:g} to {high:g}" if low is not None and high is not None else f"at least {low}"
+            raise Invalid(f"{where} must be {bounds}; got {value:g}")
+        return value
+
+    return _field(check, default, sparse=sparse)
+
+
+def integer(low: int | None = None, high: int | None = None, *, default: Any = _MISSING, sparse: bool = False) -> Any:
+    """A whole number; 3.0 is taken as 3."""
+
+    def check(value: Any, where: str) -> Any:
+        if value is None and default is None:
+            return None
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise Invalid(f"{where} must be a whole number, not {_kind(value)}")
+        if (low is not None and value < low) or (high is not None and value > high):
+            raise Invalid(f"{where} is out of range: {value}")
+        return value
+
+    return _field(check, default, sparse=sparse)
+
+
+def flag(*, default: Any = _MISSING, sparse: bool = False) -> Any:
+    """True or false, and nothing that merely looks like it."""
+
+    def check(value: Any, where: str) -> Any:
+        if value is None and default is None:
+            return None
+        if not isinstance(value, bool):
+            raise Invalid(f"{where} must be true or false, not {_kind(value)}")
+        return value
+
+    return _field(check, default, sparse=sparse)
+
+
+def read_strings(value: Any, where: str) -> tuple[str, ...]:
+    """A list of strings; one string alone is refused, since it is nearly always a forgotten pair of brackets."""
+    if isinstance(value, str):
+        raise Invalid(f'{where} must be a list of words, not the text {value!r}; write ["{value}"]')
+    if not isinstance(value, list | tuple | set | frozenset):
+        raise Invalid(f"{where} must be a list of words, not {_kind(value)}")
+    items = sorted(value) if isinstance(value, set | frozenset) else value
+    for item in items:
+        if not isinstance(item, str):
+            raise Invalid(f"{where} must hold only text; got {item!r}")
+    return tuple(items)
+
+
+def strings(*, default: Any = _MISSING, sparse: bool = False) -> Any:
+    """A list of strings."""
+
+    def check(value: Any, where: str) -> Any:
+        return None if value is None and default is None else read_strings(value, where)
+
+    return _field(check, default, sparse=sparse)
+
+
+def one_or_many(*, default: None = None) -> Any:
+    """One string, or several where a file holds several; absent while None."""
+
+    def check(value: Any, where: str) -> Any:
+        if value is None or isinstance(value, str):
+            return value
+        found = read_strings(value, where)
+        return found[0] if len(found) == 1 else found or None
+
+    return _field(check, default, sparse=True)
+
+
+def part(shape: type[S], *, default: Any = _MISSING, sparse: bool = False) -> Any:
+    """Another shape inside this one."""
+
+    def check(value: Any, where: str) -> Any:
+        if value is None and default is None:
+            return None
+        if value is None and default is not _MISSING:
+            return shape.from_dict({}, where)
+        return value if isinstance(value, shape) else shape.from_dict(value, where)
+
+    return _field(check, default, sparse=sparse)
+
+
+def parts(shape: type[S], *, default: Any = _MISSING, sparse: bool = False) -> Any:
+    """A list of shapes."""
+
+    def check(value: Any, where: str) -> Any:
+        if value is None and default is None:
+            return None
+        if not isinstance(value, list | tuple):
+            raise Invalid(f"{where} must be a list, not {_kind(value)}")
+        return tuple(
+            item if isinstance(item, shape) else shape.from_dict(item, f"{where}[{at}]") for at, item in enumerate(value)
+        )
+
+    return _field(check, default, sparse=sparse)
+
+
+def anything(*, default: Any = _MISSING, sparse: bool = False) -> Any:
+    """Whatever it is, it is kept."""
+    return _field(lambda value, where: value, default, sparse=sparse)
+
+
+def mapping(*, default: Any = _MISSING, sparse: bool = False) -> Any:
+    """An object of any keys."""
+
+    def check(value: Any, where: str) -> Any:
+        if value is None and default is None:
+            return None
+        if not isinstance(value, Mapping):
+            raise Invalid(f"{where} must be an object, not {_kind(value)}")
+        return value
+
+    return _field(check, default, sparse=sparse)
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON knows it: shapes and mappings become dicts, tuples become lists."""
+    if isinstance(value, Shape):
+        return value.to_dict()
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return value
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(
+    text, choice, number, integer, flag, strings, one_or_many, part, parts, anything, mapping))
+class Shape:
+    """The base of all checked values. Subclasses are made dataclasses by being defined."""
+
+    extra: Mapping[str, Any]
+    _checks: ClassVar[tuple[tuple[str, Check, bool], ...]]
+
+    def __init_subclass__(cls) -> None:
+        cls.__annotations__["extra"] = "Mapping[str, Any]"
+        cls.extra = mapping(default=NOTHING)
+        dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+        cls._checks = tuple(
+            (f.name, f.metadata["check"], f.metadata["sparse"])
+            for f in dataclasses.fields(cls)  # type: ignore[arg-type]
+        )
+
+    def __post_init__(self) -> None:
+        for name, check, _ in self._checks:
+            value = getattr(self, name)
+            checked = check(value, name)
+            if checked is not value:
+                object.__setattr__(self, name, checked)
+        self.check()
+
+    def check(self) -> None:
+        """Rules between fields; a subclass overrides it."""
+
+    @classmethod
+    def from_dict(cls: type[S], data: Any, where: str = "") -> S:
+        """Make the value from what a file or a caller gave; a wrong part is named by its path."""
+        if not isinstance(data, Mapping):
+            raise Invalid(f"{where or cls.__name__.lower()} must be an object, not {_kind(data)}")
+        known: dict[str, Any] = {}
+        extra: dict[str, Any] = {}
+        names = cls._names()
+        for key, value in data.items():
+            (known if key in names else extra)[key] = value
+        if extra:
+            known["extra"] = extra
+        try:
+            return cls(**known)
+        except TypeError as error:
+            missing = [name for name in names if name in cls._required() and name not in known]
+            if not missing:
+                raise Invalid(f"{where or cls.__name__.lower()}: {error}") from error
+            raise Invalid(f"{where + '.' if where else ''}{missing[0]} is missing") from None
+        except Invalid as error:
+            raise Invalid(f"{where}.{error.message}" if where else error.message, error.hint) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The value in its canonical key order; sparse fields that are None stay out."""
+        result: dict[str, Any] = {}
+        for name, _, sparse in self._checks:
+            if name == "extra":
+                continue
+            value = getattr(self, name)
+            if value is None and sparse:
+                continue
+            result[name] = plain(value)
+        for key, value in self.extra.items():
+            result.setdefault(key, plain(value))
+        return result
+
+    def replace(self: S, **changes: Any) -> S:
+        """The same value with some fields changed, checked again."""
+        unknown = [name for name in changes if name not in self._names() and name != "extra"]
+        if unknown:
+            raise Invalid(f"{type(self).__name__.lower()} has no field {unknown[0]!r}",
+                          f"it has {', '.join(sorted(self._names()))}")
+        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
+
+    @classmethod
+    def _names(cls) -> frozenset[str]:
+        cached = cls.__dict__.get("_name_set")
+        if cached is None:
+            cached = frozenset(name for name, _, _ in cls._checks if name != "extra")
+            cls._name_set = cached  # type: ignore[attr-defined]
+        return cached
+
+    @classmethod
+    def _required(cls) -> frozenset[str]:
+        return frozenset(
+            f.name for f in dataclasses.fields(cls)  # type: ignore[arg-type]
+            if f.default is _MISSING and f.default_factory is _MISSING
+        )

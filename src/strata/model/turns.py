@@ -1,0 +1,79 @@
+"""A dialog's text as turns, and turns as text.
+
+Three ways of writing a dialog are understood, told apart by the document's first header: `### Ann · time` (as Strata
+writes it), `**Ann:** …`, and `Ann: …`. A text without headers is one turn. Nothing is lost either way: a turn's start
+and stop say where it stands in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from strata.errors import Invalid
+from strata.model.dialog import ROLES, Turn
+from strata.model.times import parse_time, zulu
+
+_OURS = re.compile(r"^### (?P<speaker>[^\n·]{1,80}?)(?: · (?P<ts>[0-9][0-9T:.Z+-]{3,40}))?[ \t]*$", re.MULTILINE)
+_BOLD = re.compile(r"^\*\*(?P<speaker>[^*\n:]{1,60})(?::\*\*|\*\*:)(?P<ts>)[ \t]*", re.MULTILINE)
+_PLAIN = re.compile(
+    r"^(?P<speaker>(?:[A-Z][\w.'’-]{0,30}(?: [A-Z][\w.'’-]{0,30}){0,2}|user|assistant|system|tool|human))"
+    r"(?: \[(?P<ts>[0-9][0-9T:.Z+-]{3,40})\])?:[ \t]+", re.MULTILINE)
+_STYLES = (_OURS, _BOLD, _PLAIN)
+_ROLE_NAMES = {
+    "user": "user", "human": "user", "me": "user", "you": "user", "assistant": "assistant", "ai": "assistant",
+    "agent": "assistant", "claude": "assistant", "chatgpt": "assistant", "gpt": "assistant", "codex": "assistant",
+    "gemini": "assistant", "bot": "assistant", "model": "assistant", "system": "system", "developer": "system",
+    "tool": "tool", "function": "tool",
+}
+
+
+def role_of(speaker: str) -> str:
+    """The role a speaker's name stands for; any other name is a person."""
+    return _ROLE_NAMES.get(speaker.strip().casefold(), "user")
+
+
+def read_turns(raw: str, roles: Mapping[str, str] | None = None) -> list[Turn]:
+    """The turns of a dialog's text, in order, numbered from 1."""
+    known = roles or {}
+    style = _style(raw)
+    heads = list(style.finditer(raw)) if style else []
+    if not heads:
+        body = raw.strip()
+        return [Turn(1, "", "user", body, None, 0, len(raw))] if body else []
+    turns = []
+    if raw[: heads[0].start()].strip():
+        turns.append(Turn(1, "", "other", raw[: heads[0].start()].strip(), None, 0, heads[0].start()))
+    for at, head in enumerate(heads):
+        stop = heads[at + 1].start() if at + 1 < len(heads) else len(raw)
+        said = raw[head.end() : stop].strip()
+        if style is _OURS:
+            said = re.sub(r"^\\(?=\\*### )", "", said, flags=re.MULTILINE)
+        speaker = head["speaker"].strip()
+        turns.append(Turn(len(turns) + 1, speaker, known.get(speaker, role_of(speaker)), said,
+                          head["ts"] or None, head.start(), stop))
+    return turns
+
+
+def _style(raw: str) -> re.Pattern[str] | None:
+    first = {style: found.start() for style in _STYLES if (found := style.search(raw))}
+    return min(first, key=lambda style: first[style]) if first else None
+
+
+def write_turns(messages: Iterable[Mapping[str, Any]]) -> tuple[str, dict[str, str]]:
+    """A list of messages as raw.md, and the roles that the speakers' names do not tell."""
+    blocks, roles = [], {}
+    for at, message in enumerate(messages):
+        if not isinstance(message, Mapping) or not isinstance(message.get("content"), str):
+            raise Invalid(f"message {at + 1} must be an object with role and content")
+        role = str(message.get("role", "user"))
+        speaker = " ".join(str(message.get("name") or role).replace("·", "-").split())[:80] or role
+        kind = role if role in ROLES else _ROLE_NAMES.get(role.casefold(), "other")
+        if role_of(speaker) != kind:
+            roles[speaker] = kind
+        when = message.get("ts") or message.get("timestamp")
+        stamp = f" · {zulu(parse_time(when, 'ts'))}" if when else ""
+        said = re.sub(r"^(?=\\*### )", r"\\", message["content"], flags=re.MULTILINE)
+        blocks.append(f"### {speaker}{stamp}\n\n{said}\n")
+    return "\n".join(blocks), roles

@@ -1,0 +1,78 @@
+"""Words of any script, without their small companions and endings.
+
+For rules that compare what texts are about: names, patterns, contradictions. `stem` only has to send the forms of one
+English word to one string, not to a word; other languages pass through it unharmed. Knows nothing of records.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# Python's \w leaves out the vowel signs of Indic and South-East Asian scripts and the points of Semitic ones, which
+# would cut their words apart.
+MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8"
+    "\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09d7\u0a01-\u0a51\u0a81-\u0ae3\u0b01-\u0b57"
+    "\u0b82-\u0bd7\u0c00-\u0c63\u0c81-\u0ce3\u0d00-\u0d63\u0d81-\u0df3\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ecd"
+    "\u0f71-\u0f84\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u200d\u3099\u309a"
+)
+WORD = re.compile(rf"[^\W_][^\W_{MARKS}]*(?:[{MARKS}]+[^\W_]*)*(?:['’][^\W\d_]+)?")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]{3,}")
+
+def word_set(text: str) -> frozenset[str]:
+    """A table of words, written as one text."""
+    return frozenset(text.split())
+
+
+STOP = word_set(
+    """a an the this that these those it its he him his she her hers they them their we us our you your i me my mine
+    and or but nor so yet if then than as of to in on at by for from with without into onto over under about after
+    before between through during up down out off again further here there when where why how what which who whom
+    whose all any both each few more most other some such only own same too very just also is are was were be been
+    being am do does did doing have has had having will would shall should can could may might must ought let us
+    i'm i've i'd i'll we're we've we'll you're it's that's there's let's he's she's they're is't not no don't doesn't
+    didn't isn't aren't wasn't weren't won't can't cannot couldn't shouldn't wouldn't please ok okay yes hey hi hello
+    really actually quite rather now"""
+)
+"""English words that say nothing of what a text is about."""
+
+
+def words(text: str) -> list[str]:
+    """The words, casefolded; a run of a script without spaces is read in pairs, 深色模式 → 深色 模式."""
+    found: list[str] = []
+    for match in WORD.finditer(unicodedata.normalize("NFC", text)):
+        word = match[0].casefold().replace("’", "'")
+        if not word.isascii() and _UNSPACED.search(word):
+            found += [word[at : at + 2] for at in range(0, len(word), 2)]
+        else:
+            found.append(word)
+    return found
+
+
+def key_words(text: str) -> list[str]:
+    """The words that carry the meaning, in order, possessives without their ending."""
+    return [word for word in (w.removesuffix("'s") for w in words(text)) if word and word not in STOP]
+
+
+@lru_cache(maxsize=20_000)
+def stem(word: str) -> str:
+    """A form that inflections of an English word share: prefers, preferred, preferring → prefer."""
+    if len(word) < 4 or not word.isascii() or not word.isalpha():
+        return word
+    for ending, put in (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
+        root = word.removesuffix(ending)
+        if root == word or len(root) < 3 or not re.search("[aeiouy]", root) or (ending == "s" and root[-1] in "sui"):
+            continue
+        if ending == "es" and not root.endswith(("s", "x", "z", "ch", "sh", "o")):
+            continue
+        if ending in ("ing", "ed") and len(root) > 3 and root[-1] == root[-2] and root[-1] not in "lsz":
+            root = root[:-1]
+        return (root + put).removesuffix("e")
+    return word.removesuffix("e")
+
+
+def stems(text: str) -> frozenset[str]:
+    """The set of stems of the key words."""
+    return frozenset(map(stem, key_words(text)))

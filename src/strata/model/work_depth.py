@@ -1,0 +1,153 @@
+"""A work at one of the five depths, as data and as text, so that an agent can peek cheaply before it loads everything.
+
+summary ⊂ outcome ⊂ reasoning ⊂ full ⊂ complete: as data each depth holds every key of the one before, as text each
+depth begins with the text of the one before. Nothing is cut to a size; whoever delivers the text counts its tokens.
+This module knows nothing of recall, budgets or files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from strata.errors import Invalid
+from strata.model.record import DEPTHS
+from strata.model.shape import plain
+from strata.model.times import zulu
+from strata.model.work import Action, Work
+
+RAW_DIFFS = ("diff", "diff_hash")  # the detail keys that only `complete` shows
+
+
+def check_depth(depth: str) -> str:
+    """One of the five words."""
+    if depth not in DEPTHS:
+        raise Invalid(f"depth must be one of {', '.join(DEPTHS)}; got {depth!r}")
+    return depth
+
+
+def at_depth(work: Work, depth: str) -> dict[str, Any]:
+    """The part of the work that a depth shows, in the shape of the whole: intent.goal stays at ["intent"]["goal"]."""
+    check_depth(depth)
+    if depth == "complete":
+        return work.to_dict()
+    if depth == "full":
+        everything = work.to_dict()
+        for action in everything["actions"]:
+            for key in RAW_DIFFS:
+                action["details"].pop(key, None)
+        return everything
+    shown: dict[str, Any] = {"intent": {"goal": work.intent.goal}, "outcome": {"summary": work.outcome.summary}}
+    if depth in ("outcome", "reasoning"):
+        shown["outcome"] = work.outcome.to_dict()
+    if depth == "reasoning":
+        shown["reasoning"] = work.reasoning.to_dict()
+    return shown
+
+
+def render(work: Work, depth: str) -> str:
+    """The same as text, one line a thought."""
+    check_depth(depth)
+    layers = (_summary, _outcome, _reasoning, _everything, _raw)
+    return "\n".join(line for layer in layers[: DEPTHS.index(depth) + 1] for line in layer(work) if line)
+
+
+def _summary(work: Work) -> Iterator[str]:
+    yield f"{work.intent.goal} → {work.outcome.summary}"
+
+
+def _outcome(work: Work) -> Iterator[str]:
+    outcome = work.outcome
+    if outcome.success:
+        yield "Succeeded."
+    else:
+        kind = f" ({outcome.failure_category})" if outcome.failure_category else ""
+        yield f"Failed{kind}: {outcome.failure_reason}" if outcome.failure_reason else f"Failed{kind}."
+    yield from _list("Learned", outcome.learnings)
+    if outcome.verified_by:
+        checked = outcome.verified_by
+        yield f"Verified by {checked.type}{f' `{checked.command}`' if checked.command else ''}: {checked.result}"
+    yield from _list("Still to do", outcome.follow_up_needed or ())
+    yield _rest(outcome.extra)
+
+
+def _reasoning(work: Work) -> Iterator[str]:
+    thought = work.reasoning
+    if thought.approach_chosen or thought.why_chosen:
+        yield f"Approach: {' — '.join(part for part in (thought.approach_chosen, thought.why_chosen) if part)}"
+    yield from _list("Rejected", (_joined(way.approach, way.why_rejected) for way in thought.alternatives_considered))
+    yield from _list("Assumed", thought.assumptions)
+    yield from _list("Risks", thought.risks_identified)
+    yield _rest(thought.extra)
+
+
+def _everything(work: Work) -> Iterator[str]:
+    yield f"{work.intent.task_type} by {work.agent_id} in {work.project_id}, {zulu(work.created)}, {work.id}"
+    yield f"Why: {work.intent.context}" if work.intent.context else ""
+    yield from _list("Constraints", work.intent.constraints)
+    seen = work.perception
+    yield from _list("Seen", (_joined(f"{note.what} ({note.where})" if note.where else note.what, note.significance)
+                              for note in seen.observations))
+    yield from _list("Files", (_joined(near.path, near.relevance, near.state_summary) for near in seen.relevant_files))
+    yield from _list("Patterns", seen.patterns_noticed)
+    yield from _list("Anomalies", seen.anomalies)
+    yield from _list("Did", (_step(action) for action in work.actions))
+    for word in ("caused_by", "led_to", "related_to", "supersedes", "blocked_by"):
+        targets = work.links.targets(word)
+        yield f"{word}: {', '.join(targets)}" if targets else ""
+    yield f"Tags: {', '.join(work.tags)}" if work.tags else ""
+    yield f"Importance {work.importance:g}" + (f", session {work.session_id}" if work.session_id else "")
+    yield _rest(work.intent.extra) or ""
+    yield _rest(seen.extra)
+
+
+def _raw(work: Work) -> Iterator[str]:
+    """What only the deepest look needs: raw diffs, where the record came from, how often it was used."""
+    for at, action in enumerate(work.actions, start=1):
+        details = action.details.to_dict()
+        for key in RAW_DIFFS:
+            if details.get(key):
+                yield f"Step {at} {key}: {details[key]}"
+    used = f", last {zulu(work.last_accessed)}" if work.last_accessed is not None else ""
+    yield f"Used {work.access_count} times{used}"
+    if work.origin:
+        yield "Origin: " + ", ".join(f"{key} {value}" for key, value in work.origin.to_dict().items() if value)
+    yield _rest(work.extra)
+
+
+def _step(action: Action) -> str:
+    """An action on one line: what, on what, how it went; unknown details come last under their own names."""
+    about, went = action.details, action.result
+    place = f"{about.file_path or ''}{f':{about.lines_affected}' if about.lines_affected else ''}"
+    where = f"in {about.working_directory}" if about.working_directory else ""
+    scope = f"within {about.scope}" if about.scope else ""
+    head = " ".join(part for part in (action.type, place, f"`{about.command}`" if about.command else "", where,
+                                      f'"{about.query}"' if about.query else "", scope) if part)
+    ending = "ok" if went.success else "failed"
+    if went.duration_ms is not None:
+        ending += f", {went.duration_ms:g} ms"
+    if action.timestamp is not None:
+        ending += f", {zulu(action.timestamp)}"
+    said = [about.diff_summary or "", went.output_summary or "", f"error: {went.error}" if went.error else "",
+            _rest({key: value for key, value in about.extra.items() if key not in RAW_DIFFS}),
+            _rest(went.extra), _rest(action.extra)]
+    return f"{_joined(head, *said)} ({ending})"
+
+
+def _joined(*parts: str) -> str:
+    return " — ".join(part for part in parts if part)
+
+
+def _list(word: str, items: Iterable[str]) -> Iterator[str]:
+    """`Word: item` for one item, a heading and dashes for several."""
+    found = [item for item in items if item]
+    if len(found) == 1:
+        yield f"{word}: {found[0]}"
+    elif found:
+        yield f"{word}:"
+        yield from (f"- {item}" for item in found)
+
+
+def _rest(extra: Any) -> str:
+    """Keys that no field claims, under their own names."""
+    return "; ".join(f"{key}: {plain(value)}" for key, value in extra.items())

@@ -1,0 +1,91 @@
+"""How much of a record is shown: five depths for every kind, each containing the one before.
+
+Works have the depths of their seed (model/work_depth). For the others: summary is title and first sentence, outcome adds the
+best passage, reasoning what stands beside it, full is the whole text, complete adds links, metadata and origin.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from strata.index.read import Neighbour
+from strata.model.record import Usage
+from strata.model.shape import plain
+from strata.model.text import first_sentence
+from strata.model.times import zulu
+
+
+def render(record: Any, depth: str, *, passage: str = "", beside: str = "", links: Sequence[Neighbour] = (),
+           usage: Usage | None = None) -> str:
+    """The record as text at a depth; `passage` is what matched, `beside` what stands around it."""
+    if record.kind == "work":
+        from strata.model.work_depth import render as render_work
+
+        shown = render_work(record, depth)
+        return f"{shown}\n\n{_about(record, links, usage)}" if depth == "complete" else shown
+    whole = body(record)
+    opening = _opening(record.title, first_sentence(whole, 200))
+    if depth == "summary":
+        return opening
+    if depth in ("outcome", "reasoning"):
+        parts = [opening, passage or first_sentence(whole, 600)]
+        if depth == "reasoning" and beside:
+            parts.append(beside)
+        return "\n".join(dict.fromkeys(part for part in parts if part))
+    if depth == "full":
+        return whole or record.title
+    return f"{whole or record.title}\n\n{_about(record, links, usage)}"
+
+
+def _opening(title: str, sentence: str) -> str:
+    if not sentence or sentence.rstrip("…") in title:
+        return title
+    return sentence if title.rstrip("…") in sentence else f"{title}. {sentence}"
+
+
+def body(record: Any) -> str:
+    """A record's whole text, as its kind tells it."""
+    if record.kind == "chunk":
+        return str(record.content)
+    if record.kind == "entry":
+        return str(record.raw).strip()
+    if record.kind == "fact":
+        return f"{record.title}\n“{record.sentence}”" if record.sentence else str(record.title)
+    if record.kind == "note":
+        return str(record.prose())
+    if record.kind in ("topic", "chapter", "wisdom", "global", "agent"):
+        return _lists(record)
+    return str(record.text)
+
+
+def _lists(record: Any) -> str:
+    """A built record: its summary, then its lists under their names."""
+    shown = plain(record)
+    shown = {**shown.pop("state", {}), **shown}
+    hidden = ("id", "schema", "fingerprint", "memories", "chapters", "extra", "title")
+    lines: list[str] = []
+    for key, value in shown.items():
+        if key == "summary":
+            lines.insert(0, str(value))
+        elif isinstance(value, list) and value and key not in hidden:
+            lines.append(f"{key.replace('_', ' ').capitalize()}:\n" + "\n".join(f"- {_line(item)}" for item in value))
+    return "\n\n".join(line for line in lines if line)
+
+
+def _line(item: Any) -> str:
+    if not isinstance(item, dict):
+        return str(item)
+    if "subject" in item:
+        return " ".join(str(item.get(key, "")) for key in ("subject", "relation", "object")).strip()
+    return str(item.get("topic") or item.get("title") or json.dumps(item, ensure_ascii=False))
+
+
+def _about(record: Any, links: Sequence[Neighbour], usage: Usage | None) -> str:
+    """Links, metadata, origin."""
+    lines = [f"- {link.word} {link.id} ({link.title})" + (f": {link.context}" if link.context else "") for link in links]
+    fields = {key: value for key, value in plain(record).items() if key not in ("text", "content", "raw", "turns", "summary")}
+    used = f"Used {usage.count} times" + (f", last {zulu(usage.last)}" if usage.last else "") if usage else ""
+    return "\n".join(part for part in ("Links:\n" + "\n".join(lines) if lines else "", used,
+                                       json.dumps(fields, ensure_ascii=False, default=str)) if part)

@@ -1,0 +1,58 @@
+"""A question, read: which words to look up, what to embed, whom and which time it speaks of.
+
+Pure. A question is never taken for search syntax: words come out of it one by one. Who is a speaker is asked of the
+memory itself, so names need no list; they stay among the words but leave what is embedded, where they drown the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from strata.model.text import searchable
+from strata.model.words import STOP, WORD, word_set
+from strata.recall.dates import Span, read_span
+
+MOST_WORDS = 32
+LONGEST = 4000  # signs that are read of a question
+_ROLES = word_set("user assistant system tool human ai agent bot model me you other function developer")
+_ASKS_WHEN = re.compile(
+    r"\s*(?:since )?(?:when|how (?:long|often|recently)|(?:what|which) (?:date|day|week|month|year|time))\b", re.I)
+_PIECE = re.compile(r"[^\s]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What recall knows of a question before it looks anything up."""
+
+    text: str
+    words: tuple[str, ...]  # to look up, without stop words unless there is nothing else
+    names: frozenset[str]  # speakers that it names
+    meaning: str  # to embed
+    asks_when: bool
+    span: Span | None
+
+
+def read_question(text: str, is_speaker: Callable[[str], bool], now: float) -> Question:
+    """Read a question. `is_speaker` tells of a casefolded word whether somebody of that name speaks in the memory."""
+    read = text[:LONGEST]
+    every = dict.fromkeys(word.removesuffix("'s") for word in look_up(read))
+    content = [word for word in every if word not in STOP] or list(every)
+    names = frozenset(word for word in content if word not in _ROLES and is_speaker(word))
+    meaning = _without(read, names)
+    return Question(text=text, words=tuple(content[:MOST_WORDS]), names=names, meaning=meaning or read,
+                    asks_when=_ASKS_WHEN.match(read) is not None, span=read_span(read, now))
+
+
+def look_up(text: str) -> list[str]:
+    """The words of a text as the full-text index knows them, unstemmed."""
+    return [found[0].casefold().replace("’", "'") for found in WORD.finditer(searchable(text))]
+
+
+def _without(text: str, names: frozenset[str]) -> str:
+    def is_name(piece: str) -> bool:
+        found = WORD.search(piece)
+        return found is not None and found[0].casefold().replace("’", "'").removesuffix("'s").removesuffix("'") in names
+
+    return " ".join(piece for piece in _PIECE.findall(text) if not is_name(piece)) if names else text

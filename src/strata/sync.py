@@ -1,0 +1,278 @@
+"""Files against index: finds what was added, edited, renamed and removed, and brings the index up to it.
+
+Additions come before removals, so a rename never leaves a moment in which neither name is known. A file that cannot be
+read keeps its last good rows and becomes a finding. A home of which half vanishes at once is not believed. Nothing here
+writes to the tree.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from strata.errors import Damaged, Invalid, NeedsConfirmation, NotFound
+from strata.files import codec, ledger, paths
+from strata.files.tree import Token, Tree, fingerprint
+from strata.index import write
+from strata.index.store import Index
+from strata.model.finding import Change, Finding
+from strata.model.link import Link
+
+log = logging.getLogger("strata")
+RACY_NS = 2_000_000_000  # a file written this shortly before it was read may have been written again since
+BATCH = 500
+VANISHED_FILES, VANISHED_SHARE = 20, 0.5
+Progress = Callable[[int, int], None]
+Known = Mapping[str, tuple[Any, ...]]  # path → size, mtime, ctime, inode, seen, unit
+
+
+def compare(on_disk: Mapping[str, Token | None], indexed: Known) -> list[Change]:
+    """What differs between the tree and the index. `looked` is a file that only seems to have changed."""
+    changes = []
+    gone = {path: row for path, row in indexed.items() if path not in on_disk}
+    inodes = {row[3]: path for path, row in gone.items()}
+    for path, token in on_disk.items():
+        row = indexed.get(path)
+        if row is None:
+            former = inodes.get(token.inode) if token else None
+            changes.append(Change("moved" if former else "added", path))
+            if former:
+                gone.pop(former, None)
+                changes.append(Change("moved-from", former))
+        elif token is None:
+            if row[0] != -1:
+                changes.append(Change("edited", path))
+        elif token != row[:4]:
+            changes.append(Change("edited", path))
+        elif token.mtime > row[4] - RACY_NS:
+            changes.append(Change("looked", path))
+    changes.sort(key=lambda change: (change.what in ("moved-from",), change.path))
+    return changes + [Change("removed", path) for path in sorted(gone)]
+
+
+def check_removals(changes: Sequence[Change], known: int, accepted: bool) -> None:
+    """Half a home gone at once is more likely an unmounted disk than a wish."""
+    removed = sum(change.what == "removed" for change in changes)
+    if not accepted and removed >= VANISHED_FILES and removed >= known * VANISHED_SHARE:
+        raise NeedsConfirmation(f"{removed} of {known} files are gone; the index was left as it is",
+                                "if that is right: strata sync --accept-removals")
+
+
+def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: Progress | None = None) -> list[Change]:
+    """The full walk."""
+    began = time.monotonic()
+    seen = dict(tree.scan())
+    known = {row[0]: row[1:] for row in
+             index.db.execute("SELECT path, size, mtime, ctime, inode, seen, unit FROM documents")}
+    changes = compare(seen, known)
+    check_removals(changes, len(known), accept_removals)
+    cost = time.monotonic() - began
+    with index.writing():
+        if changes:
+            _apply(tree, index, changes, known, progress)
+        index.set("swept", time.time())
+        index.set("sweep_cost", cost)
+    return [Change(c.what, c.path) for c in changes if c.what not in ("looked", "moved-from")]
+
+
+def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, progress: Progress | None) -> None:
+    leaving = ("removed", "moved-from")
+    alive = list(dict.fromkeys(paths.unit_of(change.path) for change in changes if change.what not in leaving))
+    gone = {known[change.path][5] for change in changes if change.what in leaving} - set(alive)
+    gone = {name for name in gone if _read_anyway(tree, name, alive)}
+    index.adopt()
+    done = 0
+    for batch in _batches(_read_all(tree, alive, gone)):
+        write.put(index.db, list(own_ids(index, batch, gone)), fresh=not known)
+        done += len(batch)
+        if progress:
+            progress(done, len(alive))
+    for name in gone:
+        write.drop(index.db, name)
+
+
+def _read_anyway(tree: Tree, name: str, alive: list[str]) -> bool:
+    """True if the unit is really gone; an entry that lost one of its files is read again instead."""
+    if paths.unit_of(f"{name}/raw.md") == name and any(tree.look(f"{name}/{part}") for part in paths.ENTRY_FILES):
+        alive.append(name)
+        return False
+    return True
+
+
+def _read_all(tree: Tree, names: Iterable[str], gone: set[str]) -> Iterator[write.Unit]:
+    for name in names:
+        unit = read_unit(tree, name)
+        if unit is None:
+            gone.add(name)
+        else:
+            yield unit
+
+
+def _batches(units: Iterator[write.Unit]) -> Iterator[list[write.Unit]]:
+    batch: list[write.Unit] = []
+    for unit in units:
+        batch.append(unit)
+        if len(batch) >= BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def touch(tree: Tree, index: Index, units: Iterable[str]) -> bool:
+    """Look at the files of these units once more; what moved is read again, a vanished one forces a sweep."""
+    stale = []
+    for unit in dict.fromkeys(units):
+        for path, *stamp in index.db.execute("SELECT path, size, mtime, ctime, inode FROM documents WHERE unit = ?", (unit,)):
+            token = tree.look(path)
+            if token is None:
+                sweep(tree, index)
+                return True
+            if token != tuple(stamp):
+                stale.append(unit)
+    if stale:
+        refresh(tree, index, stale)
+    return bool(stale)
+
+
+def refresh(tree: Tree, index: Index, names: Iterable[str]) -> None:
+    """Read these units again, or drop those that are gone."""
+    gone: set[str] = set()
+    units = list(_read_all(tree, dict.fromkeys(names), gone))
+    put(index, units, gone)
+
+
+def put(index: Index, units: Sequence[write.Unit], gone: Iterable[str] = ()) -> None:
+    """Write units into the index in one transaction."""
+    left = set(gone)
+    with index.writing() as db:
+        index.adopt()
+        write.put(db, list(own_ids(index, units, left)))
+        for name in left:
+            write.drop(db, name)
+
+
+def own_ids(index: Index, units: Sequence[write.Unit], gone: set[str]) -> Iterator[write.Unit]:
+    """Two files with one id: the one the index knows keeps it, the other is a finding. A moved file takes its id along."""
+    taken: dict[str, str] = {}
+    names = {unit.name for unit in units}
+    for unit in units:
+        cards, findings = [], list(unit.findings)
+        for card in unit.cards:
+            row = index.db.execute("SELECT unit FROM records WHERE id = ?", (card.id,)).fetchone()
+            owner = taken.get(card.id) or (row[0] if row and row[0] not in names else None)
+            if owner in gone:
+                write.drop(index.db, str(owner))
+                owner = None
+            if owner and owner != unit.name:
+                findings.append(Finding(unit.name, None, "duplicate-id", f"has the id {card.id} of {owner}",
+                                        "give one of the two another id"))
+                continue
+            taken[card.id] = unit.name
+            cards.append(card)
+        if len(cards) == len(unit.cards):
+            yield unit
+        else:
+            kept = {card.id for card in cards}
+            yield write.Unit(name=unit.name, files=unit.files, cards=cards, links=unit.links, findings=findings,
+                             records=[record for record in unit.records if record.id in kept])
+
+
+def read_unit(tree: Tree, name: str) -> write.Unit | None:
+    """A unit from its files: its records, or what is wrong with it; None if there are no such files."""
+    kind = paths.kind_of(f"{name}/raw.md" if paths.unit_of(f"{name}/raw.md") == name else name)
+    try:
+        if kind in ("", "curation"):
+            return _stranger(tree, name)
+        if kind == "links":
+            data, token = tree.read(name)
+            return read_links(name, token, data)
+        records, files = codec.read_unit(tree, name)
+    except NotFound:
+        return None
+    except Damaged as error:
+        return _broken(tree, name, error)
+    if kind == "archived":
+        return write.Unit(name=name, files=stamps(files), archived=[(r.id, r.kind, r.title) for r in records])
+    return make_unit(name, records, files)
+
+
+def make_unit(name: str, records: Sequence[Any], files: Mapping[str, tuple[Token, bytes]]) -> write.Unit:
+    """What the index is to know of records just read or just written."""
+    return write.Unit(name=name, files=stamps(files), cards=[record.card() for record in records], records=records,
+                      findings=list(_oddities(name, records)))
+
+
+def stamps(files: Mapping[str, tuple[Token, bytes]]) -> dict[str, write.Stamp]:
+    now = time.time_ns()
+    return {path: (*token, fingerprint(data), now) for path, (token, data) in files.items()}
+
+
+def _oddities(name: str, records: Sequence[Any]) -> Iterator[Finding]:
+    """What is legal but wants a look."""
+    for record in records:
+        if record.kind == "note" and name.startswith("graph/"):
+            place = paths.place(record).rsplit("/", 1)[0]
+            if name.rsplit("/", 1)[0] != place:
+                yield Finding(name, None, "misplaced", f"is a {record.type} note outside {place}/",
+                              "move the file or change its type; it is found either way")
+
+
+def _stranger(tree: Tree, name: str) -> write.Unit | None:
+    """A file that is no record: a copy left by some tool, something that is no plain file, or just another file."""
+    token = tree.look(name)
+    if token is None:
+        try:
+            tree.read(name)
+        except NotFound:
+            return None
+        except Damaged as error:
+            return _broken(tree, name, error)
+    findings = []
+    if paths.is_copy(name):
+        findings.append(Finding(name, None, "copy", "is a copy left by a sync tool or an editor; it is not read",
+                                "compare it with the original, then remove one"))
+    stamp: write.Stamp = (*token, "", time.time_ns()) if token else (-1, 0, 0, 0, "", 0)
+    return write.Unit(name=name, files={name: stamp}, findings=findings)
+
+
+def _broken(tree: Tree, name: str, error: Damaged) -> write.Unit:
+    """A file that cannot be read: named, never dropped, its last good rows kept."""
+    log.warning("%s: %s", name, error.message)
+    entry = paths.unit_of(f"{name}/raw.md") == name
+    files: dict[str, write.Stamp] = {}
+    for path in [f"{name}/{part}" for part in paths.ENTRY_FILES] if entry else [name]:
+        token = tree.look(path)
+        if token is not None:
+            files[path] = (*token, "", time.time_ns())
+    remedy = error.hint or "mend the file or move it out of the home"
+    return write.Unit(name=name, files=files or {name: (-1, 0, 0, 0, "", 0)}, broken=True,
+                      findings=[Finding(name, error.line, error.flaw, error.message, remedy)])
+
+
+def read_links(name: str, token: Token, data: bytes) -> write.Unit:
+    """links.jsonl, replayed: the links that stand, with the trust of who set them; broken lines are findings."""
+    standing: dict[tuple[str, str, str], tuple[Link, str]] = {}
+    findings = []
+    for number, line in ledger.read_lines(data):
+        try:
+            if line is None:
+                raise Invalid("is not a JSON object")
+            link = Link(source=line["from"], type=line["type"], target=line["to"], strength=line.get("strength"),
+                        context=line.get("context"), created=_seconds(line.get("created")))
+        except (Invalid, KeyError, TypeError) as error:
+            findings.append(Finding(name, number, "line", f"is no link: {error}", "mend or remove the line"))
+            continue
+        if line.get("op", "add") == "remove":
+            standing.pop(link.canonical(), None)
+        else:
+            standing[link.canonical()] = (link, str((line.get("origin") or {}).get("trust", "user")))
+    return write.Unit(name=name, files=stamps({name: (token, data)}), links=list(standing.values()), findings=findings)
+
+
+def _seconds(value: Any) -> float | None:
+    from strata.model.times import parse_time
+
+    return None if value is None else parse_time(value, "created")

@@ -1,0 +1,145 @@
+"""Reading verbs: get, list, related, tags, stats. They write nothing but a line in the usage ledger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from strata.errors import Invalid, NotFound
+from strata.files import codec
+from strata.home import Home
+from strata.index import read
+from strata.index.read import Row
+from strata.model.filter import Filter
+from strata.model.hit import Hit
+from strata.model.ids import check_id
+from strata.model.record import DEPTHS
+from strata.model.shape import plain
+
+
+def locate(home: Home, handle: str) -> Row:
+    """The one record a handle means: an id, a unique beginning of one, a title, an alias, a memo's name."""
+    if not isinstance(handle, str) or not handle.strip():
+        raise Invalid("an id is missing")
+    rows = read.resolve(home.db, handle)
+    if not rows:
+        if "/" in handle:
+            rows = _by_path(home, handle)
+        home.ensure_fresh()
+        rows = rows or read.resolve(home.db, handle)
+    elif home.touch([rows[0].unit]):
+        rows = read.resolve(home.db, handle)
+    if len(rows) > 1:
+        some = ", ".join(f"{row.id} ({row.title[:40]})" for row in rows[:5])
+        raise Invalid(f"{handle!r} could be {len(rows)} records: {some}", "give more of the id")
+    if not rows:
+        gone = read.archived(home.db, handle)
+        if gone:
+            raise NotFound(f"{handle!r} is forgotten", f"bring it back with: strata restore {handle}")
+        raise NotFound(f"no record {handle[:80]!r}", "look with: strata recall WORDS, or strata list")
+    return rows[0]
+
+
+def _by_path(home: Home, handle: str) -> list[Row]:
+    """A record named by its file's path inside the home."""
+    if ".." in handle.split("/") or handle.startswith("/"):
+        check_id(handle)  # says what is wrong with it
+    return [Row(*row) for row in home.db.execute("SELECT * FROM records WHERE unit = ? LIMIT 2", (handle,))]
+
+
+def fetch(home: Home, row: Row) -> Any:
+    """The record itself, straight from its file."""
+    if row.kind == "fact":
+        from strata.verbs.dialogs import fact_record
+
+        return fact_record(home, row)
+    for record in codec.read_unit(home.tree, row.unit)[0]:
+        if record.id == row.id:
+            return record
+    raise NotFound(f"{row.unit} no longer holds {row.id}", "try: strata sync")
+
+
+def get(home: Home, handle: str, depth: str = "full") -> Hit:
+    """One record at a depth; counted as used."""
+    if depth not in DEPTHS:
+        raise Invalid(f"no depth {depth!r}", f"use one of {', '.join(DEPTHS)}")
+    row = locate(home, handle)
+    record = fetch(home, row)
+    home.used([row.id])
+    return make_hit(home, row, record, depth)
+
+
+def make_hit(home: Home, row: Row, record: Any, depth: str) -> Hit:
+    """A record as it is delivered."""
+    from strata.recall.depth import render
+
+    complete = depth == "complete"
+    around = read.neighbours(home.db, row.id) if complete else ()
+    usage = read.usage_of(home.db, row) if complete else None
+    origin = getattr(record, "origin", None) or getattr(getattr(record, "metadata", None), "origin", None) \
+        or getattr(getattr(record, "meta", None), "origin", None)
+    newer = home.db.execute("SELECT a FROM links WHERE b = ? AND word IN ('supersedes') "
+                            "AND a IN (SELECT id FROM records) LIMIT 1", (row.id,)).fetchone()
+    return Hit(
+        id=row.id, kind=row.kind, type=row.type, title=row.title, created=row.created, path=row.unit, record=record,
+        text=render(record, depth, links=around, usage=usage), tags=read.tags_of(home.db, [row.n]).get(row.n, []),
+        origin=plain(origin) if hasattr(origin, "to_dict") else {"trust": row.trust},
+        superseded_by=newer[0] if newer else getattr(record, "deprecated_by", None) or getattr(record, "superseded_by", None))
+
+
+def listing(home: Home, chosen: Filter, *, limit: int | None = 50, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """(a page of records, how many there are), newest first; a listing is not a use."""
+    home.ensure_fresh()
+    rows, total = read.listing(home.db, chosen, limit, offset, projects=home.config.projects)
+    tags = read.tags_of(home.db, [row.n for row in rows])
+    return [describe(row, tags.get(row.n, [])) for row in rows], total
+
+
+def describe(row: Row, tags: list[str]) -> dict[str, Any]:
+    """A row as lists show it."""
+    from strata.model.times import zulu
+
+    return {"id": row.id, "kind": row.kind, "type": row.type, "title": row.title, "created": zulu(row.created), "tags": tags,
+            "path": row.unit, "importance": row.importance, "project": row.project, "agent": row.agent}
+
+
+def related(home: Home, handle: str, depth: int = 1) -> list[dict[str, Any]]:
+    """What is linked to a record, breadth first, each record once at its shortest distance."""
+    if depth < 1:
+        raise Invalid(f"depth must be at least 1; got {depth}")
+    start = locate(home, handle)
+    seen, found, edge = {start.id}, [], [start.id]
+    for distance in range(1, depth + 1):
+        following = []
+        for here in edge:
+            for link in read.neighbours(home.db, here):
+                if link.id in seen:
+                    continue
+                seen.add(link.id)
+                following.append(link.id)
+                found.append({"id": link.id, "kind": link.kind, "title": link.title, "link": link.word, "from": here,
+                              "distance": distance, "strength": link.strength, "context": link.context,
+                              "edge_id": link.edge})
+        edge = following
+    return found
+
+
+def tags(home: Home) -> list[dict[str, Any]]:
+    home.ensure_fresh()
+    return [{"tag": tag, "count": count} for tag, count in read.tag_counts(home.db)]
+
+
+def stats(home: Home) -> dict[str, Any]:
+    """How much of what there is, where, and in which formats."""
+    from strata.model import chunk, dialog, note
+
+    home.ensure_fresh()
+    home.fold_usage()
+    uses = home.db.execute("SELECT coalesce(sum(count), 0) FROM usage").fetchone()[0]
+    return {
+        "home": getattr(home.tree, "root", ""), **read.counts(home.db), "uses": uses,
+        "problems": len(read.problems(home.db)), "index": str(home.index.path or "in memory"),
+        "index_lag": round(home.lag(), 3),
+        "formats": {"chunk": chunk.SCHEMA, "notes": note.SCHEMA, "entry_meta": dialog.META_SCHEMA,
+                    "entry_summary": dialog.SUMMARY_SCHEMA, "topic_memory": dialog.TOPIC_SCHEMA,
+                    "global_memory": dialog.GLOBAL_SCHEMA},
+    }

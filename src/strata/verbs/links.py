@@ -1,0 +1,200 @@
+"""`link` and `unlink`: one truth for each relation (see DECISIONS, Links).
+
+Note to note is an edge file, with copies in both notes. Chunk to chunk and work to work stand in the source. A memo that
+supersedes another says so in its header, and the old one is marked. Everything else is a line in links.jsonl.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from strata.errors import Invalid, NotFound
+from strata.files import ledger, paths
+from strata.home import Home
+from strata.index import read
+from strata.index.read import Row
+from strata.model.link import CHUNK_TYPES, NOTE_TYPES, WORK_TYPES, Link, check_type
+from strata.model.note import Edge, Relation
+from strata.model.times import offset, zulu
+from strata.verbs.finding import locate
+from strata.verbs.notes import derived_id
+
+
+def link(home: Home, source: str, type: str, target: str, *, strength: float | None = None, context: str | None = None,
+         text: str | None = None, key: str | None = None) -> Link:
+    """Relate two records; saying the same again changes nothing."""
+    a, b = locate(home, source), locate(home, target)
+    if a.id == b.id:
+        raise Invalid("a record cannot be linked to itself")
+    word = _word(a.kind, b.kind, type)
+    made = Link(source=a.id, type=word, target=b.id, strength=strength, context=context, created=home.clock())
+    if word == "supersedes":
+        _refuse_cycle(home, a.id, b.id)
+    if (a.kind, b.kind) == ("note", "note") and word in NOTE_TYPES:
+        return _link_notes(home, a, b, made, text, key)
+    if (a.kind, b.kind) == ("chunk", "chunk") and word in CHUNK_TYPES:
+        return _link_chunks(home, made)
+    if (a.kind, b.kind) == ("work", "work") and word in WORK_TYPES:
+        return _link_works(home, made)
+    if (a.kind, b.kind) == ("memo", "memo") and word == "supersedes":
+        from strata.verbs.memos import supersede
+
+        supersede(home, a.id, b.id)
+        return made
+    write_line(home, "add", made)
+    return made
+
+
+def _word(a: str, b: str, type: str) -> str:
+    """The type as the two kinds' own seed writes it."""
+    own = {"note": NOTE_TYPES, "chunk": CHUNK_TYPES[1:], "work": WORK_TYPES}.get(a, ()) if a == b else ()
+    for allowed in (own, None):
+        try:
+            return check_type(type, allowed or None)
+        except Invalid:
+            if allowed is None:
+                raise
+    raise AssertionError
+
+
+def _refuse_cycle(home: Home, newer: str, older: str) -> None:
+    replaces: dict[str, list[str]] = {}
+    for new, old in home.db.execute("SELECT a, b FROM links WHERE word = 'supersedes'"):
+        replaces.setdefault(new, []).append(old)
+    todo, seen = [older], set()
+    while todo:
+        here = todo.pop()
+        if here == newer:
+            raise Invalid(f"{older} already supersedes {newer}", "a record cannot be newer than what replaced it")
+        if here not in seen:
+            seen.add(here)
+            todo.extend(replaces.get(here, ()))
+
+
+def standing(home: Home, a: str, word: str, b: str) -> Any:
+    """The index's row of a relation, in either spelling; None if there is none."""
+    first, canonical, second = Link(source=a, type=word, target=b).canonical()
+    return home.db.execute("SELECT a, word, b, said, edge, unit FROM links WHERE a = ? AND word = ? AND b = ?",
+                           (first, canonical, second)).fetchone()
+
+
+def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: str | None) -> Link:
+    """Edge, source, target, in this order: a crash after the edge already has the link."""
+    known = standing(home, made.source, made.type, made.target)
+    if known and known[4]:
+        edge: Edge = home.load(known[4]).record
+    else:
+        now = offset(home.clock())
+        edge = Edge(id=derived_id(home, "link", key), type=made.type, from_id=a.id, from_title=a.title, to_id=b.id,
+                    to_title=b.title, strength=0.8 if made.strength is None else made.strength, created_at=now,
+                    updated_at=now, origin=home.origin(), text=text or made.context or "")
+        home.create(edge, verb="link")
+    mirror(home, edge)
+    return edge.link()
+
+
+def mirror(home: Home, edge: Edge) -> None:
+    """The edge's copies in the front matter of both notes."""
+    for note, other, direction in ((edge.from_id, edge.to_id, "outgoing"), (edge.to_id, edge.from_id, "incoming")):
+        try:
+            loaded = home.load(note)
+        except NotFound:
+            continue
+        copy = Relation(target=other, type=edge.type, direction=direction, strength=edge.strength,
+                        context=edge.link().context, edge_id=edge.id)
+        kept = [r for r in loaded.record.relations
+                if r.edge_id != edge.id and (r.target, r.type, r.direction, r.edge_id) != (other, edge.type, direction, None)]
+        same = [r for r in loaded.record.relations if r.edge_id == edge.id]
+        if same == [copy]:
+            continue
+        home.change(loaded, loaded.record.replace(relations=(*kept, copy)), verb="linked")
+
+
+def retitle(home: Home, note: Any) -> None:
+    """A note's new title in the edges that name it; their file names stay."""
+    for edge_id, in home.db.execute("SELECT DISTINCT edge FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
+                                    (note.id, note.id)).fetchall():
+        loaded = home.load(edge_id)
+        edge = loaded.record
+        new = edge.replace(from_title=note.title if edge.from_id == note.id else edge.from_title,
+                           to_title=note.title if edge.to_id == note.id else edge.to_title)
+        home.change(loaded, new, verb="retitled")
+
+
+def _link_chunks(home: Home, made: Link) -> Link:
+    loaded = home.load(made.source)
+    links = loaded.record.links
+    listed = getattr(links, made.type)
+    if made.target in listed and made.strength is None and made.context is None:
+        return made
+    details = {word: dict(found) for word, found in (links.details or {}).items()}
+    about = {"created": made.created, "strength": made.strength, "context": made.context}
+    details.setdefault(made.type, {})[made.target] = {key: value for key, value in about.items() if value is not None}
+    new = links.replace(**{made.type: (*listed, made.target) if made.target not in listed else listed}, details=details)
+    home.change(loaded, loaded.record.replace(links=new), verb="link")
+    return made
+
+
+def _link_works(home: Home, made: Link) -> Link:
+    if standing(home, made.source, made.type, made.target):
+        return made
+    loaded = home.load(made.source)
+    work = loaded.record
+    listed = work.links.targets(made.type)
+    times = {word: dict(found) for word, found in (work.links_at or {}).items()}
+    times.setdefault(made.type, {})[made.target] = int(made.created or 0)
+    links = work.links.replace(**{made.type: (*listed, made.target)})
+    home.change(loaded, work.replace(links=links, links_at=times), verb="link")
+    return made
+
+
+def write_line(home: Home, op: str, made: Link) -> None:
+    """One line in links.jsonl, and the index told."""
+    line = {"op": op, "from": made.source, "type": made.type, "to": made.target, "strength": made.strength,
+            "context": made.context, "created": zulu(home.clock()), "origin": home.origin().to_dict()}
+    ledger.append_line(home.tree, paths.LINKS, {key: value for key, value in line.items() if value is not None})
+    home.refresh([paths.LINKS])
+
+
+def unlink(home: Home, source: str, type: str, target: str) -> None:
+    """Take a relation back where it is written."""
+    a, b = locate(home, source), locate(home, target)
+    word = _word(a.kind, b.kind, type)
+    known = standing(home, a.id, word, b.id)
+    if known is None:
+        raise NotFound(f"{a.id} has no link {word} to {b.id}", f"see: strata related {a.id}")
+    unit, edge = known[5], known[4]
+    if edge:
+        _remove_edge(home, edge)
+    elif unit == paths.LINKS:
+        write_line(home, "remove", Link(source=a.id, type=word, target=b.id))
+    else:
+        _strike(home, unit, known[3], known[0], known[2])
+
+
+def _remove_edge(home: Home, edge_id: str) -> None:
+    """The copies first, then the edge: while the edge stands, so does the link."""
+    loaded = home.load(edge_id)
+    edge = loaded.record
+    for note in (edge.from_id, edge.to_id):
+        if read.find(home.db, note):
+            held = home.load(note)
+            kept = tuple(r for r in held.record.relations if r.edge_id != edge.id)
+            home.change(held, held.record.replace(relations=kept), verb="unlinked")
+    home.put_away(edge, [loaded.path])
+
+
+def _strike(home: Home, unit: str, said: str, a: str, b: str) -> None:
+    """Take a link out of the record that holds it."""
+    row = home.db.execute("SELECT id FROM records WHERE unit = ?", (unit,)).fetchone()
+    loaded = home.load(row[0])
+    record = loaded.record
+    ends = {a, b} - {record.id}
+    if record.kind == "note":
+        new = record.replace(relations=tuple(r for r in record.relations if not (r.type == said and r.target in ends)))
+    elif record.kind == "memo":
+        new = record.replace(supersedes=tuple(name for name in record.supersedes if name not in ends))
+    else:
+        listed = record.links.targets(said) if record.kind == "work" else getattr(record.links, said)
+        new = record.replace(links=record.links.replace(**{said: tuple(one for one in listed if one not in ends)}))
+    home.change(loaded, new, verb="unlinked")

@@ -1,0 +1,174 @@
+"""`forget --purge`: remove every trace of a record that lies within reach, and say what does not.
+
+The one verb that rewrites append-only files.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from strata.errors import Invalid, NotFound
+from strata.files import ledger, paths
+from strata.files.tree import fingerprint
+from strata.home import Home
+from strata.index import read
+from strata.verbs.exports import write_exports
+from strata.verbs.finding import fetch, locate
+from strata.verbs.lifecycle import BUILT, files_of
+
+BEYOND = ("git history", "exports and backups made earlier", "copies on other machines")
+
+
+def purge(home: Home, handle: str) -> dict[str, Any]:
+    """Remove a record, its archive copy, links, usage, curation and diary lines; then shrink the index."""
+    files, record, kind, mention = _target(home, handle)
+    removed = []
+    with home.tree.lock():
+        for path in files:
+            home.tree.remove(path)
+            removed.append(path)
+        touched = [*_drop_edges(home, record), *_strip_references(home, record)]
+        rewritten = _rewrite_logs(home, record, mention)
+        home.refresh([*map(paths.unit_of, removed), *touched, *rewritten])
+        home.audit("purged", _Gone(kind, record), "")
+    if any(home.tree.look(path) for path in paths.EXPORTS):
+        rewritten += write_exports(home)
+    home.index.db.execute("INSERT INTO words(words) VALUES ('optimize')")
+    home.index.db.execute("VACUUM")
+    return {"id": record, "removed": removed, "rewritten": [*touched, *rewritten], "beyond_reach": list(BEYOND)}
+
+
+class _Gone:
+    def __init__(self, kind: str, record: str) -> None:
+        self.kind, self.id = kind, record
+
+
+def _target(home: Home, handle: str) -> tuple[list[str], str, str, str]:
+    """(files, id, kind, how the diary mentions it) of a record that is there or forgotten."""
+    old = read.archived(home.db, handle)
+    copies = [path for _, _, _, unit in old
+              for path in ([unit] if home.tree.look(unit) else [f"{unit}/{part}" for part in paths.ENTRY_FILES])
+              if home.tree.look(path)]
+    try:
+        row = locate(home, handle)
+    except NotFound:
+        if not old:
+            raise
+        return copies, handle, old[0][1], old[0][3].rsplit("/", 1)[-1]
+    if row.kind in BUILT or row.kind == "fact":
+        raise Invalid(f"a {row.kind} is built and would come back", "purge the entries it is built from")
+    if row.kind == "episode":
+        return [], row.id, row.kind, row.id
+    fetch(home, row)
+    return [*files_of(home, row), *copies], row.id, row.kind, row.unit.rsplit("/", 1)[-1]
+
+
+def _drop_edges(home: Home, record: str) -> list[str]:
+    """Edge files name both ends' titles, so they go too."""
+    gone = []
+    for edge, unit in home.db.execute("SELECT DISTINCT edge, unit FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
+                                      (record, record)).fetchall():
+        if home.tree.look(unit):
+            home.tree.remove(unit)
+            gone.append(unit)
+            for _, _, _, copy in read.archived(home.db, edge):
+                home.tree.remove(copy)
+    return gone
+
+
+def _strip_references(home: Home, record: str) -> list[str]:
+    """Other records' own links to it."""
+    changed = []
+    query = "SELECT DISTINCT r.id FROM links l JOIN records r ON r.unit = l.unit WHERE (l.a = ? OR l.b = ?) AND r.id <> ?"
+    linked = [other for other, in home.db.execute(query, (record, record, record))]
+    ends = [other for other, in home.db.execute(
+        "SELECT CASE WHEN a = ? THEN b ELSE a END FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
+        (record, record, record))]
+    for other in dict.fromkeys([*linked, *ends]):
+        row = read.find(home.db, other)
+        if row is None or row.kind not in ("note", "chunk", "work") or not home.tree.look(row.unit):
+            continue
+        loaded = home.load(other)
+        held = loaded.record
+        if held.kind == "note":
+            new = held.replace(relations=tuple(r for r in held.relations if r.target != record))
+        else:
+            lists = {word: tuple(one for one in _ids(held, word) if one != record)
+                     for word in held.links.to_dict() if word != "details" and record in _ids(held, word)}
+            new = held.replace(links=held.links.replace(**lists))
+        if new != held:
+            home.change(loaded, new, verb="unlinked")
+            changed.append(loaded.path)
+    return changed
+
+
+def _ids(record: Any, word: str) -> tuple[str, ...]:
+    value = getattr(record.links, word, None)
+    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
+
+
+def _rewrite_logs(home: Home, record: str, mention: str) -> list[str]:
+    """links.jsonl, the usage ledger, curation lines and diary blocks, without the record."""
+    rewritten = []
+    usage = paths.usage_log(home.machine)
+
+    def without(line: dict[str, Any]) -> dict[str, Any] | None:
+        if record in (line.get("from"), line.get("to"), line.get("fact_id")):
+            return None
+        if isinstance(line.get("ids"), list) and record in line["ids"]:
+            rest = [one for one in line["ids"] if one != record]
+            return {**line, "ids": rest} if rest else None
+        if isinstance(line.get("base"), dict) and record in line["base"]:
+            return {"base": {key: value for key, value in line["base"].items() if key != record}}
+        return line
+
+    for path in (paths.LINKS, usage):
+        if _rewrite_lines(home, path, without) and path != usage:
+            rewritten.append(path)
+    for unit, in home.db.execute("SELECT DISTINCT unit FROM records WHERE kind = 'episode'").fetchall():
+        if _rewrite(home, unit, lambda data, unit=unit: _purge_blocks(data, unit, record, mention)):  # type: ignore[misc]
+            rewritten.append(unit)
+    return rewritten
+
+
+def _rewrite_lines(home: Home, path: str, keep: Callable[[dict[str, Any]], dict[str, Any] | None]) -> bool:
+    def change(data: bytes) -> bytes:
+        lines = []
+        for _, line in ledger.read_lines(data):
+            kept = None if line is None else keep(line)
+            if kept is not None:
+                lines.append(json.dumps(kept, ensure_ascii=False, separators=(",", ":")) + "\n")
+        return "".join(lines).encode()
+
+    return _rewrite(home, path, change)
+
+
+def _rewrite(home: Home, path: str, change: Callable[[bytes], bytes]) -> bool:
+    try:
+        data, _ = home.tree.read(path)
+    except NotFound:
+        return False
+    new = change(data)
+    if new == data:
+        return False
+    home.tree.write(path, new, fingerprint(data))
+    return True
+
+
+def _purge_blocks(data: bytes, unit: str, record: str, mention: str) -> bytes:
+    """Diary blocks that are the record, or link to its file, become `(purged)`."""
+    date = unit.rsplit("/", 1)[-1].removesuffix(".md")
+    parts = re.split(r"(?m)^(?=## \d\d:\d\d - )", data.decode(errors="surrogateescape"))
+    seen: dict[str, int] = {}
+    for at, block in enumerate(parts):
+        if not block.startswith("## "):
+            continue
+        minute = block[3:8].replace(":", "")
+        seen[minute] = seen.get(minute, 0) + 1
+        if f"episode:{date}#{minute}-{seen[minute]}" == record or f"/{mention})" in block:
+            parts[at] = f"## {block[3:8]} - (purged)\n\n"
+    return "".join(parts).encode(errors="surrogateescape")
+

@@ -1,0 +1,132 @@
+"""Proposals that keep memos from turning into fossil layers."""
+
+from __future__ import annotations
+
+import pytest
+
+from strata.derive.gardening import Proposal, find_proposals
+from strata.model.memo import Memo
+from strata.model.memo_name import check_name
+
+
+def memo(name: str, text: str = "Said once.", day: int = 1, tags: tuple[str, ...] = (), **more: object) -> Memo:
+    return Memo(
+        id=name, title=name.replace("_", " "), created_at=f"2026-02-{day:02} 10:00", tags=tags, text=text, **more
+    )  # type: ignore[arg-type]
+
+
+def about(count: int, prefix: str = "user_prefs", tags: tuple[str, ...] = ()) -> list[Memo]:
+    words = ("colors", "fonts", "spacing", "tables", "length", "tone", "emoji", "language")
+    return [memo(f"{prefix}_{word}", f"On {word}.", day, tags) for day, word in enumerate(words[:count], 1)]
+
+
+def apply(memos: list[Memo], proposals: list[Proposal]) -> list[Memo]:
+    """What the verb will do: write the target, add the note to the retired ones."""
+    by_name = {m.name: m for m in memos}
+    for proposal in proposals:
+        for name in proposal.names:
+            old = by_name[name]
+            by_name[name] = memo(name, f"{old.text}\n{proposal.note}\n", 1, old.tags)
+        by_name[proposal.target] = memo(proposal.target, proposal.text, 28, proposal.tags)
+    return list(by_name.values())
+
+
+@pytest.mark.clause("protocol-36")
+def test_more_than_five_memos_with_the_same_first_words_are_to_be_combined():
+    [proposal] = find_proposals(about(6))
+
+    assert (proposal.kind, proposal.target) == ("consolidate", "user_prefs_master")
+    assert set(proposal.names) == {m.name for m in about(6)}
+    assert all(f"On {word}." in proposal.text for word in ("colors", "fonts", "spacing", "tables", "length", "tone"))
+
+
+@pytest.mark.clause("protocol-36")
+def test_five_memos_on_a_topic_are_left_alone():
+    assert find_proposals(about(5, tags=("style",))) == []
+
+
+@pytest.mark.clause("protocol-37")
+def test_more_than_five_with_one_tag_go_to_a_master_named_after_it():
+    memos = [
+        memo(f"{word}_of_{word}", tags=("Python",)) for word in ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
+    ]
+
+    [proposal] = find_proposals(memos)
+
+    assert proposal.target == check_name("python_notes_master")
+    assert "the tag python" in proposal.reason
+
+
+def test_a_memo_is_part_of_one_consolidation_only():
+    memos = about(7, tags=("style", "user"))
+
+    assert len(find_proposals(memos)) == 1
+
+
+def test_a_topic_that_grew_again_goes_into_the_master_it_has():
+    master = memo("user_prefs_master", "## colors\n\nBlue.", 20)
+
+    [proposal] = find_proposals([*about(5), master])
+
+    assert proposal.target == "user_prefs_master"
+    assert "user_prefs_master" not in proposal.names
+    assert proposal.text.startswith("## colors\n\nBlue.\n\n## user prefs colors")
+
+
+@pytest.mark.clause("protocol-38", "protocol-39")
+def test_the_newer_memo_supersedes_the_one_it_contradicts_with_a_dated_note():
+    old = memo("user_prefers_tabs_indent", "User prefers tabs.", 1, ("style",))
+    new = memo("user_prefers_spaces_indent", "User prefers spaces.", 8, ("style",))
+
+    [proposal] = find_proposals([new, old])
+
+    assert (proposal.kind, proposal.names, proposal.target) == ("supersede", (old.name,), new.name)
+    assert proposal.text == "User prefers spaces.\n\nUser changed mind 2026-02-08.\n"
+    assert proposal.note == "DEPRECATED: See valid architecture in user_prefers_spaces_indent.md"
+
+
+def test_of_three_that_contradict_each_other_the_newest_wins():
+    memos = [
+        memo(f"project_database_{n}_choice", f"The database is {n}.", day, ("db",))
+        for day, n in ((1, "mysql"), (2, "postgres"), (3, "sqlite"))
+    ]
+
+    [proposal] = find_proposals(memos)
+
+    assert proposal.target == "project_database_sqlite_choice"
+    assert proposal.names == ("project_database_mysql_choice", "project_database_postgres_choice")
+
+
+def test_memos_on_different_topics_are_not_compared():
+    assert (
+        find_proposals(
+            [memo("server_a_port_number", "The port is 80."), memo("server_b_port_number", "The port is 81.", 2)]
+        )
+        == []
+    )
+
+
+def test_deprecated_memos_give_no_proposals():
+    memos = about(6)
+    memos[0] = memo(memos[0].name, "On colors.\nDEPRECATED: See valid architecture in user_prefs_blue.md")
+
+    assert find_proposals(memos) == []
+    assert find_proposals([*about(5), memo("user_prefs_tone", deprecated_by="other_tone_memo")]) == []
+
+
+def test_a_garden_in_which_everything_was_applied_gives_no_more_proposals():
+    memos = [
+        *about(8, tags=("style",)),
+        memo("user_likes_tea_hot", "User likes tea.", 1, ("drink",)),
+        memo("user_dislikes_tea_now", "User dislikes tea.", 2, ("drink",)),
+    ]
+    first = find_proposals(memos)
+
+    assert [proposal.kind for proposal in first] == ["supersede", "consolidate"]
+    assert find_proposals(apply(memos, first)) == []
+
+
+def test_the_order_of_the_memos_does_not_matter():
+    memos = [*about(8, tags=("style",)), *about(7, "project_rules", ("rules",))]
+
+    assert find_proposals(memos) == find_proposals(memos[::-1])
