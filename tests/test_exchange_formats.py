@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import zipfile
 from pathlib import Path
@@ -713,6 +714,18 @@ def test_rows_still_in_the_write_ahead_log_are_pointed_out(tmp_path: Path) -> No
     assert "close RUM" in of(Finding, list(read(path)))[0].message
 
 
+def test_a_child_that_dies_over_a_database_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = rum(tmp_path / "app.rum.db")
+    dying = tmp_path / "dying"
+    dying.write_text("#!/bin/sh\nkill -9 $$\n")
+    dying.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(dying))
+
+    (found,) = read(path)
+
+    assert "stopped being readable" in found.message
+
+
 # The memory protocol
 
 
@@ -764,6 +777,15 @@ def test_what_is_nothing_known_is_refused_in_one_line(tmp_path: Path, content: b
         detect(path)
 
     assert "\n" not in str(refused.value)
+
+
+def test_an_empty_folder_and_a_pipe_are_refused_without_waiting(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+
+    for name in ("empty", "pipe"):
+        with pytest.raises(Invalid):
+            detect(tmp_path / name)
 
 
 def test_a_missing_path_and_an_unknown_format_say_so(tmp_path: Path) -> None:

@@ -7,8 +7,21 @@ from xml.etree import ElementTree
 
 import pytest
 
-from strata.derive.graph import Arrow, Graph, Node, draw_dot, draw_mermaid, draw_svg, gather_graph
-from strata.derive.pictures import count_bars, draw_curve, draw_histogram, svg_curve, svg_histogram, trace_curve
+from strata.derive.pictures import (
+    Arrow,
+    Graph,
+    Node,
+    count_bars,
+    draw_curve,
+    draw_dot,
+    draw_histogram,
+    draw_mermaid,
+    draw_svg,
+    gather_graph,
+    svg_curve,
+    svg_histogram,
+    trace_curve,
+)
 from strata.model.decay import DAY, PINNED, take_apart
 from strata.model.record import Usage
 

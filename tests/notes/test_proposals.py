@@ -5,9 +5,17 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from strata.derive.edges import Near, propose_edges
-from strata.derive.similar import Pair, find_clusters, find_pairs, propose_insights, propose_merges
-from strata.derive.tags import related_tags, suggest_tags
+from strata.derive.similar import (
+    Near,
+    Pair,
+    find_clusters,
+    find_pairs,
+    propose_edges,
+    propose_insights,
+    propose_merges,
+    related_tags,
+    suggest_tags,
+)
 from strata.model.decay import Standing
 from strata.model.record import Usage
 
@@ -140,14 +148,14 @@ def test_an_edge_is_proposed_by_the_pair_of_types(own, other, expected):
 
 
 def test_at_most_three_edges_are_proposed_nearest_first():
-    found = propose_edges("me", "fix", [near(f"n{at}", "problem", 0.5 + at / 20) for at in range(6)])
+    found = propose_edges("me", "fix", [near(f"n{at}", "problem", 0.45 + at / 20) for at in range(6)])
 
     assert [proposal.target for proposal in found] == ["n5", "n4", "n3"]
 
 
 def test_a_pair_of_types_that_says_nothing_must_be_nearer():
-    assert propose_edges("me", "fix", [near("a", "general", 0.5)]) == []
-    assert len(propose_edges("me", "fix", [near("a", "problem", 0.5)])) == 1
+    assert propose_edges("me", "fix", [near("a", "general", 0.45)]) == []
+    assert len(propose_edges("me", "fix", [near("a", "problem", 0.45)])) == 1
 
 
 def test_neither_itself_nor_what_is_linked_is_proposed():

@@ -1,28 +1,37 @@
-"""Finding chapters: which works of a project belong together, without a model and without looking at everything.
+"""Chapters: which works of a project belong together, and what they come to, without a model.
 
 Two works belong together when they changed files in the same folder, or share a tag within one session, with no pause
 of more than three days, or when one links to the other within a month. Belonging is passed on; what hangs together is
 told in order of time and closed after forty works. Since a pause that joins two works also joins everything between
 them to both, the answer for a closed neighbourhood is the answer for the whole: only what changed needs looking at.
-Works that a person put into a chapter are left to that chapter. This module reads nothing and tells no stories: the
-words of a chapter are written in `chapter_text.py`.
+No clock: a found chapter's times are those of its works, so that a deleted one comes back as it was.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from strata.derive.wisdom import MOST_TAGS, count, lowest_trust, merge_alike, most_first
+from strata.errors import Invalid
 from strata.model.ids import derived_uuid
-from strata.model.work import Work
+from strata.model.text import TITLE_SIGNS, first_sentence
+from strata.model.times import day
+from strata.model.words import key_words, stem
+from strata.model.work import Chapter, Work
 
 RULE = "together-1"
 PAUSE = 3 * 86_400.0
 LINK_REACH = 30 * 86_400.0
 MOST = 40
 FEWEST = 2
+MOST_LEARNINGS = 12
+MOST_LESSONS = 4
+MOST_TOPICS = 8
+LINE = 160  # signs of a work's line within a summary
 
 
 class Member(NamedTuple):
@@ -153,3 +162,122 @@ class _Joined:
         for work_id in self._above:
             found.setdefault(self._top(work_id), []).append(work_id)
         return list(found.values())
+
+
+# What a chapter tells
+
+
+def write_chapter(group: Group, works: Sequence[Work]) -> Chapter:
+    """A found chapter with all its words; `works` are the group's members in any order."""
+    return tell(works, chapter_id=group.id, project=group.project, origin="auto", rule=RULE)
+
+
+def tell(works: Sequence[Work], *, chapter_id: str, project: str, origin: str, rule: str | None = None,
+         title: str | None = None, summary: str | None = None, tags: Iterable[str] | None = None,
+         made: float | None = None) -> Chapter:
+    """A chapter of these works in order of time; `made` is when a person made it, if a person did."""
+    if not works:
+        raise Invalid("a chapter needs at least one work", "name the works it tells")
+    ordered = sorted(works, key=lambda work: (work.created_at, work.id))
+    lasting = _lasting(ordered)
+    start, end = ordered[0].created_at, ordered[-1].created_at
+    if tags is None:
+        tags = most_first(Counter(tag for work in ordered for tag in dict.fromkeys(work.tags)))[:MOST_TAGS]
+    chapter = Chapter(
+        id=chapter_id, project_id=project, title=title or _title(ordered, lasting),
+        summary=summary or _summary(ordered, lasting), learnings=_learnings(lasting) or None,
+        created_at=start if made is None else made, updated_at=end if made is None else made,
+        start_ts=start, end_ts=end, tags=tuple(tags) or None, topics=_topics(ordered) or None, origin=origin,
+        memories=tuple(work.id for work in ordered), rule=rule, fingerprint=fingerprint(ordered),
+        trust=lowest_trust(work.origin.trust if work.origin else "user" for work in ordered),
+    )
+    return chapter.replace(extra={"digest": count(ordered, lasting).to_dict()})
+
+
+def fingerprint(works: Iterable[Work]) -> str:
+    """Changes when a member comes, goes or says something else; being used or linked to does not touch it."""
+    sign = hashlib.sha256(RULE.encode())
+    for work in works:
+        told = (work.id, work.created_at, work.agent_id, work.intent.to_dict(), work.outcome.to_dict(), work.files(),
+                work.tags, work.importance, work.reasoning.approach_chosen, work.links.targets("supersedes"))
+        sign.update(repr(told).encode(errors="surrogatepass"))
+    return sign.hexdigest()[:32]
+
+
+def _lasting(works: Sequence[Work]) -> list[Work]:
+    """The works that no other member replaced."""
+    replaced = {target for work in works for target in work.links.targets("supersedes")}
+    return [work for work in works if work.id not in replaced] or list(works)
+
+
+def _weight(work: Work) -> tuple[float, bool, float, str]:
+    return work.importance, work.outcome.success, work.created_at, work.id
+
+
+def _place(works: Iterable[Work]) -> str:
+    """The place most of the works share; empty if none is worth naming."""
+    places = Counter(place_of(work.files(), work.tags) for work in works)
+    places.pop("", None)
+    return most_first(places)[0] if places else ""
+
+
+def _title(works: Sequence[Work], lasting: Sequence[Work]) -> str:
+    place = _place(works)
+    goal = max(lasting, key=_weight).intent.goal
+    return first_sentence(f"{place}: {goal}" if place else goal, TITLE_SIGNS)
+
+
+def _summary(works: Sequence[Work], lasting: Sequence[Work]) -> str:
+    failed = [work for work in works if not work.outcome.success]
+    told = [_opening(works, len(failed)), f"It began with: {first_sentence(works[0].intent.goal, LINE)}"]
+    told += [f"Failed: {first_sentence(work.intent.goal, LINE)} ({first_sentence(_why(work), LINE)})"
+             for work in failed[-3:]]
+    done = [work for work in lasting if work.outcome.success and work.outcome.summary]
+    done = sorted(done, key=_weight, reverse=True)[:5]
+    told += [f"Done: {first_sentence(work.outcome.summary, LINE)}"
+             for work in sorted(done, key=lambda work: (work.created_at, work.id))]
+    steps = list(dict.fromkeys(step for work in lasting for step in work.outcome.follow_up_needed or ()))
+    if steps:
+        told.append("Still to do: " + "; ".join(first_sentence(step, LINE) for step in steps[-3:]))
+    return "\n".join(told)
+
+
+def _opening(works: Sequence[Work], failed: int) -> str:
+    first, last = day(works[0].created), day(works[-1].created)
+    span = first if first == last else f"{first} to {last}"
+    place = _place(works)
+    counts = f"{len(works) - failed} succeeded" + (f", {failed} failed" if failed else "")
+    many = f"{len(works)} works" if len(works) > 1 else "1 work"
+    agents = ", ".join(sorted({work.agent_id for work in works}))
+    return f"{many}{f' in {place}' if place else ''}, {span}, by {agents}: {counts}."
+
+
+def _why(work: Work) -> str:
+    return work.outcome.failure_reason or work.outcome.summary or work.outcome.failure_category or "no reason given"
+
+
+def _learnings(lasting: Sequence[Work]) -> tuple[str, ...]:
+    """What was learned, said once, most often and most important first; then what did not work and why."""
+    weighty = sorted(lasting, key=_weight, reverse=True)
+    lessons = merge_alike(
+        (f"Did not work: {work.reasoning.approach_chosen or work.intent.goal} — {work.outcome.failure_reason}", work.id)
+        for work in weighty if not work.outcome.success and work.outcome.failure_reason)
+    learned = merge_alike((line, work.id) for work in weighty for line in work.outcome.learnings)
+    told = learned[: MOST_LEARNINGS - min(len(lessons), MOST_LESSONS)]
+    told += lessons[: MOST_LEARNINGS - len(told)]
+    return tuple(saying.text for saying in told)
+
+
+def _topics(works: Sequence[Work]) -> tuple[str, ...]:
+    """The tags, then the words of the goals, that several works share."""
+    tags = Counter(tag for work in works for tag in dict.fromkeys(work.tags))
+    goals: Counter[str] = Counter()
+    spoken: dict[str, str] = {}
+    for work in works:
+        about = [word for word in key_words(work.intent.goal) if len(word) > 2 or not word.isascii()]
+        goals.update({stem(word) for word in about})
+        for word in about:
+            spoken.setdefault(stem(word), word)
+    shared = [tag for tag in most_first(tags) if tags[tag] > 1]
+    shared += [spoken[root] for root in most_first(goals) if goals[root] > 1]
+    return tuple(dict.fromkeys(shared))[:MOST_TOPICS]

@@ -7,9 +7,9 @@ an equal date give equal bytes; when the page is written is not decided here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
-from strata.derive.markdown import link_to, one_line
 from strata.model.decay import SHOWN, Standing, status
 
 HEADING = "# Memory Core (auto-generated)"
@@ -24,6 +24,8 @@ CAP = 15
 BUDGET = 12_000  # bytes, so that scripts of several bytes a sign keep to about 3,000 tokens as well
 TAGS_SIGNS = 120
 STAMP = "> Last updated: "
+_SPECIAL = re.compile(r"([\\\[\]])")
+_UNSAFE = {sign: f"%{ord(sign):02X}" for sign in " ()<>%\n\r\t"}
 
 
 def build_core(notes: Iterable[Standing], *, date: str) -> str:
@@ -82,3 +84,19 @@ def without_stamp(page: str) -> str:
     """The page without the date of its making, by which two pages are compared."""
     lines = page.split("\n")
     return "\n".join(f"{STAMP}{line.partition(' | ')[2]}" if line.startswith(STAMP) else line for line in lines)
+
+
+def one_line(text: str, limit: int | None = None, ending: str = "...") -> str:
+    """White space collapsed; longer than `limit` signs, cut and ended with `ending`."""
+    if limit is None:
+        return " ".join(text.split())
+    line = " ".join(text[: limit * 20].split())  # enough for the cut, whatever the length of the text
+    if len(line) <= limit:
+        return line
+    return line[:limit].rstrip() + ending
+
+
+def link_to(title: str, path: str, limit: int = 200) -> str:
+    """[title](path): brackets in the title are escaped, signs that would end the address are percent-encoded."""
+    label = _SPECIAL.sub(r"\\\1", one_line(title, limit))
+    return f"[{label}]({''.join(_UNSAFE.get(sign, sign) for sign in path)})"

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from strata.derive.markdown import link_to, one_line
+from strata.derive.core import link_to, one_line
 from strata.model.decay import Standing
 
 HEADING = "# Reflection Summary (auto-generated)"

@@ -1,4 +1,4 @@
-"""What resembles what: pairs and clusters of notes by meaning, and what they suggest — a merge, an insight.
+"""What resembles what: pairs and clusters of notes by meaning, and what they suggest — a merge, an insight, an edge, a tag.
 
 Vectors come in as rows of equal length, in the order of the notes; where they come from is not known here. A cluster is
 a star: the note with the most near neighbours gathers them, then the next of those left, so that chains of half-alike
@@ -11,9 +11,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from strata.derive.markdown import link_to
+from strata.derive.core import link_to
 from strata.model.decay import Standing
 from strata.model.text import fold
 from strata.model.times import day
@@ -21,14 +22,38 @@ from strata.model.times import day
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-NEAR = 0.6  # cosine from which two notes belong together
-SAME = 0.9  # cosine from which one of two notes of a type is probably too many
-SAME_NAMED = 0.75  # the same, when their titles are equal
+NEAR = 0.5  # cosine of the built-in embedder from which two notes belong together; strangers lie below 0.3
+SAME = 0.85  # cosine from which one of two notes of a type is probably too many
+SAME_NAMED = 0.65  # the same, when their titles are equal
 NEIGHBOURS = 20  # of one note; more of the same say nothing new and cost memory
 BLOCK = 1024
 SMALLEST = 3  # notes of a cluster
 LISTED = 12  # notes that an insight names
 _WORD = re.compile(r"[^\W\d_][\w-]{3,}")
+SUGGESTED = 8
+_SIGNS = re.compile(r"[\W_]+")
+EDGES = 3
+FITTING = 0.4  # cosine of the built-in embedder from which a pair of fitting types is proposed
+RELATED = 0.5  # the same for a pair of types that says nothing by itself
+
+# (from, to) → the word. Read: a solution SOLVES a problem.
+BY_TYPES = {
+    ("solution", "problem"): "SOLVES",
+    ("solution", "error"): "SOLVES",
+    ("fix", "problem"): "SOLVES",
+    ("fix", "error"): "SOLVES",
+    ("problem", "error"): "CAUSES",
+    ("decision", "decision"): "ALTERNATIVE_TO",
+    ("solution", "solution"): "ALTERNATIVE_TO",
+    ("procedure", "configuration"): "REQUIRES",
+    ("workflow", "configuration"): "REQUIRES",
+    ("procedure", "solution"): "BUILDS_ON",
+    ("procedure", "workflow"): "BUILDS_ON",
+    ("code_pattern", "solution"): "BUILDS_ON",
+    ("code_pattern", "fix"): "BUILDS_ON",
+    ("fix", "decision"): "FOLLOWS",
+    ("configuration", "decision"): "FOLLOWS",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,3 +190,93 @@ def _shared(collections: Iterable[Iterable[str]]) -> list[str]:
     counts = Counter(item for group in groups for item in set(group))
     often = [(item, count) for item, count in counts.items() if 2 * count >= len(groups) and count > 1]
     return [item for item, _ in sorted(often, key=lambda entry: (-entry[1], entry[0]))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeProposal:
+    """An edge that may be worth writing."""
+
+    source: str
+    type: str
+    target: str
+    strength: float
+    title: str  # of the note at the other end
+
+
+@dataclass(frozen=True, kw_only=True)
+class Near:
+    """A note near the one in hand."""
+
+    id: str
+    type: str
+    title: str
+    similarity: float
+
+
+def propose_edges(note_id: str, type_: str, near: Iterable[Near], linked: Collection[str] = ()) -> list[EdgeProposal]:
+    """At most three edges between the note and its neighbours, the nearest first; `linked` are already joined to it."""
+    found = []
+    for other in near:
+        if other.id == note_id or other.id in linked:
+            continue
+        word, outgoing = _word(type_, other.type)
+        if other.similarity < (RELATED if word == "RELATED_TO" else FITTING):
+            continue
+        source, target = (note_id, other.id) if outgoing else (other.id, note_id)
+        found.append((word == "RELATED_TO", EdgeProposal(
+            source=source, type=word, target=target, strength=round(min(1.0, other.similarity), 2), title=other.title)))
+    found.sort(key=lambda item: (-item[1].strength, item[0], item[1].source, item[1].target))
+    return [proposal for _, proposal in found[:EDGES]]
+
+
+def _word(own: str, other: str) -> tuple[str, bool]:
+    """The edge's type, and whether it goes out from the note in hand."""
+    if own == "insight" or other == "insight":
+        return ("RELATED_TO", True) if own == other else ("BUILDS_ON", own == "insight")
+    if (own, other) in BY_TYPES:
+        return BY_TYPES[own, other], True
+    if (other, own) in BY_TYPES:
+        return BY_TYPES[other, own], False
+    return "RELATED_TO", True
+
+
+@dataclass(frozen=True, kw_only=True)
+class TagScore:
+    """A tag, in how many records it counts, and how well it fits (0 to 1)."""
+
+    tag: str
+    count: int
+    score: float
+
+
+def related_tags(tag: str, records: Iterable[Collection[str]], limit: int = 10) -> list[TagScore]:
+    """Tags that stand beside this one, by the share of both tags' records in which they meet."""
+    totals: Counter[str] = Counter()
+    together: Counter[str] = Counter()
+    for tags in records:
+        own = set(tags)
+        totals.update(own)
+        if tag in own:
+            together.update(own - {tag})
+    found = [TagScore(tag=other, count=count, score=round(count / sqrt(totals[tag] * totals[other]), 4))
+             for other, count in together.items()]
+    return sorted(found, key=lambda item: (-item.score, -item.count, item.tag))[:limit]
+
+
+def suggest_tags(text: str, neighbours: Iterable[tuple[Collection[str], float]], known: Mapping[str, int],
+                 own: Collection[str] = (), limit: int = SUGGESTED) -> list[TagScore]:
+    """Known tags that suit a text: those its words name, and those that its neighbours (tags, similarity) carry."""
+    near = [(set(tags), max(0.0, similarity)) for tags, similarity in neighbours]
+    mass = sum(similarity for _, similarity in near) or 1.0
+    scores: Counter[str] = Counter()
+    for tags, similarity in near:
+        for tag in tags:
+            scores[tag] += similarity / mass  # type: ignore[assignment]
+    padded = f" {_SIGNS.sub(' ', text.casefold())} "
+    for tag in known:
+        name = _SIGNS.sub(" ", tag.casefold()).strip()
+        if name and f" {name} " in padded:
+            scores[tag] += 1
+    found = [TagScore(tag=tag, count=known.get(tag, 0), score=round(min(1.0, score / 2), 4))
+             for tag, score in scores.items() if tag not in own]
+    return sorted(found, key=lambda item: (-item.score, -item.count, item.tag))[:limit]

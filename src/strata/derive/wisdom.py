@@ -2,7 +2,8 @@
 
 Chapters of a project are taken in order of time, fifty to a piece of wisdom, so that a new chapter touches only the
 last piece. Everything is counted, nothing is guessed: an insight was learned, a pattern came back in several chapters,
-a best practice worked. Reads chapters only (with their digest), never works; has no clock and no model.
+a best practice worked. The counts come from the digest that each chapter carries, so that wisdom reads chapters only,
+never works. Has no clock and no model.
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from strata.derive.alike import merge_alike
-from strata.derive.chapter_text import MOST_TAGS, lowest_trust
-from strata.derive.digest import Digest, most_first, read_digest
+from strata.errors import Invalid
 from strata.model.ids import derived_uuid
-from strata.model.text import first_sentence
+from strata.model.record import TRUST
+from strata.model.shape import NOTHING, Shape, flag, integer, mapping, parts, strings, text
+from strata.model.text import first_sentence, fold
 from strata.model.times import day
-from strata.model.work import Chapter, Wisdom
+from strata.model.words import stems
+from strata.model.work import Chapter, Wisdom, Work
 
 RULE = "era-1"
 MADE_BY = "rules-1"
@@ -28,7 +31,13 @@ MOST_INSIGHTS = 12
 MOST_PATTERNS = 10
 MOST_PRACTICES = 10
 CITED = 3
+MOST_TAGS = 12
 _CITED = re.compile(r"(?:chapter|mem)_[A-Za-z0-9_.-]+")
+LIKENESS = 0.8
+MOST_FILES = 20
+MOST_REASONS = 5
+MOST_APPROACHES = 5
+MOST_CHECKS = 3
 
 
 def split_eras(chapters: Iterable[Chapter]) -> list[list[Chapter]]:
@@ -87,6 +96,11 @@ def cited_in(line: str) -> tuple[str, ...]:
     """The ids a line cites."""
     at = line.rfind("[")
     return tuple(_CITED.findall(line[at:])) if at >= 0 else ()
+
+
+def lowest_trust(levels: Iterable[str]) -> str:
+    """What is built is trusted as little as the least trusted of what it is built from."""
+    return max(levels, key=TRUST.index, default="user")
 
 
 def _insights(told: Sequence[Chapter]) -> tuple[str, ...]:
@@ -155,3 +169,142 @@ def _summary(told: Sequence[Chapter], *found: Sequence[str]) -> str:
         if said:
             lines.append(f"{word}: {said[0].rsplit(' [', 1)[0]}")
     return "\n".join(lines)
+
+
+# The digest a chapter carries
+
+
+class Approach(Shape):
+    """A way of doing things that worked."""
+
+    task_type: str = text()
+    approach: str = text()
+    verified: bool = flag(default=False)
+    work: str = text(default="")
+
+
+class Digest(Shape):
+    """What a chapter's works come to in numbers."""
+
+    succeeded: int = integer(0, default=0)
+    failed: int = integer(0, default=0)
+    task_types: dict[str, int] = mapping(default=NOTHING)
+    files: dict[str, Sequence[int]] = mapping(default=NOTHING)  # path → works that changed it, and how many of them failed
+    failures: dict[str, Sequence[str]] = mapping(default=NOTHING)  # category → works
+    reasons: tuple[str, ...] = strings(default=())
+    approaches: tuple[Approach, ...] = parts(Approach, default=())
+    checks: dict[str, int] = mapping(default=NOTHING)  # command → works it verified
+
+    def check(self) -> None:
+        for path, counts in self.files.items():
+            if len(counts) != 2 or not all(isinstance(count, int) for count in counts):
+                raise Invalid(f"files[{path!r}] must be two whole numbers")
+        for category, works in self.failures.items():
+            if not all(isinstance(work, str) for work in works):
+                raise Invalid(f"failures[{category!r}] must be ids")
+
+
+def read_digest(chapter: Chapter) -> Digest:
+    """The digest a chapter carries, or an empty one."""
+    try:
+        return Digest.from_dict(chapter.extra.get("digest", {}))
+    except (Invalid, TypeError):
+        return Digest()
+
+
+def count(works: Sequence[Work], lasting: Sequence[Work]) -> Digest:
+    """The digest of these works; `lasting` are those that no other member replaced."""
+    failed = [work for work in works if not work.outcome.success]
+    failures: dict[str, list[str]] = {}
+    for work in failed:
+        failures.setdefault(work.outcome.failure_category or "other", []).append(work.id)
+    reasons = merge_alike((work.outcome.failure_reason, work.id) for work in failed if work.outcome.failure_reason)
+    proven = [work for work in lasting if work.outcome.success and work.reasoning.approach_chosen]
+    proven.sort(key=lambda work: (work.outcome.verified_by is None, -work.importance, -work.created_at, work.id))
+    checks = Counter(work.outcome.verified_by.command for work in lasting
+                     if work.outcome.success and work.outcome.verified_by and work.outcome.verified_by.command)
+    return Digest(
+        succeeded=len(works) - len(failed), failed=len(failed),
+        task_types=dict(sorted(Counter(work.intent.task_type for work in works).items())),
+        files=_files(works), failures=dict(sorted(failures.items())),
+        reasons=tuple(saying.text for saying in reasons[:MOST_REASONS]),
+        approaches=tuple(_approach(work) for work in proven[:MOST_APPROACHES]),
+        checks={command: checks[command] for command in most_first(checks)[:MOST_CHECKS]},
+    )
+
+
+def most_first(counted: Counter[str]) -> list[str]:
+    """The keys by how often, then by name, so that the order is the same every time."""
+    return sorted(counted, key=lambda key: (-counted[key], key))
+
+
+def _approach(work: Work) -> Approach:
+    return Approach(task_type=work.intent.task_type, approach=work.reasoning.approach_chosen,
+                    verified=work.outcome.verified_by is not None, work=work.id)
+
+
+def _files(works: Sequence[Work]) -> dict[str, Any]:
+    changed: Counter[str] = Counter()
+    broken: Counter[str] = Counter()
+    for work in works:
+        for path, operation in work.files():
+            if operation != "read":
+                changed[path] += 1
+                broken[path] += not work.outcome.success
+    kept = sorted(changed, key=lambda path: (-broken[path], -changed[path], path))[:MOST_FILES]
+    return {path: [changed[path], broken[path]] for path in kept}
+
+
+# Lines that say the same, told once with everyone who said it
+
+
+class Saying(NamedTuple):
+    """A line as it was said first, and by whom in all, in the order they came."""
+
+    text: str
+    sources: tuple[str, ...]
+
+
+def merge_alike(lines: Iterable[tuple[str, str]]) -> list[Saying]:
+    """(line, source) pairs as distinct sayings, those with most sources first, equals in the order they came."""
+    firsts: list[tuple[str, frozenset[str], dict[str, None]]] = []
+    by_stem: dict[str, list[int]] = {}
+    by_text: dict[str, int] = {}
+    for line, source in lines:
+        said = " ".join(line.split())
+        if not said:
+            continue
+        at = by_text.get(fold(said))
+        if at is None:
+            about = stems(said)
+            at = next((known for known in _near(about, by_stem) if likeness(about, firsts[known][1]) >= LIKENESS), None)
+            if at is None:
+                at = len(firsts)
+                firsts.append((said, about, {}))
+                for stem in _prefix(about):
+                    by_stem.setdefault(stem, []).append(at)
+            by_text[fold(said)] = at
+        firsts[at][2][source] = None
+    told = [Saying(said, tuple(sources)) for said, _, sources in firsts]
+    return sorted(told, key=lambda saying: -len(saying.sources))
+
+
+def likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """Shared stems over all stems; two lines without any stem are not alike."""
+    shared = len(one & other)
+    return shared / (len(one) + len(other) - shared) if shared else 0.0
+
+
+def _prefix(about: frozenset[str]) -> list[str]:
+    """The stems of which an alike line must share at least one; long stems first, since they are the rarer ones."""
+    ordered = sorted(about, key=lambda stem: (-len(stem), stem))
+    return ordered[: max(1, len(ordered) - int(LIKENESS * len(ordered) + 0.999) + 1)] if ordered else []
+
+
+def _near(about: frozenset[str], by_stem: dict[str, list[int]]) -> Iterator[int]:
+    seen: set[int] = set()
+    for stem in _prefix(about):
+        for at in by_stem.get(stem, ()):
+            if at not in seen:
+                seen.add(at)
+                yield at

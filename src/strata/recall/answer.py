@@ -33,8 +33,9 @@ def recall(home: Home, query: str, chosen: Filter, *, limit: int = 10, depth: st
     condition, values = where(chosen, home.config.projects)
     match = " OR ".join(f'"{word}"' for word in words)
     rows = home.db.execute(
-        f"SELECT r.*, p.text, min(bm25(words, 1.0, 2.0, 1.0)) AS score FROM words JOIN passages p ON p.n = words.rowid "
-        f"JOIN records r ON r.n = p.record WHERE words MATCH ? AND {condition} GROUP BY r.n ORDER BY score LIMIT ?",
+        f"WITH found AS MATERIALIZED (SELECT rowid AS n, bm25(words, 1.0, 2.0, 1.0) AS score FROM words WHERE words MATCH ?) "
+        f"SELECT r.*, p.text, min(found.score) AS score FROM found JOIN passages p ON p.n = found.n "
+        f"JOIN records r ON r.n = p.record WHERE {condition} GROUP BY r.n ORDER BY score LIMIT ?",
         [match, *values, limit]).fetchall()
     hits = []
     for row in rows:

@@ -121,7 +121,7 @@ def _no_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 COMMANDS = {
-    "recall": Command(_recall_arguments, _recall, 
+    "recall": Command(_recall_arguments, _recall,
         "  strata recall 'why does redis disconnect'\n"
         "  strata recall deploy --kind note --tag docker --since 2026-01-01 --budget 800"),
     "get": Command(_get_arguments, _get, "  strata get a1b2c3\n  strata get user_prefers_structured_output --json"),

@@ -80,9 +80,10 @@ def _read_rows(path: Path, name: str) -> Iterator[Found]:
                     memories.append(said["row"])
                 elif "table" in said:
                     tables[said["table"]].append(said["row"])
-        finally:
+        except BaseException:  # also when the reader of these rows goes away: nobody shall wait for a child
             child.kill()
-    if child.returncode not in (0, -9):
+            raise
+    if child.returncode != 0:
         yield Finding(where=name, message="the database stopped being readable; the rest is missing")
     yield from _items(name, memories, tables)
 

@@ -1,0 +1,5 @@
+"""`python -m strata` is `strata`."""
+
+from strata.doors.cli import console
+
+console()

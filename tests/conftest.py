@@ -1,0 +1,101 @@
+"""Fixtures: a home in a temporary folder, a clock that stands still until told, the command line as a person runs it.
+
+Cache and configuration lie in the temporary folder too, so no test sees another one or the machine it runs on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from strata.memory import Memory
+
+START = 1_770_759_420.0  # 2026-02-10T21:37:00Z, the seeds' own day
+PRIVATE = ("STRATA_", "OPENAI_", "OLLAMA_")
+
+
+class Clock:
+    """The one fake that verbs see: seconds that pass only when a test says so."""
+
+    def __init__(self, now: float = START) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+    def pass_time(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0, days: float = 0) -> None:
+        self.now += seconds + 60 * minutes + 3600 * hours + 86400 * days
+
+
+class Ran(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> Any:
+        return json.loads(self.err)["error"]
+
+
+@pytest.fixture(autouse=True)
+def _own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(PRIVATE):
+            monkeypatch.delenv(name)
+    for name in ("CACHE", "CONFIG", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / f"xdg-{name.lower()}"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("STRATA_PROJECT", "default")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def mem(home: Path, clock: Clock) -> Iterator[Memory]:
+    with Memory(home, clock=clock) as memory:
+        yield memory
+
+
+@pytest.fixture
+def run(home: Path) -> Callable[..., Ran]:
+    """`strata …` as a real process on the test's home."""
+
+    def call(*words: str, stdin: str | bytes = "", env: dict[str, str] | None = None, cwd: Path | None = None) -> Ran:
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        done = subprocess.run([sys.executable, "-m", "strata", *words], input=given, capture_output=True, check=False,
+                              env={**os.environ, "STRATA_HOME": str(home), **(env or {})}, cwd=cwd, timeout=120)
+        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return call
+
+
+@pytest.fixture
+def snapshot(home: Path) -> Callable[[], dict[str, bytes]]:
+    """Every file of the home, byte for byte, but for logs of use and the lock."""
+
+    def take() -> dict[str, bytes]:
+        return {str(path.relative_to(home)): path.read_bytes() for path in sorted(home.rglob("*"))
+                if path.is_file() and not str(path.relative_to(home)).startswith(("log/", ".lock"))}
+
+    return take
