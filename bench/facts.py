@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 
 from strata.derive.english import ENGLISH
 from strata.derive.facts import extract
-from strata.derive.statement import content_words
 from strata.model.dialog import Fact, Turn
 
 
@@ -81,7 +80,7 @@ def stem(word: str) -> str:
 
 def contents(text: str, name: str) -> set[str]:
     named = {part.casefold() for part in name.split()} | {f"{part.casefold()}'s" for part in name.split()}
-    return {stem(word) for word in content_words(text, ENGLISH) if word not in named}
+    return {stem(word) for word in ENGLISH.content_words(text) if word not in named}
 
 
 def observations(sample: dict[str, Any]) -> Iterator[tuple[str, str, list[str]]]:

@@ -147,18 +147,16 @@ def recall(db: sqlite3.Connection, question: Question, total: int, vectors: np.n
            weights: Weights) -> list[int]:
     """Passage numbers, best first."""
     rows = [look_up(db, word) for word in question.words]
-    seeds = set(best_by_words(rows, rarity([len(part) for part in rows], total), None).tolist())
+    seeds = best_by_words(rows, rarity([len(part) for part in rows], total), None)
     cosines = np.zeros(total)
     if vectors is not None and embedder is not None:
         cosines = vectors @ embedder.embed([question.meaning])[0]
-        seeds |= set((best(cosines) + 1).tolist())
-    found = list(with_neighbours(db, sorted(seeds)).values())
-    columns = gather(found, question, rows, total, lambda numbers: cosines[numbers - 1].astype(np.float64))
+        seeds = np.union1d(seeds, best(cosines) + 1)
+    found = with_neighbours(db, seeds.tolist())
+    columns = gather(found, seeds, question, rows, total, lambda numbers: cosines[numbers - 1].astype(np.float64))
     scores = sum(rank(columns, weights, asks_when=question.asks_when).values())
-    near = np.isin(columns.numbers, list(seeds))
-    ranked = near | (near[columns.around] & (columns.around >= 0)).any(axis=1)
     order = np.lexsort((columns.numbers, -np.asarray(scores)))
-    return [int(n) for n in columns.numbers[order[ranked[order]]]]
+    return [int(n) for n in columns.numbers[order[columns.ranked[order]]]]
 
 
 def measure(dialog: Dialog, ranker: Ranker, tokens: Sequence[int]) -> Iterator[tuple[int, list[float]]]:

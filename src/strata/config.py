@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 import os
 import stat
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 from strata.errors import Invalid
+from strata.model.shape import NOTHING, Value
 
 PROVIDERS = ("static", "minilm", "ollama", "openai", "none")
 SEED_KEYS = ("embedding_provider", "openai_api_key", "ollama_model", "openai_model")
@@ -53,7 +51,7 @@ def machine_id(env: Mapping[str, str] = os.environ) -> str:
             return known
     except OSError:
         pass
-    fresh = token_hex(4)
+    fresh = os.urandom(4).hex()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -65,8 +63,7 @@ def machine_id(env: Mapping[str, str] = os.environ) -> str:
     return fresh
 
 
-@dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(Value):
     """What is configured for one home; read once when it is opened."""
 
     provider: str = "static"
@@ -85,9 +82,9 @@ class Config:
     language: str = "english"
     home_id: str = ""
     git_commit: str = "off"
-    caps: Mapping[str, Any] = field(default_factory=dict)
-    tiers: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)  # everything of strata.toml, for what is rarely asked
+    caps: Mapping[str, Any] = NOTHING
+    tiers: Mapping[str, Any] = NOTHING
+    settings: Mapping[str, Any] = NOTHING  # everything of strata.toml, for what is rarely asked
 
 
 def load(home: Path, env: Mapping[str, str] = os.environ, cwd: str | None = None) -> Config:
@@ -119,10 +116,16 @@ def load(home: Path, env: Mapping[str, str] = os.environ, cwd: str | None = None
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError) as error:
+        raise Invalid(f"{path.name} cannot be read: {error}", "mend it or move it away") from None
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise Invalid(f"{path.name} cannot be read: {error}", "mend it or move it away") from None
 
 

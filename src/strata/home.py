@@ -6,12 +6,10 @@ file is safe. Finding what others wrote is sync's business; Home only asks it.
 
 from __future__ import annotations
 
-import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from strata import config as configuration
@@ -21,16 +19,16 @@ from strata.files import codec, ledger, paths
 from strata.files.tree import Token, Tree, fingerprint
 from strata.index import read, write
 from strata.index.store import Index
+from strata.model import log
 from strata.model.finding import Change
 from strata.model.record import Origin, Usage
+from strata.model.shape import Value
 
-log = logging.getLogger("strata")
 QUICK_SWEEP = 0.010  # seconds
 SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of the time
 BATCH = 500
 
-@dataclass(frozen=True, kw_only=True)
-class Loaded:
+class Loaded(Value):
     """A record as read a moment ago, with what an update must compare against."""
 
     record: Any
@@ -39,21 +37,16 @@ class Loaded:
     hash: str
 
 
-@dataclass
 class Home:
     """An open home: its tree, its index, and who is asking."""
 
-    tree: Tree
-    index: Index
-    config: configuration.Config
-    clock: Callable[[], float]
-    new_id: Callable[[], str]
-    machine: str
-    door: str = "python"
-    trust: str = "user"
-    session: str = ""
-    notices: list[str] = field(default_factory=list)
-    _pending: list[write.Unit] | None = None
+    def __init__(self, *, tree: Tree, index: Index, config: configuration.Config, clock: Callable[[], float],
+                 new_id: Callable[[], str], machine: str, door: str = "python", trust: str = "user", session: str = "") -> None:
+        self.tree, self.index, self.config = tree, index, config
+        self.clock, self.new_id, self.machine = clock, new_id, machine
+        self.door, self.trust, self.session = door, trust, session
+        self.notices: list[str] = []
+        self._pending: list[write.Unit] | None = None
 
     @property
     def db(self) -> sqlite3.Connection:
@@ -225,6 +218,7 @@ class Home:
                 db.executemany("INSERT INTO usage VALUES (?,?,?) ON CONFLICT(id) DO UPDATE SET count = count + excluded.count, "
                                "last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
                                [(key, usage.count, usage.last) for key, usage in totals.items()])
+                write.count_works(db, [key for key in totals if key.startswith("mem_")])
                 self.index.set("usage_bytes", start + len(whole))
         except (sqlite3.Error, Busy) as error:
             log.debug("usage: %s", error)

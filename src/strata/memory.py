@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import time
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,10 +24,10 @@ if TYPE_CHECKING:
     from strata.model.note import Note
     from strata.sync import Progress
 
-log = logging.getLogger("strata")
-
 
 def _new_id() -> str:
+    import uuid
+
     return uuid.uuid4().hex
 
 
@@ -44,7 +42,7 @@ class Memory:
         self.providers = providers
         self.home = Home(tree=DiskTree(str(root)), index=Index(configuration.cache_folder(), str(root)), config=settings,
                          clock=clock, new_id=new_id, machine=configuration.machine_id(), door=door, trust=trust,
-                         session=settings.session or f"session-{new_id()[:12]}")
+                         session=settings.session or f"session-{os.urandom(6).hex()}")
         if self.home.index.get("swept") is None:
             self.home.sweep(accept_removals=True)
 

@@ -7,7 +7,6 @@ writes to the tree.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -17,10 +16,10 @@ from strata.files import codec, ledger, paths
 from strata.files.tree import Token, Tree, fingerprint
 from strata.index import write
 from strata.index.store import Index
+from strata.model import log
 from strata.model.finding import Change, Finding
 from strata.model.link import Link
 
-log = logging.getLogger("strata")
 RACY_NS = 2_000_000_000  # a file written this shortly before it was read may have been written again since
 BATCH = 500
 VANISHED_FILES, VANISHED_SHARE = 20, 0.5

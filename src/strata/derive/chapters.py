@@ -18,6 +18,7 @@ from typing import NamedTuple
 from strata.derive.wisdom import MOST_TAGS, count, lowest_trust, merge_alike, most_first
 from strata.errors import Invalid
 from strata.model.ids import derived_uuid
+from strata.model.record import place_of, threads_of
 from strata.model.text import TITLE_SIGNS, first_sentence
 from strata.model.times import day
 from strata.model.words import key_words, stem
@@ -40,17 +41,8 @@ class Member(NamedTuple):
     id: str
     project: str
     created: float
-    place: str
-    session: str = ""
-    tags: tuple[str, ...] = ()
+    threads: tuple[str, ...] = ()  # what it may have in common with others, see model.record.threads_of
     linked: tuple[str, ...] = ()
-
-    def threads(self) -> list[tuple[str, ...]]:
-        """What it may have in common with others: its place, and each tag within its session."""
-        found: list[tuple[str, ...]] = [(self.project, self.place)] if self.place else []
-        if self.session:
-            found += [(self.project, self.session, tag) for tag in self.tags]
-        return found
 
 
 class Group(NamedTuple):
@@ -65,40 +57,19 @@ class Group(NamedTuple):
         return "chapter_" + derived_uuid(self.project, RULE, self.members[0])
 
 
-def place_of(files: Iterable[tuple[str, str]], tags: Iterable[str] = (), session: str = "") -> str:
-    """Where a work took place: the folder most of its changed files lie in, else of those it read, else its first tag,
-    else its session; empty if nothing tells.
-    """
-    listed = list(files)
-    paths = [path for path, operation in listed if operation != "read"] or [path for path, _ in listed]
-    if paths:
-        folders = Counter(folder_of(path) for path in paths)
-        return min(folders, key=lambda folder: (-folders[folder], folder))
-    for tag in tags:
-        return f"#{tag}"
-    return f"@{session}" if session else ""
-
-
-def folder_of(path: str) -> str:
-    """The folder of a file as it is written; a file without one stands for itself."""
-    parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
-    root = "/" if path.startswith("/") else ""
-    return root + "/".join(parts[:-1] if len(parts) > 1 else parts)
-
-
 def member_of(work: Work) -> Member:
     """The work as finding sees it."""
-    return Member(work.id, work.project_id, work.created, place_of(work.files(), work.tags, work.session_id),
-                  work.session_id, work.tags, tuple(link.target for link in work.all_links()))
+    threads = threads_of(work.project_id, work.files(), work.tags, work.session_id)
+    return Member(work.id, work.project_id, work.created, tuple(threads), tuple(link.target for link in work.all_links()))
 
 
 def find_groups(members: Iterable[Member], held: Collection[str] = ()) -> list[Group]:
     """The chapters there are among these works, earliest first; `held` are works that manual chapters already tell."""
     known = {member.id: member for member in members if member.id not in held}
     joined = _Joined(known)
-    threads: dict[tuple[str, ...], list[Member]] = {}
+    threads: dict[str, list[Member]] = {}
     for member in known.values():
-        for thread in member.threads():
+        for thread in member.threads:
             threads.setdefault(thread, []).append(member)
         for target in member.linked:
             other = known.get(target)

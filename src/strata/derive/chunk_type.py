@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from strata.model.sentence_ends import sentences
 
 _QUESTION = re.compile(r"[?？؟][\"'”’)\s]*\Z")
+_LOOKED_AT = 600  # characters of a sentence, so that no text makes the patterns slow
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -146,9 +147,10 @@ def detect_type(text: str, language: str = "en") -> str:
 
 
 def _vote(sentence: str, table: TypeTable) -> str | None:
-    if _QUESTION.search(sentence):
+    if _QUESTION.search(sentence[-20:]):
         return None
-    sentence = " ".join(sentence.split())  # the patterns know one space
+    ends = sentence[-1:] in "。！।۔။.።"
+    sentence = " ".join(sentence[:_LOOKED_AT].split())  # the patterns know one space
     if not table.supposed.search(sentence):
         for kind, says, denies in table.rows:
             if says.search(sentence) and not (denies and denies.search(sentence)):
@@ -157,5 +159,5 @@ def _vote(sentence: str, table: TypeTable) -> str | None:
         return "note"
     # A script the table does not know states something when it ends a sentence.
     foreign = not re.search(r"[A-Za-z]", sentence)
-    states = sentence[-1:] in "。！।۔။.።" if foreign else table.states.search(sentence) is not None
+    states = ends if foreign else table.states.search(sentence) is not None
     return "fact" if states else "note"

@@ -9,7 +9,7 @@ what they find is for a person to review. Language is in the tables; nothing her
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -75,6 +75,24 @@ class Claim:
     chosen: frozenset[str]
     rejected: frozenset[str]
     exclusive: bool  # the verb is one of choice (prefers, chose), of which there is one at a time
+
+
+Cell = tuple[frozenset[str], str, str]
+
+
+def cells(claim: Claim) -> Iterator[Cell]:
+    """Where to look for opponents: two claims that share no cell cannot contradict each other.
+
+    With them a thousand statements about one person are compared by what they speak of, not each with each.
+    """
+    for word in claim.chosen | claim.rejected or {""}:
+        yield claim.subject, claim.relation, word
+    if claim.exclusive or _has_one_value(claim):
+        yield claim.subject, claim.relation, "*"
+
+
+def _has_one_value(claim: Claim) -> bool:
+    return claim.relation in _ONE_PLACE or (claim.relation == "be" and bool(claim.subject & _ONE_VALUE))
 
 
 def find_claims(text: str) -> list[Claim]:
@@ -184,9 +202,7 @@ def _oppose(older: Claim, newer: Claim, one_subject: bool) -> str | None:
         return "gives another number"
     if not left or not right:
         return None
-    if older.relation == "be" and older.subject & _ONE_VALUE:
-        return "gives another value"
-    if older.relation in _ONE_PLACE or (older.relation == "use" and both and len(left) == len(right) == 1):
+    if _has_one_value(older) or (older.relation == "use" and both and len(left) == len(right) == 1):
         return "gives another value"
     return "makes another choice" if one_subject and older.exclusive and newer.exclusive else None
 

@@ -90,14 +90,15 @@ ENGLISH = Language(
     endings={"n't": ("not",), "'ve": ("have",), "'ll": ("will",), "'re": ("are",), "'m": ("am",), "'d": ("would",)},
     copula_endings={"'s": "is"},
     chains=_words("""want plan decide hope need have try love like start begin agree promise intend aim manage learn
-        get expect prefer choose volunteer offer refuse commit use continue wish hate prepare tend go come head"""),
+        get expect prefer choose volunteer offer refuse commit use continue wish hate prepare tend go come head look"""),
     going="going", be="be", have="have", had="had", wishes=_words("love like prefer"),
     permits=_words("allowed permitted supported"),
     silent=_words("""think guess believe know mean say tell hear wonder bet agree understand suppose assume imagine
         doubt forget realize notice figure thank apologize congratulate mention ask swear reckon admit remember wish
         see explain sound look seem let hope relate remind mind matter suggest recommend deserve respond reply bear"""),
     spoken_with={"think": _words("about of"), "hope": _words("to for"), "believe": _words("in"),
-                 "look": _words("for at after into"), "see": _words("a an my our some two three"), "agree": _words("to")},
+                 "look": _words("for at after into to"),
+                 "see": _words("a an my our some two three lots many the this these those so"), "agree": _words("to")},
     negations=_words("""not no never neither nor nothing nobody none hardly barely rarely seldom without longer
         stopped"""),
     lasting_negations=_words("never"),
@@ -108,10 +109,10 @@ ENGLISH = Language(
     retractions=re.compile(r"\b(?:just kidding|only joking|just joking|jk)\b|(?<!\S)/s\b", re.IGNORECASE),
     courtesies=re.compile(
         r"(?:is|was) (?:glad|sorry|sure|certain|here for|so (?:glad|sorry)|rooting for|with you|there for|all ears|curious"
-        r"|happy for|thrilled for|stoked for|excited for (?:you|your)|lucky to|blown away|wondering|guessing|telling|saying"
+        r"|happy for|thrilled for|stoked for|excited for (?:you|your)|blown away|wondering|guessing|telling|saying"
         r"|happy to (?:hear|help|see|have|be|know|share)|kidding|joking|afraid|back|done|in awe)\b"
-        r"|(?:will|is going to|can|has to|got to|should) (?:be|let|see|talk|keep you|make sure|do|catch|chat|check|tell|say|look"
-        r"|take your|remember|always|think|admit|imagine|ask|hear|wait|relate|understand|believe|give (?:it|that|you))\b"
+        r"|(?:will|is going to|can|has to|got to|should) (?:be|let|see|talk|keep you|make sure|do|catch|chat|check|tell|say"
+        r"|look|take your|remember|always|think|admit|imagine|ask|hear|wait|relate|understand|believe|give (?:it|that|you))\b"
         r"|cannot wait (?:to (?:hear|see|check|know|try|show|read|watch|chat|catch)\b|for (?:it|that|you)\b)"
         r"|(?:takes?|took) (?:a look|care)\b"
         r"|(?:has|had) (?:a (?:question|point|good one|great one|look|feeling|moment|hard time)|fun|no|one|an idea|any|what)\b"
@@ -180,7 +181,7 @@ ENGLISH = Language(
     articles=_words("a an the"), indefinite=_words("a an"),
     trailing=_words("""too though lol haha well also either anyway tho now then again so much today yes and or but
         as just ya know there here already ever yet still to of for with the a an my their because"""),
-    hanging=_words("care thanks rid hold used track advantage part look close able"),
+    sequels=_words("so"), hanging=_words("how what care thanks rid hold used track advantage part look close able"),
     complement=_words("that what how why if whether when where who"),
     abbreviations=_words("e.g i.e etc mr mrs ms dr prof st vs approx no fig inc ltd jr sr dept est u.s u.k a.m p.m"),
     stop_words=_words("""a an the and or but if then so as at by for from in into of off on onto out over to up with

@@ -39,17 +39,17 @@ deprecate describe deserve design destroy develop die disable discover discuss d
 earn educate email emit enable encourage encrypt end enforce enjoy enroll enter establish expand expect experience
 experiment expire explain explore export expose express extend face fail favor favour feature fetch figure film
 finalize finish fix focus follow force format foster function gain garden generate graduate guess guide handle happen
-hate head help hike hire hope host identify ignore imagine implement import improve include increase index inform
+hate head help hike hire hope host hug identify ignore imagine implement import improve include increase index inform
 inherit inspire install instruct integrate intend interact interview introduce invest invite involve join journal jump
 keep kick knit label land last laugh launch learn like limit link list listen live load log look love maintain manage
-map mark marry match matter measure mentor merge migrate mind miss mix mock monitor motivate mount move name need
+map mark marry match matter measure mentor merge mess migrate mind miss mix mock monitor motivate mount move name need
 network notice offer open operate order organize outsource own pack paint park parse participate pass perform persist
-phone pick pin pitch place plan plant play point polish post practice practise prefer prepare present print process
-produce promise promote prove provide publish pull pursue push qualify query raise reach realize receive recharge
-recommend record recover redesign reduce refactor reference reflect refuse register reject relax release relocate
-remember remind remove rename renew renovate rent repair replace reply report represent request require rescue
-research resign resolve rest restart restore retire retry return reveal review revise reward roast rotate sail save
-schedule score search secure seem select serve share shift ship shop shut sign sketch skip smile solve sort sound
+pet phone pick pin pitch place plan plant play point polish post practice practise prefer prepare present print
+process produce promise promote prove provide publish pull pursue push qualify query raise reach realize receive
+recharge recommend record recover redesign reduce refactor reference reflect refuse register reject relax release
+relocate remember remind remove rename renew renovate rent repair replace reply report represent request require
+rescue research resign resolve rest restart restore retire retry return reveal review revise reward roast rotate sail
+save schedule score search secure seem select serve share shift ship shop shut sign sketch skip smile solve sort sound
 spawn sponsor stack start state stay stop store stream strengthen stretch struggle study submit subscribe succeed
 suffer suggest supervise supply support suppose surf surprise survive switch sync talk target taste tend test thank
 throttle tie tour track trade train transfer transform transition translate travel treat trigger trust try turn

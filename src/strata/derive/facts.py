@@ -12,7 +12,7 @@ from datetime import date
 
 from strata.derive.english import ENGLISH
 from strata.derive.language import Language
-from strata.derive.sentences import QUOTED, Sentence, clauses, prose, sentences, tokens
+from strata.derive.sentences import QUOTED, Clause, Sentence, clauses, prose, sentences, tokens
 from strata.derive.statement import Statement, read_clause
 from strata.derive.subject import Speech, Who
 from strata.derive.verb import Mode
@@ -26,22 +26,22 @@ _TRUST = {"user": "user", "assistant": "agent", "other": "user"}
 def extract(turns: Sequence[Turn], *, entry_ts: str, language: Language = ENGLISH) -> list[Fact]:
     """The facts that the turns state, in the order they were said, each once."""
     heard = [turn for turn in turns if turn.role in _HEARD]
-    lines = {turn.number: [sentence for line in prose(turn.text, language) for sentence in sentences(line, language)]
-             for turn in heard if not language.retractions.search(turn.text)}
-    speakers = list(dict.fromkeys(turn.speaker for turn in heard))
-    names = _names((sentence for found in lines.values() for sentence in found), speakers, language)
+    said = [[sentence for line in prose(turn.text, language) for sentence in sentences(line, language)]
+            if not language.retractions.search(turn.text) else [] for turn in heard]
+    speakers = list(dict.fromkeys(turn.speaker or turn.role for turn in heard))
+    names = _names((sentence for found in said for sentence in found), speakers, language)
     assisted = any(turn.role == "assistant" for turn in heard)
-    found: dict[tuple[str, str, str], Fact] = {}
-    for turn in heard:
-        others = [name for name in speakers if name != turn.speaker]
-        speech = Speech(turn.speaker, others[0] if len(others) == 1 else None, names,
+    facts: dict[tuple[str, str, str], Fact] = {}
+    for turn, spoken in zip(heard, said, strict=True):
+        others = [name for name in speakers if name != (turn.speaker or turn.role)]
+        speech = Speech(turn.speaker or turn.role, others[0] if len(others) == 1 else None, names,
                         turn.role == "user" and (assisted or not others))
-        said = moment(turn.ts, entry_ts)
-        for sentence in lines.get(turn.number, ()):
-            for statement, when in _statements(sentence, speech, said, language):
+        day = moment(turn.ts, entry_ts)
+        for sentence in spoken:
+            for statement, when in _statements(sentence, speech, day, language):
                 fact = _fact(statement, when, turn, sentence.text, entry_ts, language)
-                found.setdefault((fact.subject.casefold(), fact.relation.casefold(), fact.object.casefold()), fact)
-    return list(found.values())
+                facts.setdefault((fact.subject.casefold(), fact.relation.casefold(), fact.object.casefold()), fact)
+    return list(facts.values())
 
 
 def _names(said: Iterator[Sentence], speakers: list[str], language: Language) -> frozenset[str]:
@@ -68,9 +68,10 @@ def _statements(sentence: Sentence, speech: Speech, said: date | None, language:
         pieces = pieces[:-1] if asking else []
     carried = When("")
     for number, piece in enumerate(pieces):
-        quoted = QUOTED in (piece.opener, pieces[number + 1].opener if number + 1 < len(pieces) else "")
+        after = pieces[number + 1] if number + 1 < len(pieces) else None
         when = read_time(" ".join(piece.words), said, language)
-        if quoted or piece.opener in language.asides or piece.low[0] in language.asides or _hedged(when.rest, language):
+        aside = piece.opener in language.asides or piece.low[0] in language.asides
+        if aside or _spoiled(piece, after, language) or _hedged(when.rest, language):
             carried = When("")
             continue
         if when.words and not when.rest.strip(" ,"):
@@ -79,11 +80,11 @@ def _statements(sentence: Sentence, speech: Speech, said: date | None, language:
         if when.direction is None and carried.direction is not None:
             when = carried._replace(rest=when.rest)
         carried = When("")
-        leads = number + 1 < len(pieces) and pieces[number + 1].opener == ","
+        leads = after is not None and after.opener == ","
         for statement in _read(" ".join(piece.words), when, speech, language):
             if leads and (statement.subject.who, statement.verb.mode) == ("implied", "progressive"):
                 continue  # "Taking your advice, I …" only leads to what follows
-            yield _in_time(statement, when, said)
+            yield _in_time(statement, when, said, language)
 
 
 def _read(whole: str, when: When, speech: Speech, language: Language) -> list[Statement]:
@@ -96,16 +97,24 @@ def _read(whole: str, when: When, speech: Speech, language: Language) -> list[St
             or statement.subject.who in ("thing", "owned", "named")]
 
 
+def _spoiled(piece: Clause, after: Clause | None, language: Language) -> bool:
+    """Whether what stands beside a clause takes it back: a quotation, or "…, I think"."""
+    if QUOTED in (piece.opener, after.opener if after else ""):
+        return True
+    return after is not None and len(after.low) == 2 and after.low[0] in language.first and after.low[1] in language.silent
+
+
 def _hedged(text: str, language: Language) -> bool:
     return any(word in language.hedges for word in text.casefold().split())
 
 
-def _in_time(statement: Statement, when: When, said: date | None) -> tuple[Statement, When]:
+def _in_time(statement: Statement, when: When, said: date | None, language: Language) -> tuple[Statement, When]:
     """ "Signed up for a course next month": the time is the course's, not the signing's."""
     past = statement.verb.mode in ("past", "perfect", "was")
     if past and when.direction == 0 and when.date and said and first_day(when.date) > str(said):
         return statement, When(when.rest)  # "this weekend", said of what is over: which one is not known
-    if when.direction == 1 and past:
+    promised = language.kinds.get(statement.verb.base) == "commitment"
+    if when.direction == 1 and past and not promised:
         return statement._replace(object=f"{statement.object} {when.words}"), When(when.rest)
     return statement, when
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from strata.derive.contradiction import find_claims, find_contradiction
+from strata.derive.contradiction import Cell, cells, find_claims, find_contradiction
 from strata.model.memo import Memo
 from strata.model.memo_name import master_name
 from strata.model.text import fold
@@ -63,22 +63,23 @@ def find_supersessions(memos: Sequence[Memo]) -> list[Proposal]:
     claims = {memo.name: find_claims(f"{memo.title}.\n\n{memo.text}") for memo in memos}
     topics = {memo.name: set(_topics(memo)) for memo in memos}
     order = sorted(memos, key=lambda memo: (memo.created, memo.name))
-    about: dict[tuple[frozenset[str], str], list[Memo]] = {}  # who says something of a subject, oldest first
+    age = {memo.name: at for at, memo in enumerate(order)}
+    speaking: dict[Cell, list[str]] = {}
     for memo in order:
-        for frame in {(claim.subject, claim.relation) for claim in claims[memo.name]}:
-            about.setdefault(frame, []).append(memo)
+        for cell in {cell for claim in claims[memo.name] for cell in cells(claim)}:
+            speaking.setdefault(cell, []).append(memo.name)
     gone: set[str] = set()
     found: list[Proposal] = []
     for newer in reversed(order):
+        if newer.name in gone:
+            continue
+        rivals = {name for claim in claims[newer.name] for cell in cells(claim) for name in speaking[cell]} - gone
         losing: dict[str, str] = {}
-        frames = {(claim.subject, claim.relation): None for claim in claims[newer.name]} if newer.name not in gone else {}
-        for older in (memo for frame in frames for memo in about[frame]):
-            earlier = (older.created, older.name) < (newer.created, newer.name)
-            if earlier and older.name not in gone and topics[newer.name] & topics[older.name]:
-                why = find_contradiction(claims[older.name], claims[newer.name], one_subject=True)
-                if why:
-                    losing[older.name] = why
-                    gone.add(older.name)
+        for older in sorted(rivals):
+            if age[older] < age[newer.name] and topics[newer.name] & topics[older]:
+                why = find_contradiction(claims[older], claims[newer.name], one_subject=True)
+                losing |= {older: why} if why else {}
+        gone |= losing.keys()
         if losing:
             found.append(_supersession(newer, losing))
     return sorted(found, key=lambda proposal: proposal.target)

@@ -1,8 +1,8 @@
 """What the fact rules must know of a language, as one value.
 
-The rules (`sentences.py`, `subject.py`, `verb.py`, `statement.py`, `when.py`, `facts.py`) hold no word of any language: they ask a Language. A new language whose
-clauses run subject, verb, object is a new table (see `english.py`), not new code. All words are lower case.
-This module knows no rule and no fact.
+The rules (`sentences`, `subject`, `verb`, `statement`, `when`, `facts`) hold no word of any language: they ask a Language.
+A new language whose clauses run subject, verb, object is a new table (see `english.py`), not new code. All words are
+lower case. This module knows no rule and no fact.
 """
 
 from __future__ import annotations
@@ -96,6 +96,7 @@ class Language:
     articles: frozenset[str]
     indefinite: frozenset[str]
     trailing: frozenset[str]
+    sequels: frozenset[str]  # words after which only the consequence follows: so
     hanging: frozenset[str]  # words that mean nothing once what follows is cut off: take care
     complement: frozenset[str]  # words that open a clause as object: that, what, how
     abbreviations: frozenset[str]
@@ -155,6 +156,11 @@ class Language:
     def shows(self, word: str, tense: Tense) -> bool:
         """Whether a word is, or by its ending looks like, a verb in this tense."""
         return any(found == tense for _, found in self.tenses(word))
+
+    def content_words(self, text: str) -> list[str]:
+        """The words of a text that say what it is about."""
+        words = (word.strip(".,;:!?()'\"`").casefold() for word in text.replace("’", "'").split())
+        return [word for word in words if word and word not in self.stop_words]
 
     def after_name(self, base: str) -> str:
         """The form of a verb that follows a name: live → lives."""

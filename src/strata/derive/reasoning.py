@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from strata.derive.contradiction import Claim, find_claims, find_contradiction
+from strata.derive.contradiction import Cell, Claim, cells, find_claims, find_contradiction
 from strata.errors import Invalid
 from strata.model.sentence_ends import sentences
 from strata.model.words import key_words, stem, stems, word_set
@@ -103,13 +103,14 @@ def find_contradictions(sources: Sequence[Source]) -> list[Contradiction]:
 
 def _sharing_a_tag(sources: Sequence[Source], claims: Mapping[str, list[Claim]]) -> dict[tuple[str, str], bool]:
     """Pairs of ids with a tag and a subject in common → whether that tag names a subject rather than a sort of text."""
-    sharing: dict[tuple[str, frozenset[str], str], dict[str, None]] = {}
+    sharing: dict[tuple[str, Cell], dict[str, None]] = {}
     for source in sources:
+        about = {cell for claim in claims[source.id] for cell in cells(claim)}
         for tag in {tag.casefold() for tag in source.tags}:
-            for claim in claims[source.id]:
-                sharing.setdefault((tag, claim.subject, claim.relation), {})[source.id] = None
+            for cell in about:
+                sharing.setdefault((tag, cell), {})[source.id] = None
     pairs: dict[tuple[str, str], bool] = {}
-    for (tag, _, _), ids in sharing.items():
+    for (tag, _), ids in sharing.items():
         for pair in combinations(ids, 2):
             pairs[pair] = pairs.get(pair, False) or tag not in _BROAD
     return pairs

@@ -15,7 +15,7 @@ from strata.derive.language import Language
 from strata.derive.subject import LONGEST_SUBJECT, Speech, Subject, find_subject, opening
 from strata.derive.verb import Mode, Verb, read_verb
 
-LONGEST_OBJECT = 16  # words; what runs longer is a story, not a fact
+LONGEST_OBJECT = 20  # words; what runs longer is a story, not a fact
 MOST_VERBS = 4  # that share one subject
 
 
@@ -178,6 +178,8 @@ def _state(words: list[str], low: list[str], verb: Verb, subject: Subject, langu
         return verb.relation, at
     if (after in language.prepositions or after == language.infinitive) and at + 2 < len(low):
         return (f"{verb.relation} {word} {after}", at + 2) if word not in language.vague else ("", None)
+    if language.is_form(after, "progressive") and at + 2 < len(low) and word not in language.vague:
+        return f"{verb.relation} {word}", at + 1  # busy packing
     if word in language.bare_states or subject.slot or " ".join(low[at:]) in language.bare_states:
         return verb.relation, at
     participle = language.is_form(word, "participle")
@@ -187,8 +189,8 @@ def _state(words: list[str], low: list[str], verb: Verb, subject: Subject, langu
 
 
 def _object_end(low: list[str], at: int, language: Language) -> int:
-    """Where the object ends: at a comma that opens no list, or before words that only trail."""
-    stop = len(low)
+    """Where the object ends: at a comma that opens no list, at "so …", or before words that only trail."""
+    stop = next((index for index in range(at + 2, len(low)) if low[index] in language.sequels), len(low))
     commas = [index for index in range(at, stop) if low[index] == ","]
     if commas:
         short = all(right - left <= 5 for left, right in pairwise([*commas, stop]))
@@ -222,8 +224,9 @@ def _clear_end(low: list[str], at: int, stop: int, language: Language) -> int:
         whole = end not in language.hanging and not language.is_adverb(end) and not any(
             tense in ("progressive", "past") for _, tense in language.tenses(end))
         return _clear_end(low, at, stop - 2, language) if whole and stop - at > 3 else stop
-    joints = [index for index in range(at + 1, stop) if low[index] in language.list_words]
-    return joints[-1] if joints else stop
+    joints = [index for index in range(at + 1, stop) if low[index] in language.list_words
+              or (index >= stop - 4 and low[index] in language.prepositions and low[index] != language.infinitive)]
+    return joints[-1] if joints and low[joints[-1] - 1] not in language.hanging else stop
 
 
 def _wording(words: list[str], low: list[str], subject: Subject, speech: Speech, language: Language) -> str | None:
@@ -267,15 +270,9 @@ def _noun(word: str, language: Language) -> bool:
         and word not in language.stop_words
 
 
-def content_words(text: str, language: Language) -> list[str]:
-    """The words of a text that say what it is about."""
-    words = (word.strip(".,;:!?()'\"`").casefold() for word in text.replace("’", "'").split())
-    return [word for word in words if word and word not in language.stop_words]
-
-
 def _says_something(spoken: str, language: Language) -> bool:
     return any(word not in language.vague and word not in language.moods
-               and (len(word) > 2 or word.isdigit() or not word.isascii()) for word in content_words(spoken, language))
+               and (len(word) > 2 or word.isdigit() or not word.isascii()) for word in language.content_words(spoken))
 
 
 def _fits(statement: Statement, language: Language) -> bool:
@@ -291,7 +288,7 @@ def _fits(statement: Statement, language: Language) -> bool:
         return mode in ("must", "limit") or (plain and words[0].casefold() not in language.moods)
     if who == "named" and mode == "present":
         return exact or base in language.lasting_kinds or base in language.kinds or base in language.thing_verbs
-    if state and words[0].casefold() in language.articles and len(words) > 1:
+    if state and who not in ("speaker", "group") and words[0].casefold() in language.articles and len(words) > 1:
         return not any(word.casefold() in language.moods for word in words[1:3])
     return True
 

@@ -33,7 +33,8 @@ _SUPPOSED = _phrase(
         (?:say|said|is|are|gets?|have|has|do|be|were)\b
       | \b(?:would|could|might)\shave\b"""
 )
-_PAYLOAD = re.compile(r"(?:\s*[:–—-]\s+|,?\s+that\s+|:\s*)(?P<what>\S.*)\Z", re.DOTALL)
+_PAYLOAD = re.compile(r"(?::\s*+|\s[–—-]\s++|\sthat\s++)(?P<what>\S.*)\Z", re.DOTALL)
+_LOOKED_AT = 600  # characters of a sentence: whoever wants something kept says so early, and no text makes the rules slow
 
 _ROWS: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
     (
@@ -181,7 +182,7 @@ def find_triggers(turns: Sequence[Turn]) -> list[Trigger]:
 
 def memo_from(trigger: Trigger, taken: Collection[str] = ()) -> MemoDraft:
     """The memo a trigger becomes: named by what it says, with the reason under the text."""
-    lines = trigger.text.splitlines()
+    lines = trigger.text[:_LOOKED_AT].splitlines()
     said = " ".join(" ".join([line for line in lines if not _BARE.fullmatch(line)] or lines).split())
     about = _in_third_person(said)
     title = first_sentence(about or said)
@@ -207,8 +208,8 @@ def _in_third_person(said: str) -> str:
 
 def _match(sentence: str) -> tuple[str, str] | None:
     """The kind of a sentence and the words that showed it."""
-    plain = " ".join(_QUOTED.sub(" … ", sentence).split())
-    if _QUESTION.search(plain) or _SUPPOSED.search(plain):
+    plain = " ".join(_QUOTED.sub(" … ", sentence[:_LOOKED_AT]).split())
+    if _QUESTION.search(sentence[-20:]) or _SUPPOSED.search(plain):
         return None
     for kind, says, denies in _ROWS:
         match = says.search(plain)
@@ -224,7 +225,7 @@ def _what(kind: str, said: Sequence[str], at: int, before: str) -> str:
     sentence = said[at]
     points = kind == "request" or re.match(r"\W*(?:please\s)?remember\s(?:this|that)\b", sentence, re.IGNORECASE)
     if kind == "correction" and not points:
-        return "\n".join(said[at : at + 2]) if _BARE.fullmatch(sentence) else sentence
+        return "\n".join(said[at : at + 2]) if _BARE.fullmatch(sentence[:_LOOKED_AT]) else sentence
     if not points:
         return sentence
     payload = _PAYLOAD.search(sentence)

@@ -166,7 +166,8 @@ def _plain(low: list[str], at: int, roles: list[Role], subject: Subject, languag
         have = language.had if roles[-1] == "had" else _after(subject, language.have, language)
         mode: Mode = "perfect" if roles[-1] == "have" else "past"
         return _spoken(low, at, f"{have} {word}", base, mode, language)
-    if past and not language.is_form(word, "third") and (language.is_form(word, "past") or subject.who not in ("owned", "thing")):
+    known = language.is_form(word, "past") or subject.who not in ("owned", "thing")
+    if past and known and not language.is_form(word, "third"):
         return _spoken(low, at, word, past[0], "past", language)
     if subject.who in ("speaker", "group", "other") or subject.plural:
         if not word.isalpha() or word in language.stop_words - {language.have} or word in language.prepositions \

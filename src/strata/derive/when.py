@@ -52,7 +52,9 @@ def read_time(text: str, said: date | None, language: Language) -> When:
         if match is None:
             continue
         span = _resolve(word, match, said, language)
-        rest = text if word.kept else f"{text[:match.start()].rstrip()} {text[match.end():].lstrip()}".strip(" ,")
+        leads = text[match.end():match.end() + 20].casefold().split()[:1]
+        kept = word.kept and not (leads and leads[0] in language.first)  # "on Sunday I am …": the time only leads
+        rest = text if kept else f"{text[:match.start()].rstrip()} {text[match.end():].lstrip()}".strip(" ,")
         shown, direction, days = span
         return When(rest, match.group().strip(), shown, direction, days)
     return When(text)

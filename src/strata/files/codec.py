@@ -5,8 +5,6 @@ A unit is a file, or an entry's folder. Reading one gives records, or Damaged wi
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -66,6 +64,8 @@ def _line_of(data: bytes, error: Invalid) -> int | None:
 def _unzip(path: str, data: bytes) -> bytes:
     if not path.endswith(".gz"):
         return data
+    import zlib
+
     try:
         stream = zlib.decompressobj(wbits=31)
         plain = stream.decompress(data, MAX_BYTES)
@@ -138,6 +138,8 @@ def amend(data: bytes, old: Any, new: Any, path: str = "") -> bytes:
     if new.kind == "page":
         return str(new.text).encode()
     if path.endswith(".gz"):
+        import gzip
+
         return gzip.compress(jsonform.amend_object(_unzip(path, data), new.to_dict()), mtime=0)
     return jsonform.amend_object(data, new.to_dict())
 

@@ -12,7 +12,6 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from secrets import token_hex
 
 from strata.errors import Conflict, Damaged, NotFound
 from strata.files.lock import HomeLock, cannot_write
@@ -142,7 +141,7 @@ class DiskTree:
             raise cannot_write(path, error) from None
 
     def _put(self, folder: int, name: str, path: str, data: bytes, replacing: str | None) -> Token:
-        temporary = f".strata-{token_hex(6)}.tmp"
+        temporary = f".strata-{os.urandom(6).hex()}.tmp"
         file = os.open(temporary, _NEW, 0o600, dir_fd=folder)
         try:
             with open(file, "wb", buffering=0) as opened:
@@ -169,7 +168,7 @@ class DiskTree:
 
     def _swap(self, folder: int, temporary: str, name: str, path: str, replacing: str) -> None:
         """Put the new file in the old one's place unless the old one is not what was read."""
-        aside = f".strata-{token_hex(6)}.old"
+        aside = f".strata-{os.urandom(6).hex()}.old"
         if fingerprint(_slurp(folder, name, path)) != replacing:
             raise _moved_on(path)
         os.link(name, aside, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)

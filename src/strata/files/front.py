@@ -16,14 +16,14 @@ from strata.errors import Damaged, Invalid
 
 MAX_FRONT = 1024 * 1024
 _OPEN = re.compile(r"\ufeff?---[ \t]*(\r?\n)")
-_CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+_CLOSE = r"(?m)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)"
 _KEY = re.compile(  # a key at the line's very beginning: "double", 'single' or plain
     r"""^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s#'"\[\]{},&*!|>%@`-][^\r\n]*?|-[^\s][^\r\n]*?))[ \t]*"""
     r""":(?=[ \t\r\n]|\Z)""", re.MULTILINE)
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+-]+)*")
+_PLAIN = r"[A-Za-z_][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+-]+)*"
 _NOT_TEXT = {"null", "true", "false", "yes", "no", "on", "off", "~", "y", "n"}
 _QUOTED = {"title", "from_title", "to_title", "context"}
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+_UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]"
 
 
 class Front(NamedTuple):
@@ -42,7 +42,7 @@ def split(text: str) -> Front | None:
     opening = _OPEN.match(text)
     if opening is None:
         return None
-    closing = _CLOSE.search(text, opening.end())
+    closing = re.compile(_CLOSE).search(text, opening.end())
     if closing is None:
         raise Damaged("front matter is not closed by ---", "add a line --- after the last key", flaw="front-matter", line=1)
     if closing.start() - opening.end() > MAX_FRONT:
@@ -143,7 +143,7 @@ def emit(fields: Mapping[str, Any]) -> str:
 
 def emit_key(key: str, value: Any) -> str:
     """One key in the seed's form: quoted titles, inline tags, block lists of quoted strings and of relations."""
-    name = key if _PLAIN.fullmatch(key) else quote(key)
+    name = key if re.fullmatch(_PLAIN, key) else quote(key)
     if isinstance(value, Mapping):
         return f"{name}: {_inline(value)}\n"
     if isinstance(value, list | tuple):
@@ -180,11 +180,11 @@ def _scalar(value: Any, *, quoted: bool = False) -> str:
     said = str(value)
     stamp = re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)", said)
     hexed = re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", said)
-    if not quoted and (stamp or hexed or (_PLAIN.fullmatch(said) and said.casefold() not in _NOT_TEXT)):
+    if not quoted and (stamp or hexed or (re.fullmatch(_PLAIN, said) and said.casefold() not in _NOT_TEXT)):
         return said
     return quote(said)
 
 
 def quote(said: str) -> str:
     """A double-quoted string that YAML reads back sign for sign."""
-    return _UNPRINTABLE.sub(lambda sign: f"\\u{ord(sign[0]):04x}", json.dumps(said, ensure_ascii=False))
+    return re.sub(_UNPRINTABLE, lambda sign: f"\\u{ord(sign[0]):04x}", json.dumps(said, ensure_ascii=False))

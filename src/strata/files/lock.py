@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import threading
 import time
+from _thread import RLock
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -29,7 +29,7 @@ class HomeLock:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._mutex = threading.RLock()
+        self._mutex = RLock()
         self._file = -1
         self._depth = 0
 

@@ -15,12 +15,12 @@ from strata.model.memo import Memo
 from strata.model.note import DIRECTIONS, FOLDERS, PROCEDURE_ONLY, Edge, Episode, Note
 from strata.model.times import offset
 
-_MERGE = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
-_HEADER = re.compile(r"^\*\*(?P<key>[^*:\n]{1,40}):\*\*[ \t]*(?P<value>[^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
-_RULE = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
-_EPISODE = re.compile(r"^## (?P<time>\d\d:\d\d) - (?P<heading>[^\r\n]*)", re.MULTILINE)
-_LINE = re.compile(r"^- \*\*(?P<key>Type|Tags|Memory|Summary):\*\*[ \t]*(?P<value>[^\r\n]*)", re.MULTILINE)
-_DEPRECATED = re.compile(r"^DEPRECATED: See valid [^\n]*? in \[?(?P<name>[^\]\s]+?)(?:\.md)?\]?\.?[ \t]*\r?$", re.MULTILINE)
+_MERGE = r"(?m)^(?:<{7} |={7}$|>{7} )"
+_HEADER = r"(?m)^\*\*(?P<key>[^*:\n]{1,40}):\*\*[ \t]*(?P<value>[^\r\n]*?)[ \t]*\r?$"
+_RULE = r"(?m)^---[ \t]*\r?$"
+_EPISODE = r"(?m)^## (?P<time>\d\d:\d\d) - (?P<heading>[^\r\n]*)"
+_LINE = r"(?m)^- \*\*(?P<key>Type|Tags|Memory|Summary):\*\*[ \t]*(?P<value>[^\r\n]*)"
+_DEPRECATED = r"(?m)^DEPRECATED: See valid [^\n]*? in \[?(?P<name>[^\]\s]+?)(?:\.md)?\]?\.?[ \t]*\r?$"
 _FOLDER_TYPES = {folder: name for name, folder in FOLDERS.items()}
 _RENAMED = {"created": "created_at", "updated": "updated_at"}
 _NAMES = {inner: outer for outer, inner in _RENAMED.items()}
@@ -35,8 +35,8 @@ def text_of(data: bytes) -> str:
         raise Damaged("not UTF-8 text", "save the file as UTF-8", flaw="encoding", line=line) from None
     if "\0" in text:
         raise Damaged("holds a NUL byte", "remove it", flaw="nul", line=text[: text.index("\0")].count("\n") + 1)
-    if len(_MERGE.findall(text)) >= 3:
-        line = text[: _MERGE.search(text).start()].count("\n") + 1  # type: ignore[union-attr]
+    if len(re.findall(_MERGE, text)) >= 3:
+        line = text[: re.search(_MERGE, text).start()].count("\n") + 1  # type: ignore[union-attr]
         raise Damaged("holds merge markers", "choose one side, remove the marker lines", flaw="merge-markers", line=line)
     return text
 
@@ -148,12 +148,12 @@ def amend(data: bytes, before: dict[str, Any], after: dict[str, Any], old_text: 
 def read_memo(path: str, data: bytes, modified: float) -> Memo:
     """A memo; its id is the file's stem."""
     text = text_of(data).removeprefix("\ufeff")
-    rule = _RULE.search(text)
+    rule = re.search(_RULE, text)
     head, body = (text[: rule.start()], text[rule.end() :]) if rule else ("", text)
-    header = {found["key"].strip().casefold(): found["value"] for found in _HEADER.finditer(head)}
+    header = {found["key"].strip().casefold(): found["value"] for found in re.finditer(_HEADER, head)}
     if rule and not header:
         head, body = "", text
-    note = _DEPRECATED.search(body)
+    note = re.search(_DEPRECATED, body)
     stem = path.rsplit("/", 1)[-1].removesuffix(".md")
     known = ("created", "category", "tags", "supersedes", "origin")
     fields: dict[str, Any] = {
@@ -186,7 +186,7 @@ def write_memo(memo: Memo) -> bytes:
 def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
     """A memo's file with only the changed header lines and, if it changed, the body rewritten."""
     text = data.decode("utf-8")
-    rule = _RULE.search(text)
+    rule = re.search(_RULE, text)
     if rule is None:
         return write_memo(new)
     head, body = text[: rule.start()], text[rule.start() :]
@@ -210,10 +210,10 @@ def read_episodes(path: str, data: bytes) -> list[Episode]:
     """The blocks of a day's file, numbered within their minute."""
     text = text_of(data).replace("\r\n", "\n")
     date = path.rsplit("/", 1)[-1].removesuffix(".md")
-    heads, seen, found = list(_EPISODE.finditer(text)), dict[str, int](), []
+    heads, seen, found = list(re.finditer(_EPISODE, text)), dict[str, int](), []
     for at, head in enumerate(heads):
         block = text[head.end() : heads[at + 1].start() if at + 1 < len(heads) else len(text)]
-        lines = {line["key"].casefold(): line["value"] for line in _LINE.finditer(block)}
+        lines = {line["key"].casefold(): line["value"] for line in re.finditer(_LINE, block)}
         minute = head["time"].replace(":", "")
         seen[minute] = seen.get(minute, 0) + 1
         found.append(Episode(

@@ -24,30 +24,11 @@ LINKS = "links.jsonl"
 EXPORTS = ("index/metadata_index.json", "index/tag_index.json", "index/link_graph.json", "_index.json")
 ENTRY_FILES = ("raw.md", "meta.json", "summary.json")
 
-_COPY = re.compile(r"\(.*conflicted copy.*\)|\.sync-conflict-|\(Conflict(?:ed copy)?\b|~$|\.orig$|\.sw[op]$|\.rej$|_conflict-",
-                   re.IGNORECASE)
-_ROUTES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), kind) for pattern, kind in (
-        (r"chunks/[^/]+/[^/]+\.json", "chunk"),
-        (r"allmemories/[^/]+\.md", "memo"),
-        (r"topics/[^/]+/[^/]+/(?:raw\.md|meta\.json|summary\.json)", "entry"),
-        (r"topics/[^/]+/curation\.jsonl", "curation"),
-        (r"topics/[^/]+/topic_memory\.json", "topic"),
-        (r"work/agents/[^/]+\.json", "agent"),
-        (r"work/chapters/[^/]+\.json", "chapter"),
-        (r"work/wisdom/[^/]+\.json", "wisdom"),
-        (r"work/cold/[^/]+/[^/]+\.json\.gz", "work"),
-        (r"work/[^/]+/[^/]+\.json", "work"),
-        (r"graph/edges/[^/]+\.md", "edge"),
-        (r"(?:graph|vault)/.+\.md", "note"),
-        (r"episodes/[0-9]{4}-[0-9]{2}-[0-9]{2}\.md", "episode"),
-        (r"memories/.+", "page"),
-        (r"links\.jsonl", "links"),
-        (r"GLOBAL_MEMORY\.json", "global"),
-        (r"archive/edited/.*", ""),
-        (r"archive/.+", "archived"),
-    )
-)
+_COPY_MARKS = ("conflicted copy", ".sync-conflict-", "(conflict", "_conflict-")
+_COPY_ENDINGS = ("~", ".orig", ".swp", ".swo", ".rej")
+# folder → (how many parts a path has, the file's ending, kind); work/ and topics/ have rules of their own
+_PLAIN = {"chunks": (3, ".json", "chunk"), "allmemories": (2, ".md", "memo")}
+_WORK = {"agents": "agent", "chapters": "chapter", "wisdom": "wisdom"}
 
 
 def check_path(path: str) -> str:
@@ -64,17 +45,38 @@ def check_path(path: str) -> str:
 
 def kind_of(path: str) -> str:
     """The kind of record a file holds; empty for files that hold none (built Markdown, copies, strangers)."""
-    if is_copy(path):
+    parts = path.split("/")
+    root, name, count = parts[0], parts[-1], len(parts)
+    if is_copy(name):
         return ""
-    for route, kind in _ROUTES:
-        if route.fullmatch(path):
-            return kind
-    return ""
+    if root in _PLAIN:
+        depth, ending, kind = _PLAIN[root]
+        return kind if count == depth and name.endswith(ending) else ""
+    if root in ("graph", "vault"):
+        if not name.endswith(".md") or count < 2:
+            return ""
+        return "edge" if root == "graph" and count == 3 and parts[1] == "edges" else "note"
+    if root == "topics":
+        if count == 4 and name in ENTRY_FILES:
+            return "entry"
+        return {"curation.jsonl": "curation", "topic_memory.json": "topic"}.get(name, "") if count == 3 else ""
+    if root == "work":
+        if count == 4:
+            return "work" if parts[1] == "cold" and name.endswith(".json.gz") else ""
+        return _WORK.get(parts[1], "work") if count == 3 and name.endswith(".json") else ""
+    if root == "episodes":
+        return "episode" if count == 2 and len(name) == 13 and name.endswith(".md") and name[:4].isdigit() else ""
+    if root == "archive":
+        return "archived" if count > 1 and parts[1] != "edited" else ""
+    if root == "memories":
+        return "page" if count > 1 else ""
+    return {"links.jsonl": "links", "GLOBAL_MEMORY.json": "global"}.get(path, "")
 
 
 def is_copy(path: str) -> bool:
     """A copy left by a sync tool, an editor or a merge: never a second record."""
-    return _COPY.search(path.rsplit("/", 1)[-1]) is not None
+    name = path.rsplit("/", 1)[-1].casefold()
+    return name.endswith(_COPY_ENDINGS) or any(mark in name for mark in _COPY_MARKS)
 
 
 def unit_of(path: str) -> str:

@@ -6,7 +6,7 @@ tables of seed 003 stand beside them under their own names, column for column, s
 
 from __future__ import annotations
 
-SCHEMA = 1
+SCHEMA = 2
 
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -113,6 +113,9 @@ CREATE TABLE wisdom (
   end_ts INTEGER NOT NULL
 );
 CREATE TABLE wisdom_chapters (wisdom_id TEXT NOT NULL, chapter_id TEXT NOT NULL, PRIMARY KEY (wisdom_id, chapter_id));
+CREATE INDEX chapters_project ON chapters(project_id, start_ts);
+CREATE INDEX chapter_memories_memory ON chapter_memories(memory_id);
+CREATE INDEX wisdom_chapters_chapter ON wisdom_chapters(chapter_id);
 CREATE INDEX idx_memories_agent ON memories(agent_id);
 CREATE INDEX idx_memories_project ON memories(project_id);
 CREATE INDEX idx_memories_created ON memories(created_at);
@@ -120,4 +123,13 @@ CREATE INDEX idx_memories_intent_type ON memories(intent_type);
 CREATE INDEX idx_memories_success ON memories(outcome_success);
 CREATE INDEX idx_memory_files_path ON memory_files(file_path);
 CREATE INDEX idx_memory_links_target ON memory_links(target_id);
+
+-- The work ladder besides its seed: files by their last segment, works by what they have in common, and what changed
+-- since the last climb.
+CREATE TABLE file_names (name TEXT NOT NULL, file_path TEXT NOT NULL, PRIMARY KEY (name, file_path)) WITHOUT ROWID;
+CREATE TABLE threads (
+  thread TEXT NOT NULL, created REAL NOT NULL, id TEXT NOT NULL, PRIMARY KEY (thread, created, id)
+) WITHOUT ROWID;
+CREATE INDEX threads_id ON threads(id);
+CREATE TABLE unclimbed (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;
 """

@@ -9,19 +9,18 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from strata.model.finding import Finding
 from strata.model.link import TYPES, Link
-from strata.model.record import Card, Passage
+from strata.model.record import Card, Passage, threads_of
+from strata.model.shape import Value
 from strata.model.text import fold, searchable
 
 Stamp = tuple[int, int, int, int, str, int]  # size, mtime, ctime, inode, hash, seen (ns)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Unit:
+class Unit(Value):
     """What sync read: the files of a unit, and what they hold or what is wrong with them."""
 
     name: str
@@ -34,14 +33,14 @@ class Unit:
     broken: bool = False  # keep the last good rows
 
 
-@dataclass
 class _Rows:
-    records: list[tuple[Any, ...]] = field(default_factory=list)
-    tags: list[tuple[str, int]] = field(default_factory=list)
-    names: list[tuple[str, int]] = field(default_factory=list)
-    passages: list[tuple[Any, ...]] = field(default_factory=list)
-    words: list[tuple[Any, ...]] = field(default_factory=list)
-    links: list[tuple[Any, ...]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.records: list[tuple[Any, ...]] = []
+        self.tags: list[tuple[str, int]] = []
+        self.names: list[tuple[str, int]] = []
+        self.passages: list[tuple[Any, ...]] = []
+        self.words: list[tuple[Any, ...]] = []
+        self.links: list[tuple[Any, ...]] = []
 
 
 def put(db: sqlite3.Connection, units: Sequence[Unit], *, fresh: bool = False) -> None:
@@ -148,12 +147,19 @@ def _drop_record(db: sqlite3.Connection, n: int, record: str, kind: str) -> None
 
 # The tables of seed 003 hold works, agents, chapters and wisdom.
 
+# What is dropped is noted as unclimbed, so that the next climb looks again at what it was part of or stood on.
 _SEED_DROPS = {
-    "work": ("DELETE FROM memories WHERE id = ?", "DELETE FROM memory_files WHERE memory_id = ?",
-             "DELETE FROM memory_links WHERE source_id = ?"),
-    "agent": ("DELETE FROM agents WHERE id = ?",),
-    "chapter": ("DELETE FROM chapters WHERE id = ?", "DELETE FROM chapter_memories WHERE chapter_id = ?"),
-    "wisdom": ("DELETE FROM wisdom WHERE id = ?", "DELETE FROM wisdom_chapters WHERE wisdom_id = ?"),
+    "work": ("INSERT OR IGNORE INTO unclimbed VALUES ('work', ?)", "DELETE FROM memories WHERE id = ?",
+             "DELETE FROM memory_files WHERE memory_id = ?", "DELETE FROM memory_links WHERE source_id = ?",
+             "DELETE FROM threads WHERE id = ?"),
+    "agent": ("DELETE FROM agents WHERE id = ?",
+              "INSERT INTO agents SELECT agent_id, 'main', NULL, project_id, min(created_at), NULL FROM memories "
+              "WHERE agent_id = ? GROUP BY agent_id"),
+    "chapter": ("INSERT OR IGNORE INTO unclimbed SELECT 'work', memory_id FROM chapter_memories WHERE chapter_id = ?",
+                "INSERT OR IGNORE INTO unclimbed VALUES ('chapter', ?)", "DELETE FROM chapters WHERE id = ?",
+                "DELETE FROM chapter_memories WHERE chapter_id = ?"),
+    "wisdom": ("INSERT OR IGNORE INTO unclimbed SELECT 'chapter', chapter_id FROM wisdom_chapters WHERE wisdom_id = ?",
+               "DELETE FROM wisdom WHERE id = ?", "DELETE FROM wisdom_chapters WHERE wisdom_id = ?"),
 }
 
 
@@ -178,18 +184,37 @@ def _put_work(db: sqlite3.Connection, work: Any) -> None:
     parts = {key: _json(value) for key, value in work.to_dict().items()
              if key in ("intent", "perception", "reasoning", "actions", "outcome", "tags")}
     db.execute(
-        "INSERT OR REPLACE INTO memories VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,NULL)",
+        "INSERT OR REPLACE INTO memories VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,"
+        "?17 + coalesce((SELECT count FROM usage WHERE id = ?1), 0), "
+        "nullif(max(coalesce(?18, 0), coalesce((SELECT CAST(last AS INTEGER) FROM usage WHERE id = ?1), 0)), 0), NULL)",
         (work.id, work.agent_id, work.project_id, work.session_id, _seconds(work.created_at), work.intent.goal,
          work.intent.task_type, int(work.outcome.success), work.outcome.summary, parts["intent"], parts["perception"],
          parts["reasoning"], parts["actions"], parts["outcome"], parts["tags"], work.importance, work.access_count,
          _seconds(work.last_accessed)))
-    db.executemany("INSERT OR REPLACE INTO memory_files VALUES (?,?,?)",
-                   [(work.id, path, operation) for path, operation in work.files()])
+    files = work.files()
+    db.executemany("INSERT OR REPLACE INTO memory_files VALUES (?,?,?)", [(work.id, *touched) for touched in files])
+    db.executemany("INSERT OR IGNORE INTO file_names VALUES (?,?)",
+                   [(path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1], path) for path, _ in files])
+    db.executemany("INSERT OR IGNORE INTO threads VALUES (?,?,?)",
+                   [(thread, work.created, work.id)
+                    for thread in threads_of(work.project_id, files, work.tags, work.session_id)])
+    db.execute("INSERT OR IGNORE INTO unclimbed VALUES ('work', ?)", (work.id,))
     db.executemany("INSERT OR REPLACE INTO memory_links VALUES (?,?,?,?)",
                    [(link.source, link.target, link.type, _seconds(link.created)) for link in work.all_links()])
 
 
+def count_works(db: sqlite3.Connection, ids: Sequence[str]) -> None:
+    """Bring the seed's access_count and last_accessed up to the ledger."""
+    db.executemany(
+        "UPDATE memories SET (access_count, last_accessed) = (SELECT r.uses + u.count, "
+        "CAST(max(coalesce(r.used, 0), coalesce(u.last, 0)) AS INTEGER) FROM records r JOIN usage u ON u.id = r.id "
+        "WHERE r.id = memories.id) WHERE id = ?", [(record,) for record in ids])
+
+
 def _put_agent(db: sqlite3.Connection, agent: Any) -> None:
+    if agent.parent_id:
+        db.execute("INSERT OR IGNORE INTO agents VALUES (?, 'main', NULL, ?, ?, NULL)",
+                   (agent.parent_id, agent.project_id, _seconds(agent.created_at)))
     db.execute("INSERT OR REPLACE INTO agents VALUES (?,?,?,?,?,?)",
                (agent.id, agent.type, agent.parent_id, agent.project_id, _seconds(agent.created_at),
                 _json(dict(agent.metadata))))
@@ -203,6 +228,8 @@ def _put_chapter(db: sqlite3.Connection, chapter: Any) -> None:
                 chapter.origin))
     db.executemany("INSERT OR REPLACE INTO chapter_memories VALUES (?,?,?)",
                    [(chapter.id, member, position) for position, member in enumerate(chapter.memories)])
+    db.execute("INSERT OR IGNORE INTO unclimbed VALUES ('chapter', ?)", (chapter.id,))
+    db.executemany("INSERT OR IGNORE INTO unclimbed VALUES ('work', ?)", [(member,) for member in chapter.memories])
 
 
 def _put_wisdom(db: sqlite3.Connection, wisdom: Any) -> None:
@@ -212,6 +239,7 @@ def _put_wisdom(db: sqlite3.Connection, wisdom: Any) -> None:
                (wisdom.id, wisdom.project_id, _seconds(wisdom.created_at), _seconds(wisdom.updated_at), wisdom.summary,
                 *lists, _seconds(wisdom.start_ts), _seconds(wisdom.end_ts)))
     db.executemany("INSERT OR REPLACE INTO wisdom_chapters VALUES (?,?)", [(wisdom.id, name) for name in wisdom.chapters])
+    db.executemany("INSERT OR IGNORE INTO unclimbed VALUES ('chapter', ?)", [(name,) for name in wisdom.chapters])
 
 
 _SEED_WRITERS = {"work": _put_work, "agent": _put_agent, "chapter": _put_chapter, "wisdom": _put_wisdom}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from strata.errors import Invalid
 from strata.model.record import KINDS
+from strata.model.shape import Value
 from strata.model.times import parse_time
 
 
-@dataclass(frozen=True, kw_only=True)
-class Filter:
+class Filter(Value):
     """All given conditions hold. An equality on a field that a kind lacks excludes it; a minimum lets it pass."""
 
     kind: tuple[str, ...] = ()
@@ -53,7 +52,8 @@ def make_filter(
              for name, value in (("since", since), ("before", before), ("as_of", as_of))}
     return Filter(kind=kinds, type=_several(type, "type"), tags=_several(tag, "tag") + _several(tags, "tags"), topic=topic,
                   project=project, agent=agent, conversation=conversation, session=session, file=file,
-                  success=False if failures else True if successes else None, min_confidence=min_confidence, **times)
+                  success=False if failures else True if successes else None, min_confidence=min_confidence,
+                  since=times["since"], before=times["before"], as_of=times["as_of"])
 
 
 def _several(value: Any, where: str) -> tuple[str, ...]:

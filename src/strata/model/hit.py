@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from strata.model.shape import NOTHING, Value
 from strata.model.times import zulu
 
 
-@dataclass(frozen=True, kw_only=True)
-class Hit:
+class Hit(Value):
     """A record delivered at some depth, with the reasons for it."""
 
     id: str
@@ -28,7 +27,7 @@ class Hit:
     tokens: int | None = None
     passage: Mapping[str, Any] | None = None
     context: Sequence[Mapping[str, Any]] = ()  # the neighbourhood, where the budget allowed it
-    parts: Mapping[str, float] = field(default_factory=dict)  # the score taken apart, for --explain
+    parts: Mapping[str, float] = NOTHING  # the score taken apart, for --explain
     record: Any = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -45,8 +44,7 @@ class Hit:
         return shown
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recall:
+class Recall(Value):
     """The answer to a question: the hits, what they cost, and whether they are good enough."""
 
     query: str

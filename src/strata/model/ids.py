@@ -8,29 +8,28 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-import uuid
 
 from strata.errors import Invalid
 from strata.model.times import day, utc
 
 SLUG_BYTES = 60
-_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:#-]{0,199}")
-_CHUNK = re.compile(r"chunk-[A-Za-z0-9_-]{1,120}")
-_AGENT = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_PREFIXED = re.compile(r"(mem|chapter|wisdom|agent|entry|fact)_[A-Za-z0-9_.-]{1,120}")
-_MEMO = re.compile(r"[^\W_]+(?:_[^\W_]+)*")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_SAFE = r"[A-Za-z0-9][A-Za-z0-9_.:#-]{0,199}"
+_CHUNK = r"chunk-[A-Za-z0-9_-]{1,120}"
+_AGENT = r"[A-Za-z0-9_.-]{1,64}"
+_PREFIXED = r"(mem|chapter|wisdom|agent|entry|fact)_[A-Za-z0-9_.-]{1,120}"
+_MEMO = r"[^\W_]+(?:_[^\W_]+)*"
+_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 
 def check_id(value: object, where: str = "id") -> str:
     """Any id of any kind; what could be a path or a command is refused."""
-    if isinstance(value, str) and ".." not in value and (_SAFE.fullmatch(value) or _memo_like(value) or _topic(value)):
+    if isinstance(value, str) and ".." not in value and (re.fullmatch(_SAFE, value) or _memo_like(value) or _topic(value)):
         return value
     raise Invalid(f"{where} {str(value)[:80]!r} is not an id", "ids hold letters, digits, '-', '_', '.', ':' and '#'")
 
 
 def _memo_like(value: str) -> bool:
-    return len(value) <= 200 and _MEMO.fullmatch(value) is not None
+    return len(value) <= 200 and re.fullmatch(_MEMO, value) is not None
 
 
 def _topic(value: str) -> bool:
@@ -39,28 +38,28 @@ def _topic(value: str) -> bool:
 
 def check_chunk_id(value: object) -> str:
     """A chunk's id: [A-Za-z0-9_-] after `chunk-`."""
-    if isinstance(value, str) and _CHUNK.fullmatch(value):
+    if isinstance(value, str) and re.fullmatch(_CHUNK, value):
         return value
     raise Invalid(f"{str(value)[:80]!r} is not a chunk id", "it looks like chunk-2026-02-10-a1b2c3d4")
 
 
 def check_agent_id(value: object) -> str:
     """An agent's id as given by its user."""
-    if isinstance(value, str) and _AGENT.fullmatch(value) and set(value) != {"."}:
+    if isinstance(value, str) and re.fullmatch(_AGENT, value) and set(value) != {"."}:
         return value
     raise Invalid(f"{str(value)[:80]!r} is not an agent id", "use letters, digits, '_', '.', '-', at most 64")
 
 
 def check_prefixed(value: object, prefix: str) -> str:
     """An id such as mem_… or chapter_…."""
-    if isinstance(value, str) and value.startswith(prefix + "_") and _PREFIXED.fullmatch(value):
+    if isinstance(value, str) and value.startswith(prefix + "_") and re.fullmatch(_PREFIXED, value):
         return value
     raise Invalid(f"{str(value)[:80]!r} is not a {prefix}_ id")
 
 
 def check_uuid(value: object, where: str = "id") -> str:
     """A note's or an edge's id."""
-    if isinstance(value, str) and _UUID.fullmatch(value):
+    if isinstance(value, str) and re.fullmatch(_UUID, value):
         return value
     raise Invalid(f"{where} {str(value)[:80]!r} is not a UUID")
 
@@ -91,6 +90,8 @@ def entry_id(now: float, token: str) -> str:
 
 def derived_uuid(*parts: str) -> str:
     """The same UUID for the same parts, for keys and for everything that is found rather than written."""
+    import uuid
+
     return str(uuid.uuid5(uuid.UUID("6f1d4b1e-5a4e-5c57-9f0a-0c1d57a7a5ee"), "\0".join(parts)))
 
 

@@ -22,9 +22,9 @@ FOLDERS = {
 TYPES = tuple(FOLDERS)
 DIRECTIONS = ("outgoing", "incoming")
 PROCEDURE_ONLY = ("steps", "preconditions", "postconditions")
-_WIKILINK = re.compile(r"!?\[\[([^\[\]|#^\n]{1,200})(?:[#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_HASHTAG = re.compile(r"(?<![\w/&#])#([^\W\d_][\w/-]{0,60})")
+_WIKILINK = r"!?\[\[([^\[\]|#^\n]{1,200})(?:[#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]"
+_CODE = r"(?s)```.*?(?:```|\Z)|`[^`\n]*`"
+_HASHTAG = r"(?<![\w/&#])#([^\W\d_][\w/-]{0,60})"
 
 
 class Relation(Shape):
@@ -85,10 +85,10 @@ class Note(Shape):
     def card(self) -> Card:
         own = [Link(source=self.id, type=r.type, target=r.target, strength=r.strength, context=r.context,
                     created=self.created) for r in self.relations if r.direction == "outgoing" and r.edge_id is None]
-        bare = _CODE.sub("", self.text) if "[[" in self.text or "#" in self.text else ""
+        bare = re.sub(_CODE, "", self.text) if "[[" in self.text or "#" in self.text else ""
         mentions = [Link(source=self.id, type="mentions", target=name.strip(), created=self.created)
-                    for name in dict.fromkeys(_WIKILINK.findall(bare)) if name.strip()]
-        tags = tuple(dict.fromkeys((*self.tags, *_HASHTAG.findall(bare))))
+                    for name in dict.fromkeys(re.findall(_WIKILINK, bare)) if name.strip()]
+        tags = tuple(dict.fromkeys((*self.tags, *re.findall(_HASHTAG, bare))))
         return Card(
             id=self.id, kind="note", type=self.type, title=self.title, text=self.prose(), created=self.created,
             updated=self.updated, tags=tags, names=self.aliases or (), importance=self.importance,

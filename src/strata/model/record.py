@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from strata.model.link import Link
-from strata.model.shape import Shape, choice, text
+from strata.model.shape import Shape, Value, choice, text
 from strata.model.text import cut_passages
 
 TRUST = ("user", "agent", "outside")
@@ -26,12 +26,17 @@ class Origin(Shape):
     trust: str = choice(TRUST, default="user")
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(Value):
     """How often a record was delivered, and when last."""
 
     count: int = 0
     last: float | None = None
+
+    def __init__(self, count: int = 0, last: float | None = None) -> None:
+        super().__init__(count=count, last=last)
+
+
+UNUSED = Usage()
 
 
 class Passage(NamedTuple):
@@ -45,8 +50,7 @@ class Passage(NamedTuple):
     said: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Card:
+class Card(Value):
     """A record as the index sees it; every kind fills in what it has."""
 
     id: str
@@ -74,13 +78,41 @@ class Card:
     pinned: bool = False
     links: Sequence[Link] = ()
     files: Sequence[tuple[str, str]] = ()
-    usage: Usage = field(default_factory=Usage)  # the number in the record's own file
+    usage: Usage = UNUSED  # the number in the record's own file
 
     def cut(self) -> Sequence[Passage]:
         """The passages: given (the turns of an entry), or cut from the text."""
         if self.passages is not None:
             return self.passages
         return [Passage(start, stop, self.text[start:stop]) for start, stop in cut_passages(self.text)]
+
+
+def place_of(files: Iterable[tuple[str, str]], tags: Iterable[str] = (), session: str = "") -> str:
+    """Where a work took place: the folder most of its changed files lie in, else of those it read, else its first tag,
+    else its session; empty if nothing tells.
+    """
+    listed = list(files)
+    paths = [path for path, operation in listed if operation != "read"] or [path for path, _ in listed]
+    if paths:
+        folders = Counter(folder_of(path) for path in paths)
+        return min(folders, key=lambda folder: (-folders[folder], folder))
+    for tag in tags:
+        return f"#{tag}"
+    return f"@{session}" if session else ""
+
+
+def folder_of(path: str) -> str:
+    """The folder of a file as it is written; a file without one stands for itself."""
+    parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
+    root = "/" if path.startswith("/") else ""
+    return root + "/".join(parts[:-1] if len(parts) > 1 else parts)
+
+
+def threads_of(project: str, files: Iterable[tuple[str, str]], tags: Sequence[str], session: str) -> list[str]:
+    """What a work may have in common with others of its project: its place, and each tag within its session."""
+    place = place_of(files, tags, session)
+    found = [f"{project}\0{place}"] if place else []
+    return found + [f"{project}\0{session}\0{tag}" for tag in dict.fromkeys(tags)] if session else found
 
 
 def origin_fields(origin: Origin | None) -> dict[str, Any]:

@@ -10,17 +10,17 @@ from collections.abc import Iterator
 
 PASSAGE_BYTES = 800  # about 200 tokens
 TITLE_SIGNS = 80
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])|\n\s*\n")
-_BREAKS = (re.compile(r"\n\s*\n"), re.compile(r"\n"), re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])"), re.compile(r"\s+"))
+_SENTENCE = r"(?<=[.!?])\s+|(?<=[。！？।])|\n\s*\n"
+_BREAKS = (r"\n\s*\n", r"\n", r"(?<=[.!?])\s+|(?<=[。！？।])", r"\s+")
 # Scripts that set no spaces between words: Thai, Lao, Khmer, Myanmar, Kana, Han, Hangul and their extensions.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af" \
             "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
-_RUN = re.compile(f"[{_UNSPACED}]+")
+_RUN = f"[{_UNSPACED}]+"
 
 
 def first_sentence(text: str, limit: int = TITLE_SIGNS) -> str:
     """The opening sentence on one line, cut at a word if it is long."""
-    opening = " ".join(_SENTENCE.split(text.strip()[: limit * 8], maxsplit=1)[0].split())
+    opening = " ".join(re.split(_SENTENCE, text.strip()[: limit * 8], maxsplit=1)[0].split())
     if len(opening) <= limit:
         return opening
     cut = opening[: limit - 1]
@@ -47,7 +47,7 @@ def cut_passages(text: str, limit: int = PASSAGE_BYTES) -> Iterator[tuple[int, i
 def _best_break(piece: str) -> int:
     """Where to cut a full piece: after its last paragraph, line, sentence or word that leaves at least half of it."""
     for pattern in _BREAKS:
-        ends = [found.end() for found in pattern.finditer(piece, len(piece) // 2)]
+        ends = [found.end() for found in re.compile(pattern).finditer(piece, len(piece) // 2)]
         if ends:
             return ends[-1]
     return len(piece)
@@ -55,7 +55,7 @@ def _best_break(piece: str) -> int:
 
 def searchable(text: str) -> str:
     """The text as full text search reads it: runs without spaces become overlapping pairs, 東京都 → 東京 京都."""
-    return text if text.isascii() else _RUN.sub(_pairs, text)
+    return text if text.isascii() else re.sub(_RUN, _pairs, text)
 
 
 def _pairs(run: re.Match[str]) -> str:

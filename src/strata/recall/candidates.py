@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-SEEDS = 100  # from words, and as many from meaning
+SEEDS = 80  # from words, and as many from meaning; twice as many find no more
+RANKED = 1  # turns beside a seed that are ranked with it; all evidence lies that near
+
 _COLUMNS = "p.n, p.record, p.ord, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, p.text"
 _FROM = f"SELECT {_COLUMNS} FROM passages p JOIN records r ON r.n = p.record"
 _SEEDS = f"{_FROM} WHERE p.n IN (SELECT value FROM json_each(?))"
@@ -79,16 +81,15 @@ def best(scores: NDArray[np.floating], limit: int = SEEDS) -> Ints:
     """The places of the largest positive scores, in no order."""
     import numpy as np
 
-    if len(scores) > limit:
-        chosen = np.argpartition(scores, len(scores) - limit)[-limit:]
-        return chosen[scores[chosen] > 0].astype(np.int64)
-    return np.flatnonzero(scores > 0)
+    places = np.flatnonzero(scores > 0)  # first, because selection is slow where most are equal
+    if len(places) > limit:
+        places = places[np.argpartition(scores[places], len(places) - limit)[-limit:]]
+    return places
 
 
-def with_neighbours(db: sqlite3.Connection, seeds: Sequence[int]) -> dict[int, Passage]:
-    """The seeds and, for turns of a dialog, what was said around them: twice the reach, so that the neighbours of
-    neighbours are there when these are ranked."""
-    wide = 2 * REACH
+def with_neighbours(db: sqlite3.Connection, seeds: Sequence[int]) -> list[Passage]:
+    """The seeds and, for turns of a dialog, what was said around them, as far as what is ranked looks."""
+    wide = RANKED + REACH
     found = {row[0]: Passage(*row) for row in db.execute(_SEEDS, (json.dumps(list(map(int, seeds))),))}
     for seed in list(found.values()):
         if seed.strand is None:
@@ -98,8 +99,9 @@ def with_neighbours(db: sqlite3.Connection, seeds: Sequence[int]) -> dict[int, P
             place = (seed.conversation, seed.created, seed.record, wide)
             rows += db.execute(_EARLIER, place).fetchall() + db.execute(_LATER, place).fetchall()
         for row in rows:
-            found.setdefault(row[0], Passage(*row))
-    return found
+            if row[0] not in found:
+                found[row[0]] = Passage(*row)
+    return list(found.values())
 
 
 def neighbours(passages: Sequence[Passage]) -> Ints:
@@ -107,35 +109,53 @@ def neighbours(passages: Sequence[Passage]) -> Ints:
     import numpy as np
 
     around = np.full((len(passages), 2 * REACH), -1, np.int64)
-    strands: dict[str | int, list[int]] = {}
-    for row, passage in enumerate(passages):
-        if passage.strand is not None:
-            strands.setdefault(passage.strand, []).append(row)
-    for rows in strands.values():
-        rows.sort(key=lambda row: (passages[row].created, passages[row].record, passages[row].ord))
-        for column, step in enumerate((-2, -1, 1, 2)):
-            mine, theirs = (rows[: -step or None], rows[step:]) if step > 0 else (rows[-step:], rows[:step])
-            around[mine, column] = theirs
+    names: dict[str | int, int] = {}
+    strands = np.array([-1 if (strand := passage.strand) is None else names.setdefault(strand, len(names))
+                        for passage in passages], np.int64)
+    keys = np.array([(passage.ord, passage.record, passage.created) for passage in passages]).reshape(-1, 3)
+    order = np.lexsort((*keys.T, strands))
+    for column, step in ((1, 1), (0, 2)):
+        earlier, later = order[:-step], order[step:]
+        same = (strands[earlier] == strands[later]) & (strands[later] >= 0)
+        around[later[same], column] = earlier[same]
+        around[earlier[same], 2 * REACH - 1 - column] = later[same]
     return around
 
 
-def gather(passages: Sequence[Passage], question: Question, rows: Sequence[Ints], total: int,
+def gather(passages: Sequence[Passage], seeds: Ints, question: Question, rows: Sequence[Ints], total: int,
            likeness: Callable[[Ints], Floats]) -> Candidates:
-    """The columns that ranking works on. `likeness` gives the cosines of passages with the question."""
+    """The columns that ranking works on; `seeds` ascending. `likeness` gives the cosines of passages with the question."""
     import numpy as np
 
     numbers = np.array([passage.n for passage in passages], np.int64)
-    matches = np.array([np.isin(numbers, part) for part in rows], np.float64).reshape(len(rows), len(numbers))
-    span = question.span
+    around = neighbours(passages)
+    seeded = _among(seeds, numbers)
+    ranked = seeded.copy()
+    for column in range(REACH - RANKED, REACH + RANKED):
+        ranked |= seeded[around[:, column]] & (around[:, column] >= 0)
+    names, span = question.names, question.span
+    matches = np.array([_among(part, numbers) for part in rows], np.float64).reshape(len(rows), len(numbers))
     return Candidates(
-        numbers=numbers, matches=matches, rarity=rarity([len(part) for part in rows], total),
-        likeness=likeness(numbers), around=neighbours(passages),
-        by_named=np.array([_named(passage.speaker, question.names) for passage in passages], np.float64),
-        asking=np.array([passage.text.rstrip().endswith(("?", "？")) for passage in passages], np.float64),
-        timely=np.array([mentions_time(passage.text) for passage in passages], np.float64),
-        nearness=np.array([span.nearness(passage.said) if span else 0.0 for passage in passages], np.float64),
+        numbers=numbers, ranked=ranked, matches=matches, rarity=rarity([len(part) for part in rows], total),
+        likeness=likeness(numbers), around=around,
+        by_named=np.array([bool(names) and _named(passage.speaker, names) for passage in passages], np.float64),
+        asking=np.array([passage.text.endswith(("?", "？")) for passage in passages], np.float64),
+        timely=np.array([yes and mentions_time(passage.text) for yes, passage in zip(ranked.tolist(), passages, strict=True)],
+                        np.float64),
+        nearness=np.array([span.nearness(passage.said) for passage in passages] if span else np.zeros(len(passages))),
     )
 
 
+def _among(ascending: Ints, numbers: Ints) -> NDArray[np.bool_]:
+    """Which numbers are in an ascending list."""
+    import numpy as np
+
+    if not len(ascending):
+        return np.zeros(len(numbers), np.bool_)
+    places = np.minimum(np.searchsorted(ascending, numbers), len(ascending) - 1)
+    found: NDArray[np.bool_] = ascending[places] == numbers
+    return found
+
+
 def _named(speaker: str | None, names: frozenset[str]) -> bool:
-    return bool(names and speaker) and not names.isdisjoint((speaker or "").casefold().split())
+    return speaker is not None and not names.isdisjoint(speaker.casefold().split())

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from strata.model.words import word_set
+
 MONTHS = {name: at for at, name in enumerate((
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december"), 1)}
@@ -34,9 +36,10 @@ _AGO = re.compile(rf"\b(\d{{1,3}}|{'|'.join(sorted(NUMBERS, key=len, reverse=Tru
 _WEEKDAY = re.compile(rf"\b(?:last|this|on|past)\s+({'|'.join(DAYS)})\b", re.I)
 _UNIT = re.compile(r"\b(last|this|past|previous)\s+(week|weekend|month|year)\b", re.I)
 _NAMED = re.compile(r"\b(today|yesterday|the day before yesterday)\b", re.I)
-_TIMELY = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|just|recently|day|week|weekend|month|year|morning|evening|"
-    rf"days|weeks|months|years|{'|'.join(DAYS)}|{'|'.join(name for name in MONTHS if name != 'may')}|(?:19|20)\d\d)\b", re.I)
+_TIMELY = word_set(
+    """yesterday today tonight tomorrow last next ago since just recently day days week weeks weekend month months year
+    years morning evening""") | DAYS.keys() | (MONTHS.keys() - {"may"}) | {str(year) for year in range(1900, 2100)}
+_POINTS = str.maketrans(dict.fromkeys(".,;:!?()[]\"'’…-–—/", " "))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +66,7 @@ class Span:
 
 def mentions_time(text: str) -> bool:
     """Does a text say when something was: a likely place to learn it from."""
-    return _TIMELY.search(text) is not None
+    return not _TIMELY.isdisjoint(text.lower().translate(_POINTS).split())
 
 
 def read_span(question: str, now: float) -> Span | None:

@@ -46,12 +46,14 @@ WEIGHTS = {"static": Weights(), "minilm": Weights(likeness=6.5)}
 
 @dataclass(frozen=True, kw_only=True)
 class Candidates:
-    """Passages to rank, as columns; yes and no are 1.0 and 0.0.
+    """Passages as columns; yes and no are 1.0 and 0.0.
 
-    `around[i]` are the rows of the turns at -2, -1, +1, +2 of row i, or -1 where there is none.
+    `around[i]` are the rows of the turns at -2, -1, +1, +2 of row i, or -1 where there is none. Only those in `ranked` are
+    to be delivered; the others are there because their neighbours look at them.
     """
 
     numbers: Ints
+    ranked: NDArray[np.bool_]
     matches: Floats  # words of the question × passages
     rarity: Floats  # of each word, 0..1
     likeness: Floats  # cosine with the question; zeros without vectors

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -58,5 +57,7 @@ def diary(home: Home, heading: str, *, kind: str, tags: Sequence[str], memory: s
 def derived_id(home: Home, verb: str, key: str | None) -> str:
     """A fresh UUID, or the one that a key always gives in this home."""
     if key is None:
+        import uuid
+
         return str(uuid.UUID(home.new_id()))
     return derived_uuid(home.config.home_id, verb, key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,14 @@ class Command(NamedTuple):
     examples: str = ""
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal; saying so here spares argparse an expensive import on every start."""
+
+    def __init__(self, prog: str) -> None:
+        width = os.get_terminal_size().columns if sys.stdout.isatty() else 100
+        super().__init__(prog, width=min(width, 120) - 2)
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise Usage(message, f"see: {self.prog} --help")
@@ -35,7 +44,7 @@ class Desk:
 
     def __init__(self, verb: str, what: str, command: Command, given: list[str]) -> None:
         parser = _Parser(prog=f"strata {verb}", description=what[:1].upper() + what[1:] + ".", allow_abbrev=False,
-                         formatter_class=argparse.RawDescriptionHelpFormatter,
+                         formatter_class=_Help,
                          epilog=f"examples:\n{command.examples}" if command.examples else None)
         command.arguments(parser)
         shared = parser.add_argument_group("everywhere")
@@ -158,7 +167,6 @@ def read_stdin() -> str:
 
 def from_editor(opening: str = "") -> str:
     """What the person writes in $EDITOR."""
-    import os
     import shlex
     import subprocess
     import tempfile

@@ -1,0 +1,43 @@
+# Two commands: `make demo` shows Strata at work, `make test` proves it. Both make their own environment in .venv.
+PYTHON ?= python3
+BIN = .venv/bin
+STAMP = .venv/.installed
+TESTED = .venv/.tested
+
+.PHONY: demo test lint types unit bench bench-recall torture clean
+
+demo: $(STAMP)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+test: lint types unit
+
+lint: $(TESTED)
+	$(BIN)/ruff check .
+
+types: $(TESTED)
+	$(BIN)/mypy
+
+unit: $(TESTED)
+	$(BIN)/pytest -n 2
+
+bench: $(TESTED)
+	$(BIN)/python -m bench.ground
+
+bench-recall: $(TESTED)
+	$(BIN)/python -m bench.locomo
+
+torture: $(TESTED)
+	STRATA_TORTURE=1 $(BIN)/pytest -n 2 tests/test_processes.py
+
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(BIN)/python -m compileall -q src/strata
+	touch $(STAMP)
+
+$(TESTED): $(STAMP)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $(TESTED)
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache dist build

@@ -1,0 +1,118 @@
+"""The nightly round, safe to repeat: sync, fold usage, heal, climb, decay, core, reflection, exports, proposals, commit.
+
+Each rung is one line in RUNGS: a function of a verbs module that builds from what the home holds and writes only what
+differs. A rung runs when the fingerprint of its inputs changed, when one of its outputs is not as it left it, or, if it
+depends on the date, when another UTC day began. So a second run on the same day changes no byte. A rung that fails is
+reported and does not stop the others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from importlib import import_module
+from typing import Any
+
+from strata import __version__
+from strata.errors import Conflict, Damaged, Invalid, Provider
+from strata.home import Home
+from strata.model.times import day
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rung:
+    """A step of the round: `call` names module:function in strata.verbs, taking (home, providers), giving lines.
+
+    `reads` and `makes` are kinds of records, `files` derived files. A rung that reads nothing runs every time.
+    """
+
+    name: str
+    call: str
+    reads: Sequence[str] = ()
+    makes: Sequence[str] = ()
+    files: Sequence[str] = ()
+    usage: bool = False  # depends on how often records were used
+    daily: bool = False  # depends on the date
+    proposes: bool = False  # its lines are proposals, not changes
+
+
+# In the order of DECISIONS 4.
+RUNGS = (
+    Rung(name="sync", call="tending:sweep"),
+    Rung(name="usage", call="tending:fold"),
+    Rung(name="edges", call="edges:heal", reads=("note", "edge")),
+    Rung(name="decay", call="decay:rung", reads=("note",), files=("_state.json",), usage=True, daily=True),
+    Rung(name="core", call="reports:core_rung", reads=("note",), files=("CORE.md",), usage=True, daily=True),
+    Rung(name="reflection", call="reports:reflection_rung", reads=("note", "episode"), files=("REFLECTION.md",), usage=True),
+    Rung(name="commit", call="tending:commit"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What one round did: lines of change and proposals by rung, rungs with nothing to do, and what went wrong."""
+
+    date: str
+    changed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    proposals: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    skipped: Sequence[str] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def run(home: Home, progress: Progress | None = None, providers: Any = None) -> Report:
+    """One round over the home."""
+    changed: dict[str, Sequence[str]] = {}
+    proposals: dict[str, Sequence[str]] = {}
+    skipped, failed = [], {}
+    for at, rung in enumerate(RUNGS):
+        if progress:
+            progress(at, len(RUNGS))
+        inputs = _inputs(home, rung)
+        if rung.reads and home.index.get(f"rung:{rung.name}") == _stamp(home, rung, inputs):
+            skipped.append(rung.name)
+            continue
+        module, function = rung.call.split(":")
+        try:
+            lines = getattr(import_module(f"strata.verbs.{module}"), function)(home, providers)
+        except (Provider, Conflict, Damaged, Invalid) as error:
+            failed[rung.name] = str(error)
+            continue
+        if lines:
+            (proposals if rung.proposes else changed)[rung.name] = list(lines)
+        if rung.reads:
+            home.index.set(f"rung:{rung.name}", _stamp(home, rung, inputs))
+    if progress:
+        progress(len(RUNGS), len(RUNGS))
+    return Report(date=day(home.clock()), changed=changed, proposals=proposals, skipped=skipped, failed=failed)
+
+
+def _inputs(home: Home, rung: Rung) -> str:
+    """The fingerprint of all that a rung depends on, from the index alone.
+
+    Row numbers are never used twice: a changed record has a higher one, a removed one is missing from the count.
+    """
+    if not rung.reads:
+        return ""
+    settings = {key: value for key, value in vars(home.config).items() if key not in ("session", "openai_key", "chat_key")}
+    parts = [__version__, settings, _rows(home, rung.reads), day(home.clock()) if rung.daily else "",
+             home.index.get("usage_bytes", 0) if rung.usage else ""]
+    return sha256(json.dumps(parts, default=str).encode()).hexdigest()
+
+
+def _rows(home: Home, kinds: Sequence[str]) -> list[Any]:
+    marks = ",".join("?" * len(kinds))
+    return home.db.execute(f"SELECT kind, count(*), max(n), sum(n) FROM records WHERE kind IN ({marks}) GROUP BY kind",
+                           list(kinds)).fetchall()
+
+
+def _stamp(home: Home, rung: Rung, inputs: str) -> str:
+    """Inputs and, as they are now, the outputs: whoever deletes or edits one gets it rebuilt."""
+    files = [home.tree.look(path) for path in rung.files]
+    return json.dumps([inputs, _rows(home, rung.makes) if rung.makes else [], files])

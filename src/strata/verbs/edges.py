@@ -1,0 +1,222 @@
+"""Edges: listed and searched, proposed for a new note, and their copies in the notes kept true.
+
+The edge file is the truth about a relation (see DECISIONS, Links). A copy that a crash or a hand left out comes back in the
+next write of that note or in upkeep; a copy of an edge that is gone leaves in upkeep; titles in edges follow their notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from strata.derive.similar import EdgeProposal, Near, propose_edges
+from strata.errors import Damaged, Invalid, NotFound
+from strata.home import Home
+from strata.index import read
+from strata.index.read import Row
+from strata.model.link import NOTE_TYPES, check_type
+from strata.model.note import Edge, Note, Relation
+from strata.model.text import searchable
+from strata.model.times import zulu
+from strata.verbs.finding import fetch, locate
+
+CANDIDATES = 40  # notes that share words with a new one and are compared by meaning
+_JOIN = " — "
+
+
+def edges(home: Home, query: str | None = None, *, type: str | None = None, note: str | None = None, limit: int | None = 50,
+          offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """(a page of edges, how many there are): all, or those of a type, of a note, with these words in titles or text."""
+    home.ensure_fresh()
+    conditions, values = ["r.kind = 'edge'"], list[Any]()
+    if type is not None:
+        conditions.append("r.type = ?")
+        values.append(check_type(type, NOTE_TYPES))
+    if note is not None:
+        conditions.append("r.id IN (SELECT edge FROM links WHERE a = ? OR b = ?)")
+        values += [locate(home, note).id] * 2
+    words = _words(query) if query else []
+    if query and not words:
+        return [], 0
+    if words:
+        conditions.append("r.n IN (SELECT p.record FROM words JOIN passages p ON p.n = words.rowid WHERE words MATCH ?)")
+        values.append(" AND ".join(f'"{word}"' for word in words))
+    condition = " AND ".join(conditions)
+    total = home.db.execute(f"SELECT count(*) FROM records r WHERE {condition}", values).fetchone()[0]
+    rows = home.db.execute(f"SELECT r.* FROM records r WHERE {condition} ORDER BY r.created DESC, r.id LIMIT ? OFFSET ?",
+                           [*values, -1 if limit is None else limit, offset]).fetchall()
+    return [_described(home, Row(*row)) for row in rows], total
+
+
+def _words(text: str) -> list[str]:
+    import re
+
+    return list(dict.fromkeys(re.findall(r"\w+", searchable(text[:20_000]))))[:64]
+
+
+def _described(home: Home, row: Row) -> dict[str, Any]:
+    edge: Edge = fetch(home, row)
+    return {"id": edge.id, "type": edge.type, "from_id": edge.from_id, "from_title": edge.from_title, "to_id": edge.to_id,
+            "to_title": edge.to_title, "strength": edge.strength, "created": zulu(edge.created), "path": row.unit,
+            "text": edge.text}
+
+
+# Copies kept true
+
+def copy_of(edge: Edge, note: str, context: str | None = None) -> Relation:
+    """The edge as one of its notes states it; a context written there by hand stays."""
+    outgoing = edge.from_id == note
+    return Relation(target=edge.to_id if outgoing else edge.from_id, type=edge.type, strength=edge.strength,
+                    direction="outgoing" if outgoing else "incoming", context=context or edge.link().context, edge_id=edge.id)
+
+
+def true_relations(home: Home, note: Note, *, given: Iterable[Edge] = (), dropping: bool = False) -> tuple[Relation, ...]:
+    """The note's relations as the edges have it: missing copies added, wrong ones set right.
+
+    `given` are edges just written. Copies of edges that are gone leave only when `dropping`, that is after a sweep:
+    an edge file may have arrived that the index does not know yet.
+    """
+    fresh = {edge.id: edge for edge in given if note.id in (edge.from_id, edge.to_id)}
+    standing = {edge for edge, in home.db.execute("SELECT edge FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
+                                                  (note.id, note.id))} | fresh.keys()
+    kept: list[Relation] = []
+    for relation in note.relations:
+        if relation.edge_id in fresh:
+            kept.append(copy_of(fresh[relation.edge_id], note.id))
+        elif relation.edge_id is None or relation.edge_id in standing or not dropping:
+            kept.append(relation)
+    named = {relation.edge_id for relation in kept}
+    for edge_id in sorted(standing - named):
+        edge = fresh.get(edge_id) or _edge(home, edge_id)
+        if edge is not None:
+            copy = copy_of(edge, note.id)
+            same = (copy.target, copy.type, copy.direction, None)  # a relation of the note alone that got its edge now
+            kept = [one for one in kept if (one.target, one.type, one.direction, one.edge_id) != same] + [copy]
+    return tuple(dict.fromkeys(kept))
+
+
+def _edge(home: Home, edge_id: str) -> Edge | None:
+    try:
+        found: Edge = home.load(edge_id).record
+    except (NotFound, Damaged):
+        return None
+    return found
+
+
+def mend(home: Home, notes: Iterable[str], *, given: Sequence[Edge] = (), dropping: bool = False) -> list[str]:
+    """Bring the copies in these notes up to the edges; returns the paths that were written."""
+    written = []
+    for note_id in dict.fromkeys(notes):
+        try:
+            loaded = home.load(note_id)
+        except (NotFound, Damaged):
+            continue
+        relations = true_relations(home, loaded.record, given=given, dropping=dropping)
+        if relations != loaded.record.relations:
+            home.change(loaded, loaded.record.replace(relations=relations), verb="linked")
+            written.append(loaded.path)
+    return written
+
+
+def heal(home: Home, providers: Any = None) -> list[str]:
+    """Upkeep's part: every note whose edges changed since the last time, and every edge whose notes were renamed.
+
+    Row numbers only grow, so what is new is what lies above the last one seen. If edges vanished, any note may name one.
+    """
+    top, fixed = home.index.get("healed", 0), home.index.get("healed_edges", "")
+    edges_now = home.db.execute("SELECT count(*), sum(n) FROM records WHERE kind = 'edge' AND n <= ?", (top,)).fetchone()
+    if str(edges_now) == fixed:
+        changed = {note for note, in home.db.execute("SELECT id FROM records WHERE kind = 'note' AND n > ?", (top,))}
+        for ends in home.db.execute("SELECT l.a, l.b FROM links l JOIN records r ON r.id = l.edge WHERE r.n > ?", (top,)):
+            changed.update(ends)
+    else:
+        changed = {note for note, in home.db.execute("SELECT id FROM records WHERE kind = 'note'")}
+    lines = [f"{path}: relations" for path in mend(home, sorted(changed), dropping=True)]
+    lines += [f"{path}: titles" for path in _rename(home, changed)]
+    now = home.db.execute("SELECT max(n) FROM records").fetchone()[0] or 0
+    home.index.set("healed", now)
+    home.index.set("healed_edges", str(home.db.execute(
+        "SELECT count(*), sum(n) FROM records WHERE kind = 'edge' AND n <= ?", (now,)).fetchone()))
+    return lines
+
+
+def _rename(home: Home, notes: Collection[str]) -> list[str]:
+    """Edges whose notes bear other titles than the edge says; found by the index, read only where they differ."""
+    query = ("SELECT DISTINCT e.id, e.title, e.type, x.title, y.title, x.id, y.id FROM links l JOIN records e ON e.id = l.edge "
+             "JOIN records x ON x.id = l.a JOIN records y ON y.id = l.b")
+    written = []
+    for edge_id, title, word, one, other, a, b in home.db.execute(query).fetchall():
+        if title in (_JOIN.join((one, word, other)), _JOIN.join((other, word, one))) or not {a, b} & set(notes):
+            continue
+        loaded = home.load(edge_id)
+        edge: Edge = loaded.record
+        titles = {a: one, b: other}
+        new = edge.replace(from_title=titles[edge.from_id], to_title=titles[edge.to_id])
+        if new != edge:
+            home.change(loaded, new, verb="retitled")
+            written.append(loaded.path)
+    return written
+
+
+def update_edge(home: Home, edge_id: str, changes: dict[str, Any]) -> Edge:
+    """Change an edge's type, strength or text; both notes say so afterwards."""
+    from strata.verbs.editing import edit
+
+    row = locate(home, edge_id)
+    if row.kind != "edge":
+        raise Invalid(f"{row.id} is a {row.kind}, not an edge", "see: strata edges")
+    edge: Edge = edit(home, row.id, changes)
+    return edge
+
+
+def delete_edge(home: Home, edge_id: str) -> str:
+    """Take the relation back: its copies first, then the edge, which lies in the archive afterwards."""
+    from strata.verbs.links import remove_edge
+
+    row = locate(home, edge_id)
+    if row.kind != "edge":
+        raise Invalid(f"{row.id} is a {row.kind}, not an edge", "see: strata edges")
+    remove_edge(home, row.id)
+    return row.id
+
+
+# Proposals
+
+def near_notes(home: Home, title: str, text: str, *, but: str = "", limit: int = CANDIDATES) -> list[tuple[Row, float]]:
+    """Notes near a text, nearest first: chosen by shared words, measured by the built-in embedder."""
+    from strata.providers.static import Static
+
+    words = _words(f"{title} {text[:2000]}")
+    if not words:
+        return []
+    rows = home.db.execute(
+        "SELECT r.*, min(bm25(words, 1.0, 2.0, 1.0)) AS score FROM words JOIN passages p ON p.n = words.rowid "
+        "JOIN records r ON r.n = p.record WHERE words MATCH ? AND r.kind = 'note' AND r.id <> ? "
+        "GROUP BY r.n ORDER BY score LIMIT ?", [" OR ".join(f'"{word}"' for word in words), but, limit]).fetchall()
+    found = [Row(*row[:-1]) for row in rows]
+    texts = first_passages(home, [row.n for row in found])
+    vectors = Static().embed([f"{title}. {text[:800]}", *(f"{row.title}. {texts.get(row.n, '')}" for row in found)])
+    near = [(row, round(float(value), 4)) for row, value in zip(found, vectors[1:] @ vectors[0], strict=True)]
+    return sorted(near, key=lambda item: (-item[1], item[0].id))
+
+
+def first_passages(home: Home, numbers: Sequence[int]) -> dict[int, str]:
+    """The opening of each record, from the index."""
+    found: dict[int, str] = {}
+    for at in range(0, len(numbers), 500):
+        part = list(numbers[at : at + 500])
+        marks = ",".join("?" * len(part))
+        found |= dict(home.db.execute(f"SELECT record, text FROM passages WHERE ord = 0 AND record IN ({marks})", part).fetchall())
+    return found
+
+
+def suggest_edges(home: Home, handle: str) -> list[EdgeProposal]:
+    """At most three edges that a note probably has; nothing is written."""
+    row = locate(home, handle)
+    if row.kind != "note":
+        raise Invalid(f"edges are proposed for notes; {row.id} is a {row.kind}")
+    note: Note = fetch(home, row)
+    near = [Near(id=other.id, type=other.type, title=other.title, similarity=value)
+            for other, value in near_notes(home, note.title, note.text, but=note.id)]
+    linked = [other.id for other in read.neighbours(home.db, note.id)]
+    return propose_edges(note.id, note.type, near, linked)
