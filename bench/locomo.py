@@ -29,7 +29,7 @@ from strata.providers.embedders import Embedder
 from strata.providers.minilm import MiniLM
 from strata.providers.static import Static
 from strata.providers.tokens import count_many
-from strata.recall.candidates import best, best_by_words, gather, look_up, with_neighbours
+from strata.recall.candidates import best, best_by_words, gather, look_up, look_up_mistyped, with_neighbours
 from strata.recall.question import Question, read_question
 from strata.recall.rank import WEIGHTS, Weights, rank, rarity
 
@@ -147,6 +147,9 @@ def recall(db: sqlite3.Connection, question: Question, total: int, vectors: np.n
            weights: Weights) -> list[int]:
     """Passage numbers, best first."""
     rows = [look_up(db, word) for word in question.words]
+    for at, (word, found_rows) in enumerate(zip(question.words, rows, strict=True)):
+        if not len(found_rows) and (meant := look_up_mistyped(db, word)):
+            rows[at] = meant[1]
     seeds = best_by_words(rows, rarity([len(part) for part in rows], total), None)
     cosines = np.zeros(total)
     if vectors is not None and embedder is not None:

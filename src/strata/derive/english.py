@@ -170,7 +170,7 @@ ENGLISH = Language(
         first both all constantly regularly generally typically mostly mainly soon lately almost officially super
         not pretty very quite kind-of well ever twice either last ever"""),
     adverb_ending="ly",
-    intensifiers=_words("""kinda sorta somewhat even more so really super very pretty totally quite too extremely
+    intensifiers=_words("""kinda sorta somewhat even so really super very pretty totally quite too extremely
         incredibly just such definitely also still even"""),
     prepositions=_words("""in at to for on with from of about as into up out off over through around by near under
         down back away forward onto towards toward against between among during within across along behind beside
@@ -238,6 +238,7 @@ ENGLISH = Language(
     favourite=re.compile(r"(?:all-time )?(?:favorite|favourite|fave|preferred|go-to)\b", re.IGNORECASE),
     favourite_relation="favorite {}", name_word="name", name_relation="is named",
     plural=re.compile(r"[^s'’]s$|(?:people|children|kids|men|women)$"),
+    pointing=_words("this that these those"),
     unclear=_words("""it this that these those them him her there here one so he she they each both neither either
         which his its their theirs hers"""),
     standing={"always": "asks to always", "never": "asks to never"},

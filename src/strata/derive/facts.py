@@ -66,13 +66,15 @@ def _statements(sentence: Sentence, speech: Speech, said: date | None, language:
         asking = len(pieces) > 1 and pieces[-1].low[0] in language.asks and not (
             pieces[0].low[0] in language.asks or pieces[-1].low[-1] in language.tags)
         pieces = pieces[:-1] if asking else []
-    carried = When("")
+    carried, doubted = When(""), False
     for number, piece in enumerate(pieces):
         after = pieces[number + 1] if number + 1 < len(pieces) else None
         when = read_time(" ".join(piece.words), said, language)
         aside = piece.opener in language.asides or piece.low[0] in language.asides
-        if aside or _spoiled(piece, after, language) or _hedged(when.rest, language):
-            carried = When("")
+        hedged = _hedged(when.rest, language)
+        if doubted or hedged or aside or _spoiled(piece, after, language):
+            # "Maybe even then, I …": a doubt without a verb of its own is about what follows
+            carried, doubted = When(""), hedged and not any(word in language.forms for word in piece.low)
             continue
         if when.words and not when.rest.strip(" ,"):
             carried = when

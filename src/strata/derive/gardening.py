@@ -104,13 +104,14 @@ def find_consolidations(memos: Sequence[Memo]) -> list[Proposal]:
             by_topic.setdefault(key, []).append(memo)
     # Among equals the two words of the name come first: they already make a good name for the master.
     order = sorted(by_topic.items(), key=lambda item: (-len(item[1]), item[0][0] != "name", item[0]))
+    by_name = {memo.name: memo for memo in memos}
     taken: set[str] = set()
     found: list[Proposal] = []
     for (how, topic), members in order:
         target = master_name(topic)
         left = [memo for memo in members if memo.name not in taken]
         merging = [memo for memo in left if not memo.name.endswith("_master")]
-        master = next((memo for memo in memos if memo.name == target and memo.name not in taken), None)
+        master = by_name.get(target) if target not in taken else None
         if len(merging) + (master is not None) > MORE_THAN:
             taken.update(memo.name for memo in merging)
             taken.add(target)

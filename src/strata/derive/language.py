@@ -127,6 +127,7 @@ class Language:
     name_word: str
     name_relation: str
     plural: re.Pattern[str]
+    pointing: frozenset[str]  # this, that: unclear alone, but they may go before a noun
     unclear: frozenset[str]  # pronouns that as an object point at something said elsewhere
     standing: Mapping[str, str]  # openers of a standing instruction → relation
     forbids: Mapping[str, str]  # role of the modal → relation when negated

@@ -17,11 +17,9 @@ LONGEST_SENTENCE = 600  # characters; longer runs are logs, data or lists, not s
 QUOTED = "¶"  # stands for words that are somebody else's
 
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
-_NOT_SPEECH = re.compile(r"^\s*(?:>|\||#{1,6}\s|\$ |\+\+\+|---|@@|<[a-z!/])")
-_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_STOP = re.compile(r"[.!?…]+[\"'”’)\]]{0,3}(?=\s|$|[A-Z])|[\U0001F300-\U0001FAFF☀-➿]+")
-_SPEECH = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»"
-                     r"|(?<!\w)['‘](?:[^'’\n]|['’](?=\w)){12,200}['’](?!\w)")
+_NOT_SPEECH = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»")
+_SINGLE = re.compile(r"(?<!\w)['‘](?:[^'’\n]|['’](?=\w)){12,200}['’](?!\w)")
+LONGEST_QUOTED_LINE = 20_000  # an apostrophe may open a quotation; in longer lines looking for its end costs too much
 _MARKUP = re.compile(r"\*\*|__|!\[|\]\([^)\s]{1,200}\)")
 _TOKEN = re.compile(r"[$€£#@~]?/?\w+(?:['’./@+:&_-]\w+|,\d{3}\b)*(?:\+\+|#|%|/)?|\.\w+(?:[./-]\w+)*|`[^`\n]{1,120}`"
                     r"|…|\.{3}|[^\w\s]")
@@ -53,7 +51,10 @@ def prose(text: str, language: Language) -> Iterator[str]:
             fenced = not fenced
         elif not fenced and line.strip() and not _NOT_SPEECH.match(line):
             spoken = _BULLET.sub("", _MARKUP.sub("", line)).replace(QUOTED, "")
-            yield _SPEECH.sub(lambda match: _quotation(match, language), spoken)
+            spoken = _SPEECH.sub(lambda match: _quotation(match, language), spoken)
+            if len(spoken) <= LONGEST_QUOTED_LINE:
+                spoken = _SINGLE.sub(lambda match: _quotation(match, language), spoken)
+            yield spoken
 
 
 def _quotation(match: re.Match[str], language: Language) -> str:
@@ -185,8 +186,11 @@ def opens_clause(low: list[str], words: list[str], index: int, language: Languag
         index += 1
     here, _, ending = low[index].partition("'")
     if here in language.first or here in language.second or here in language.third:
+        if here in language.pointing and not ending:  # "those dreams" is no subject and verb
+            return index + 1 < len(low) and low[index + 1] in language.auxiliaries
         return bool(ending) or here not in language.objects or _verb_at(low, index + 1, language)
-    if low[index] in language.possessive_first or low[index] in language.articles or words[index][:1].isupper():
+    if low[index] in language.possessive_first or low[index] in language.articles or words[index][:1].isupper() \
+            or low[index] in language.nobody:
         shared = any(low[at] in language.list_words and low[at + 1] in language.first
                      for at in range(index + 1, min(index + 4, len(low) - 1)))
         near = [low[at] for at in range(index + 1, min(index + 4, len(low))) if low[at] not in language.prepositions]

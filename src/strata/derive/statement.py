@@ -113,8 +113,8 @@ def _complete(words: list[str], low: list[str], subject: Subject, verb: Verb, sp
         return Statement(subject, verb, subject.slot, spoken, False)
     if language.courtesies.match(f"{relation} {' '.join(low[at:stop])}") or low[at] in language.list_words:
         return None
-    leaning = any(word in language.unclear and word not in language.determiners for word in low[at:stop])
-    if low[stop - 1] in language.unclear:
+    leaning = any(word in language.unclear and word not in language.pointing for word in low[at:stop])
+    if low[stop - 1] in language.unclear or (stop == at + 1 and low[at] in language.silent):
         return None
     statement = Statement(subject, verb, relation, spoken, leaning)
     return statement if _fits(statement, language) else None
@@ -174,7 +174,7 @@ def _state(words: list[str], low: list[str], verb: Verb, subject: Subject, langu
         placed = word in language.places and after and after not in language.prepositions
         return (f"{verb.relation} {word}", at + 1) if placed else ("", None)
     named = at > 0 and words[at][:1].isupper()
-    if named or word in language.determiners or any(sign.isdigit() for sign in word[:2]):
+    if named or word in language.determiners or (any(sign.isdigit() for sign in word[:2]) and word[-1] != "%"):
         return verb.relation, at
     if (after in language.prepositions or after == language.infinitive) and at + 2 < len(low):
         return (f"{verb.relation} {word} {after}", at + 2) if word not in language.vague else ("", None)
@@ -193,8 +193,8 @@ def _object_end(low: list[str], at: int, language: Language) -> int:
     stop = next((index for index in range(at + 2, len(low)) if low[index] in language.sequels), len(low))
     commas = [index for index in range(at, stop) if low[index] == ","]
     if commas:
-        short = all(right - left <= 5 for left, right in pairwise([*commas, stop]))
-        listed = any(word in language.list_words for word in low[commas[-1]:])
+        listed = any(word in language.list_words for word in low[commas[-1]:commas[-1] + 5])
+        short = all(right - left <= 5 for left, right in pairwise(commas)) and stop - commas[-1] <= 8
         stop = stop if short and listed else commas[0]
     cut = False
     while stop > at:
@@ -226,7 +226,8 @@ def _clear_end(low: list[str], at: int, stop: int, language: Language) -> int:
         return _clear_end(low, at, stop - 2, language) if whole and stop - at > 3 else stop
     joints = [index for index in range(at + 1, stop) if low[index] in language.list_words
               or (index >= stop - 4 and low[index] in language.prepositions and low[index] != language.infinitive)]
-    return joints[-1] if joints and low[joints[-1] - 1] not in language.hanging else stop
+    end = low[joints[-1] - 1] if joints else ""
+    return joints[-1] if end and end not in language.hanging and not language.shows(end, "progressive") else stop
 
 
 def _wording(words: list[str], low: list[str], subject: Subject, speech: Speech, language: Language) -> str | None:
@@ -237,7 +238,7 @@ def _wording(words: list[str], low: list[str], subject: Subject, speech: Speech,
             len(low) < 2 or low[0] not in language.determiners or _begins_clause(low[1], language)):
         return None
     noun = next((word for word in low[1:] if not language.is_adverb(word)), "")
-    if low[0] in language.unclear and (low[0] not in language.determiners or not noun or not _noun(noun, language)):
+    if low[0] in language.unclear and (low[0] not in language.pointing or not noun or not _noun(noun, language)):
         return None
     mine = subject.who in ("speaker", "group", "implied")
     spoken: list[str] = []
@@ -298,7 +299,8 @@ def _turned(words: list[str], low: list[str], speech: Speech, language: Language
     if not low or low[0].split("'")[0] in language.third or low[0] in language.nobody or low[0] in language.first:
         return None
     for at in range(1, min(len(low) - 2, LONGEST_SUBJECT + 3)):
-        if low[at] == "," or low[at] in language.first or low[at] in language.second or low[at] in language.negations:
+        if low[at] == "," or low[at] in language.first or low[at] in language.second or low[at] in language.negations \
+                or low[at] in language.object_first:
             return None
         role = language.auxiliaries.get(low[at])
         given = [language.gifts[base] for base, tense in language.forms.get(low[at], ())
@@ -319,7 +321,7 @@ def _to_speaker(words: list[str], low: list[str], at: int, given: list[str], spe
     rest = _wording(words[start:stop], low[start:stop], speaker, speech, language)
     thing = _wording(words[:cut], low[:cut], speaker, speech, language)
     if not rest or not thing or low[start] in language.list_words or len(rest.split()) > 6 or any(
-            word in language.unclear and word not in language.determiners for word in low[:stop]):
+            word in language.unclear and word not in language.pointing for word in low[:stop]):
         return None
     if given:
         if any(language.is_form(word, "third") for word in low[start:stop]):

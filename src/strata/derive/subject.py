@@ -99,7 +99,7 @@ def _named(words: list[str], low: list[str], speech: Speech, language: Language)
     """A name, or a thing with its article, or a bare noun before "must"."""
     article = low[0] in language.articles
     stop = _noun_end(low, 2 if article else 1, language)
-    if stop is None or low[stop - 1] in language.vague or any(
+    if stop is None or low[stop - 1] in language.vague or (stop > 1 and low[stop - 1] in language.determiners) or any(
             word in language.third or word in language.first or word in language.second_words for word in low[1:stop]):
         return None
     name, plural = " ".join(words[:stop]), bool(language.plural.search(low[stop - 1]))

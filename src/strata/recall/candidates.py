@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from strata.recall.dates import mentions_time
 from strata.recall.question import Question
 from strata.recall.rank import REACH, Candidates, rarity
+from strata.recall.spelling import closest, mistyped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,6 +64,19 @@ def look_up(db: sqlite3.Connection, word: str) -> Ints:
     phrase = '"' + word.replace('"', "").replace("\0", "") + '"'
     listed, = db.execute("SELECT group_concat(rowid) FROM words WHERE words MATCH ?", (phrase,)).fetchone()
     return np.fromstring(listed, np.int64, sep=",") if listed else np.zeros(0, np.int64)
+
+
+def look_up_mistyped(db: sqlite3.Connection, word: str) -> tuple[str, Ints] | None:
+    """The word of the memory that an unknown word was probably meant to be, and the passages that have it.
+
+    Slips in the first letter are rare and would mean reading the whole vocabulary, so words of the same initial are tried.
+    """
+    if not mistyped(word):
+        return None
+    db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, row)")
+    known = db.execute("SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ?", (word[0], word[0] + "\U0010ffff"))
+    meant = closest(word, known)
+    return (meant, look_up(db, meant)) if meant else None
 
 
 def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: NDArray[np.bool_] | None, limit: int = SEEDS) -> Ints:
