@@ -14,12 +14,15 @@ from typing import NamedTuple
 from strata.derive.language import Language
 
 LONGEST_SENTENCE = 600  # characters; longer runs are logs, data or lists, not something somebody states
+LONGEST_QUOTED_LINE = 20_000  # an apostrophe may open a quotation; in longer lines looking for its end costs too much
 QUOTED = "¶"  # stands for words that are somebody else's
 
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
-_NOT_SPEECH = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»")
+_NOT_SPEECH = re.compile(r"^\s*(?:>|\||#{1,6}\s|\$ |\+\+\+|---|@@|<[a-z!/])")
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_STOP = re.compile(r"[.!?…]+[\"'”’)\]]{0,3}(?=\s|$|[A-Z])|[\U0001F300-\U0001FAFF☀-➿]+")
+_DOUBLE = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»")
 _SINGLE = re.compile(r"(?<!\w)['‘](?:[^'’\n]|['’](?=\w)){12,200}['’](?!\w)")
-LONGEST_QUOTED_LINE = 20_000  # an apostrophe may open a quotation; in longer lines looking for its end costs too much
 _MARKUP = re.compile(r"\*\*|__|!\[|\]\([^)\s]{1,200}\)")
 _TOKEN = re.compile(r"[$€£#@~]?/?\w+(?:['’./@+:&_-]\w+|,\d{3}\b)*(?:\+\+|#|%|/)?|\.\w+(?:[./-]\w+)*|`[^`\n]{1,120}`"
                     r"|…|\.{3}|[^\w\s]")
@@ -51,7 +54,7 @@ def prose(text: str, language: Language) -> Iterator[str]:
             fenced = not fenced
         elif not fenced and line.strip() and not _NOT_SPEECH.match(line):
             spoken = _BULLET.sub("", _MARKUP.sub("", line)).replace(QUOTED, "")
-            spoken = _SPEECH.sub(lambda match: _quotation(match, language), spoken)
+            spoken = _DOUBLE.sub(lambda match: _quotation(match, language), spoken)
             if len(spoken) <= LONGEST_QUOTED_LINE:
                 spoken = _SINGLE.sub(lambda match: _quotation(match, language), spoken)
             yield spoken

@@ -193,9 +193,12 @@ def _object_end(low: list[str], at: int, language: Language) -> int:
     stop = next((index for index in range(at + 2, len(low)) if low[index] in language.sequels), len(low))
     commas = [index for index in range(at, stop) if low[index] == ","]
     if commas:
-        listed = any(word in language.list_words for word in low[commas[-1]:commas[-1] + 5])
-        short = all(right - left <= 5 for left, right in pairwise(commas)) and stop - commas[-1] <= 8
-        stop = stop if short and listed else commas[0]
+        last = low[commas[-1] + 1:stop]
+        listed = last[:1] and (last[0] in language.list_words or (len(commas) == 1 and any(
+            word in language.list_words for word in last[:5])))
+        short = all(right - left <= 5 for left, right in pairwise(commas)) and len(last) < 8
+        plain = not any(word in language.unclear or word in language.auxiliaries for word in low[commas[0]:stop])
+        stop = stop if listed and short and plain else commas[0]
     cut = False
     while stop > at:
         last = low[stop - 1]
@@ -237,10 +240,11 @@ def _wording(words: list[str], low: list[str], subject: Subject, speech: Speech,
     if low[0].split("'")[0] in language.complement and (
             len(low) < 2 or low[0] not in language.determiners or _begins_clause(low[1], language)):
         return None
-    noun = next((word for word in low[1:] if not language.is_adverb(word)), "")
-    if low[0] in language.unclear and (low[0] not in language.pointing or not noun or not _noun(noun, language)):
-        return None
     mine = subject.who in ("speaker", "group", "implied")
+    noun = next((word for word in low[1:] if not language.is_adverb(word)), "")
+    pointing = language.pointing if mine else language.determiners  # "Rex loves his rug": whose is clear
+    if low[0] in language.unclear and (low[0] not in pointing or not noun or not _noun(noun, language)):
+        return None
     spoken: list[str] = []
     for word, small in zip(words, low, strict=True):
         if small in language.own:
@@ -320,7 +324,8 @@ def _to_speaker(words: list[str], low: list[str], at: int, given: list[str], spe
     speaker = Subject(speech.speaker, "speaker", 0)
     rest = _wording(words[start:stop], low[start:stop], speaker, speech, language)
     thing = _wording(words[:cut], low[:cut], speaker, speech, language)
-    if not rest or not thing or low[start] in language.list_words or len(rest.split()) > 6 or any(
+    whole = low[cut - 1] not in language.list_words and low[cut - 1] not in language.determiners
+    if not rest or not thing or not whole or low[start] in language.list_words or len(rest.split()) > 6 or any(
             word in language.unclear and word not in language.pointing for word in low[:stop]):
         return None
     if given:

@@ -171,8 +171,10 @@ def _plain(low: list[str], at: int, roles: list[Role], subject: Subject, languag
         return _spoken(low, at, word, past[0], "past", language)
     if subject.who in ("speaker", "group", "other") or subject.plural:
         if not word.isalpha() or word in language.stop_words - {language.have} or word in language.prepositions \
-                or word in language.first or any(t == "progressive" for _, t in shown):
+                or word in language.first or language.shows(word, "progressive"):
             return None
+        if word not in language.forms and language.is_form("".join(low[at + 1:at + 2]), "base"):
+            return None  # an unknown word before a verb is a misspelt helper, not a verb
         third = word if subject.plural else language.after_name(word)
         return _spoken(low, at, third, word, "present", language)
     third_of = [base for base, tense in shown if tense == "third"]

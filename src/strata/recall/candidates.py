@@ -80,7 +80,7 @@ def look_up_mistyped(db: sqlite3.Connection, word: str) -> tuple[str, Ints] | No
 
 
 def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: NDArray[np.bool_] | None, limit: int = SEEDS) -> Ints:
-    """The passages with the largest share of the question's rare words; later ones first among equals."""
+    """The passages with the largest share of the question's rare words, ascending."""
     import numpy as np
 
     if not any(len(part) for part in rows):
@@ -92,12 +92,12 @@ def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: NDArray[np.boo
 
 
 def best(scores: NDArray[np.floating], limit: int = SEEDS) -> Ints:
-    """The places of the largest positive scores, in no order."""
+    """The places of the largest positive scores, ascending."""
     import numpy as np
 
     places = np.flatnonzero(scores > 0)  # first, because selection is slow where most are equal
     if len(places) > limit:
-        places = places[np.argpartition(scores[places], len(places) - limit)[-limit:]]
+        places = np.sort(places[np.argpartition(scores[places], len(places) - limit)[-limit:]])
     return places
 
 

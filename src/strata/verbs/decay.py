@@ -32,7 +32,7 @@ def decay(home: Home) -> list[tuple[Any, ...]]:
     return rows
 
 
-def rung(home: Home, providers: Any = None) -> list[str]:
+def rung(home: Home, _providers: Any = None) -> list[str]:
     """Upkeep's part."""
     return [STATE] if write_state(home, _score(home)) else []
 

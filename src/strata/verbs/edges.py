@@ -118,7 +118,7 @@ def mend(home: Home, notes: Iterable[str], *, given: Sequence[Edge] = (), droppi
     return written
 
 
-def heal(home: Home, providers: Any = None) -> list[str]:
+def heal(home: Home, _providers: Any = None) -> list[str]:
     """Upkeep's part: every note whose edges changed since the last time, and every edge whose notes were renamed.
 
     Row numbers only grow, so what is new is what lies above the last one seen. If edges vanished, any note may name one.
@@ -205,8 +205,8 @@ def first_passages(home: Home, numbers: Sequence[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for at in range(0, len(numbers), 500):
         part = list(numbers[at : at + 500])
-        marks = ",".join("?" * len(part))
-        found |= dict(home.db.execute(f"SELECT record, text FROM passages WHERE ord = 0 AND record IN ({marks})", part).fetchall())
+        query = f"SELECT record, text FROM passages WHERE ord = 0 AND record IN ({','.join('?' * len(part))})"
+        found |= dict(home.db.execute(query, part).fetchall())
     return found
 
 

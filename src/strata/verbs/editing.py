@@ -45,13 +45,27 @@ def revise(home: Home, record: Any, changes: dict[str, Any]) -> Any:
     if "tags" in changes:
         changes["tags"] = read_strings(changes["tags"], "tags")
     if record.kind in ("note", "edge"):
-        new = record.replace(**changes)
-        return new if new == record else new.replace(updated_at=offset(home.clock()))
+        return _revise_linked(home, record, changes)
     if record.kind == "chunk":
         return _revise_chunk(record, changes)
     if record.kind == "work":
         return _merge(record, changes)
     return record.replace(**changes)
+
+
+def _revise_linked(home: Home, record: Any, changes: dict[str, Any]) -> Any:
+    """A note or an edge; a note's copies of its edges are set right on the way."""
+    for key in ("from_id", "to_id", "from_title", "to_title"):
+        if key in changes:
+            raise Invalid(f"{key} of an edge cannot be changed", "unlink, then link anew")
+    new = record.replace(**changes)
+    if new == record:
+        return record
+    if record.kind == "note":
+        from strata.verbs.edges import true_relations
+
+        new = new.replace(relations=true_relations(home, new))
+    return new.replace(updated_at=offset(home.clock()))
 
 
 def _revise_chunk(chunk: Any, changes: dict[str, Any]) -> Any:
@@ -86,8 +100,12 @@ def lay(before: Any, after: Any) -> Any:
 
 
 def after_edit(home: Home, loaded: Loaded, new: Any) -> None:
-    """What follows from an edit elsewhere: a note's new title stands in its edges."""
+    """What follows from an edit elsewhere: a note's new title stands in its edges, an edge's new words in its notes."""
     if new.kind == "note" and new.title != loaded.record.title:
         from strata.verbs.links import retitle
 
         retitle(home, new)
+    if new.kind == "edge":
+        from strata.verbs.links import mirror
+
+        mirror(home, new)

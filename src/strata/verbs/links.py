@@ -14,8 +14,9 @@ from strata.home import Home
 from strata.index import read
 from strata.index.read import Row
 from strata.model.link import CHUNK_TYPES, NOTE_TYPES, WORK_TYPES, Link, check_type
-from strata.model.note import Edge, Relation
+from strata.model.note import Edge
 from strata.model.times import offset, zulu
+from strata.verbs.edges import mend
 from strata.verbs.finding import locate
 from strata.verbs.notes import derived_id
 
@@ -95,19 +96,7 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
 
 def mirror(home: Home, edge: Edge) -> None:
     """The edge's copies in the front matter of both notes."""
-    for note, other, direction in ((edge.from_id, edge.to_id, "outgoing"), (edge.to_id, edge.from_id, "incoming")):
-        try:
-            loaded = home.load(note)
-        except NotFound:
-            continue
-        copy = Relation(target=other, type=edge.type, direction=direction, strength=edge.strength,
-                        context=edge.link().context, edge_id=edge.id)
-        kept = [r for r in loaded.record.relations
-                if r.edge_id != edge.id and (r.target, r.type, r.direction, r.edge_id) != (other, edge.type, direction, None)]
-        same = [r for r in loaded.record.relations if r.edge_id == edge.id]
-        if same == [copy]:
-            continue
-        home.change(loaded, loaded.record.replace(relations=(*kept, copy)), verb="linked")
+    mend(home, (edge.from_id, edge.to_id), given=[edge])
 
 
 def retitle(home: Home, note: Any) -> None:
@@ -165,14 +154,14 @@ def unlink(home: Home, source: str, type: str, target: str) -> None:
         raise NotFound(f"{a.id} has no link {word} to {b.id}", f"see: strata related {a.id}")
     unit, edge = known[5], known[4]
     if edge:
-        _remove_edge(home, edge)
+        remove_edge(home, edge)
     elif unit == paths.LINKS:
         write_line(home, "remove", Link(source=a.id, type=word, target=b.id))
     else:
         _strike(home, unit, known[3], known[0], known[2])
 
 
-def _remove_edge(home: Home, edge_id: str) -> None:
+def remove_edge(home: Home, edge_id: str) -> None:
     """The copies first, then the edge: while the edge stands, so does the link."""
     loaded = home.load(edge_id)
     edge = loaded.record

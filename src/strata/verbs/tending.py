@@ -15,16 +15,16 @@ from strata.model.times import day, zulu
 
 GIT_SECONDS = 60
 # A home may come from elsewhere: nothing in its .git may start a program or ask a question.
-_GIT = ("git", "-c", "core.fsync=all", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false",
-        "-c", "gc.auto=0")
+_GIT = ("git", "-c", "core.fsync=all", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
+        "-c", "commit.gpgSign=false", "-c", "gc.auto=0")
 
 
-def sweep(home: Home, providers: Any = None) -> list[str]:
+def sweep(home: Home, _providers: Any = None) -> list[str]:
     """What was changed by hand since the last look."""
     return [f"{change.what} {change.path}" for change in home.sweep()]
 
 
-def fold(home: Home, providers: Any = None) -> list[str]:
+def fold(home: Home, _providers: Any = None) -> list[str]:
     """The ledger's new lines into the index; a large ledger becomes one line."""
     home.fold_usage()
     path = paths.usage_log(home.machine)
@@ -42,7 +42,7 @@ def fold(home: Home, providers: Any = None) -> list[str]:
     return [f"{path}: {token.size} bytes became {len(line)}"]
 
 
-def commit(home: Home, providers: Any = None) -> list[str]:
+def commit(home: Home, _providers: Any = None) -> list[str]:
     """One commit for the round, if strata.toml says git_commit = "upkeep"."""
     return commit_all(home, f"strata upkeep {day(home.clock())}") if home.config.git_commit == "upkeep" else []
 
@@ -72,7 +72,7 @@ def commit_all(home: Home, message: str) -> list[str]:
 def _git(root: str, *words: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
-        return subprocess.run([*_GIT, "-C", root, *words], capture_output=True, text=True, timeout=GIT_SECONDS, env=env, check=False,
-                              stdin=subprocess.DEVNULL)
+        return subprocess.run([*_GIT, "-C", root, *words], capture_output=True, text=True, timeout=GIT_SECONDS, env=env,
+                              check=False, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess([], 1, "", str(error))

@@ -1,0 +1,260 @@
+"""`record` work in five layers, edit it, register the agents that do it, and `trace` what caused what.
+
+A work is credited to whoever writes it; every agent of a project reads all of it. Short input is enough: the goal, the
+kind of task, whether it succeeded, and a summary; fields may stand in their layers or flat beside each other.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from strata.errors import Conflict, Invalid, NotFound
+from strata.home import Home
+from strata.index import read
+from strata.model.ids import check_agent_id, check_prefixed
+from strata.model.link import WORK_TYPES
+from strata.model.shape import plain
+from strata.model.times import parse_time
+from strata.model.work import Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
+from strata.verbs.editing import lay
+from strata.verbs.finding import locate
+from strata.verbs.notes import derived_id
+
+LAYERS = {"intent": Intent, "perception": Perception, "reasoning": Reasoning, "outcome": Outcome}
+FLAT = {field: layer for layer, shape in LAYERS.items() for field in shape._fields if field != "extra"}
+WHOLE = (*LAYERS, "actions", "links", "tags", "importance")
+CREDITED = ("agent_id", "session_id", "origin", "access_count", "last_accessed", "links_at")
+MAX_SIGNS = 2_000_000  # of one work; more is a log, not a memory
+MAX_DEPTH = 50
+DIRECTIONS = ("causes", "effects", "both")
+LEADS = {"caused_by": "causes", "blocked_by": "causes", "led_to": "effects", "blocks": "effects"}
+
+
+def record(home: Home, work: Mapping[str, Any] | None = None, *, agent: str | None = None, project: str | None = None,
+           session: str | None = None, created: Any = None, key: str | None = None, id: str | None = None,
+           trust: str | None = None, **fields: Any) -> Work:
+    """Keep one unit of work; the same key again returns the same work. `id` and `trust` are for imports."""
+    given = gather({**(work or {}), **fields})
+    agent, project, session = (said or given.pop(f"{name}_id", None)
+                               for name, said in (("agent", agent), ("project", project), ("session", session)))
+    given = {name: value for name, value in given.items() if not name.endswith("_id")}
+    when = given.pop("created_at", None) if created is None else created
+    origin = home.origin(agent=agent, project=project, session=session, trust=trust)
+    made = Work.from_dict({
+        **given, "id": check_prefixed(id, "mem") if id else f"mem_{derived_id(home, 'record', key)}",
+        "agent_id": check_agent_id(origin.agent), "project_id": origin.project, "session_id": origin.session,
+        "created_at": int(home.clock() if when is None else parse_time(when, "created")), "origin": origin})
+    if (key or id) and (row := read.find(home.db, made.id)):
+        return _same(home, row.id, made)
+    made = made.replace(links=check_links(home, made.id, made.links))
+    home.create(made, verb="record", origin=origin)
+    return made
+
+
+def gather(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The input with every field in its layer: flat fields are put there, `files` become edits, strangers are refused."""
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in (*WHOLE, "agent_id", "project_id", "session_id", "created_at"):
+            if name not in LAYERS:
+                found[name] = value
+            elif isinstance(value, Mapping):
+                found[name] = {**found.get(name, {}), **value}
+            elif value is not None:
+                raise Invalid(f"{name} must be an object", f"it has {', '.join(_fields(name))}")
+        elif name in FLAT:
+            found.setdefault(FLAT[name], {})[name] = value
+        elif name != "files":
+            raise Invalid(f"a work has no field {name[:40]!r}", f"it has {', '.join((*WHOLE, *FLAT))}")
+    if given.get("files"):
+        edits = [{"type": "file_edit", "details": {"file_path": path}} for path in given["files"]]
+        found["actions"] = [*(found.get("actions") or ()), *edits]
+    for layer in ("intent", "outcome"):
+        found.setdefault(layer, {})
+    if _weigh(found) > MAX_SIGNS:
+        raise Invalid(f"a work holds at most {MAX_SIGNS:,} signs", "condense outputs and diffs; keep the full log elsewhere")
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _fields(layer: str) -> list[str]:
+    return [field for field, place in FLAT.items() if place == layer]
+
+
+def _weigh(value: Any, limit: int = MAX_SIGNS) -> int:
+    """About how many signs a value holds; stops counting soon after the limit."""
+    if isinstance(value, str):
+        return len(value)
+    total = 8
+    for item in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        total += _weigh(item, limit - total)
+        if total > limit:
+            break
+    return total
+
+
+def _same(home: Home, known: str, made: Work) -> Work:
+    """What an earlier call with the same key kept, if it says the same."""
+    kept: Work = home.load(known).record
+    told = ("intent", "perception", "reasoning", "actions", "outcome", "tags")
+    if any(plain(getattr(kept, name)) != plain(getattr(made, name)) for name in told):
+        raise Conflict(f"another work was kept as {known}", "use another key, or edit that work")
+    return kept
+
+
+def check_links(home: Home, source: str, links: WorkLinks) -> WorkLinks:
+    """The links with whole ids; a target that is not there, not a work or the work itself is refused, and so is a circle."""
+    changes: dict[str, tuple[str, ...]] = {}
+    for word in WORK_TYPES:
+        targets = links.targets(word)
+        if not targets:
+            continue
+        rows = [locate(home, target) for target in targets]
+        for row in rows:
+            if row.kind != "work":
+                raise Invalid(f"links.{word} must name works; {row.id} is a {row.kind}",
+                              f"relate them with: strata link {source} {word} {row.id}")
+            if row.id == source:
+                raise Invalid("a work cannot be linked to itself")
+            if word == "supersedes":
+                from strata.verbs.links import refuse_cycle
+
+                refuse_cycle(home, source, row.id)
+        changes[word] = tuple(dict.fromkeys(row.id for row in rows))
+    return links.replace(**changes) if changes else links
+
+
+def revise_work(home: Home, work: Work, changes: Mapping[str, Any]) -> Work:
+    """An edit: objects are merged, lists and values replaced; who wrote it and how often it was used stay."""
+    fixed = [name for name in CREDITED if name in changes]
+    if fixed:
+        raise Invalid(f"{fixed[0]} cannot be changed", "a work stays credited to whoever wrote it")
+    wanted = gather({**{layer: {} for layer in ("intent", "outcome")}, **changes})
+    new = Work.from_dict(lay(work.to_dict(), {name: value for name, value in wanted.items() if value != {}}))
+    return new.replace(links=check_links(home, work.id, new.links)) if "links" in changes else new
+
+
+# Agents and sessions
+
+
+def register(home: Home, id: str | None = None, *, type: str | None = None, parent: str | None = None,
+             project: str | None = None, metadata: Mapping[str, Any] | None = None) -> Agent:
+    """Make an agent known; registering it again returns it, with further metadata laid over what it has."""
+    name = check_agent_id(id) if id else f"agent_{derived_id(home, 'agent', None)}"
+    if parent is not None and not home.db.execute("SELECT 1 FROM agents WHERE id = ?", (parent,)).fetchone():
+        raise NotFound(f"no agent {parent!r} to be the parent", f"register it first: strata agent {parent}")
+    row = read.find(home.db, name)
+    if row is None:
+        kind = type or ("subagent" if parent else "main")
+        if kind == "main" and parent:
+            raise Invalid("a main agent has no parent", "leave the parent out, or register a subagent")
+        made = Agent(id=name, type=kind, parent_id=parent, project_id=home.origin(project=project).project,
+                     created_at=int(home.clock()), metadata=dict(metadata or {}))
+        home.create(made, verb="agent")
+        return made
+    if row.kind != "agent":
+        raise Conflict(f"{name!r} is the name of a {row.kind}", "choose another id")
+    loaded = home.load(name)
+    known: Agent = loaded.record
+    if (type and type != known.type) or (parent and parent != known.parent_id):
+        raise Conflict(f"{name} is known as a {known.type} agent" + (f" of {known.parent_id}" if known.parent_id else ""),
+                       "choose another id")
+    merged = known.replace(metadata=lay(plain(known.metadata), dict(metadata or {})))
+    return known if merged == known else home.change(loaded, merged, verb="agent")  # type: ignore[no-any-return]
+
+
+def agents(home: Home, project: str | None = None) -> list[dict[str, Any]]:
+    """Who works here: registered agents, and those known only by their works."""
+    home.ensure_fresh()
+    query = """SELECT a.id, a.type, a.parent_id, a.project_id, a.created_at, a.metadata, count(m.id), count(DISTINCT m.session_id),
+               max(m.created_at), EXISTS (SELECT 1 FROM records r WHERE r.id = a.id AND r.kind = 'agent')
+               FROM agents a LEFT JOIN memories m ON m.agent_id = a.id AND (?1 IS NULL OR m.project_id = ?1)
+               GROUP BY a.id ORDER BY max(m.created_at) DESC, a.id"""
+    found = []
+    for id, type, parent, own, created, metadata, works, sessions, last, registered in home.db.execute(query, (project,)):
+        if works or (registered and project in (None, own)):
+            found.append({"id": id, "type": type, "parent_id": parent, "project_id": own, "created_at": created,
+                          "metadata": _object(metadata), "works": works, "sessions": sessions, "last_work": last,
+                          "registered": bool(registered)})
+    return found
+
+
+def _object(text: str | None) -> Any:
+    import json
+
+    return json.loads(text) if text else {}
+
+
+def resume(home: Home, agent: str | None = None, session: str | None = None) -> dict[str, Any]:
+    """Take up an agent's latest session, or the one named: what was done last, and what was left undone.
+
+    What this Memory writes from now on is that agent's, in that session.
+    """
+    from strata.verbs.offering import unfinished
+
+    home.ensure_fresh()
+    name = check_agent_id(agent or home.config.agent)
+    if not home.db.execute("SELECT 1 FROM agents WHERE id = ?", (name,)).fetchone():
+        raise NotFound(f"no agent {name!r}", f"register it with: strata agent {name}")
+    last = home.db.execute("SELECT session_id, project_id FROM memories WHERE agent_id = ?1 AND (?2 IS NULL OR session_id = ?2) "
+                           "ORDER BY created_at DESC, id LIMIT 1", (name, session)).fetchone()
+    if session and not last:
+        raise NotFound(f"{name} has no session {session!r}", "leave it out for the latest one")
+    home.session, project = last if last else (home.session, home.config.project)
+    home.config = home.config.replace(agent=name)
+    works = home.db.execute("SELECT id, intent_goal, outcome_success, created_at FROM memories WHERE agent_id = ? AND "
+                            "session_id = ? ORDER BY created_at DESC, id LIMIT 10", (name, home.session)).fetchall()
+    return {"agent": name, "session": home.session, "project": project,
+            "works": [{"id": id, "title": goal, "success": bool(success), "created_at": created}
+                      for id, goal, success, created in works],
+            "notices": [notice.to_dict() for notice in unfinished(home, project)]}
+
+
+# What caused what
+
+
+def trace(home: Home, handle: str, direction: str = "both", max_depth: int = 10) -> Sequence[Mapping[str, Any]]:
+    """The causes and effects of a record, as a tree in reading order: each step says from where and how deep it hangs.
+
+    A record met again is named again but not opened again, so a circle ends; it stands open where it is nearest.
+    """
+    if direction not in DIRECTIONS:
+        raise Invalid(f"direction must be one of {', '.join(DIRECTIONS)}; got {direction!r}")
+    if not 1 <= max_depth <= MAX_DEPTH:
+        raise Invalid(f"max_depth must be from 1 to {MAX_DEPTH}; got {max_depth}")
+    start = locate(home, handle).id
+    ways = ("causes", "effects") if direction == "both" else (direction,)
+    return [step for way in ways for step in _walk(home, start, way, max_depth)]
+
+
+def _walk(home: Home, start: str, way: str, max_depth: int) -> list[dict[str, Any]]:
+    opened = {start}
+    below: dict[int, list[dict[str, Any]]] = {}
+    waiting: deque[tuple[str, int, int]] = deque([(start, 0, 0)])  # id, depth, which step
+    count = 0
+    while waiting:
+        here, depth, at = waiting.popleft()
+        for link in read.neighbours(home.db, here):
+            if LEADS.get(link.word) != way:
+                continue
+            count += 1
+            again = link.id in opened
+            below.setdefault(at, []).append({"id": link.id, "kind": link.kind, "title": link.title, "link": link.word, "from": here,
+                                             "depth": depth + 1, "direction": way, "again": again, "step": count})
+            if not again:
+                opened.add(link.id)
+                if depth + 1 < max_depth:
+                    waiting.append((link.id, depth + 1, count))
+    return list(_in_order(below))
+
+
+def _in_order(below: Mapping[int, Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Parents before children, children together."""
+    found: list[dict[str, Any]] = []
+    waiting = list(reversed(below.get(0, ())))
+    while waiting:
+        step = dict(waiting.pop())
+        waiting += reversed(below.get(step.pop("step"), ()))
+        found.append(step)
+    return found
