@@ -1,9 +1,9 @@
 """Measure the facts that rules find in real dialog: how much they cover, and how many are right.
 
     python bench/facts.py                       coverage of the data's own observations
-    python bench/facts.py --sample 200 --seed 1 facts drawn at random, each beside its turn, to be judged by a reader
+    python bench/facts.py --sample 200 --seed 2 facts drawn at random, each beside its turn, to be judged by a reader
     python bench/facts.py --misses 40 --seed 1  observations that no fact covers, with their turns
-    python bench/facts.py --ids … --seed 1      the drawn facts' ids only, as FACTS.md records them
+    python bench/facts.py --ids 200 --seed 2    the drawn facts' ids only, as FACTS.md records them
 
 The data is LoCoMo (CC BY-NC 4.0), found by STRATA_BENCH or beside the project; none of it is kept here. An observation
 is covered when a fact that cites its turn has its subject and shares a content word with it.

@@ -33,6 +33,10 @@ def config_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CONFIG_HOME", ".config", env) / "strata"
 
 
+def systemd_folder(env: Mapping[str, str] = os.environ) -> Path:
+    return _xdg("XDG_CONFIG_HOME", ".config", env) / "systemd" / "user"
+
+
 def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CACHE_HOME", ".cache", env) / "strata"
 

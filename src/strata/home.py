@@ -46,6 +46,7 @@ class Home:
         self.clock, self.new_id, self.machine = clock, new_id, machine
         self.door, self.trust, self.session = door, trust, session
         self.notices: list[str] = []
+        self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
         self._pending: list[write.Unit] | None = None
 
     @property
@@ -103,16 +104,22 @@ class Home:
         if before == data:
             return False
         with self.tree.lock():
-            if before is not None and self._edited_by_hand(path, before):
-                stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self.clock()))
-                self.tree.write(f"archive/edited/{path}.{stamp}", before)
+            if before is not None:
+                self.keep_edited(path, before)
             token = self.tree.write(path, data, None if before is None else fingerprint(before))
             self.index.set(f"built:{path}", fingerprint(data))
             if paths.kind_of(path):
                 self._indexed(path, codec.decode(path, data, token.mtime / 1e9), {path: (token, data)})
         return True
 
-    def _edited_by_hand(self, path: str, data: bytes) -> bool:
+    def keep_edited(self, path: str, data: bytes) -> None:
+        """Copy a derived file aside if somebody changed it since it was built."""
+        if self.edited_by_hand(path, data):
+            stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self.clock()))
+            self.tree.write(f"archive/edited/{path}.{stamp}", data)
+
+    def edited_by_hand(self, path: str, data: bytes) -> bool:
+        """Whether a derived file is not as it was last built."""
         last = self.index.get(f"built:{path}")
         return last is not None and last != fingerprint(data)
 
@@ -129,12 +136,10 @@ class Home:
         moved = []
         with self.tree.lock():
             for path in files:
-                target = paths.archived(path)
-                taken = 0
+                taken, target = 0, paths.archived(path)
                 while self.tree.look(target) is not None:
                     taken += 1
-                    stem, dot, ending = paths.archived(path).rpartition(".")
-                    target = f"{stem}.{taken}{dot}{ending}"
+                    target = paths.numbered(paths.archived(path), taken)
                 self.tree.move(path, target)
                 moved.append(target)
             self.refresh([paths.unit_of(path) for path in files] + [paths.unit_of(path) for path in moved])

@@ -17,12 +17,15 @@ from strata.index.store import Index
 from strata.model.filter import make_filter
 
 if TYPE_CHECKING:
+    from strata.derive.similar import EdgeProposal, TagScore
     from strata.model.finding import Change, Finding
     from strata.model.hit import Hit, Recall
     from strata.model.link import Link
     from strata.model.memo import Memo
     from strata.model.note import Note
     from strata.sync import Progress
+    from strata.upkeep import Report
+    from strata.verbs.reports import Reflected
 
 
 def _new_id() -> str:
@@ -132,6 +135,16 @@ class Memory:
 
         episode(self.home, heading, type=type, tags=tags, summary=summary)
 
+    def merge(self, keep: str, absorb: str) -> Note:
+        from strata.verbs.merging import merge
+
+        return merge(self.home, keep, absorb)
+
+    def unmerge(self, absorbed: str) -> Note:
+        from strata.verbs.merging import unmerge
+
+        return unmerge(self.home, absorbed)
+
     # Finding
 
     def recall(self, query: str, *, limit: int = 10, depth: str = "full", budget: int | None = None, **filters: Any) -> Recall:
@@ -160,6 +173,31 @@ class Memory:
 
         return tags(self.home)
 
+    def tags_near(self, tag: str, limit: int = 10) -> Sequence[TagScore]:
+        from strata.verbs.graph import tags_near
+
+        return tags_near(self.home, tag, limit)
+
+    def tags_for(self, text_or_id: str, limit: int = 8) -> Sequence[TagScore]:
+        from strata.verbs.graph import tags_for
+
+        return tags_for(self.home, text_or_id, limit)
+
+    def edges(self, query: str | None = None, **filters: Any) -> tuple[Sequence[Mapping[str, Any]], int]:
+        from strata.verbs.edges import edges
+
+        return edges(self.home, query, **filters)
+
+    def suggest_edges(self, note: str) -> Sequence[EdgeProposal]:
+        from strata.verbs.edges import suggest_edges
+
+        return suggest_edges(self.home, note)
+
+    def graph(self, id: str | None = None, *, depth: int = 1, format: str = "mermaid", kind: Sequence[str] = ("note",)) -> str:
+        from strata.verbs.graph import graph
+
+        return graph(self.home, id, depth=depth, format=format, kind=kind)
+
     def stats(self) -> dict[str, Any]:
         from strata.verbs.finding import stats
 
@@ -180,6 +218,44 @@ class Memory:
         from strata.verbs.checking import check
 
         return check(self.home, secrets=secrets)
+
+    def upkeep(self, progress: Progress | None = None) -> Report:
+        from strata.upkeep import run
+
+        return run(self.home, progress, self.providers)
+
+    def decay(self) -> Sequence[tuple[Any, ...]]:
+        """Score every note and write _state.json: (id, uses, last use, score) of each."""
+        from strata.verbs.decay import decay
+
+        return decay(self.home)
+
+    def core(self) -> str:
+        from strata.verbs.reports import core
+
+        return core(self.home)
+
+    def reflection(self) -> str:
+        from strata.verbs.reports import reflection
+
+        return reflection(self.home)
+
+    def reflect(self, *, apply: bool = False) -> Reflected:
+        from strata.verbs.reports import reflect
+
+        return reflect(self.home, apply=apply)
+
+    def accept(self, proposal: str) -> Note:
+        """Carry out one proposal of `reflect`, named by its key."""
+        from strata.verbs.reports import accept
+
+        return accept(self.home, proposal)
+
+    def show(self, page: str) -> str:
+        """CORE.md, REFLECTION.md or GLOBAL_MEMORY.md as it stands."""
+        from strata.verbs.reports import show
+
+        return show(self.home, page)
 
 
 def open(path: str | os.PathLike[str] | None = None, **more: Any) -> Memory:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strata.errors import Damaged, Invalid, NeedsConfirmation, NotFound
 from strata.files import codec, ledger, paths
@@ -19,6 +19,10 @@ from strata.index.store import Index
 from strata.model import log
 from strata.model.finding import Change, Finding
 from strata.model.link import Link
+
+if TYPE_CHECKING:
+    from strata.index.facts import Touched
+    from strata.model.facts_table import Mention
 
 RACY_NS = 2_000_000_000  # a file written this shortly before it was read may have been written again since
 BATCH = 500
@@ -69,11 +73,35 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
     check_removals(changes, len(known), accept_removals)
     cost = time.monotonic() - began
     with index.writing():
+        changes = _settle(tree, index, changes)
         if changes:
             _apply(tree, index, changes, known, progress)
         index.set("swept", time.time())
         index.set("sweep_cost", cost)
-    return [Change(c.what, c.path) for c in changes if c.what not in ("looked", "moved-from")]
+    return [change for change in changes if change.what not in ("looked", "moved-from")]
+
+
+def _settle(tree: Tree, index: Index, changes: Sequence[Change]) -> list[Change]:
+    """Of the files that only seem to have changed, those with other bytes did; the rest is marked as seen again."""
+    kept, same = [], []
+    for change in changes:
+        if change.what == "looked":
+            before = index.db.execute("SELECT hash FROM documents WHERE path = ?", (change.path,)).fetchone()
+            now = time.time_ns()
+            if before and before[0] and _hash_of(tree, change.path) == before[0]:
+                same.append((now, change.path))
+                continue
+            change = Change("edited", change.path) if before and before[0] else change
+        kept.append(change)
+    index.db.executemany("UPDATE documents SET seen = ? WHERE path = ?", same)
+    return kept
+
+
+def _hash_of(tree: Tree, path: str) -> str | None:
+    try:
+        return fingerprint(tree.read(path)[0])
+    except (NotFound, Damaged):
+        return None
 
 
 def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, progress: Progress | None) -> None:
@@ -82,14 +110,37 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, pr
     gone = {known[change.path][5] for change in changes if change.what in leaving} - set(alive)
     gone = {name for name in gone if _read_anyway(tree, name, alive)}
     index.adopt()
-    done = 0
+    done, touched = 0, None
     for batch in _batches(_read_all(tree, alive, gone)):
-        write.put(index.db, list(own_ids(index, batch, gone)), fresh=not known)
+        units = list(own_ids(index, batch, gone))
+        write.put(index.db, units, fresh=not known)
+        touched = _take_facts(index, units, (), touched)
         done += len(batch)
         if progress:
             progress(done, len(alive))
     for name in gone:
         write.drop(index.db, name)
+    _settle_facts(index, _take_facts(index, (), gone, touched))
+
+
+def _take_facts(index: Index, units: Sequence[write.Unit], gone: Iterable[str], touched: Touched | None) -> Touched | None:
+    """What the units say about facts; their records follow once all is in."""
+    said = [unit for unit in units if unit.name.startswith("topics/")]
+    left = [name for name in gone if name.startswith("topics/")]
+    if not said and not left:
+        return touched
+    from strata.index import facts
+
+    touched = touched or facts.Touched()
+    facts.replace(index.db, said, left, touched)
+    return touched
+
+
+def _settle_facts(index: Index, touched: Touched | None) -> None:
+    if touched is not None and touched.slots:
+        from strata.index.facts import settle_touched
+
+        settle_touched(index.db, touched)
 
 
 def _read_anyway(tree: Tree, name: str, alive: list[str]) -> bool:
@@ -123,7 +174,7 @@ def _batches(units: Iterator[write.Unit]) -> Iterator[list[write.Unit]]:
 def touch(tree: Tree, index: Index, units: Iterable[str]) -> bool:
     """Look at the files of these units once more; what moved is read again, a vanished one forces a sweep."""
     stale = []
-    for unit in dict.fromkeys(units):
+    for unit in dict.fromkeys(map(paths.unit_of, units)):  # a fact's path is a summary, a part of its entry
         for path, *stamp in index.db.execute("SELECT path, size, mtime, ctime, inode FROM documents WHERE unit = ?", (unit,)):
             token = tree.look(path)
             if token is None:
@@ -148,9 +199,11 @@ def put(index: Index, units: Sequence[write.Unit], gone: Iterable[str] = ()) -> 
     left = set(gone)
     with index.writing() as db:
         index.adopt()
-        write.put(db, list(own_ids(index, units, left)))
+        own = list(own_ids(index, units, left))
+        write.put(db, own)
         for name in left:
             write.drop(db, name)
+        _settle_facts(index, _take_facts(index, own, left, None))
 
 
 def own_ids(index: Index, units: Sequence[write.Unit], gone: set[str]) -> Iterator[write.Unit]:
@@ -183,11 +236,11 @@ def read_unit(tree: Tree, name: str) -> write.Unit | None:
     """A unit from its files: its records, or what is wrong with it; None if there are no such files."""
     kind = paths.kind_of(f"{name}/raw.md" if paths.unit_of(f"{name}/raw.md") == name else name)
     try:
-        if kind in ("", "curation"):
+        if kind == "":
             return _stranger(tree, name)
-        if kind == "links":
+        if kind in ("links", "curation"):
             data, token = tree.read(name)
-            return read_links(name, token, data)
+            return (read_links if kind == "links" else read_reviews)(name, token, data)
         records, files = codec.read_unit(tree, name)
     except NotFound:
         return None
@@ -201,7 +254,15 @@ def read_unit(tree: Tree, name: str) -> write.Unit | None:
 def make_unit(name: str, records: Sequence[Any], files: Mapping[str, tuple[Token, bytes]]) -> write.Unit:
     """What the index is to know of records just read or just written."""
     return write.Unit(name=name, files=stamps(files), cards=[record.card() for record in records], records=records,
-                      findings=list(_oddities(name, records)))
+                      mentions=_mentions(records), findings=list(_oddities(name, records)))
+
+
+def _mentions(records: Sequence[Any]) -> Sequence[Mention]:
+    if not any(record.kind == "entry" and record.facts for record in records):
+        return ()
+    from strata.model.facts_table import mentions_of
+
+    return [mention for record in records for mention in mentions_of(record)]
 
 
 def stamps(files: Mapping[str, tuple[Token, bytes]]) -> dict[str, write.Stamp]:
@@ -269,6 +330,21 @@ def read_links(name: str, token: Token, data: bytes) -> write.Unit:
         else:
             standing[link.canonical()] = (link, str((line.get("origin") or {}).get("trust", "user")))
     return write.Unit(name=name, files=stamps({name: (token, data)}), links=list(standing.values()), findings=findings)
+
+
+def read_reviews(name: str, token: Token, data: bytes) -> write.Unit:
+    """A topic's curation.jsonl: what people said about its facts; broken lines are findings."""
+    from strata.model.facts_table import read_review
+
+    reviews, findings = [], []
+    for number, line in ledger.read_lines(data):
+        try:
+            if line is None:
+                raise Invalid("is not a JSON object")
+            reviews.append(read_review(name.split("/")[1], number, line))
+        except Invalid as error:
+            findings.append(Finding(name, number, "line", f"is no review: {error.message}", "mend or remove the line"))
+    return write.Unit(name=name, files=stamps({name: (token, data)}), reviews=reviews, findings=findings)
 
 
 def _seconds(value: Any) -> float | None:

@@ -179,7 +179,7 @@ ENGLISH = Language(
     determiners=_words("""a an the my our your his her their its this that these those some any each every another
         no several many next last few both all two three four five six seven eight nine ten"""),
     articles=_words("a an the"), indefinite=_words("a an"),
-    trailing=_words("""too though lol haha well also either anyway tho now then again so much today yes and or but
+    trailing=_words("""sure too though lol haha well also either anyway tho now then again so much today yes and or but
         as just ya know there here already ever yet still to of for with the a an my their because"""),
     sequels=_words("so"), hanging=_words("how what care thanks rid hold used track advantage part look close able"),
     complement=_words("that what how why if whether when where who"),
@@ -262,5 +262,4 @@ ENGLISH = Language(
         ("monday mon", "tuesday tues tue", "wednesday wed", "thursday thurs thur thu", "friday fri", "saturday sat",
          "sunday sun")) for name in names.split()},
     units={"day": "day", "week": "week", "weekend": "weekend", "month": "month", "year": "year"},
-    seasons={"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12},
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 Role = Literal["be", "was", "been", "have", "had", "do", "will", "would", "can", "might", "must", "should"]
@@ -141,7 +141,6 @@ class Language:
     months: Mapping[str, int]
     weekdays: Mapping[str, int]
     units: Mapping[str, Unit]
-    seasons: Mapping[str, int] = field(default_factory=dict)
 
     def tenses(self, word: str) -> tuple[tuple[str, Tense], ...]:
         """The verbs this word may be a form of; unknown words show only what their ending says."""

@@ -35,8 +35,8 @@ class Touch(NamedTuple):
     operation: str = "read"
     reason: str = ""
     approach: str = ""
-    follow_ups: tuple[str, ...] = ()
     replaced: bool = False  # another work supersedes it
+    follow_ups: tuple[str, ...] = ()
 
 
 class Notice(NamedTuple):
@@ -197,7 +197,7 @@ def _notice(trigger: str, touch: Touch, now: float, others: Sequence[Touch]) -> 
     solved = None
     if not touch.success:
         solved = _made_good(touch.goal, (other for other in others if other.success and other.created > touch.created))
-    return Notice(trigger, touch.id, touch.goal, max(now - touch.created, 0.0), touch.agent, touch.success, touch.operation,
+    return Notice(trigger, touch.id, touch.goal, max(now - touch.created, 0.0), touch.agent, bool(touch.success), touch.operation,
                   touch.summary if touch.success else touch.reason or touch.summary, solved)
 
 
@@ -205,4 +205,4 @@ def touch_of(work: Work, operation: str = "", replaced: bool = False) -> Touch:
     """A work as notices see it."""
     return Touch(work.id, work.intent.goal, work.intent.task_type, work.agent_id, work.created, work.outcome.success,
                  work.outcome.summary, operation, work.outcome.failure_reason or "", work.reasoning.approach_chosen,
-                 work.outcome.follow_up_needed or (), replaced)
+                 replaced, work.outcome.follow_up_needed or ())

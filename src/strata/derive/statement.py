@@ -103,9 +103,7 @@ def _complete(words: list[str], low: list[str], subject: Subject, verb: Verb, sp
         at += 1
     stop = _uncalled(low, at, _object_end(low, at, language), speech, language)
     spoken = _wording(words[at:stop], low[at:stop], subject, speech, language)
-    if spoken is None or stop - at > LONGEST_OBJECT or _is_helper(low[at:at + 1], language):
-        return None
-    if not spoken or not _says_something(spoken, language):
+    if not spoken or stop - at > LONGEST_OBJECT or _is_helper(low[at], language) or not _says_something(spoken, language):
         return None
     if subject.slot:
         if verb.base != language.be or relation != verb.relation:
@@ -134,8 +132,8 @@ def _apart(statement: Statement, language: Language) -> Iterator[Statement]:
             yield statement._replace(relation=relation, object=" ".join(words[at + 1:end]).strip(" ,"))
 
 
-def _is_helper(word: list[str], language: Language) -> bool:
-    return bool(word) and language.auxiliaries.get(word[0], "have") not in ("have", "had", "do")
+def _is_helper(word: str, language: Language) -> bool:
+    return language.auxiliaries.get(word, "have") not in ("have", "had", "do")
 
 
 def _joined(low: list[str], verb: Verb, language: Language) -> tuple[str, int]:
@@ -266,13 +264,13 @@ def _wording(words: list[str], low: list[str], subject: Subject, speech: Speech,
 
 
 def _begins_clause(word: str, language: Language) -> bool:
-    return word in language.first or word in language.second or word in language.third or word in language.determiners \
-        or word in language.possessive_first or word in language.auxiliaries
+    return any(word in table for table in (
+        language.first, language.second, language.third, language.determiners, language.auxiliaries))
 
 
 def _noun(word: str, language: Language) -> bool:
-    return word not in language.prepositions and word not in language.auxiliaries and word not in language.list_words \
-        and word not in language.stop_words
+    return not any(word in table for table in (
+        language.prepositions, language.auxiliaries, language.list_words, language.stop_words))
 
 
 def _says_something(spoken: str, language: Language) -> bool:
@@ -342,7 +340,7 @@ def _to_speaker(words: list[str], low: list[str], at: int, given: list[str], spe
         relation = (language.favourite_relation if slot else language.role_relation).format(kind.casefold())
         return _about_speaker(relation, thing, "copula", speech) if kind else None
     if stop == start + 3 and low[start + 1] in language.towards and low[start + 2] in language.object_first \
-            and low[start] not in language.unfelt:
+            and low[start] not in language.unfelt and low[start] not in language.bare_states:
         return _about_speaker(language.found_relation.format(low[start]), thing, "present", speech)
     return None
 

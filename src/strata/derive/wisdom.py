@@ -12,7 +12,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from strata.errors import Invalid
 from strata.model.ids import derived_uuid
@@ -23,6 +23,7 @@ from strata.model.times import day
 from strata.model.words import stems
 from strata.model.work import Chapter, Wisdom, Work
 
+T = TypeVar("T")
 RULE = "era-1"
 MADE_BY = "rules-1"
 MOST = 50
@@ -40,10 +41,9 @@ MOST_APPROACHES = 5
 MOST_CHECKS = 3
 
 
-def split_eras(chapters: Iterable[Chapter]) -> list[list[Chapter]]:
-    """The chapters of one project, fifty at a time in order of time; one left over joins those before it."""
-    ordered = sorted(chapters, key=in_time)
-    eras = [ordered[at : at + MOST] for at in range(0, len(ordered), MOST)]
+def split_eras(ordered: Sequence[T]) -> list[list[T]]:
+    """The chapters of one project in order of time, or their ids, fifty to an era; one left over joins those before it."""
+    eras = [list(ordered[at : at + MOST]) for at in range(0, len(ordered), MOST)]
     if len(eras) > 1 and len(eras[-1]) < FEWEST:
         left_over = eras.pop()
         eras[-1] += left_over

@@ -11,7 +11,7 @@ from typing import Any
 
 from strata.errors import Damaged, Invalid, NotFound
 from strata.files import jsonform, markdown
-from strata.files.paths import kind_of, unit_of
+from strata.files.paths import first_name, kind_of, may_be_entry
 from strata.files.tree import MAX_BYTES, Token, Tree
 from strata.model.times import zulu
 
@@ -29,15 +29,17 @@ def shape_of(kind: str) -> Any:
 
 def read_unit(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token, bytes]]]:
     """The records of a unit, and for each file read its token and bytes."""
-    if unit_of(f"{unit}/raw.md") == unit:
+    if may_be_entry(unit) and tree.look(unit) is None:
         return _read_entry(tree, unit)
     data, token = tree.read(unit)
     return decode(unit, data, token.mtime / 1e9), {unit: (token, data)}
 
 
 def decode(path: str, data: bytes, modified: float) -> list[Any]:
-    """The records in one file's bytes."""
-    kind = kind_of(path.removeprefix("archive/")) or ("chunk" if path.startswith("archive/chunk-") else "")
+    """The records in one file's bytes; a forgotten file is read as what it was where it came from."""
+    kind = "chunk" if path.startswith("archive/chunk-") else kind_of(path.removeprefix("archive/"))
+    if path.startswith("archive/"):
+        path = first_name(path.removeprefix("archive/"))
     try:
         if kind in _MARKDOWN:
             return [_MARKDOWN[kind](path, data, modified)]
@@ -95,7 +97,7 @@ def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token
         files[f"{unit}/{name}"] = (token, data)
     if not files:
         raise NotFound(f"no entry {unit}")
-    _, topic, entry_id = unit.split("/")
+    topic, entry_id = unit.split("/")[-2:]
     newest = max(token.mtime for token, _ in files.values()) / 1e9
     try:
         raw = markdown.text_of(files[f"{unit}/raw.md"][1]) if f"{unit}/raw.md" in files else ""
@@ -115,7 +117,32 @@ def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token
 
 
 def encode(record: Any) -> bytes:
-    """A new record's file."""
+    """A new record's file; what could not be read back is refused."""
+    return _readable(_encode, record)
+
+
+def amend(data: bytes, old: Any, new: Any, path: str = "") -> bytes:
+    """The record's file rewritten for a new value, with everything else in it kept; what could not be read is refused."""
+    return _readable(_amend, data, old, new, path)
+
+
+def _readable(make: Callable[..., bytes], *given: Any) -> bytes:
+    """What `make` makes, unless it is text that a reader would refuse."""
+    try:
+        made = make(*given)
+        if not made.startswith(b"\x1f\x8b"):
+            markdown.text_of(made)
+    except UnicodeEncodeError as error:
+        half = ord(error.object[error.start])
+        raise Invalid(f"the text holds half a sign (\\u{half:04x})", "give whole Unicode text") from None
+    except ValueError as error:  # JSON knows no NaN
+        raise Invalid(f"the record cannot be written: {error}") from None
+    except Damaged as error:
+        raise Invalid(f"the text {error.message}", error.hint) from None
+    return made
+
+
+def _encode(record: Any) -> bytes:
     if record.kind == "note":
         return markdown.write_note(record)
     if record.kind == "edge":
@@ -127,8 +154,7 @@ def encode(record: Any) -> bytes:
     return jsonform.write_object(record.to_dict())
 
 
-def amend(data: bytes, old: Any, new: Any, path: str = "") -> bytes:
-    """The record's file rewritten for a new value, with everything else in it kept."""
+def _amend(data: bytes, old: Any, new: Any, path: str) -> bytes:
     if new.kind == "note":
         return markdown.amend(data, markdown.note_fields(old), markdown.note_fields(new), old.text, new.text)
     if new.kind == "edge":

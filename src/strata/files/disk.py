@@ -50,6 +50,9 @@ class DiskTree:
 
     def _walk(self, folder: str) -> Iterator[tuple[str, Token | None]]:
         todo = [folder]
+        if os.path.islink(f"{self.root}/{folder}"):
+            yield folder, None
+            return
         while todo:
             here = todo.pop()
             try:
@@ -64,6 +67,9 @@ class DiskTree:
                     if item.name[0] == ".":
                         continue
                     path = f"{here}/{item.name}"
+                    if not _nameable(item.name):
+                        yield _shown(path), None
+                        continue
                     if item.is_dir(follow_symlinks=False):
                         todo.append(path)
                         continue
@@ -168,7 +174,7 @@ class DiskTree:
 
     def _swap(self, folder: int, temporary: str, name: str, path: str, replacing: str) -> None:
         """Put the new file in the old one's place unless the old one is not what was read."""
-        aside = f".strata-{os.urandom(6).hex()}.old"
+        aside = f".strata-{os.urandom(6).hex()}.old.tmp"
         if fingerprint(_slurp(folder, name, path)) != replacing:
             raise _moved_on(path)
         os.link(name, aside, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
@@ -184,7 +190,7 @@ class DiskTree:
         else:
             os.fsync(folder)
 
-    def append(self, path: str, data: bytes) -> None:
+    def append(self, path: str, data: bytes, *, synced: bool = False) -> None:
         parts = check_path(path).split("/")
         try:
             with self.lock():
@@ -195,9 +201,15 @@ class DiskTree:
                 finally:
                     os.close(folder)
                 with open(file, "r+b", buffering=0) as opened:
-                    size = os.fstat(file).st_size
-                    torn = size > 0 and os.pread(file, 1, size - 1) != b"\n"
-                    opened.write(b"\n" + data if torn else data)
+                    found = os.fstat(file)
+                    if not stat.S_ISREG(found.st_mode):
+                        raise OSError(errno.EINVAL, "it is not a plain file")
+                    torn = found.st_size > 0 and os.pread(file, 1, found.st_size - 1) != b"\n"
+                    line = b"\n" + data if torn else data
+                    if opened.write(line) < len(line):  # the next append closes the torn line
+                        raise OSError(errno.ENOSPC, "the disk is full")
+                    if synced:
+                        os.fsync(file)
         except OSError as error:
             raise cannot_write(path, error) from None
 
@@ -238,6 +250,18 @@ class DiskTree:
             raise NotFound(f"no file {path}") from None
         except OSError as error:
             raise cannot_write(path, error) from None
+
+    def tidy(self) -> list[str]:
+        """Remove what a writer left behind that was killed; under the lock nobody is writing."""
+        gone = []
+        with self.lock():
+            for here, folders, files in os.walk(self.root):
+                folders[:] = [name for name in folders if name[0] != "."]
+                for name in files:
+                    if name.startswith(".strata-") and name.endswith(".tmp"):
+                        os.unlink(f"{here}/{name}")
+                        gone.append(os.path.relpath(f"{here}/{name}", self.root))
+        return gone
 
     # Together
 
@@ -286,6 +310,15 @@ def _closing_on_error(folder: int) -> Iterator[None]:
     except BaseException:
         os.close(folder)
         raise
+
+
+def _nameable(name: str) -> bool:
+    """A name that every layer above can hold: whole Unicode text without a backslash."""
+    return name.isascii() and "\\" not in name or name == _shown(name)
+
+
+def _shown(path: str) -> str:
+    return path.encode(errors="surrogateescape").decode(errors="replace").replace("\\", "\ufffd")
 
 
 def _make_folder(name: str, parent: int) -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from strata.errors import Damaged, Invalid
 
 MAX_FRONT = 1024 * 1024
+_TOO_DEEP = r"(?m)^[ \t?:-]{500}"  # every level takes a column; the parser's stack is not endless
 _OPEN = re.compile(r"\ufeff?---[ \t]*(\r?\n)")
 _CLOSE = r"(?m)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)"
 _KEY = re.compile(  # a key at the line's very beginning: "double", 'single' or plain
@@ -55,6 +56,10 @@ def parse(yaml: str, first_line: int = 2) -> dict[str, Any]:
     """The front matter's keys and values; times stay the strings they are."""
     import yaml_rs
 
+    deep = re.search(_TOO_DEEP, yaml)
+    if deep:
+        line = yaml.count("\n", 0, deep.start()) + first_line
+        raise Damaged("front matter is nested too deeply", flaw="front-matter", line=line)
     try:
         found = yaml_rs.loads(yaml, parse_datetime=False)
     except yaml_rs.YAMLDecodeError as error:
@@ -126,7 +131,11 @@ def _verify(before: str, after: str, changes: Mapping[str, Any]) -> None:
     """What is about to be written says exactly what was meant; a strange file is left alone rather than broken."""
     wanted = {key: value for key, value in parse(before).items() if key not in changes}
     wanted |= {key: _plain(value) for key, value in changes.items() if value is not None}
-    if parse(after) != wanted:
+    try:
+        said = parse(after)
+    except Damaged:  # an anchor that another line refers to stood in what was replaced
+        said = {}
+    if said != wanted:
         raise Invalid("this front matter cannot be changed without touching other lines", "edit the file by hand")
 
 

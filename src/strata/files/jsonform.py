@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,6 +26,8 @@ def read_object(data: bytes) -> dict[str, Any]:
         raise Damaged("is nested too deeply", flaw="json", line=1) from None
     if not isinstance(found, dict):
         raise Damaged("is not a JSON object", flaw="json", line=1)
+    if re.search(r"\\u[dD][89a-fA-F]", text) and (half := re.search("[\ud800-\udfff]", json.dumps(found, ensure_ascii=False))):
+        raise Damaged(f"holds half a sign (\\u{ord(half[0]):04x})", "complete or remove it", flaw="encoding", line=1)
     check_schema(found)
     return found
 

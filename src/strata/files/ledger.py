@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from strata.errors import Damaged, NotFound
+from strata.errors import Damaged, Invalid, NotFound
 from strata.files import markdown, paths
 from strata.files.tree import Tree
 from strata.model.record import Origin, Usage
@@ -23,9 +23,9 @@ def _line(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n").encode()
 
 
-def append_line(tree: Tree, path: str, value: Mapping[str, Any]) -> None:
-    """One JSON object as one line at the end of a file."""
-    tree.append(path, _line(value))
+def append_line(tree: Tree, path: str, value: Mapping[str, Any], *, synced: bool = False) -> None:
+    """One JSON object as one line at the end of a file; a line that is the only truth of something is synced."""
+    tree.append(path, _line(value), synced=synced)
 
 
 def audit(tree: Tree, now: float, verb: str, kind: str, record: str, sha256: str, origin: Origin) -> None:
@@ -59,7 +59,9 @@ def count_usage(tree: Tree, machine: str, now: float, door: str, ids: Sequence[s
     """Note that these records were delivered, in one line."""
     path = paths.usage_log(machine)
     if tree.look(path) is None:
-        _begin_usage(tree, path)
+        with tree.lock():
+            if tree.look(path) is None:
+                _begin_usage(tree, path)
     append_line(tree, path, {"t": zulu(now), "door": door, "ids": list(ids)})
 
 
@@ -81,12 +83,20 @@ def fold_usage(lines: Iterator[tuple[int, dict[str, Any] | None]], totals: dict[
         if line is None:
             continue
         if isinstance(line.get("base"), dict):
-            for key, (count, last) in line["base"].items():
-                _add(totals, key, int(count), parse_time(last) if last else None)
-        elif isinstance(line.get("ids"), list) and isinstance(line.get("t"), str):
-            when = parse_time(line["t"])
+            for key, value in line["base"].items():
+                if isinstance(value, list) and len(value) == 2 and isinstance(value[0], int):
+                    _add(totals, key, value[0], _when(value[1]))
+        elif isinstance(line.get("ids"), list):
             for key in line["ids"]:
-                _add(totals, str(key), 1, when)
+                _add(totals, str(key), 1, _when(line.get("t")))
+
+
+def _when(value: Any) -> float | None:
+    """A ledger's time; one that cannot be read still counts as a use."""
+    try:
+        return None if value is None else parse_time(value)
+    except Invalid:
+        return None
 
 
 def _add(totals: dict[str, Usage], key: str, count: int, last: float | None) -> None:

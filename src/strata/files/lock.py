@@ -57,12 +57,22 @@ class HomeLock:
         deadline, pause = time.monotonic() + LOCK_SECONDS, 0.0005
         while True:
             try:
-                return fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if self._in_place():
+                    return
+                self.close()  # the lock's file was removed or replaced: who holds the old one keeps nobody out
+                self._open()
             except BlockingIOError:
                 if time.monotonic() > deadline:
                     raise Busy(f"{self._root} is in use by another process", "try again") from None
                 time.sleep(pause)
                 pause = min(pause * 1.5, 0.02)
+
+    def _in_place(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._file), os.stat(f"{self._root}/.lock", follow_symlinks=False))
+        except FileNotFoundError:
+            return False
 
     def _open(self) -> None:
         try:

@@ -15,7 +15,8 @@ from strata.model.memo import Memo
 from strata.model.note import DIRECTIONS, FOLDERS, PROCEDURE_ONLY, Edge, Episode, Note
 from strata.model.times import offset
 
-_MERGE = r"(?m)^(?:<{7} |={7}$|>{7} )"
+_MERGE = r"(?ms)^<{7} .*?^={7}\r?$.*?^>{7} "
+_FENCED = r"(?ms)^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1|\Z)"
 _HEADER = r"(?m)^\*\*(?P<key>[^*:\n]{1,40}):\*\*[ \t]*(?P<value>[^\r\n]*?)[ \t]*\r?$"
 _RULE = r"(?m)^---[ \t]*\r?$"
 _EPISODE = r"(?m)^## (?P<time>\d\d:\d\d) - (?P<heading>[^\r\n]*)"
@@ -35,10 +36,15 @@ def text_of(data: bytes) -> str:
         raise Damaged("not UTF-8 text", "save the file as UTF-8", flaw="encoding", line=line) from None
     if "\0" in text:
         raise Damaged("holds a NUL byte", "remove it", flaw="nul", line=text[: text.index("\0")].count("\n") + 1)
-    if len(re.findall(_MERGE, text)) >= 3:
-        line = text[: re.search(_MERGE, text).start()].count("\n") + 1  # type: ignore[union-attr]
+    if "<<<<<<< " in text and (merge := re.search(_MERGE, re.sub(_FENCED, _blanked, text))):
+        line = text.count("\n", 0, merge.start()) + 1
         raise Damaged("holds merge markers", "choose one side, remove the marker lines", flaw="merge-markers", line=line)
     return text
+
+
+def _blanked(fenced: re.Match[str]) -> str:
+    """Fenced code may show merge markers; its signs are blotted out, their number kept."""
+    return re.sub(r"[^\n]", " ", fenced[0])
 
 
 def read_note(path: str, data: bytes, modified: float) -> Note:
@@ -140,35 +146,41 @@ def amend(data: bytes, before: dict[str, Any], after: dict[str, Any], old_text: 
     text = data.decode("utf-8")
     changes = {key: value for key, value in after.items() if key not in before or before[key] != value}
     changes |= {key: None for key in before if key not in after}
-    if front.split(text) is None:  # a file of another tool gets its front matter when Strata first writes it
-        return f"{front.emit(after)}\n{new_text if new_text != old_text else text}".encode()
+    taken = front.split(text)
+    if taken is None:  # a file of another tool gets its front matter when Strata first writes it
+        return f"{front.emit(after)}\n{new_text if new_text != old_text else text.removeprefix(chr(0xFEFF))}".encode()
+    said = front.parse(taken.yaml)  # an id and a date that came from the file's place and time are written down in time
+    changes |= {key: after[key] for key in ("id", "created") if key in after and said.get(key) is None}
     return front.amend(text, changes, None if new_text == old_text else new_text).encode()
 
 
 def read_memo(path: str, data: bytes, modified: float) -> Memo:
     """A memo; its id is the file's stem."""
-    text = text_of(data).removeprefix("\ufeff")
-    rule = re.search(_RULE, text)
-    head, body = (text[: rule.start()], text[rule.end() :]) if rule else ("", text)
+    head, _, body = _part_memo(text_of(data).removeprefix("\ufeff"))
     header = {found["key"].strip().casefold(): found["value"] for found in re.finditer(_HEADER, head)}
-    if rule and not header:
-        head, body = "", text
     note = re.search(_DEPRECATED, body)
     stem = path.rsplit("/", 1)[-1].removesuffix(".md")
     known = ("created", "category", "tags", "supersedes", "origin")
     fields: dict[str, Any] = {
+        **{key: value for key, value in header.items() if key not in known},
         "id": stem, "title": _heading(head or body) or stem.replace("_", " "), "text": body.strip("\r\n").replace("\r\n", "\n"),
         "created_at": header.get("created") or offset(modified),
         "category": (header.get("category") or "past").strip("[]").lower(),
         "tags": _strings(header.get("tags", ""), split_words=True),
         "supersedes": _strings(header.get("supersedes", ""), split_words=True),
-        **{key: value for key, value in header.items() if key not in known},
+        "deprecated_by": note["name"] if note else None,
     }
-    if note:
-        fields["deprecated_by"] = note["name"]
     if header.get("origin"):
         fields["origin"] = dict(part.split("=", 1) for part in header["origin"].split() if "=" in part)
     return Memo.from_dict(fields)
+
+
+def _part_memo(text: str) -> tuple[str, str, str]:
+    """A memo's header, the line that ends it, and its body; a file without header lines is all body."""
+    rule = re.search(_RULE, text)
+    if rule is None or not re.search(_HEADER, text[: rule.start()]):
+        return "", "", text
+    return text[: rule.start()], rule[0], text[rule.end() :]
 
 
 def write_memo(memo: Memo) -> bytes:
@@ -185,13 +197,13 @@ def write_memo(memo: Memo) -> bytes:
 
 def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
     """A memo's file with only the changed header lines and, if it changed, the body rewritten."""
-    text = data.decode("utf-8")
-    rule = re.search(_RULE, text)
-    if rule is None:
+    head, rule, body = _part_memo(data.decode("utf-8"))
+    if not rule:
         return write_memo(new)
-    head, body = text[: rule.start()], text[rule.start() :]
+    newline = "\r\n" if "\r\n" in head else "\n"
     if new.title != old.title:
-        head = re.sub(r"^# +[^\r\n]*", lambda _: f"# {new.title}", head, count=1, flags=re.MULTILINE)
+        head, count = re.subn(r"^# +[^\r\n]*", lambda _: f"# {new.title}", head, count=1, flags=re.MULTILINE)
+        head = head if count else f"# {new.title}{newline}{head}"
     for key, was, now in (("Category", old.category, new.category), ("Tags", old.tags, new.tags),
                           ("Supersedes", old.supersedes, new.supersedes)):
         if was == now:
@@ -200,10 +212,10 @@ def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
         head, count = re.subn(rf"^\*\*{key}:\*\*[^\r\n]*", lambda _, k=key, v=value: f"**{k}:** {v}",  # type: ignore[misc]
                               head, count=1, flags=re.MULTILINE)
         if not count:
-            head += f"**{key}:** {value}\n"
+            head += f"**{key}:** {value}{newline}"
     if new.text != old.text:
-        body = body.splitlines(keepends=True)[0].rstrip("\r\n") + f"\n{new.text}\n"
-    return (head + body).encode()
+        body = "\n" + new.text.replace("\n", newline) + newline
+    return (head + rule + body).encode()
 
 
 def read_episodes(path: str, data: bytes) -> list[Episode]:
@@ -225,8 +237,7 @@ def read_episodes(path: str, data: bytes) -> list[Episode]:
 
 def write_episode(time: str, heading: str, *, kind: str, tags: tuple[str, ...], memory: str | None, summary: str) -> str:
     """One block of the diary."""
-    one_line = [" ".join(part.split()) for part in (heading, summary)]
-    lines = [f"## {time} - {one_line[0]}", f"- **Type:** {kind}", f"- **Tags:** {', '.join(tags)}"]
+    lines = [f"## {time} - {heading}", f"- **Type:** {kind}", f"- **Tags:** {', '.join(tags)}"]
     if memory:
         lines.append(f"- **Memory:** {memory}")
-    return "\n".join([*lines, f"- **Summary:** {one_line[1]}"]) + "\n\n"
+    return "\n".join(" ".join(line.split()) for line in [*lines, f"- **Summary:** {summary}"]) + "\n\n"

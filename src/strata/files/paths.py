@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from strata.errors import Invalid
-from strata.model.ids import check_agent_id, check_chunk_id, check_id, check_prefixed, slug, suffix
+from strata.model.ids import check_agent_id, check_chunk_id, check_id, check_prefixed, check_topic, slug, suffix
 from strata.model.times import month
 
 SCANNED = ("chunks", "allmemories", "topics", "work", "graph", "vault", "episodes", "memories", "archive")
@@ -67,7 +67,7 @@ def kind_of(path: str) -> str:
     if root == "episodes":
         return "episode" if count == 2 and len(name) == 13 and name.endswith(".md") and name[:4].isdigit() else ""
     if root == "archive":
-        return "archived" if count > 1 and parts[1] != "edited" else ""
+        return "archived" if count > 1 and parts[1] not in ("edited", "merges") else ""
     if root == "memories":
         return "page" if count > 1 else ""
     return {"links.jsonl": "links", "GLOBAL_MEMORY.json": "global"}.get(path, "")
@@ -81,17 +81,21 @@ def is_copy(path: str) -> bool:
 
 def unit_of(path: str) -> str:
     """The file's unit of reading: an entry's folder, else the file itself."""
-    parts = path.split("/")
+    parts = path.removeprefix("archive/").split("/")
     if len(parts) == 4 and parts[0] == "topics" and parts[3] in ENTRY_FILES:
-        return "/".join(parts[:3])
+        return path.rpartition("/")[0]
     return path
 
 
+def may_be_entry(unit: str) -> bool:
+    """Whether a unit of this name can be an entry's folder; a plain file of that name is none."""
+    parts = unit.removeprefix("archive/").split("/")
+    return len(parts) == 3 and parts[0] == "topics"
+
+
 def topic_folder(topic: str) -> str:
-    """topics/<slug>; a topic's name is its slug."""
-    if slug(topic) != topic:
-        raise Invalid(f"{topic!r} is not a topic name", f"try {slug(topic)!r}")
-    return f"topics/{topic}"
+    """topics/<name>; a new topic's name is a slug, a foreign home's may be more."""
+    return f"topics/{check_topic(topic)}"
 
 
 def entry_folder(topic: str, entry: str) -> str:
@@ -150,5 +154,17 @@ def archived(path: str) -> str:
 
 def restored(path: str, record: Any) -> str:
     """Where an archived file came from."""
-    former = path.removeprefix("archive/")
+    former = first_name(path.removeprefix("archive/"))
     return place(record) if "/" not in former else former
+
+
+def numbered(path: str, number: int) -> str:
+    """Another name for a file whose place in the archive is taken: x.md, x.again-1.md."""
+    folder, slash, name = path.rpartition("/")
+    stem, dot, ending = name.partition(".json") if ".json" in name else name.rpartition(".")
+    return f"{folder}{slash}{stem}.again-{number}{dot}{ending}" if number else path
+
+
+def first_name(path: str) -> str:
+    """The name without the number that `numbered` gave it."""
+    return re.sub(r"\.again-[0-9]+(?=\.[a-z.]+$)", "", path)

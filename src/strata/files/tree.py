@@ -43,14 +43,17 @@ class Tree(Protocol):
     def write(self, path: str, data: bytes, replacing: str | None = None) -> Token:
         """Durably create the document, or replace the one whose fingerprint is `replacing`; Conflict otherwise."""
 
-    def append(self, path: str, data: bytes) -> None:
-        """Add whole lines at the end, in one piece, not synced."""
+    def append(self, path: str, data: bytes, *, synced: bool = False) -> None:
+        """Add whole lines at the end, in one piece; durably only if `synced`."""
 
     def move(self, path: str, to: str) -> None:
         """Give the document another place; Conflict if that is taken."""
 
     def remove(self, path: str) -> None:
         """Durably remove the document."""
+
+    def tidy(self) -> list[str]:
+        """Remove what killed writers left behind; says what."""
 
     def lock(self) -> AbstractContextManager[None]:
         """Keep other writers out; may be nested."""

@@ -115,8 +115,10 @@ def tags_of(db: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, list[st
 
 
 def tag_counts(db: sqlite3.Connection) -> list[tuple[str, int]]:
-    return [(tag, count) for tag, count in
-            db.execute("SELECT tag, count(*) AS c FROM tags GROUP BY tag ORDER BY c DESC, tag")]
+    """Every tag with the number of its records; the diary, which repeats the tags of notes, is not counted."""
+    return [(tag, count) for tag, count in db.execute(
+        "SELECT t.tag, count(*) AS c FROM tags t JOIN records r ON r.n = t.record WHERE r.kind <> 'episode' "
+        "GROUP BY t.tag ORDER BY c DESC, t.tag")]
 
 
 def neighbours(db: sqlite3.Connection, record: str, as_of: float | None = None) -> list[Neighbour]:
@@ -149,6 +151,20 @@ def _ends(db: sqlite3.Connection, handle: str) -> list[Row]:
         return by_name(db, handle[5:])
     row = find(db, handle)
     return [row] if row else []
+
+
+def merged_into(db: sqlite3.Connection, record: str) -> Row | None:
+    """Where a merged record's content lives now, however often it was merged on."""
+    seen: set[str] = set()
+    while record not in seen:
+        seen.add(record)
+        row = db.execute("SELECT b FROM links WHERE a = ? AND word = 'merged_into' ORDER BY created DESC", (record,)).fetchone()
+        if row is None:
+            return None
+        record = row[0]
+        if found := find(db, record):
+            return found
+    return None
 
 
 def supersessions(db: sqlite3.Connection, as_of: float | None = None) -> dict[str, str]:

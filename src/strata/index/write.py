@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strata.model.finding import Finding
 from strata.model.link import TYPES, Link
 from strata.model.record import Card, Passage, threads_of
 from strata.model.shape import Value
 from strata.model.text import fold, searchable
+
+if TYPE_CHECKING:
+    from strata.model.facts_table import Mention, Review
 
 Stamp = tuple[int, int, int, int, str, int]  # size, mtime, ctime, inode, hash, seen (ns)
 
@@ -28,6 +31,8 @@ class Unit(Value):
     cards: Sequence[Card] = ()
     records: Sequence[Any] = ()
     links: Sequence[tuple[Link, str]] = ()  # links that stand in no record, with their trust
+    mentions: Sequence[Mention] = ()  # facts, as an entry states them
+    reviews: Sequence[Review] = ()  # what a person said about facts
     archived: Sequence[tuple[str, str, str]] = ()  # id, kind, title
     findings: Sequence[Finding] = ()
     broken: bool = False  # keep the last good rows
@@ -60,6 +65,35 @@ def put(db: sqlite3.Connection, units: Sequence[Unit], *, fresh: bool = False) -
     for unit in units:
         for record in unit.records:
             put_seed_rows(db, record)
+
+
+def put_cards(db: sqlite3.Connection, cards: Iterable[tuple[str, Card]]) -> None:
+    """Write records that stand in no unit of their own, each with the path it is found at; an equal one stays as it is."""
+    rows = _Rows()
+    start = next_row = db.execute("SELECT value FROM meta WHERE key = 'next'").fetchone()[0]
+    for path, card in cards:
+        found = _Rows()
+        after = _card_rows(found, path, card, next_row)
+        before = db.execute("SELECT * FROM records WHERE id = ?", (card.id,)).fetchone()
+        if before is not None:
+            texts = [text for text, in db.execute("SELECT text FROM passages WHERE record = ? ORDER BY ord", (before[0],))]
+            if before[1:] == found.records[0][1:] and texts == [passage[9] for passage in found.passages]:
+                continue
+            drop_record(db, card.id)
+        for kind, several in vars(found).items():
+            getattr(rows, kind).extend(several)
+        next_row = after
+    if next_row != start:
+        db.execute("UPDATE meta SET value = ? WHERE key = 'next'", (next_row,))
+        _insert(db, rows)
+
+
+def drop_record(db: sqlite3.Connection, record: str) -> None:
+    """Forget one record that stands in no unit of its own."""
+    row = db.execute("SELECT n, kind, unit FROM records WHERE id = ?", (record,)).fetchone()
+    if row is not None:
+        _drop_record(db, row[0], record, row[1])
+        db.execute("DELETE FROM links WHERE unit = ? AND (a = ? OR b = ?)", (row[2], record, record))
 
 
 def _put_documents(db: sqlite3.Connection, units: Iterable[Unit]) -> None:

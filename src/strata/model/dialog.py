@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from strata.errors import Invalid
-from strata.model.ids import check_id, fact_id, slug
+from strata.model.ids import check_id, check_topic, fact_id
+from strata.model.link import Link
 from strata.model.record import Card, Origin, Passage, origin_fields
 from strata.model.shape import NOTHING, Shape, anything, choice, integer, mapping, number, part, parts, strings, text
 from strata.model.times import day, parse_time
@@ -57,7 +57,10 @@ class Fact(Shape):
     speaker: str | None = text(default=None, sparse=True)
     trust: str | None = choice(("user", "agent", "outside"), default=None, sparse=True)
     # Known only once a topic's facts are brought together:
+    id: str | None = text(default=None, sparse=True)
+    topic: str | None = text(default=None, sparse=True)
     evidence: tuple[str, ...] | None = strings(default=None, sparse=True)
+    evidence_count: int | None = integer(0, default=None, sparse=True)
     valid_from: str | None = text(default=None, sparse=True)
     valid_until: str | None = text(default=None, sparse=True)
     superseded_by: str | None = text(default=None, sparse=True)
@@ -80,6 +83,7 @@ class Fact(Shape):
             trust=self.trust or "user", sunk=score == 0 or self.superseded_by is not None, pinned=score == 10,
             valid_from=parse_time(self.valid_from) if self.valid_from else None,
             valid_until=parse_time(self.valid_until) if self.valid_until else None,
+            links=(Link(source=self.superseded_by, type="supersedes", target=self.id_in(topic)),) if self.superseded_by else (),
         )
 
 
@@ -105,6 +109,7 @@ class EntryMeta(Shape):
     source: str = text(default="interaction")
     title: str | None = text(default=None, sparse=True)
     conversation_id: str | None = text(default=None, sparse=True)
+    key: str | None = text(default=None, sparse=True)  # what the writer's key came to; the same key finds the entry again
     roles: dict[str, str] | None = mapping(default=None, sparse=True)  # speaker → role, where the names do not say it
     tags: tuple[str, ...] = strings(default=None, sparse=True)
     origin: Origin | None = part(Origin, default=None, sparse=True)
@@ -168,6 +173,7 @@ class Entry(Shape):
         return Card(
             id=self.id, kind="entry", type="dialog", title=self.title, text=self.raw, passages=passages or None,
             created=self.created, tags=self.tags, topic=self.meta.topic, importance=0.5,
+            names=(f"key:{self.meta.key}",) if self.meta.key else (),
             conversation=self.meta.conversation_id or self.id, **origin_fields(origin),
         )
 
@@ -198,8 +204,7 @@ class Topic(Shape):
     facts: tuple[Fact, ...] = parts(Fact, default=())
 
     def check(self) -> None:
-        if slug(self.topic) != self.topic:
-            raise Invalid(f"{self.topic!r} is not a topic name")
+        check_topic(self.topic)
 
     @property
     def id(self) -> str:
@@ -238,6 +243,6 @@ class GlobalMemory(Shape):
         return parse_time(self.updated) if self.updated else 0.0
 
     def card(self) -> Card:
-        lines = [str(topic.get("summary", "")) for topic in self.active_topics]
+        lines = [f"{topic.get('topic', '')}: {(topic.get('state') or {}).get('summary', '')}" for topic in self.active_topics]
         return Card(id="global", kind="global", type="global", title=self.title, created=self.created, importance=0.5,
                     text="\n".join(line for line in lines if line))

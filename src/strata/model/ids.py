@@ -73,6 +73,13 @@ def slug(title: str, limit: int = SLUG_BYTES) -> str:
     return cut or "untitled"
 
 
+def check_topic(name: str) -> str:
+    """A topic's name: a slug, or whatever one folder of a foreign home may be called."""
+    if slug(name) == name or (re.fullmatch(r"[^\W_][\w .,+&'()-]{0,119}", name) and not name.endswith((".", " "))):
+        return name
+    raise Invalid(f"{name[:80]!r} is not a topic name", f"try {slug(name)!r}")
+
+
 def suffix(record_id: str) -> str:
     """The six characters of an id that a file name ends in."""
     return record_id[:6]

@@ -1,8 +1,8 @@
 """The default embedder: a table of static word vectors, averaged. Offline, deterministic, thousands of texts a second.
 
 The 32,000 × 256 table comes with the `wordllama` package (MIT) and is read straight from its safetensors file. Rows are
-not weighted: the length of a row already says how much its word means (1.6 for "the", 15 for "dog"), and neither a list
-of stop words nor idf weights did better on the development dialogs.
+not weighted: the length of a row already says how much its word means (1.6 for "the", 15 for "dog"), and leaving out
+stop words did no better on the development dialogs.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-SEEDS = 80  # from words, and as many from meaning; twice as many find no more
-RANKED = 1  # turns beside a seed that are ranked with it; all evidence lies that near
+SEEDS = 80  # from words, and as many from meaning; 100 find hardly more
+RANKED = 1  # turns beside a seed that are ranked with it; two find no more
 
 _COLUMNS = "p.n, p.record, p.ord, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, p.text"
 _FROM = f"SELECT {_COLUMNS} FROM passages p JOIN records r ON r.n = p.record"
@@ -148,15 +148,15 @@ def gather(passages: Sequence[Passage], seeds: Ints, question: Question, rows: S
     for column in range(REACH - RANKED, REACH + RANKED):
         ranked |= seeded[around[:, column]] & (around[:, column] >= 0)
     names, span = question.names, question.span
+    chosen = list(zip(ranked.tolist(), passages, strict=True))  # what costs is asked only of what is ranked
     matches = np.array([_among(part, numbers) for part in rows], np.float64).reshape(len(rows), len(numbers))
     return Candidates(
         numbers=numbers, ranked=ranked, matches=matches, rarity=rarity([len(part) for part in rows], total),
         likeness=likeness(numbers), around=around,
         by_named=np.array([bool(names) and _named(passage.speaker, names) for passage in passages], np.float64),
         asking=np.array([passage.text.endswith(("?", "？")) for passage in passages], np.float64),
-        timely=np.array([yes and mentions_time(passage.text) for yes, passage in zip(ranked.tolist(), passages, strict=True)],
-                        np.float64),
-        nearness=np.array([span.nearness(passage.said) for passage in passages] if span else np.zeros(len(passages))),
+        timely=np.array([yes and mentions_time(passage.text) for yes, passage in chosen], np.float64),
+        nearness=np.array([span.nearness(passage.said) if span and yes else 0.0 for yes, passage in chosen], np.float64),
     )
 
 

@@ -21,7 +21,7 @@ NUMBERS = {word: at for at, word in enumerate((
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), 1)}
 NUMBERS |= {"a": 1, "an": 1, "couple of": 2, "a couple of": 2, "few": 3, "a few": 3}
 TOLD_LATER = timedelta(days=10)
-_FAR = datetime(9999, 1, 1, tzinfo=UTC)
+_LAST_YEAR = 9999  # of datetime, which cannot count beyond it
 _NEAR = 0.7  # how much less it counts to have been said in the days after a span than within it
 
 _MONTH = "|".join(sorted((*MONTHS, *(name[:3] for name in MONTHS if len(name) > 3), "sept"), key=len, reverse=True))
@@ -144,6 +144,8 @@ def _day(year: int | None, month: int | None, day: int | None) -> Span | None:
         return None
     if year is None:
         return Span(month=month, day=day)
+    if not 1000 <= year < _LAST_YEAR:
+        return None
     try:
         start = datetime(year, month, day or 1, tzinfo=UTC)
     except ValueError:
@@ -152,7 +154,7 @@ def _day(year: int | None, month: int | None, day: int | None) -> Span | None:
 
 
 def _between(start: datetime, stop: datetime) -> Span:
-    return Span(since=start.timestamp(), before=min(stop, _FAR).timestamp())
+    return Span(since=start.timestamp(), before=stop.timestamp())
 
 
 def _month(name: str) -> int:

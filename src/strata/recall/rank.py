@@ -4,8 +4,8 @@ For each passage the score adds: its share of the question's rare words; how muc
 turns on either side cover together; its likeness in meaning and, less, that of its neighbours; whether it answers a
 question that was just asked in the question's words; whether the person asked about is the one who speaks; whether it
 says when, for a question that asks when; whether it was said at the time the question names. A turn that itself asks
-counts a little less. Pure arithmetic over arrays: no SQL, no texts, no clock. The weights were learned on five dialogs
-(each left out in turn) and rounded; `bench/locomo.py` measures them.
+counts a little less. Pure arithmetic over arrays: no SQL, no texts, no clock. The weights are round
+numbers near those fitted on five dialogs; `bench/locomo.py` measures them.
 """
 
 from __future__ import annotations

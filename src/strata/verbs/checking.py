@@ -56,7 +56,6 @@ def _mentions_edges(home: Home, unit: str) -> bool:
 def _logs(home: Home) -> Iterator[Finding]:
     """Broken lines of the append-only files that no unit stands for."""
     logs = [paths.AUDIT, paths.usage_log(home.machine)]
-    logs += [path for path, in home.db.execute("SELECT path FROM documents WHERE path LIKE '%/curation.jsonl'")]
     for path in logs:
         try:
             lines = ledger.read_log(home.tree, path)

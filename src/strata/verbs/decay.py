@@ -7,6 +7,7 @@ one go. `standings` is what the pages are built from.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from strata.errors import Invalid, NotFound
@@ -14,10 +15,11 @@ from strata.home import Home
 from strata.index import read
 from strata.model.decay import DIGITS, Decay, Standing, score_all, take_apart, weight
 from strata.model.record import Usage
-from strata.model.times import offset
+from strata.model.times import day, offset, parse_time
 from strata.verbs.finding import locate
 
 STATE = "_state.json"
+_STAMP = re.compile(r'"updated": "([^"]+)"')
 _COLUMNS = ("SELECT r.id, r.type, coalesce(r.importance, 0.5), r.created, r.pinned, r.uses + coalesce(u.count, 0), "
             "max(coalesce(r.used, u.last), coalesce(u.last, r.used)){more} "
             "FROM records r LEFT JOIN usage u ON u.id = r.id WHERE r.kind = 'note' ORDER BY r.id")
@@ -27,40 +29,53 @@ def decay(home: Home) -> list[tuple[Any, ...]]:
     """Score every note now and write _state.json; gives (id, count, last access, score) of each."""
     home.ensure_fresh()
     home.fold_usage()
-    rows = _score(home)
-    write_state(home, rows)
+    now = _moment(home)
+    rows = _score(home, now)
+    home.build(STATE, _render(rows, now).encode())
     return rows
 
 
 def rung(home: Home, _providers: Any = None) -> list[str]:
-    """Upkeep's part."""
-    return [STATE] if write_state(home, _score(home)) else []
+    """Upkeep's part. A file of today that still holds for the moment it names stays: nothing it depends on has changed."""
+    before = _state(home)
+    made = _STAMP.search(before[:200])
+    when = parse_time(made[1]) if made else 0.0
+    if made and day(when) == day(home.clock()) and _render(_score(home, when), when) == before:
+        return []
+    now = _moment(home)
+    return [STATE] if home.build(STATE, _render(_score(home, now), now).encode()) else []
 
 
-def _score(home: Home) -> list[tuple[Any, ...]]:
+def _moment(home: Home) -> float:
+    """Now, to the second: the file names the moment its scores hold for."""
+    return float(int(home.clock()))
+
+
+def _score(home: Home, now: float) -> list[tuple[Any, ...]]:
     """(id, count, last access, score) of every note."""
     rows = home.db.execute(_COLUMNS.format(more="")).fetchall()
     if not rows:
         return []
     ids, types, importances, created, pinned, counts, lasts = zip(*rows, strict=True)
     anchors = [made if last is None else last for made, last in zip(created, lasts, strict=True)]
-    scores = score_all(importances, anchors, counts, [weight(type_) for type_ in types], pinned, home.clock())
+    scores = score_all(importances, anchors, counts, [weight(type_) for type_ in types], pinned, now)
     return list(zip(ids, counts, lasts, scores.round(DIGITS).tolist(), strict=True))
 
 
-def write_state(home: Home, rows: list[tuple[Any, ...]]) -> bool:
-    """_state.json, one line a note; not written if nothing but its stamp would change."""
+def _state(home: Home) -> str:
+    try:
+        return home.tree.read(STATE)[0].decode(errors="replace")
+    except NotFound:
+        return ""
+
+
+def _render(rows: list[tuple[Any, ...]], now: float) -> str:
+    """_state.json in the seed's shape, one line a note."""
     entries = ",\n".join(
         f'    {json.dumps(note)}: {{"access_count": {count}, "last_accessed": {"null" if last is None else _quoted(last)}, '
         f'"decay_score": {score!r}}}' for note, count, last, score in rows)
-    head, tail = '{\n  "version": 1,\n  "updated": ', ',\n  "entries": {' + (f"\n{entries}\n  " if rows else "") + "}\n}\n"
-    try:
-        before = home.tree.read(STATE)[0].decode(errors="replace")
-    except NotFound:
-        before = ""
-    if before.startswith(head) and before[len(head) :].partition(",\n")[2] == tail[2:]:
-        return False
-    return home.build(STATE, f"{head}{_quoted(home.clock())}{tail}".encode())
+    inner = f"\n{entries}\n  " if rows else ""
+    return f'{{\n  "version": 1,\n  "updated": {_quoted(now)},\n  "entries": {{{inner}}}\n}}\n'
 
 
 def _quoted(seconds: float) -> str:
@@ -69,7 +84,7 @@ def _quoted(seconds: float) -> str:
 
 def standings(home: Home) -> list[Standing]:
     """Every note with its use and its score as of now; insights bring the opening of their text."""
-    scores = {row[0]: row[3] for row in _score(home)}
+    scores = {row[0]: row[3] for row in _score(home, _moment(home))}
     more = ", r.n, r.title, r.unit, r.project, r.trust"
     tags: dict[int, list[str]] = {}
     for record, tag in home.db.execute("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record "

@@ -190,10 +190,10 @@ def near_notes(home: Home, title: str, text: str, *, but: str = "", limit: int =
     if not words:
         return []
     rows = home.db.execute(
-        "SELECT r.*, min(bm25(words, 1.0, 2.0, 1.0)) AS score FROM words JOIN passages p ON p.n = words.rowid "
-        "JOIN records r ON r.n = p.record WHERE words MATCH ? AND r.kind = 'note' AND r.id <> ? "
-        "GROUP BY r.n ORDER BY score LIMIT ?", [" OR ".join(f'"{word}"' for word in words), but, limit]).fetchall()
-    found = [Row(*row[:-1]) for row in rows]
+        "SELECT r.*, bm25(words, 1.0, 2.0, 1.0) AS score FROM words JOIN passages p ON p.n = words.rowid "
+        "JOIN records r ON r.n = p.record WHERE words MATCH ? AND r.kind = 'note' AND r.id <> ? ORDER BY score, r.id LIMIT ?",
+        [" OR ".join(f'"{word}"' for word in words), but, 3 * limit])
+    found = list({row[1]: Row(*row[:-1]) for row in rows}.values())[:limit]
     texts = first_passages(home, [row.n for row in found])
     vectors = Static().embed([f"{title}. {text[:800]}", *(f"{row.title}. {texts.get(row.n, '')}" for row in found)])
     near = [(row, round(float(value), 4)) for row, value in zip(found, vectors[1:] @ vectors[0], strict=True)]

@@ -49,7 +49,11 @@ def revise(home: Home, record: Any, changes: dict[str, Any]) -> Any:
     if record.kind == "chunk":
         return _revise_chunk(record, changes)
     if record.kind == "work":
-        return _merge(record, changes)
+        from strata.verbs.work import revise_work
+
+        return revise_work(home, record, changes)
+    if record.kind == "chapter":  # what a person changed is that person's from now on
+        changes = {"origin": "manual", "rule": None, **changes}
     return record.replace(**changes)
 
 
@@ -81,15 +85,6 @@ def _revise_chunk(chunk: Any, changes: dict[str, Any]) -> Any:
     if inner:
         changes["metadata"] = chunk.metadata.replace(**inner)
     return chunk.replace(**changes)
-
-
-def _merge(record: Any, changes: Mapping[str, Any]) -> Any:
-    """Objects are merged, arrays and values replaced."""
-    before = record.to_dict()
-    unknown = [key for key in changes if key not in before]
-    if unknown:
-        raise Invalid(f"{record.kind} has no field {unknown[0]!r}", f"it has {', '.join(before)}")
-    return type(record).from_dict(lay(before, changes))
 
 
 def lay(before: Any, after: Any) -> Any:

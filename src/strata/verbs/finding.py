@@ -16,8 +16,11 @@ from strata.model.record import DEPTHS
 from strata.model.shape import plain
 
 
-def locate(home: Home, handle: str) -> Row:
-    """The one record a handle means: an id, a unique beginning of one, a title, an alias, a memo's name."""
+def locate(home: Home, handle: str, *, follow: bool = True) -> Row:
+    """The one record a handle means: an id, a unique beginning of one, a title, an alias, a memo's name.
+
+    A note that was merged into another is found there, unless `follow` is False.
+    """
     if not isinstance(handle, str) or not handle.strip():
         raise Invalid("an id is missing")
     rows = read.resolve(home.db, handle)
@@ -33,6 +36,9 @@ def locate(home: Home, handle: str) -> Row:
         raise Invalid(f"{handle!r} could be {len(rows)} records: {some}", "give more of the id")
     if not rows:
         gone = read.archived(home.db, handle)
+        merged = read.merged_into(home.db, handle) if follow else None
+        if merged:
+            return merged
         if gone:
             raise NotFound(f"{handle!r} is forgotten", f"bring it back with: strata restore {handle}")
         raise NotFound(f"no record {handle[:80]!r}", "look with: strata recall WORDS, or strata list")

@@ -18,7 +18,7 @@ BUILT = ("topic", "global")
 
 def forget(home: Home, handle: str) -> str:
     """Put a record into the archive; its links are hidden until it comes back."""
-    row = locate(home, handle)
+    row = locate(home, handle, follow=False)
     if row.kind in BUILT:
         raise Invalid(f"a {row.kind} is built and would come back", "forget the entries it is built from")
     if row.kind == "fact":

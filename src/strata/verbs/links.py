@@ -30,7 +30,7 @@ def link(home: Home, source: str, type: str, target: str, *, strength: float | N
     word = _word(a.kind, b.kind, type)
     made = Link(source=a.id, type=word, target=b.id, strength=strength, context=context, created=home.clock())
     if word == "supersedes":
-        _refuse_cycle(home, a.id, b.id)
+        refuse_cycle(home, a.id, b.id)
     if (a.kind, b.kind) == ("note", "note") and word in NOTE_TYPES:
         return _link_notes(home, a, b, made, text, key)
     if (a.kind, b.kind) == ("chunk", "chunk") and word in CHUNK_TYPES:
@@ -58,10 +58,8 @@ def _word(a: str, b: str, type: str) -> str:
     raise AssertionError
 
 
-def _refuse_cycle(home: Home, newer: str, older: str) -> None:
-    replaces: dict[str, list[str]] = {}
-    for new, old in home.db.execute("SELECT a, b FROM links WHERE word = 'supersedes'"):
-        replaces.setdefault(new, []).append(old)
+def refuse_cycle(home: Home, newer: str, older: str) -> None:
+    """A record that already replaces another, directly or through others, cannot be replaced by it."""
     todo, seen = [older], set()
     while todo:
         here = todo.pop()
@@ -69,7 +67,7 @@ def _refuse_cycle(home: Home, newer: str, older: str) -> None:
             raise Invalid(f"{older} already supersedes {newer}", "a record cannot be newer than what replaced it")
         if here not in seen:
             seen.add(here)
-            todo.extend(replaces.get(here, ()))
+            todo.extend(old for old, in home.db.execute("SELECT b FROM links WHERE a = ? AND word = 'supersedes'", (here,)))
 
 
 def standing(home: Home, a: str, word: str, b: str) -> Any:

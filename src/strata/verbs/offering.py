@@ -26,9 +26,10 @@ LOOKED_AT = 40  # works on one file that are weighed against each other
 RECENT = 200
 _WORD = re.compile(r"\w+")
 _TOUCH = """m.id, m.intent_goal, m.intent_type, m.agent_id, m.created_at, m.outcome_success, m.outcome_summary"""
-_MORE = """coalesce(m.outcome ->> '$.failure_reason', ''), coalesce(m.reasoning ->> '$.approach_chosen', '')"""
+_WHY = """CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.outcome, '$.failure_reason'), '') END,
+CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.reasoning, '$.approach_chosen'), '') END"""
 _REPLACED = "EXISTS (SELECT 1 FROM links l JOIN records n ON n.id = l.a WHERE l.b = m.id AND l.word = 'supersedes')"
-_FILE = f"""SELECT {_TOUCH}, f.operation, {_MORE}, {_REPLACED}, d.path, d.size, d.mtime, d.ctime, d.inode
+_FILE = f"""SELECT {_TOUCH}, f.operation, {_WHY}, {_REPLACED}, d.path, d.size, d.mtime, d.ctime, d.inode
 FROM memory_files f JOIN memories m ON m.id = f.memory_id JOIN records r ON r.id = m.id JOIN documents d ON d.unit = r.unit
 WHERE f.file_path IN (%s) ORDER BY m.created_at DESC, m.id LIMIT {LOOKED_AT}"""
 
@@ -43,7 +44,7 @@ def check_file(home: Home, path: str, *, plan: str = "", again: bool = False, li
         return FileNotices(path, 0, ())
     rows = _read_touches(home, names)
     known = len(rows) if len(rows) < LOOKED_AT else _count(home, names)
-    touches = [Touch(*row[:8], row[8], row[9], (), bool(row[10])) for row in rows]
+    touches = [Touch(*row[:11]) for row in rows]
     found = notices.check_file(path, touches, now, known=known, shown=None if again else shown_lately(home, now), plan=plan,
                                limit=limit)
     if found.notices:
@@ -59,8 +60,8 @@ def stored_names(home: Home, path: str) -> list[str]:
              if same_file(stored, bare)]
     if found:
         return found
-    return [stored for stored, in home.db.execute(
-        "SELECT DISTINCT file_path FROM memory_files WHERE file_path >= ? AND file_path < ? LIMIT 500", (f"{bare}/", f"{bare}0"))]
+    below = "SELECT DISTINCT file_path FROM memory_files WHERE file_path >= ? AND file_path < ? LIMIT 500"
+    return [stored for stored, in home.db.execute(below, (f"{bare}/", f"{bare}0"))]
 
 
 def same_file(stored: str, asked: str) -> bool:
@@ -137,21 +138,23 @@ def check_intent(home: Home, goal: str, task_type: str | None = None, *, limit: 
     if not words:
         raise Invalid("the goal is empty", "say what is to be done")
     rows = home.db.execute(
-        f"SELECT {_TOUCH}, '', {_MORE}, {_REPLACED} FROM words w JOIN passages p ON p.n = w.rowid JOIN records r ON r.n = p.record "
-        "JOIN memories m ON m.id = r.id WHERE words MATCH ? ORDER BY bm25(words, 1.0, 4.0, 1.0) LIMIT 60",
+        f"SELECT {_TOUCH}, '', {_WHY}, {_REPLACED} FROM words w JOIN passages p ON p.n = w.rowid "
+        "JOIN records r ON r.n = p.record JOIN memories m ON m.id = r.id "
+        "WHERE words MATCH ? ORDER BY bm25(words, 1.0, 4.0, 1.0) LIMIT 60",
         (" OR ".join(f'"{word}"' for word in words),))
-    touches = {row[0]: Touch(*row[:10], (), bool(row[10])) for row in rows}
+    touches = {row[0]: Touch(*row) for row in rows}
     return match_intent(goal, task_type, touches.values(), home.clock(), limit)
 
 
 def unfinished(home: Home, project: str | None = None, *, limit: int = MOST) -> list[Notice]:
     """What was left undone: failures that nothing made good, and steps still to take."""
+    steps = "coalesce(json_extract(m.outcome, '$.follow_up_needed'), '[]')"
     rows = home.db.execute(
-        f"SELECT {_TOUCH}, '', {_MORE}, coalesce(m.outcome ->> '$.follow_up_needed', '[]'), {_REPLACED} FROM memories m "
+        f"SELECT {_TOUCH}, '', {_WHY}, {_REPLACED}, {steps} FROM memories m "
         f"WHERE (?1 IS NULL OR m.project_id = ?1) ORDER BY m.created_at DESC, m.id LIMIT {RECENT}", (project,))
     return start_session(list(_with_steps(rows)), home.clock(), limit)
 
 
 def _with_steps(rows: Iterable[Any]) -> Iterable[Touch]:
     for row in rows:
-        yield Touch(*row[:10], tuple(json.loads(row[10])), bool(row[11]))
+        yield Touch(*row[:11])._replace(follow_ups=tuple(json.loads(row[11])))

@@ -18,6 +18,7 @@ from strata.index import read
 from strata.verbs.exports import write_exports
 from strata.verbs.finding import fetch, locate
 from strata.verbs.lifecycle import BUILT, files_of
+from strata.verbs.merging import records_about
 
 BEYOND = ("git history", "exports and backups made earlier", "copies on other machines")
 
@@ -25,6 +26,7 @@ BEYOND = ("git history", "exports and backups made earlier", "copies on other ma
 def purge(home: Home, handle: str) -> dict[str, Any]:
     """Remove a record, its archive copy, links, usage, curation and diary lines; then shrink the index."""
     files, record, kind, mention = _target(home, handle)
+    merged = read.merged_into(home.db, record)
     removed = []
     with home.tree.lock():
         for path in files:
@@ -38,7 +40,8 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
         rewritten += write_exports(home)
     home.index.db.execute("INSERT INTO words(words) VALUES ('optimize')")
     home.index.db.execute("VACUUM")
-    return {"id": record, "removed": removed, "rewritten": [*touched, *rewritten], "beyond_reach": list(BEYOND)}
+    kept = [f"its text in {merged.unit}, into which it was merged"] if merged else []
+    return {"id": record, "removed": removed, "rewritten": [*touched, *rewritten], "beyond_reach": [*kept, *BEYOND]}
 
 
 class _Gone:
@@ -52,8 +55,9 @@ def _target(home: Home, handle: str) -> tuple[list[str], str, str, str]:
     copies = [path for _, _, _, unit in old
               for path in ([unit] if home.tree.look(unit) else [f"{unit}/{part}" for part in paths.ENTRY_FILES])
               if home.tree.look(path)]
+    copies += records_about(home, handle if old else locate(home, handle, follow=False).id)
     try:
-        row = locate(home, handle)
+        row = locate(home, handle, follow=False)
     except NotFound:
         if not old:
             raise

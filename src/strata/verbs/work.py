@@ -15,14 +15,14 @@ from strata.home import Home
 from strata.index import read
 from strata.model.ids import check_agent_id, check_prefixed
 from strata.model.link import WORK_TYPES
-from strata.model.shape import plain
+from strata.model.shape import Shape, plain
 from strata.model.times import parse_time
 from strata.model.work import Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
 from strata.verbs.editing import lay
 from strata.verbs.finding import locate
 from strata.verbs.notes import derived_id
 
-LAYERS = {"intent": Intent, "perception": Perception, "reasoning": Reasoning, "outcome": Outcome}
+LAYERS: dict[str, type[Shape]] = {"intent": Intent, "perception": Perception, "reasoning": Reasoning, "outcome": Outcome}
 FLAT = {field: layer for layer, shape in LAYERS.items() for field in shape._fields if field != "extra"}
 WHOLE = (*LAYERS, "actions", "links", "tags", "importance")
 CREDITED = ("agent_id", "session_id", "origin", "access_count", "last_accessed", "links_at")
@@ -161,14 +161,17 @@ def register(home: Home, id: str | None = None, *, type: str | None = None, pare
         raise Conflict(f"{name} is known as a {known.type} agent" + (f" of {known.parent_id}" if known.parent_id else ""),
                        "choose another id")
     merged = known.replace(metadata=lay(plain(known.metadata), dict(metadata or {})))
-    return known if merged == known else home.change(loaded, merged, verb="agent")  # type: ignore[no-any-return]
+    if merged != known:
+        home.change(loaded, merged, verb="agent")
+    return merged
 
 
 def agents(home: Home, project: str | None = None) -> list[dict[str, Any]]:
     """Who works here: registered agents, and those known only by their works."""
     home.ensure_fresh()
-    query = """SELECT a.id, a.type, a.parent_id, a.project_id, a.created_at, a.metadata, count(m.id), count(DISTINCT m.session_id),
-               max(m.created_at), EXISTS (SELECT 1 FROM records r WHERE r.id = a.id AND r.kind = 'agent')
+    query = """SELECT a.id, a.type, a.parent_id, a.project_id, a.created_at, a.metadata, count(m.id),
+               count(DISTINCT m.session_id), max(m.created_at),
+               EXISTS (SELECT 1 FROM records r WHERE r.id = a.id AND r.kind = 'agent')
                FROM agents a LEFT JOIN memories m ON m.agent_id = a.id AND (?1 IS NULL OR m.project_id = ?1)
                GROUP BY a.id ORDER BY max(m.created_at) DESC, a.id"""
     found = []
@@ -197,8 +200,9 @@ def resume(home: Home, agent: str | None = None, session: str | None = None) -> 
     name = check_agent_id(agent or home.config.agent)
     if not home.db.execute("SELECT 1 FROM agents WHERE id = ?", (name,)).fetchone():
         raise NotFound(f"no agent {name!r}", f"register it with: strata agent {name}")
-    last = home.db.execute("SELECT session_id, project_id FROM memories WHERE agent_id = ?1 AND (?2 IS NULL OR session_id = ?2) "
-                           "ORDER BY created_at DESC, id LIMIT 1", (name, session)).fetchone()
+    last = home.db.execute("SELECT session_id, project_id FROM memories WHERE agent_id = ?1 "
+                           "AND (?2 IS NULL OR session_id = ?2) ORDER BY created_at DESC, id LIMIT 1",
+                           (name, session)).fetchone()
     if session and not last:
         raise NotFound(f"{name} has no session {session!r}", "leave it out for the latest one")
     home.session, project = last if last else (home.session, home.config.project)
@@ -240,8 +244,9 @@ def _walk(home: Home, start: str, way: str, max_depth: int) -> list[dict[str, An
                 continue
             count += 1
             again = link.id in opened
-            below.setdefault(at, []).append({"id": link.id, "kind": link.kind, "title": link.title, "link": link.word, "from": here,
-                                             "depth": depth + 1, "direction": way, "again": again, "step": count})
+            below.setdefault(at, []).append({
+                "id": link.id, "kind": link.kind, "title": link.title, "link": link.word, "from": here, "depth": depth + 1,
+                "direction": way, "again": again, "step": count})
             if not again:
                 opened.add(link.id)
                 if depth + 1 < max_depth:

@@ -98,11 +98,11 @@ class Desk:
         """A word on the side."""
         print(f"strata: {text}", file=sys.stderr)
 
-    def kept(self, record: Any, what: str = "kept") -> None:
-        """A writer's answer."""
+    def kept(self, record: Any, what: str = "kept", **more: Any) -> None:
+        """A writer's answer; `more` is what else the JSON should say."""
         row = self.mem.home.db.execute("SELECT unit FROM records WHERE id = ?", (record.id,)).fetchone()
         path = row[0] if row else ""
-        self.answer(record_shape(record, path), f"{what} {record.kind} {record.id}" + (f"  {path}" if path else ""))
+        self.answer(record_shape(record, path) | more, f"{what} {record.kind} {record.id}" + (f"  {path}" if path else ""))
 
     def table(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str], total: int | None = None) -> None:
         """A list: JSON items, a dressed table on a terminal, tab-separated lines in a pipe."""

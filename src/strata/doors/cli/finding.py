@@ -1,4 +1,4 @@
-"""Commands that find: recall, get, list, related, tags, stats."""
+"""Commands that find: recall, get, list, related, stats."""
 
 from __future__ import annotations
 
@@ -104,10 +104,6 @@ def _related(desk: Desk) -> None:
     desk.table(desk.mem.related(desk.args.id, desk.args.depth), ("distance", "link", "id", "kind", "title", "context"))
 
 
-def _tags(desk: Desk) -> None:
-    desk.table(desk.mem.tags(), ("tag", "count"))
-
-
 def _stats(desk: Desk) -> None:
     found = desk.mem.stats()
     kinds = "\n".join(f"  {kind:<10}{count:>8}" for kind, count in found["kinds"].items())
@@ -127,6 +123,5 @@ COMMANDS = {
     "get": Command(_get_arguments, _get, "  strata get a1b2c3\n  strata get user_prefers_structured_output --json"),
     "list": Command(_list_arguments, _list, "  strata list --kind note --tag redis\n  strata list --forgotten"),
     "related": Command(_related_arguments, _related, "  strata related a1b2c3 --depth 2"),
-    "tags": Command(_no_arguments, _tags, "  strata tags"),
     "stats": Command(_no_arguments, _stats, "  strata stats --json"),
 }

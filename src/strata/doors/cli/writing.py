@@ -22,6 +22,7 @@ def _note_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--precondition", action="append")
     parser.add_argument("--postcondition", action="append")
     parser.add_argument("--key", help="the same key again keeps no second note")
+    parser.add_argument("--no-propose", action="store_true", help="propose no edges to other notes")
 
 
 def _note(desk: Desk) -> None:
@@ -29,7 +30,12 @@ def _note(desk: Desk) -> None:
     kept = desk.mem.note(args.title, desk.text(args.text), type=args.type, tags=args.tag, importance=args.importance,
                          confidence=args.confidence, steps=args.step, preconditions=args.precondition,
                          postconditions=args.postcondition, key=args.key, **desk.scope())
-    desk.kept(kept)
+    proposals = [] if args.no_propose else desk.mem.suggest_edges(kept.id)
+    desk.kept(kept, proposals=[{"source": one.source, "type": one.type, "target": one.target, "strength": one.strength,
+                                "title": one.title} for one in proposals])
+    if not args.json:
+        for one in proposals:
+            desk.tell(f"perhaps: strata link {one.source[:8]} {one.type} {one.target[:8]}  ({one.title})")
 
 
 def _memo_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,136 @@
+"""Answers as an agent sees them: what was recalled stands in a fence, with where it comes from; the rest is ids and numbers.
+
+Titles, tags and texts of records are other people's sentences, so none of them leaves this module outside a fence. The
+mark is fresh for every answer. Used by the MCP door and by the hooks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from secrets import token_hex
+from typing import Any
+
+from strata.errors import Invalid
+from strata.model.fence import fence
+
+_SAFE = ("id", "kind", "type", "score", "created", "superseded_by", "distance", "link", "from", "to", "count", "count_uses",
+         "edge_id", "strength")
+
+
+def fenced(text: str, origin: str) -> str:
+    """The text in a fence with a mark that cannot be in it."""
+    for _ in range(8):
+        try:
+            return fence(text, token_hex(8), origin)
+        except Invalid:
+            continue  # the mark happened to be in the text
+    return fence(text, token_hex(16), origin)
+
+
+def answer(gives: str, value: Any, source: str) -> tuple[dict[str, Any], str]:
+    """(structured content, text) for a tool's plain answer."""
+    shown = _SHAPES[gives](value, source)
+    text = shown.get("text")
+    return shown, text if isinstance(text, str) else json.dumps(shown, ensure_ascii=False)
+
+
+def hit_lines(hit: Mapping[str, Any]) -> str:
+    """One hit as text: what it is and where it comes from, then what it says."""
+    origin = hit.get("origin") or {}
+    marks = [f"{hit.get('kind')} {hit.get('id')}", str(hit.get("created") or "")[:10], _who(origin)]
+    if hit.get("tags"):
+        marks.append("tags " + ", ".join(map(str, hit["tags"])))
+    if hit.get("superseded_by"):
+        marks.append(f"superseded by {hit['superseded_by']}")
+    parts = [f"## {hit.get('title')}", "[" + "; ".join(mark for mark in marks if mark) + "]", str(hit.get("text") or "")]
+    for near in hit.get("context") or ():
+        parts.append(f"({near.get('title') or near.get('id') or 'beside it'}) {near.get('text', '')}")
+    return "\n".join(part for part in parts if part)
+
+
+def _who(origin: Mapping[str, Any]) -> str:
+    return " ".join(str(origin[name]) for name in ("trust", "door") if origin.get(name))
+
+
+def _trusts(hits: Sequence[Mapping[str, Any]]) -> str:
+    return "/".join(sorted({str((hit.get("origin") or {}).get("trust", "user")) for hit in hits}))
+
+
+def _hits(value: Mapping[str, Any], source: str) -> dict[str, Any]:
+    hits = value.get("hits", [])
+    if not hits:
+        text = "nothing is known about this"
+    else:
+        origin = f"{source}; {len(hits)} records; trust {_trusts(hits)}"
+        text = fenced("\n\n".join(map(hit_lines, hits)), origin)
+    shown = {"enough": bool(value.get("enough")), "tokens": value.get("tokens", 0),
+             "hits": [{**_safe(hit), "trust": (hit.get("origin") or {}).get("trust", "user")} for hit in hits], "text": text}
+    return {**shown, "index_lag": value["index_lag"]} if value.get("index_lag") else shown
+
+
+def _hit(value: Mapping[str, Any], source: str) -> dict[str, Any]:
+    return {**_safe(value), "path": value.get("path", ""), "text": fenced(hit_lines(value), f"{source}; trust {_trusts([value])}")}
+
+
+def _record(value: Any, source: str) -> dict[str, Any]:  # noqa: ARG001 (the shapes are called alike)
+    """A writer's answer: what was kept, under which id; never its text, which the caller just sent."""
+    if isinstance(value, list):
+        first = value[0] if value else {}
+        ids = [item.get("id") if isinstance(item, Mapping) else item for item in value]
+        return {**_record(first, source), "ids": ids} if value else {"id": "", "kind": "", "ids": []}
+    if isinstance(value, Mapping):
+        inner = value.get("record") if isinstance(value.get("record"), Mapping) else {}
+        kept = {name: value[name] for name in ("id", "kind", "path", "link", "from", "to", "score") if value.get(name) is not None}
+        facts = inner.get("facts") if isinstance(inner, Mapping) else None
+        return {"id": "", "kind": "", **kept, **({"facts": len(facts)} if isinstance(facts, list) else {})}
+    return {"id": str(value or ""), "kind": ""}
+
+
+def _items(value: Any, source: str) -> dict[str, Any]:
+    items = value.get("items", value) if isinstance(value, Mapping) else value
+    if isinstance(items, Mapping):
+        items = list(items.values()) if all(isinstance(item, Mapping) for item in items.values()) else [items]
+    items = items if isinstance(items, list) else [items] if items else []
+    total = value.get("total", len(items)) if isinstance(value, Mapping) else len(items)
+    text = fenced("\n".join(map(_line, items)), f"{source}; {len(items)} of {total}") if items else "nothing"
+    return {"total": total, "items": [_safe(item) for item in items if isinstance(item, Mapping)], "text": text}
+
+
+def _line(item: Any) -> str:
+    """A row of a list as one line, or a record as its fields."""
+    if not isinstance(item, Mapping):
+        return str(item)
+    row = item["record"] if isinstance(item.get("record"), Mapping) else item
+    head = f"- {item['id']} " if item.get("id") else "- "
+    rest = {name: value for name, value in row.items() if name not in ("id", "path", "origin") and value not in (None, "", [], {})}
+    return head + "; ".join(f"{name}: {_cell(value)}" for name, value in rest.items())
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
+        return ", ".join(map(str, value))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else " ".join(str(value).split())
+
+
+def _text(value: Any, source: str) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        inner = value.get("text")
+        said = inner if isinstance(inner, str) else json.dumps(value, ensure_ascii=False, indent=1)
+    elif isinstance(value, list):
+        said = "\n".join(map(_line, value))
+    else:
+        said = str(value or "")
+    return {"text": fenced(said, source) if said.strip() else "nothing"}
+
+
+def _facts(value: Any, source: str) -> dict[str, Any]:  # noqa: ARG001
+    return dict(value) if isinstance(value, Mapping) else {"result": value}
+
+
+def _safe(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a row that no one wrote as a sentence."""
+    return {name: item[name] for name in _SAFE if item.get(name) is not None and isinstance(item[name], str | int | float)}
+
+
+_SHAPES = {"hits": _hits, "hit": _hit, "record": _record, "items": _items, "text": _text, "facts": _facts}

@@ -1,0 +1,150 @@
+"""How the facts of a topic come together: mentions in, the facts table out.
+
+An entry's summary mentions facts; a person's reviews score and correct them. Mentions with one subject, relation and
+object are one fact. Where a relation has a single value, the newest mention wins and the older fact gets an end. Pure:
+the index brings the rows, in whatever way it keeps them, and this module decides what they mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from strata.errors import Invalid
+from strata.model.dialog import Curation, Entry, Fact
+from strata.model.ids import fact_id, normal
+from strata.model.times import parse_time, zulu
+
+# A subject has one of these at a time, so a newer object replaces the older one. The one table of its kind.
+SINGLE_VALUED = frozenset({
+    "lives in", "lives at", "works at", "works for", "works as", "is named", "is called", "is married to",
+    "is engaged to", "is from", "was born in", "was born on", "is based in", "studies at", "reports to", "runs on",
+    "listens on", "is hosted on", "is deployed on", "is deployed to", "defaults to", "is written in"})
+SINGLE_VALUED_LIKE = r"favou?rite .{1,60}|preferred .{1,60}"
+CORRECTABLE = ("subject", "relation", "object", "type", "time_span", "date", "confidence")
+EVIDENCE_SHOWN = 8  # of a fact said a thousand times: the first entry and the latest ones
+_BEFORE_TIME = 1e11  # keeps marks of the years before 1970 in order
+
+
+class Mention(NamedTuple):
+    """A fact as one entry states it."""
+
+    topic: str
+    mark: str
+    project: str | None
+    fact: Fact
+
+
+class Review(NamedTuple):
+    """A line of curation.jsonl, read: what a person said about a fact. `target` is the id of the corrected one."""
+
+    topic: str
+    mark: str
+    fact_id: str
+    score: float | None
+    target: str | None = None
+    to: Mapping[str, Any] | None = None
+
+
+class Group(NamedTuple):
+    """All mentions of one fact, counted."""
+
+    id: str
+    count: int
+    confidence: float
+    trust: str
+    began: str
+    ended: str
+    score: float | None
+    first: Fact
+    last: Fact
+    evidence: tuple[str, ...] | None = None
+
+
+Look = Callable[[str, str], str | None]  # (fact id, mark) → a mark of that fact, if there is one
+
+
+def mark(ts: float, entry: str, order: int) -> str:
+    """A key that sorts as time does: entry_ts, then entry_id, then the place within the entry."""
+    return f"{ts + _BEFORE_TIME:016.3f} {entry} {order:05d}"
+
+
+def marked_time(found: str) -> str:
+    """The time a mark stands for, as files write it."""
+    return zulu(float(found.split(" ", 1)[0]) - _BEFORE_TIME)
+
+
+def slot_of(topic: str, fact: Fact) -> str:
+    """What a fact competes for: its own id, or for a single-valued relation the subject's one place for it."""
+    relation = normal(fact.relation).replace("_", " ")
+    if relation in SINGLE_VALUED or re.fullmatch(SINGLE_VALUED_LIKE, relation):
+        return "slot_" + sha256(f"{topic}\0{normal(fact.subject)}\0{relation}".encode()).hexdigest()[:16]
+    return fact.id_in(topic)
+
+
+def mentions_of(entry: Entry) -> list[Mention]:
+    """The facts an entry's summary states, each with its source filled in."""
+    meta, origin = entry.meta, entry.meta.origin
+    ts = parse_time(meta.entry_ts)
+    trust = origin.trust if origin else "user"
+    return [Mention(meta.topic, mark(ts, meta.entry_id, order), origin.project if origin else None,
+                    fact.replace(entry_id=meta.entry_id, entry_ts=meta.entry_ts, trust=fact.trust or trust))
+            for order, fact in enumerate(entry.facts)]
+
+
+def read_review(topic: str, number: int, line: Mapping[str, Any]) -> Review:
+    """A curation line as the table takes it; the fact's words count more than its id, for topics can be renamed."""
+    said = Curation.from_dict(line)
+    whole = len(said.fact) == 3
+    about = fact_id(topic, *said.fact) if whole else said.fact_id
+    when = mark(parse_time(said.ts, "ts"), "", number)
+    if said.op == "score":
+        return Review(topic, when, about, said.score)
+    if not whole or not said.to:
+        raise Invalid("a correction needs the fact's three parts and what it should say")
+    unknown = [key for key in said.to if key not in CORRECTABLE]
+    if unknown:
+        raise Invalid(f"{unknown[0]!r} cannot be corrected", f"only {', '.join(CORRECTABLE)}")
+    subject, relation, obj = said.fact
+    new = correct(Fact(subject=subject, relation=relation, object=obj, type="event"), said.to)
+    return Review(topic, when, about, said.score, new.id_in(topic), said.to)
+
+
+def correct(fact: Fact, to: Mapping[str, Any]) -> Fact:
+    """The fact as a person says it should read; what a person says is certain."""
+    return Fact.from_dict({**fact.to_dict(), "confidence": 1.0, "trust": "user", **to})
+
+
+def replay(topic: str, fact: Fact, latest: Callable[[str, str], Review | None]) -> Fact:
+    """The fact after all corrections of it, and of what it was corrected to. `latest` finds the last one after a mark."""
+    after = ""
+    while found := latest(fact.id_in(topic), after):
+        fact, after = correct(fact, found.to or {}), found.mark
+    return fact
+
+
+def settle(topic: str, groups: Sequence[Group], before: Look, after: Look) -> list[Fact]:
+    """The facts of one slot: who holds it, since when, and who held it before.
+
+    What a person rejected replaces nothing; nor does what came from outside replace what a user or agent said.
+    """
+    standing = [group for group in groups if group.score != 0]
+    return [_fact(topic, group, [other for other in standing if other.id != group.id and _may_replace(other, group)]
+                  if group.score != 0 else (), before, after) for group in groups]
+
+
+def _may_replace(new: Group, old: Group) -> bool:
+    return new.trust != "outside" or old.trust == "outside"
+
+
+def _fact(topic: str, group: Group, rivals: Sequence[Group], before: Look, after: Look) -> Fact:
+    interrupted = max((found for rival in rivals if (found := before(rival.id, group.ended))), default="")
+    began = after(group.id, interrupted) or group.began if interrupted else group.began
+    ends = [(found, rival.id) for rival in rivals if (found := after(rival.id, group.ended))]
+    ended, successor = min(ends, default=(None, None))
+    return group.first.replace(
+        type=group.last.type, time_span=group.last.time_span, confidence=group.confidence, trust=group.trust,
+        user_fact_score=group.score, id=group.id, topic=topic, evidence=group.evidence, evidence_count=group.count,
+        valid_from=marked_time(began), valid_until=marked_time(ended) if ended else None, superseded_by=successor)
