@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from strata.derive.chunks import Neighbour, auto_links, detect_type
 from strata.derive.chunking import ChunkingEngine, Piece
+from strata.derive.chunks import Neighbour, auto_links, detect_type
 from strata.errors import Invalid
 from strata.model.sentence_ends import sentences
 

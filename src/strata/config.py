@@ -16,6 +16,7 @@ from typing import Any
 from strata.errors import Invalid
 from strata.model.shape import NOTHING, Value
 
+MAX_BYTES = 4 * 1024 * 1024
 PROVIDERS = ("static", "minilm", "ollama", "openai", "none")
 SEED_KEYS = ("embedding_provider", "openai_api_key", "ollama_model", "openai_model")
 
@@ -79,6 +80,7 @@ class Config(Value):
     chat_url: str | None = None
     chat_model: str | None = None
     chat_key: str | None = None
+    chat_seconds: float = 60.0
     agent: str = "main"
     project: str = "default"
     session: str | None = None
@@ -95,7 +97,7 @@ def load(home: Path, env: Mapping[str, str] = os.environ, cwd: str | None = None
     """The settings in force for a home."""
     tracked = _toml(home / "strata.toml")
     seed = seed_config(home)
-    user = _toml(config_folder(env) / "config.toml")
+    user = _toml(config_folder(env) / "config.toml", follow=True)
     embedding, chat = user.get("embedding", {}), user.get("chat", {})
     provider = env.get("STRATA_PROVIDER") or embedding.get("provider") or _seed_provider(home, seed) or "static"
     if provider not in PROVIDERS:
@@ -109,22 +111,42 @@ def load(home: Path, env: Mapping[str, str] = os.environ, cwd: str | None = None
         ollama_model=embedding.get("ollama_model") or seed.get("ollama_model") or Config.ollama_model,
         openai_model=embedding.get("openai_model") or seed.get("openai_model") or Config.openai_model,
         chat_url=env.get("STRATA_CHAT_URL") or chat.get("url"), chat_model=env.get("STRATA_CHAT_MODEL") or chat.get("model"),
-        chat_key=env.get("STRATA_CHAT_KEY") or chat.get("key"), agent=env.get("STRATA_AGENT") or user.get("agent") or "main",
-        project=env.get("STRATA_PROJECT") or _git_project(cwd or os.getcwd()) or "default",
-        session=env.get("STRATA_SESSION") or None, projects=tuple(tracked.get("projects", ())),
+        chat_key=env.get("STRATA_CHAT_KEY") or chat.get("key"),
+        chat_seconds=_seconds(env.get("STRATA_CHAT_SECONDS") or chat.get("seconds")),
+        agent=env.get("STRATA_AGENT") or user.get("agent") or "main",
+        project=env.get("STRATA_PROJECT") or _git_project(cwd) or "default",
+        session=env.get("STRATA_SESSION") or None, projects=_words(tracked, "projects"),
         language=tracked.get("language", "english"), home_id=str(tracked.get("home_id", "")),
         git_commit=str(tracked.get("git_commit", "off")), caps=tracked.get("caps", {}), tiers=tracked.get("tiers", {}),
         settings=tracked,
     )
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def _text(path: Path, *, follow: bool = False) -> str | None:
+    """A settings file; a home's own must be a plain file, or a stranger's home could make us wait, or read something else."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
     try:
-        text = path.read_text(encoding="utf-8")
+        with open(os.open(path, flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError("it is not a plain file")
+            return file.read(MAX_BYTES).decode("utf-8")
     except FileNotFoundError:
-        return {}
+        return None
     except (OSError, UnicodeDecodeError) as error:
         raise Invalid(f"{path.name} cannot be read: {error}", "mend it or move it away") from None
+
+
+def _seconds(value: Any) -> float:
+    try:
+        return float(value) if value else Config.chat_seconds
+    except (TypeError, ValueError):
+        raise Invalid(f"chat seconds must be a number; got {value!r}") from None
+
+
+def _toml(path: Path, *, follow: bool = False) -> dict[str, Any]:
+    text = _text(path, follow=follow)
+    if text is None:
+        return {}
     import tomllib
 
     try:
@@ -135,15 +157,23 @@ def _toml(path: Path) -> dict[str, Any]:
 
 def seed_config(home: Path) -> dict[str, Any]:
     """Seed 004's _config.json as it stands; empty if there is none."""
-    try:
-        found = json.loads((home / "_config.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    text = _text(home / "_config.json")
+    if text is None:
         return {}
-    except (OSError, ValueError) as error:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise Invalid(f"_config.json cannot be read: {error}", "mend it or move it away") from None
     if not isinstance(found, dict):
         raise Invalid("_config.json must be an object", "mend it or move it away")
     return found
+
+
+def _words(settings: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    found = settings.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
+        raise Invalid(f"{key} in strata.toml must be a list of words", f'write {key} = ["one", "two"]')
+    return tuple(found)
 
 
 def _seed_provider(home: Path, seed: Mapping[str, Any]) -> str | None:
@@ -163,8 +193,11 @@ def _home_key(home: Path, seed: Mapping[str, Any]) -> str | None:
     return key if private else None
 
 
-def _git_project(start: str) -> str | None:
-    here = Path(start)
+def _git_project(start: str | None) -> str | None:
+    try:
+        here = Path(start or os.getcwd())
+    except FileNotFoundError:  # the folder one stands in was removed
+        return None
     for folder in (here, *here.parents):
         if (folder / ".git").exists():
             return folder.name or None

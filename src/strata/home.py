@@ -23,6 +23,7 @@ from strata.model import log
 from strata.model.finding import Change
 from strata.model.record import Origin, Usage
 from strata.model.shape import Value
+from strata.units import make_unit
 
 QUICK_SWEEP = 0.010  # seconds
 SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of the time
@@ -48,6 +49,7 @@ class Home:
         self.notices: list[str] = []
         self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
         self._pending: list[write.Unit] | None = None
+        self._counting = True
 
     @property
     def db(self) -> sqlite3.Connection:
@@ -107,10 +109,17 @@ class Home:
             if before is not None:
                 self.keep_edited(path, before)
             token = self.tree.write(path, data, None if before is None else fingerprint(before))
-            self.index.set(f"built:{path}", fingerprint(data))
+            self._remember_built(path, data)
             if paths.kind_of(path):
                 self._indexed(path, codec.decode(path, data, token.mtime / 1e9), {path: (token, data)})
         return True
+
+    def _remember_built(self, path: str, data: bytes) -> None:
+        try:
+            with self.index.writing():
+                self.index.set(f"built:{path}", fingerprint(data))
+        except (Busy, CannotWrite) as error:
+            log.debug("index: %s", error)
 
     def keep_edited(self, path: str, data: bytes) -> None:
         """Copy a derived file aside if somebody changed it since it was built."""
@@ -128,7 +137,7 @@ class Home:
         with self.tree.lock():
             self.tree.move(path, to)
             data, token = self.tree.read(to)
-            self._put(sync.make_unit(to, codec.decode(to, data, token.mtime / 1e9), {to: (token, data)}), gone=[path])
+            self._put(make_unit(to, codec.decode(to, data, token.mtime / 1e9), {to: (token, data)}), gone=[path])
             self.audit("moved", record, fingerprint(data))
 
     def put_away(self, record: Any, files: Sequence[str]) -> list[str]:
@@ -154,8 +163,12 @@ class Home:
             self.notices.append(str(error))
         log.info("%s %s %s", verb, record.kind, record.id)
 
+    def take_in(self, unit: str, record: Any, files: dict[str, tuple[Token, bytes]]) -> None:
+        """What was just written in several files goes into the index."""
+        self._indexed(unit, [record], files)
+
     def _indexed(self, unit: str, records: Sequence[Any], files: dict[str, tuple[Token, bytes]]) -> None:
-        self._put(sync.make_unit(unit, records, files))
+        self._put(make_unit(unit, records, files))
 
     def _put(self, unit: write.Unit, gone: Sequence[str] = ()) -> None:
         if self._pending is not None and not gone:
@@ -196,13 +209,22 @@ class Home:
     # Usage
 
     def used(self, ids: Sequence[str]) -> None:
-        """Count what was delivered; a failing ledger never fails a read."""
-        if not ids:
+        """Count what was delivered; a failing ledger never fails a read. What a hook delivers was not asked for."""
+        if not ids or not self._counting or self.door == "hook":
             return
         try:
             ledger.count_usage(self.tree, self.machine, self.clock(), self.door, ids)
         except (CannotWrite, Busy, Damaged) as error:
             log.debug("usage: %s", error)
+
+    @contextmanager
+    def uncounted(self) -> Iterator[None]:
+        """What is read inside is no use: a brief, a hook, a search on somebody's way to an answer."""
+        before, self._counting = self._counting, False
+        try:
+            yield
+        finally:
+            self._counting = before
 
     def fold_usage(self) -> None:
         """Bring the index's counts up to the ledger's end."""
@@ -249,7 +271,10 @@ class Home:
         """Sweep if that is cheap, or if the last one is long enough ago."""
         cost, last = self.index.get("sweep_cost"), self.index.get("swept", 0.0)
         if cost is None or cost < QUICK_SWEEP or time.time() - last > cost * SWEEP_SHARE:
-            self.sweep()
+            try:
+                self.sweep()
+            except (Busy, CannotWrite) as error:  # an answer from a moment ago is better than none
+                log.warning("sync: %s", error)
 
     def lag(self) -> float:
         """Seconds since the last sweep."""

@@ -17,15 +17,24 @@ from strata.index.store import Index
 from strata.model.filter import make_filter
 
 if TYPE_CHECKING:
+    from strata.derive.notices import FileNotices, Notice
+    from strata.derive.reasoning import Reasoning
     from strata.derive.similar import EdgeProposal, TagScore
+    from strata.model.chunk import Chunk
+    from strata.model.dialog import Entry, Fact, GlobalMemory, Topic
     from strata.model.finding import Change, Finding
     from strata.model.hit import Hit, Recall
     from strata.model.link import Link
     from strata.model.memo import Memo
     from strata.model.note import Note
+    from strata.model.work import Agent, Chapter, Wisdom, Work
     from strata.sync import Progress
     from strata.upkeep import Report
+    from strata.verbs.cold import Move
+    from strata.verbs.memos import Garden
+    from strata.verbs.reasoning import Explored
     from strata.verbs.reports import Reflected
+    from strata.verbs.session import Brief, Ended
 
 
 def _new_id() -> str:
@@ -46,6 +55,8 @@ class Memory:
         self.home = Home(tree=DiskTree(str(root)), index=Index(configuration.cache_folder(), str(root)), config=settings,
                          clock=clock, new_id=new_id, machine=configuration.machine_id(), door=door, trust=trust,
                          session=settings.session or f"session-{os.urandom(6).hex()}")
+        if self.home.index.path is None:
+            self.home.notices.append("no cache folder can be written; the index is kept in memory and made anew each time")
         if self.home.index.get("swept") is None:
             self.home.sweep(accept_removals=True)
 
@@ -84,6 +95,12 @@ class Memory:
 
         return init(self.home)
 
+    def remember(self, text: str, **more: Any) -> Sequence[Chunk]:
+        """Cut a text into chunks and keep them (conversation_id=, tags=, type=, confidence=, created=, source=, key=)."""
+        from strata.verbs.chunks import remember
+
+        return remember(self.home, text, **more)
+
     def note(self, title: str, text: str = "", **more: Any) -> Note:
         from strata.verbs.notes import note
 
@@ -93,6 +110,36 @@ class Memory:
         from strata.verbs.memos import memo
 
         return memo(self.home, name, text, **more)
+
+    def log(self, dialog: Any, topic: str | None = None, **more: Any) -> Entry:
+        """Keep a dialog (text, path or messages) and draw its facts; `ask` is a model to ask instead of the configured one."""
+        from strata.verbs.dialogs import log
+
+        return log(self.home, dialog, topic, providers=self.providers, **more)
+
+    def review(self, fact: str, *args: Any, **more: Any) -> Fact:
+        """A person's word on a fact: score=0…10 or None, correct={"object": "…"}."""
+        from strata.verbs.dialogs import review
+
+        return review(self.home, fact, *args, **more)
+
+    def record(self, work: Mapping[str, Any] | None = None, **fields: Any) -> Work:
+        """Keep one unit of work: the five layers, or their fields flat; goal, task_type, success and summary are enough."""
+        from strata.verbs.work import record
+
+        return record(self.home, work, **fields)
+
+    def agent(self, id: str | None = None, **more: Any) -> Agent:
+        """Register an agent (type=, parent=, project=, metadata=), or get the one that is registered."""
+        from strata.verbs.work import register
+
+        return register(self.home, id, **more)
+
+    def chapter(self, works: Sequence[str], **more: Any) -> Chapter:
+        """Make a chapter of these works by hand."""
+        from strata.verbs.chapters import make_chapter
+
+        return make_chapter(self.home, works, **more)
 
     def edit(self, id: str, *, expect: str | None = None, **changes: Any) -> Any:
         from strata.verbs.editing import edit
@@ -131,9 +178,15 @@ class Memory:
         return restore(self.home, id)
 
     def episode(self, heading: str, *, type: str = "diary", tags: Sequence[str] = (), summary: str = "") -> None:
-        from strata.verbs.episodes import episode
+        from strata.verbs.notes import episode
 
         episode(self.home, heading, type=type, tags=tags, summary=summary)
+
+    def diary(self, date: str | None = None) -> Sequence[Mapping[str, Any]]:
+        """A day's episodes; today's by default."""
+        from strata.verbs.notes import read_diary
+
+        return read_diary(self.home, date)
 
     def merge(self, keep: str, absorb: str) -> Note:
         from strata.verbs.merging import merge
@@ -203,7 +256,117 @@ class Memory:
 
         return stats(self.home)
 
+    def trace(self, id: str, direction: str = "both", max_depth: int = 10) -> Sequence[Mapping[str, Any]]:
+        """What caused a record and what it led to, as a tree in reading order."""
+        from strata.verbs.work import trace
+
+        return trace(self.home, id, direction, max_depth)
+
+    def check_file(self, path: str, *, plan: str = "", again: bool = False) -> FileNotices:
+        """What is worth knowing before touching a file; `plan` says what is about to be done."""
+        from strata.verbs.offering import check_file
+
+        return check_file(self.home, path, plan=plan, again=again)
+
+    def check_intent(self, goal: str, task_type: str | None = None) -> Sequence[Notice]:
+        """Earlier works with much the same aim."""
+        from strata.verbs.offering import check_intent
+
+        return check_intent(self.home, goal, task_type)
+
+    def unfinished(self, project: str | None = None) -> Sequence[Notice]:
+        """Failures that nothing made good yet, and steps still to take."""
+        from strata.verbs.offering import unfinished
+
+        return unfinished(self.home, project)
+
+    def agents(self, project: str | None = None) -> Sequence[Mapping[str, Any]]:
+        from strata.verbs.work import agents
+
+        return agents(self.home, project)
+
+    def resume(self, agent: str | None = None, session: str | None = None) -> Mapping[str, Any]:
+        """Take up an agent's latest session, or the one named."""
+        from strata.verbs.work import resume
+
+        return resume(self.home, agent, session)
+
+    def facts(self, topic: str | None = None, **chosen: Any) -> Sequence[Fact]:
+        from strata.verbs.dialogs import facts
+
+        return facts(self.home, topic, **chosen)
+
+    def topics(self) -> Sequence[Mapping[str, Any]]:
+        from strata.verbs.dialogs import topics
+
+        return topics(self.home)
+
+    def global_memory(self) -> GlobalMemory:
+        from strata.verbs.dialogs import global_memory
+
+        return global_memory(self.home)
+
+    def chapters(self, project: str | None = None, origin: str | None = None) -> Sequence[Chapter]:
+        from strata.verbs.chapters import chapters
+
+        return chapters(self.home, project, origin)
+
+    def wisdom(self, project: str | None = None) -> Sequence[Wisdom]:
+        from strata.verbs.chapters import wisdom
+
+        return wisdom(self.home, project)
+
+    def sql(self, query: str) -> dict[str, Any]:
+        """One SELECT against the index, which holds seed 003's tables."""
+        from strata.verbs.finding import sql
+
+        return sql(self.home, query)
+
+    def reason(self, question: str = "", **more: Any) -> Reasoning:
+        """Synthesis, comparison, pattern or gap (way=) over chunks (filters as in recall), with no model."""
+        from strata.verbs.reasoning import reason
+
+        return reason(self.home, question, providers=self.providers, **more)
+
+    def explore(self, question: str, *, ask: Callable[[str], Any] | None = None, **bounds: Any) -> Explored:
+        """A model answers by searching, reading and following links within bounds; without one, the best evidence."""
+        from strata.verbs.reasoning import explore
+
+        return explore(self.home, question, ask=ask, providers=self.providers, **bounds)
+
+    # A session
+
+    def brief(self, context: str = "", *, budget: int = 2000, **more: Any) -> Brief:
+        """What to know at the start of a session, within a budget of tokens; no use is counted."""
+        from strata.verbs.session import brief
+
+        return brief(self.home, context, budget=budget, providers=self.providers, **more)
+
+    def hud(self, **gauges: Any) -> str:
+        """The LiveHud; past=, present= and future= are kept for the session."""
+        from strata.verbs.session import hud
+
+        return hud(self.home, **gauges)
+
+    def end(self, text: str | Sequence[Mapping[str, Any]] = "", **more: Any) -> Ended:
+        """Keep as memos what the session taught."""
+        from strata.verbs.session import end
+
+        return end(self.home, text, **more)
+
     # Tending
+
+    def garden(self, *, apply: bool = False, archive: bool = False, undo: bool = False) -> Garden:
+        """What to supersede and consolidate among memos; applied, or taken back, only by a person."""
+        from strata.verbs.memos import garden
+
+        return garden(self.home, apply=apply, archive=archive, undo=undo)
+
+    def cold(self, *, days: float = 180, uses: int = 1, apply: bool = False) -> Sequence[Move]:
+        """Which works go to cold storage or come back from it; only `apply` moves them."""
+        from strata.verbs.cold import store_cold
+
+        return store_cold(self.home, days=days, uses=uses, apply=apply)
 
     def sync(self, *, accept_removals: bool = False, progress: Progress | None = None) -> Sequence[Change]:
         """Compare the files with the index and bring the index up to them."""
@@ -223,6 +386,18 @@ class Memory:
         from strata.upkeep import run
 
         return run(self.home, progress, self.providers)
+
+    def build_topic(self, topic: str, ask: Any = None) -> Topic:
+        """Build a topic's memory from its entries and reviews."""
+        from strata.verbs.topics import build_topic, model_of
+
+        return build_topic(self.home, topic, model_of(self.home, ask, self.providers))
+
+    def build_global(self) -> GlobalMemory:
+        """Build the front page from the topic memories."""
+        from strata.verbs.topics import build_global
+
+        return build_global(self.home)
 
     def decay(self) -> Sequence[tuple[Any, ...]]:
         """Score every note and write _state.json: (id, uses, last use, score) of each."""

@@ -11,18 +11,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from strata.errors import Damaged, Invalid, NeedsConfirmation, NotFound
-from strata.files import codec, ledger, paths
+from strata.errors import Damaged, NeedsConfirmation, NotFound
+from strata.files import paths
 from strata.files.tree import Token, Tree, fingerprint
 from strata.index import write
 from strata.index.store import Index
-from strata.model import log
 from strata.model.finding import Change, Finding
-from strata.model.link import Link
+from strata.units import broken, read_unit
 
 if TYPE_CHECKING:
     from strata.index.facts import Touched
-    from strata.model.facts_table import Mention
 
 RACY_NS = 2_000_000_000  # a file written this shortly before it was read may have been written again since
 BATCH = 500
@@ -75,7 +73,7 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
     with index.writing():
         changes = _settle(tree, index, changes)
         if changes:
-            _apply(tree, index, changes, known, progress)
+            _apply(tree, index, changes, known, {path for path, token in seen.items() if token is None}, progress)
         index.set("swept", time.time())
         index.set("sweep_cost", cost)
     return [change for change in changes if change.what not in ("looked", "moved-from")]
@@ -104,14 +102,15 @@ def _hash_of(tree: Tree, path: str) -> str | None:
         return None
 
 
-def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, progress: Progress | None) -> None:
+def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, odd: set[str],
+           progress: Progress | None) -> None:
     leaving = ("removed", "moved-from")
     alive = list(dict.fromkeys(paths.unit_of(change.path) for change in changes if change.what not in leaving))
     gone = {known[change.path][5] for change in changes if change.what in leaving} - set(alive)
     gone = {name for name in gone if _read_anyway(tree, name, alive)}
     index.adopt()
     done, touched = 0, None
-    for batch in _batches(_read_all(tree, alive, gone)):
+    for batch in _batches(_read_all(tree, alive, gone, odd)):
         units = list(own_ids(index, batch, gone))
         write.put(index.db, units, fresh=not known)
         touched = _take_facts(index, units, (), touched)
@@ -121,6 +120,7 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, pr
     for name in gone:
         write.drop(index.db, name)
     _settle_facts(index, _take_facts(index, (), gone, touched))
+    _reconsider(tree, index)
 
 
 def _take_facts(index: Index, units: Sequence[write.Unit], gone: Iterable[str], touched: Touched | None) -> Touched | None:
@@ -144,16 +144,26 @@ def _settle_facts(index: Index, touched: Touched | None) -> None:
 
 
 def _read_anyway(tree: Tree, name: str, alive: list[str]) -> bool:
-    """True if the unit is really gone; an entry that lost one of its files is read again instead."""
-    if paths.unit_of(f"{name}/raw.md") == name and any(tree.look(f"{name}/{part}") for part in paths.ENTRY_FILES):
+    """True if the unit is really gone; what another process wrote since the walk, or an entry that lost one file, is not."""
+    files = [name, *(f"{name}/{part}" for part in paths.ENTRY_FILES if paths.may_be_entry(name))]
+    if name not in paths.SCANNED and any(tree.look(path) for path in files):
         alive.append(name)
         return False
     return True
 
 
-def _read_all(tree: Tree, names: Iterable[str], gone: set[str]) -> Iterator[write.Unit]:
+def _reconsider(tree: Tree, index: Index) -> None:
+    """A file that was refused for having another's id may have it now that something changed."""
+    names = [name for name, in index.db.execute("SELECT DISTINCT path FROM problems WHERE code = 'duplicate-id'")]
+    if names:
+        put(index, list(_read_all(tree, names, gone := set[str]())), gone)
+
+
+def _read_all(tree: Tree, names: Iterable[str], gone: set[str], odd: Iterable[str] = ()) -> Iterator[write.Unit]:
     for name in names:
         unit = read_unit(tree, name)
+        if unit is None and name in odd:
+            unit = broken(tree, name, Damaged("is not a plain file, or its name is not plain text", flaw="not-a-file"))
         if unit is None:
             gone.add(name)
         else:
@@ -190,8 +200,9 @@ def touch(tree: Tree, index: Index, units: Iterable[str]) -> bool:
 def refresh(tree: Tree, index: Index, names: Iterable[str]) -> None:
     """Read these units again, or drop those that are gone."""
     gone: set[str] = set()
-    units = list(_read_all(tree, dict.fromkeys(names), gone))
-    put(index, units, gone)
+    with index.writing():  # read inside, so that nobody's newer rows are written over with older ones
+        put(index, list(_read_all(tree, dict.fromkeys(names), gone)), gone)
+        _reconsider(tree, index)
 
 
 def put(index: Index, units: Sequence[write.Unit], gone: Iterable[str] = ()) -> None:
@@ -209,15 +220,16 @@ def put(index: Index, units: Sequence[write.Unit], gone: Iterable[str] = ()) -> 
 def own_ids(index: Index, units: Sequence[write.Unit], gone: set[str]) -> Iterator[write.Unit]:
     """Two files with one id: the one the index knows keeps it, the other is a finding. A moved file takes its id along."""
     taken: dict[str, str] = {}
-    names = {unit.name for unit in units}
+    held = {unit.name: {card.id for card in unit.cards} for unit in units if not unit.broken}
     for unit in units:
         cards, findings = [], list(unit.findings)
         for card in unit.cards:
             row = index.db.execute("SELECT unit FROM records WHERE id = ?", (card.id,)).fetchone()
-            owner = taken.get(card.id) or (row[0] if row and row[0] not in names else None)
+            owner = row[0] if row and card.id in held.get(row[0], (card.id,)) else None
             if owner in gone:
                 write.drop(index.db, str(owner))
                 owner = None
+            owner = owner or taken.get(card.id)
             if owner and owner != unit.name:
                 findings.append(Finding(unit.name, None, "duplicate-id", f"has the id {card.id} of {owner}",
                                         "give one of the two another id"))
@@ -230,124 +242,3 @@ def own_ids(index: Index, units: Sequence[write.Unit], gone: set[str]) -> Iterat
             kept = {card.id for card in cards}
             yield write.Unit(name=unit.name, files=unit.files, cards=cards, links=unit.links, findings=findings,
                              records=[record for record in unit.records if record.id in kept])
-
-
-def read_unit(tree: Tree, name: str) -> write.Unit | None:
-    """A unit from its files: its records, or what is wrong with it; None if there are no such files."""
-    kind = paths.kind_of(f"{name}/raw.md" if paths.unit_of(f"{name}/raw.md") == name else name)
-    try:
-        if kind == "":
-            return _stranger(tree, name)
-        if kind in ("links", "curation"):
-            data, token = tree.read(name)
-            return (read_links if kind == "links" else read_reviews)(name, token, data)
-        records, files = codec.read_unit(tree, name)
-    except NotFound:
-        return None
-    except Damaged as error:
-        return _broken(tree, name, error)
-    if kind == "archived":
-        return write.Unit(name=name, files=stamps(files), archived=[(r.id, r.kind, r.title) for r in records])
-    return make_unit(name, records, files)
-
-
-def make_unit(name: str, records: Sequence[Any], files: Mapping[str, tuple[Token, bytes]]) -> write.Unit:
-    """What the index is to know of records just read or just written."""
-    return write.Unit(name=name, files=stamps(files), cards=[record.card() for record in records], records=records,
-                      mentions=_mentions(records), findings=list(_oddities(name, records)))
-
-
-def _mentions(records: Sequence[Any]) -> Sequence[Mention]:
-    if not any(record.kind == "entry" and record.facts for record in records):
-        return ()
-    from strata.model.facts_table import mentions_of
-
-    return [mention for record in records for mention in mentions_of(record)]
-
-
-def stamps(files: Mapping[str, tuple[Token, bytes]]) -> dict[str, write.Stamp]:
-    now = time.time_ns()
-    return {path: (*token, fingerprint(data), now) for path, (token, data) in files.items()}
-
-
-def _oddities(name: str, records: Sequence[Any]) -> Iterator[Finding]:
-    """What is legal but wants a look."""
-    for record in records:
-        if record.kind == "note" and name.startswith("graph/"):
-            place = paths.place(record).rsplit("/", 1)[0]
-            if name.rsplit("/", 1)[0] != place:
-                yield Finding(name, None, "misplaced", f"is a {record.type} note outside {place}/",
-                              "move the file or change its type; it is found either way")
-
-
-def _stranger(tree: Tree, name: str) -> write.Unit | None:
-    """A file that is no record: a copy left by some tool, something that is no plain file, or just another file."""
-    token = tree.look(name)
-    if token is None:
-        try:
-            tree.read(name)
-        except NotFound:
-            return None
-        except Damaged as error:
-            return _broken(tree, name, error)
-    findings = []
-    if paths.is_copy(name):
-        findings.append(Finding(name, None, "copy", "is a copy left by a sync tool or an editor; it is not read",
-                                "compare it with the original, then remove one"))
-    stamp: write.Stamp = (*token, "", time.time_ns()) if token else (-1, 0, 0, 0, "", 0)
-    return write.Unit(name=name, files={name: stamp}, findings=findings)
-
-
-def _broken(tree: Tree, name: str, error: Damaged) -> write.Unit:
-    """A file that cannot be read: named, never dropped, its last good rows kept."""
-    log.warning("%s: %s", name, error.message)
-    entry = paths.unit_of(f"{name}/raw.md") == name
-    files: dict[str, write.Stamp] = {}
-    for path in [f"{name}/{part}" for part in paths.ENTRY_FILES] if entry else [name]:
-        token = tree.look(path)
-        if token is not None:
-            files[path] = (*token, "", time.time_ns())
-    remedy = error.hint or "mend the file or move it out of the home"
-    return write.Unit(name=name, files=files or {name: (-1, 0, 0, 0, "", 0)}, broken=True,
-                      findings=[Finding(name, error.line, error.flaw, error.message, remedy)])
-
-
-def read_links(name: str, token: Token, data: bytes) -> write.Unit:
-    """links.jsonl, replayed: the links that stand, with the trust of who set them; broken lines are findings."""
-    standing: dict[tuple[str, str, str], tuple[Link, str]] = {}
-    findings = []
-    for number, line in ledger.read_lines(data):
-        try:
-            if line is None:
-                raise Invalid("is not a JSON object")
-            link = Link(source=line["from"], type=line["type"], target=line["to"], strength=line.get("strength"),
-                        context=line.get("context"), created=_seconds(line.get("created")))
-        except (Invalid, KeyError, TypeError) as error:
-            findings.append(Finding(name, number, "line", f"is no link: {error}", "mend or remove the line"))
-            continue
-        if line.get("op", "add") == "remove":
-            standing.pop(link.canonical(), None)
-        else:
-            standing[link.canonical()] = (link, str((line.get("origin") or {}).get("trust", "user")))
-    return write.Unit(name=name, files=stamps({name: (token, data)}), links=list(standing.values()), findings=findings)
-
-
-def read_reviews(name: str, token: Token, data: bytes) -> write.Unit:
-    """A topic's curation.jsonl: what people said about its facts; broken lines are findings."""
-    from strata.model.facts_table import read_review
-
-    reviews, findings = [], []
-    for number, line in ledger.read_lines(data):
-        try:
-            if line is None:
-                raise Invalid("is not a JSON object")
-            reviews.append(read_review(name.split("/")[1], number, line))
-        except Invalid as error:
-            findings.append(Finding(name, number, "line", f"is no review: {error.message}", "mend or remove the line"))
-    return write.Unit(name=name, files=stamps({name: (token, data)}), reviews=reviews, findings=findings)
-
-
-def _seconds(value: Any) -> float | None:
-    from strata.model.times import parse_time
-
-    return None if value is None else parse_time(value, "created")

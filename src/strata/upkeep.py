@@ -17,6 +17,7 @@ from typing import Any
 
 from strata import __version__
 from strata.errors import Conflict, Damaged, Invalid, Provider
+from strata.files.paths import EXPORTS
 from strata.home import Home
 from strata.model.times import day
 
@@ -45,9 +46,17 @@ RUNGS = (
     Rung(name="sync", call="tending:sweep"),
     Rung(name="usage", call="tending:fold"),
     Rung(name="edges", call="edges:heal", reads=("note", "edge")),
+    Rung(name="entries", call="topics:entries_rung"),
+    Rung(name="topics", call="topics:topics_rung"),
+    Rung(name="global", call="topics:global_rung"),
+    Rung(name="chapters", call="chapters:climb"),
+    Rung(name="wisdom", call="chapters:climb_wisdom"),
+    Rung(name="cold", call="cold:rung"),
     Rung(name="decay", call="decay:rung", reads=("note",), files=("_state.json",), usage=True, daily=True),
     Rung(name="core", call="reports:core_rung", reads=("note",), files=("CORE.md",), usage=True, daily=True),
     Rung(name="reflection", call="reports:reflection_rung", reads=("note", "episode"), files=("REFLECTION.md",), usage=True),
+    Rung(name="exports", call="exports:rung", reads=("chunk", "note", "edge"), files=EXPORTS),
+    Rung(name="garden", call="memos:proposal_lines", reads=("memo",), proposes=True),
     Rung(name="commit", call="tending:commit"),
 )
 
@@ -102,7 +111,7 @@ def _inputs(home: Home, rung: Rung) -> str:
         return ""
     settings = {key: value for key, value in vars(home.config).items() if key not in ("session", "openai_key", "chat_key")}
     parts = [__version__, settings, _rows(home, rung.reads), day(home.clock()) if rung.daily else "",
-             home.index.get("usage_bytes", 0) if rung.usage else ""]
+             home.db.execute("SELECT sum(count), max(last) FROM usage").fetchone() if rung.usage else ""]
     return sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 

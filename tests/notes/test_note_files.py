@@ -90,16 +90,18 @@ def test_the_documents_example_is_read_with_every_value(mem, home):
     note = mem.get("a1b2c3d4-e5f6-7890-abcd-ef1234567890").record
     relation, = note.relations
 
-    assert (note.type, note.title, note.importance, note.confidence) == ("solution", "Fixed Redis connection timeouts", 0.8, 0.8)
+    assert (note.type, note.title) == ("solution", "Fixed Redis connection timeouts")
+    assert (note.importance, note.confidence) == (0.8, 0.8)
     assert note.tags == ("redis", "timeout", "production", "homelab")
     assert (note.created_at, note.updated_at) == ("2025-12-06T16:25:58+00:00", "2025-12-06T16:25:58+00:00")
-    assert (relation.target, relation.type, relation.direction) == ("def789ab-0000-4000-8000-000000000001", "SOLVES", "outgoing")
+    assert relation.target == "def789ab-0000-4000-8000-000000000001"
+    assert (relation.type, relation.direction) == ("SOLVES", "outgoing")
     assert (relation.strength, relation.context) == (0.8, "Keepalive prevents idle disconnections")
     assert note.text.startswith("Added socket_keepalive=True")
 
 
 @pytest.mark.clause("notes-06", "notes-86")
-@pytest.mark.parametrize(("path", "text"), [("graph/solutions/x-a1b2c3.md", EXAMPLE), ("graph/procedures/x-b1b2c3.md", PROCEDURE)])
+@pytest.mark.parametrize(("path", "text"), [("graph/solutions/x.md", EXAMPLE), ("graph/procedures/x.md", PROCEDURE)])
 def test_the_documents_examples_are_written_in_the_same_form(path, text):
     from strata.files import codec
 
@@ -247,4 +249,5 @@ def test_the_notes_format_is_version_3(mem):
 
 def test_all_types_are_known_to_the_command_line(run):
     for type_ in TYPES:
-        assert run("note", f"A {type_}", "--text", "x", "--type", type_, "--no-propose", "--json").json["record"]["type"] == type_
+        kept = run("note", f"A {type_}", "--text", "x", "--type", type_, "--no-propose", "--json").json
+        assert kept["record"]["type"] == type_

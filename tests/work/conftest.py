@@ -62,7 +62,7 @@ def seed() -> dict[str, Any]:
 
 @pytest.fixture
 def seed_work(seed: dict[str, Any]) -> Work:
-    return Work.from_dict({"id": "mem_seed", "created_at": NOON, "session_id": "s1", **seed})
+    return Work.from_dict({"id": "mem_seed", "created_at": NOON, "session_id": "s1", "origin": {"agent": "main"}, **seed})
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strata.derive.chapter_text import write_chapter
-from strata.derive.chapters import find_groups, member_of
+from strata.derive.chapters import find_groups, member_of, write_chapter
 from strata.derive.wisdom import MOST, build_wisdom, cite, cited_in, split_eras
 from strata.model.work import Chapter, Wisdom
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strata.derive.chapter_text import MOST_LEARNINGS, tell, write_chapter
-from strata.derive.chapters import find_groups, member_of
-from strata.derive.digest import read_digest
+from strata.derive.chapters import MOST_LEARNINGS, find_groups, member_of, tell, write_chapter
+from strata.derive.wisdom import read_digest
 from strata.errors import Invalid
 from strata.model.work import Chapter
 

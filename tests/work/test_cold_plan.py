@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strata.derive.cold import Shelved, cold_path, plan_cold, warm_path
 from strata.errors import Invalid
+from strata.verbs.cold import Shelved, cold_path, plan_moves, warm_path
 
 DAY = 86_400.0
 NOW = 1000 * DAY
@@ -17,7 +17,7 @@ def shelved(name="a", days=400.0, **more):
 
 @pytest.mark.clause("work-91")
 def test_old_and_rarely_used_work_goes_and_keeps_its_month_and_name():
-    move, = plan_cold([shelved()], NOW)
+    move, = plan_moves([shelved()], NOW)
 
     assert (move.source, move.target) == ("work/2025-06/mem_a.json", "work/cold/2025-06/mem_a.json.gz")
     assert move.why == "asleep for 400 days, used 0 times"
@@ -28,18 +28,18 @@ def test_old_and_rarely_used_work_goes_and_keeps_its_month_and_name():
     Shelved("mem_a", "work/cold/2025-06/mem_a.json.gz", 0.0),
 ])
 def test_young_used_pinned_and_already_cold_work_stays(work):
-    assert plan_cold([work], NOW) == []
+    assert plan_moves([work], NOW) == []
 
 
 def test_days_and_uses_can_be_set_and_the_oldest_goes_first():
     works = [shelved("new", days=20, uses=5), shelved("old", days=30)]
 
-    assert [move.id for move in plan_cold(works, NOW, days=10, uses=5)] == ["mem_old", "mem_new"]
+    assert [move.id for move in plan_moves(works, NOW, days=10, uses=5)] == ["mem_old", "mem_new"]
 
 
 def test_negative_limits_are_refused():
     with pytest.raises(Invalid):
-        plan_cold([], NOW, days=-1)
+        plan_moves([], NOW, days=-1)
 
 
 def test_the_way_back_is_the_way_there():

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from strata.derive.chapters import MOST, PAUSE, Member, close, find_groups, folder_of, member_of, place_of
+from strata.derive.chapters import MOST, PAUSE, Member, close, find_groups, member_of
+from strata.model.record import folder_of, place_of, threads_of
 
 HOUR, DAY = 3600, 86_400
 
@@ -95,14 +96,16 @@ def test_the_order_in_which_works_arrive_does_not_matter(make):
 
 def test_looking_at_the_neighbourhood_finds_what_looking_at_everything_finds():
     chance = random.Random(7)
-    members = [Member(f"mem_{n}", "p", chance.uniform(0, 60 * DAY), f"src/{chance.randrange(12)}", f"s{chance.randrange(30)}",
-                      tuple({f"t{chance.randrange(6)}"}), (f"mem_{chance.randrange(400)}",) if chance.random() < 0.05 else ())
+    members = [Member(f"mem_{n}", "p", chance.uniform(0, 60 * DAY),
+                      tuple(threads_of("p", [(f"src/{chance.randrange(12)}/x", "edit")], [f"t{chance.randrange(6)}"],
+                                       f"s{chance.randrange(30)}")),
+                      (f"mem_{chance.randrange(400)}",) if chance.random() < 0.05 else ())
                for n in range(400)]
     everything = set(find_groups(members))
 
     def near(member):
         for other in members:
-            shared = set(other.threads()) & set(member.threads())
+            shared = set(other.threads) & set(member.threads)
             in_reach = shared and abs(other.created - member.created) <= PAUSE
             if in_reach or other.id in member.linked or member.id in other.linked:
                 yield other

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from strata.derive.chapter_text import tell
-from strata.derive.retelling import MOST_SIGNS, ask_chapter, ask_wisdom, retell_chapter, retell_wisdom
+from strata.derive.chapters import tell
 from strata.derive.wisdom import build_wisdom
 from strata.errors import Invalid
+from strata.verbs.chapters import MOST_SIGNS, ask_chapter, ask_wisdom, retell_chapter, retell_wisdom
 
 
 @pytest.fixture

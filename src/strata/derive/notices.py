@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from strata.derive.alike import likeness
 from strata.model.text import first_sentence
 from strata.model.times import age
-from strata.model.words import stems
+from strata.model.words import likeness, stems
 from strata.model.work import Work
 
 COOLDOWN = 1800.0  # seconds in which the same thing is not shown twice

@@ -61,6 +61,13 @@ class Reasoning:
     citations: tuple[str, ...]
     proposals: tuple[Contradiction, ...] = ()
 
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, object]:
+        return {"kind": self.kind, "text": self.text, "citations": list(self.citations),
+                "proposals": [vars(proposal) for proposal in self.proposals]}
+
 
 def reason(kind: str, sources: Iterable[Source], question: str = "", terms: Sequence[str] = ()) -> Reasoning:
     """Reason over the sources in one of the four ways; `terms` are the two sides of a comparison, if not in the question."""

@@ -20,7 +20,7 @@ from strata.model.record import TRUST
 from strata.model.shape import NOTHING, Shape, flag, integer, mapping, parts, strings, text
 from strata.model.text import first_sentence, fold
 from strata.model.times import day
-from strata.model.words import stems
+from strata.model.words import likeness, stems
 from strata.model.work import Chapter, Wisdom, Work
 
 T = TypeVar("T")
@@ -287,12 +287,6 @@ def merge_alike(lines: Iterable[tuple[str, str]]) -> list[Saying]:
         firsts[at][2][source] = None
     told = [Saying(said, tuple(sources)) for said, _, sources in firsts]
     return sorted(told, key=lambda saying: -len(saying.sources))
-
-
-def likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """Shared stems over all stems; two lines without any stem are not alike."""
-    shared = len(one & other)
-    return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
 def _prefix(about: frozenset[str]) -> list[str]:

@@ -70,10 +70,11 @@ def _hits(value: Mapping[str, Any], source: str) -> dict[str, Any]:
 
 
 def _hit(value: Mapping[str, Any], source: str) -> dict[str, Any]:
-    return {**_safe(value), "path": value.get("path", ""), "text": fenced(hit_lines(value), f"{source}; trust {_trusts([value])}")}
+    text = fenced(hit_lines(value), f"{source}; trust {_trusts([value])}")
+    return {**_safe(value), "path": value.get("path", ""), "text": text}
 
 
-def _record(value: Any, source: str) -> dict[str, Any]:  # noqa: ARG001 (the shapes are called alike)
+def _record(value: Any, source: str) -> dict[str, Any]:
     """A writer's answer: what was kept, under which id; never its text, which the caller just sent."""
     if isinstance(value, list):
         first = value[0] if value else {}
@@ -81,7 +82,8 @@ def _record(value: Any, source: str) -> dict[str, Any]:  # noqa: ARG001 (the sha
         return {**_record(first, source), "ids": ids} if value else {"id": "", "kind": "", "ids": []}
     if isinstance(value, Mapping):
         inner = value.get("record") if isinstance(value.get("record"), Mapping) else {}
-        kept = {name: value[name] for name in ("id", "kind", "path", "link", "from", "to", "score") if value.get(name) is not None}
+        names = ("id", "kind", "path", "link", "from", "to", "score")
+        kept = {name: value[name] for name in names if value.get(name) is not None}
         facts = inner.get("facts") if isinstance(inner, Mapping) else None
         return {"id": "", "kind": "", **kept, **({"facts": len(facts)} if isinstance(facts, list) else {})}
     return {"id": str(value or ""), "kind": ""}
@@ -103,8 +105,8 @@ def _line(item: Any) -> str:
         return str(item)
     row = item["record"] if isinstance(item.get("record"), Mapping) else item
     head = f"- {item['id']} " if item.get("id") else "- "
-    rest = {name: value for name, value in row.items() if name not in ("id", "path", "origin") and value not in (None, "", [], {})}
-    return head + "; ".join(f"{name}: {_cell(value)}" for name, value in rest.items())
+    rest = {name: _cell(value) for name, value in row.items() if name not in ("id", "path", "origin") and value}
+    return head + "; ".join(f"{name}: {value}" for name, value in rest.items())
 
 
 def _cell(value: Any) -> str:
@@ -115,8 +117,8 @@ def _cell(value: Any) -> str:
 
 def _text(value: Any, source: str) -> dict[str, Any]:
     if isinstance(value, Mapping):
-        inner = value.get("text")
-        said = inner if isinstance(inner, str) else json.dumps(value, ensure_ascii=False, indent=1)
+        inner = next((value[name] for name in ("text", "page") if isinstance(value.get(name), str)), None)
+        said = inner if inner is not None else json.dumps(value, ensure_ascii=False, indent=1)
     elif isinstance(value, list):
         said = "\n".join(map(_line, value))
     else:

@@ -59,7 +59,8 @@ def names_of(port: int) -> frozenset[str]:
 class Gate:
     """An ASGI application that lets through what may pass to another one."""
 
-    def __init__(self, app: Any, token: str, hosts: Collection[str], *, free: Collection[str] = (), max_body: int = MAX_BODY) -> None:
+    def __init__(self, app: Any, token: str, hosts: Collection[str], *, free: Collection[str] = (),
+                 max_body: int = MAX_BODY) -> None:
         self.app, self.token, self.hosts, self.max_body = app, token.encode(), frozenset(hosts), max_body
         self.origins = frozenset(f"http://{host}" for host in hosts)
         self.free = frozenset(free)  # paths that need no token, such as a page that asks for it

@@ -112,6 +112,16 @@ def _forget(mem: Memory, given: dict[str, Any]) -> Any:
         return given["id"]
 
 
+def _restore(mem: Memory, given: dict[str, Any]) -> Any:
+    """What is not forgotten needs no bringing back."""
+    try:
+        return mem.restore(given["id"])
+    except Invalid as error:
+        if "is not forgotten" not in error.message:
+            raise
+        return given["id"]
+
+
 def _episode(mem: Memory, given: dict[str, Any]) -> Any:
     mem.episode(given.pop("title"), **given)
     return {"id": "episode", "kind": "episode"}
@@ -151,11 +161,12 @@ TOOLS: tuple[Tool, ...] = (
     Tool(name="note", gives="record", needs=("title", "text"), keyed=True,
          says="Store one titled piece of knowledge: a solution, fix, decision, problem, workflow, …",
          takes={"title": TEXT, "text": TEXT, "type": TEXT, "tags": WORDS, "importance": _told(NUMBER, "0 to 1"), **SCOPE}),
-    Tool(name="memo", gives="record", needs=("name", "text"), says="Keep one concept in one named file, e.g. user_prefers_tabs.",
+    Tool(name="memo", gives="record", needs=("name", "text"),
+         says="Keep one concept in one named file, e.g. user_prefers_tabs.",
          takes={"name": TEXT, "text": TEXT, "category": TEXT, "tags": WORDS, **SCOPE}),
     Tool(name="log", gives="record", needs=("dialog",), keyed=True, adapt=_named("log", "dialog"),
          says="Keep a dialog word for word under a topic; its facts are drawn out.",
-         takes={"dialog": {"type": ["string", "array"], "description": "text, or [{role, content, ts?}]"}, "topic": TEXT, **SCOPE}),
+         takes={"dialog": _told({"type": ["string", "array"]}, "text, or [{role, content, ts?}]"), "topic": TEXT, **SCOPE}),
     Tool(name="record", gives="record", needs=("intent", "outcome"), keyed=True,
          says="Keep finished or failed work: what was wanted, seen, thought, done, and how it ended.",
          takes={"intent": _told(OBJECT, "goal, task_type, …"), "outcome": _told(OBJECT, "status, result, learnings, …"),
@@ -170,9 +181,9 @@ TOOLS: tuple[Tool, ...] = (
          takes=LINK, adapt=_unlink),
     Tool(name="pin", gives="record", needs=("id",), says="Keep a record from fading, or with pinned=false let it fade again.",
          takes={**ID, "pinned": FLAG}, adapt=_pin),
-    Tool(name="forget", gives="record", needs=("id",), destroys=True, says="Put a record into the archive; restore brings it back.",
-         takes=ID, adapt=_forget),
-    Tool(name="restore", gives="record", needs=("id",), says="Bring a forgotten record back.", takes=ID),
+    Tool(name="forget", gives="record", needs=("id",), destroys=True, adapt=_forget,
+         says="Put a record into the archive; restore brings it back.", takes=ID),
+    Tool(name="restore", gives="record", needs=("id",), says="Bring a forgotten record back.", takes=ID, adapt=_restore),
     Tool(name="review", gives="record", needs=("fact_id",), destroys=True, adapt=_named("review", "fact_id"),
          says="Score a fact 0 (wrong) to 10 (certain).",
          takes={"fact_id": TEXT, "score": COUNT}),
@@ -297,6 +308,8 @@ def plain(mem: Memory, value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return {str(key): plain(mem, inner) for key, inner in value.items()}
+    if hasattr(value, "_asdict"):
+        return plain(mem, {**value._asdict(), **({"text": value.text} if hasattr(value, "text") else {})})
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], list) and isinstance(value[1], int):
         return {"items": plain(mem, value[0]), "total": value[1]}
     if isinstance(value, list | tuple | set | frozenset):

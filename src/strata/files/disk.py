@@ -178,11 +178,13 @@ class DiskTree:
         if fingerprint(_slurp(folder, name, path)) != replacing:
             raise _moved_on(path)
         os.link(name, aside, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-        if fingerprint(_slurp(folder, aside, path)) != replacing:
-            os.rename(aside, name, src_dir_fd=folder, dst_dir_fd=folder)
-            raise _moved_on(path)
-        os.unlink(aside, dir_fd=folder)
+        try:
+            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            if fingerprint(_slurp(folder, aside, path)) != replacing:
+                os.rename(aside, name, src_dir_fd=folder, dst_dir_fd=folder)
+                raise _moved_on(path)
+        finally:
+            _unlink(aside, folder)
 
     def _sync(self, folder: int, path: str) -> None:
         if self._unsynced is not None:
@@ -314,7 +316,7 @@ def _closing_on_error(folder: int) -> Iterator[None]:
 
 def _nameable(name: str) -> bool:
     """A name that every layer above can hold: whole Unicode text without a backslash."""
-    return name.isascii() and "\\" not in name or name == _shown(name)
+    return (name.isascii() and "\\" not in name) or name == _shown(name)
 
 
 def _shown(path: str) -> str:

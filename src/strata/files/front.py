@@ -152,11 +152,11 @@ def emit(fields: Mapping[str, Any]) -> str:
 
 def emit_key(key: str, value: Any) -> str:
     """One key in the seed's form: quoted titles, inline tags, block lists of quoted strings and of relations."""
-    name = key if re.fullmatch(_PLAIN, key) else quote(key)
+    name = _scalar(key)
     if isinstance(value, Mapping):
         return f"{name}: {_inline(value)}\n"
     if isinstance(value, list | tuple):
-        if value and all(isinstance(item, Mapping) for item in value):
+        if value and all(item and isinstance(item, Mapping) for item in value):
             return f"{name}:\n" + "".join(_block_item(item) for item in value)
         if key in ("tags", "aliases") or not value or not all(isinstance(item, str) for item in value):
             return f"{name}: {_inline(value)}\n"

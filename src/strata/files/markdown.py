@@ -208,6 +208,9 @@ def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
                           ("Supersedes", old.supersedes, new.supersedes)):
         if was == now:
             continue
+        if key == "Supersedes" and not now:
+            head = re.sub(r"^\*\*Supersedes:\*\*[^\n]*\n", "", head, count=1, flags=re.MULTILINE)
+            continue
         value = f"[{', '.join(now)}]" if key == "Tags" else ", ".join(now) if isinstance(now, tuple) else now
         head, count = re.subn(rf"^\*\*{key}:\*\*[^\r\n]*", lambda _, k=key, v=value: f"**{k}:** {v}",  # type: ignore[misc]
                               head, count=1, flags=re.MULTILINE)

@@ -43,17 +43,11 @@ def replace(db: sqlite3.Connection, units: Sequence[Unit], gone: Iterable[str], 
     about: set[str] = set()
     corrected: set[str] = set()
     for name in [unit.name for unit in units if not unit.broken] + list(gone):
-        if name.startswith("topics/"):
-            touched.add(db.execute("SELECT topic, slot, id FROM said WHERE unit = ?", (name,)))
-            db.execute("DELETE FROM said WHERE unit = ?", (name,))
-            _forget_reviews(db, name, about, corrected)
-    reviews = [(unit.name, review) for unit in units for review in unit.reviews]
-    db.executemany("INSERT INTO reviewed VALUES (?,?,?,?,?,?,?)", [
-        (name, review.topic, review.mark, review.fact_id, review.score, review.target,
-         None if review.to is None else json.dumps(dict(review.to), ensure_ascii=False)) for name, review in reviews])
-    for _, review in reviews:
-        about.update(filter(None, (review.fact_id, review.target)))
-        corrected.update({review.topic} if review.target else ())
+        touched.add(db.execute("SELECT topic, slot, id FROM said WHERE unit = ?", (name,)))
+        db.execute("DELETE FROM said WHERE unit = ?", (name,))
+    for name, reviews in [(unit.name, unit.reviews) for unit in units if not unit.broken] + [(name, ()) for name in gone]:
+        if name.endswith("/curation.jsonl"):
+            _replace_reviews(db, name, reviews, about, corrected)
     if about:
         _review_again(db, about, corrected, touched)
     rows = [_row(db, unit.name, mention) for unit in units for mention in unit.mentions]
@@ -61,11 +55,17 @@ def replace(db: sqlite3.Connection, units: Sequence[Unit], gone: Iterable[str], 
     touched.add((row[2], row[6], row[5]) for row in rows)
 
 
-def _forget_reviews(db: sqlite3.Connection, name: str, about: set[str], corrected: set[str]) -> None:
-    for fact, target, topic in db.execute("SELECT fact, target, topic FROM reviewed WHERE unit = ?", (name,)):
+def _replace_reviews(db: sqlite3.Connection, name: str, reviews: Sequence[Review], about: set[str],
+                     corrected: set[str]) -> None:
+    """Note which facts the new and the vanished lines of a curation file are about; the other lines changed nothing."""
+    before = set(db.execute("SELECT * FROM reviewed WHERE unit = ?", (name,)).fetchall())
+    now = {(name, review.topic, review.mark, review.fact_id, review.score, review.target,
+            None if review.to is None else json.dumps(dict(review.to), ensure_ascii=False)) for review in reviews}
+    db.executemany("DELETE FROM reviewed WHERE unit = ? AND mark = ?", [(row[0], row[2]) for row in before - now])
+    db.executemany("INSERT INTO reviewed VALUES (?,?,?,?,?,?,?)", now - before)
+    for _, topic, _, fact, _, target, _ in before ^ now:
         about.update(filter(None, (fact, target)))
         corrected.update({topic} if target else ())
-    db.execute("DELETE FROM reviewed WHERE unit = ?", (name,))
 
 
 def _review_again(db: sqlite3.Connection, about: set[str], corrected: set[str], touched: Touched) -> None:
@@ -94,7 +94,10 @@ def _row(db: sqlite3.Connection, unit: str, mention: Mention) -> tuple[Any, ...]
 
 def _latest(db: sqlite3.Connection, record: str, after: str) -> Review | None:
     row = db.execute(_LATEST, (record, after)).fetchone()
-    return Review(*row[:5], json.loads(row[5])) if row else None
+    if row is None:
+        return None
+    topic, when, fact, score, target, changes = row
+    return Review(topic, when, fact, score, target, json.loads(changes))
 
 
 def settle_touched(db: sqlite3.Connection, touched: Touched) -> None:
@@ -129,7 +132,8 @@ def _settled(db: sqlite3.Connection, slot: str, topic: str, *, evidence: bool = 
         return str(row[0]) if row[0] else None
 
     def after(record: str, found: str) -> str | None:
-        row = db.execute("SELECT min(mark) FROM said WHERE id = ? AND mark > ? AND mark <= ?", (record, found, until)).fetchone()
+        row = db.execute("SELECT min(mark) FROM said WHERE id = ? AND mark > ? AND mark <= ?",
+                         (record, found, until)).fetchone()
         return str(row[0]) if row[0] else None
 
     for fact in settle(topic, groups, before, after):

@@ -40,6 +40,7 @@ class Row(NamedTuple):
     pinned: int
     uses: int
     used: float | None
+    place: int
 
 
 class Neighbour(NamedTuple):

@@ -6,7 +6,7 @@ tables of seed 003 stand beside them under their own names, column for column, s
 
 from __future__ import annotations
 
-SCHEMA = 3
+SCHEMA = 4
 
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -24,11 +24,12 @@ CREATE TABLE records (
   n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, type TEXT NOT NULL, title TEXT NOT NULL,
   unit TEXT NOT NULL, created REAL NOT NULL, updated REAL, importance REAL, confidence REAL, project TEXT, agent TEXT,
   session TEXT, conversation TEXT, topic TEXT, success INTEGER, trust TEXT NOT NULL, valid_from REAL, valid_until REAL,
-  sunk INTEGER NOT NULL, pinned INTEGER NOT NULL, uses INTEGER NOT NULL, used REAL
+  sunk INTEGER NOT NULL, pinned INTEGER NOT NULL, uses INTEGER NOT NULL, used REAL,
+  place INTEGER NOT NULL -- among the chunks of one conversation that were made in the same second
 );
 CREATE INDEX records_unit ON records(unit);
 CREATE INDEX records_kind ON records(kind, created);
-CREATE INDEX records_conversation ON records(conversation, created);
+CREATE INDEX records_conversation ON records(conversation, created, place);
 CREATE INDEX records_topic ON records(topic) WHERE topic IS NOT NULL;
 
 CREATE TABLE tags (tag TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (tag, record)) WITHOUT ROWID;
@@ -43,6 +44,19 @@ CREATE TABLE passages (
 );
 CREATE INDEX passages_record ON passages(record, ord);
 CREATE VIRTUAL TABLE words USING fts5(text, title, tags, content='', tokenize='porter unicode61 remove_diacritics 2');
+CREATE TABLE speakers (word TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID;
+
+-- Vectors of passages: a set for each embedder, in blocks of rows by ascending passage number. A set holds every passage up
+-- to `last`; those in `gone` were dropped since.
+CREATE TABLE vector_sets (
+  n INTEGER PRIMARY KEY, provider TEXT NOT NULL, model TEXT NOT NULL, dimension INTEGER NOT NULL, last INTEGER NOT NULL,
+  UNIQUE (provider, model, dimension)
+);
+CREATE TABLE vectors (
+  held INTEGER NOT NULL, last INTEGER NOT NULL, size INTEGER NOT NULL, numbers BLOB NOT NULL, matrix BLOB NOT NULL,
+  PRIMARY KEY (held, last)
+);
+CREATE TABLE gone (n INTEGER PRIMARY KEY);
 
 CREATE TABLE links (
   a TEXT NOT NULL, word TEXT NOT NULL, b TEXT NOT NULL, said TEXT NOT NULL, inverted INTEGER NOT NULL,

@@ -43,6 +43,8 @@ class Index:
             if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
                 raise Busy("the index is in use by another process", "try again") from None
             self._start_over()
+        except CannotWrite:
+            self._start_over()
         except OSError:
             self._in_memory()
 
@@ -58,11 +60,12 @@ class Index:
         if self.db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA:
             if self.get("home") == made_for:
                 return
-            self._drop_all()
+            self._empty()
         if sqlite3.sqlite_version_info >= WAL_SINCE:
             self.db.execute("PRAGMA journal_mode = WAL")
         with self.writing():
             if self.db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:  # another process may have been first
+                self._drop_tables()
                 for statement in DDL.split(";\n"):
                     self.db.execute(statement)
                 self.db.execute(f"PRAGMA user_version = {SCHEMA}")
@@ -87,7 +90,7 @@ class Index:
                 Path(f"{self.path}{ending}").unlink(missing_ok=True)
             self.db = self._connect(str(self.path))
             self._ready()
-        except (OSError, sqlite3.Error):
+        except (OSError, sqlite3.Error, CannotWrite):
             self._in_memory()
 
     def _in_memory(self) -> None:
@@ -95,12 +98,18 @@ class Index:
         self.db = self._connect(":memory:")
         self._ready()
 
-    def _drop_all(self) -> None:
-        self.db.close()
-        assert self.path is not None
-        for ending in ("", "-journal", "-wal", "-shm"):
-            Path(f"{self.path}{ending}").unlink(missing_ok=True)
-        self.db = self._connect(str(self.path))
+    def _empty(self) -> None:
+        """Drop every table. The file stays: removing it under another process could mix two databases' journals."""
+        with self.writing():
+            self._drop_tables()
+            self.db.execute("PRAGMA user_version = 0")
+
+    def _drop_tables(self) -> None:
+        names = [name for name, in self.db.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
+            "ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'")]
+        for name in names:
+            self.db.execute(f'DROP TABLE IF EXISTS "{name}"')
 
     def adopt(self) -> None:
         """The home's folder has just been made: this index is its own."""
@@ -109,11 +118,14 @@ class Index:
 
     def reset(self) -> None:
         """Empty the index; the next sweep fills it from the files."""
-        if self.path is None:
-            self.db.close()
-            self._in_memory()
-        else:
-            self._start_over()
+        try:
+            self._empty()
+            self._ready()
+        except (sqlite3.Error, CannotWrite):
+            if self.path is None:
+                self._in_memory()
+            else:
+                self._start_over()
 
     def close(self) -> None:
         self.db.close()
@@ -131,10 +143,12 @@ class Index:
         self._depth = 1
         try:
             yield self.db
-        except BaseException:
+        except BaseException as error:
             self._depth = 0
             if self.db.in_transaction:
                 self.db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.OperationalError):
+                raise _trouble(error) from None
             raise
         self._depth = 0
         try:
@@ -143,6 +157,18 @@ class Index:
             if self.db.in_transaction:
                 self.db.execute("ROLLBACK")
             raise _trouble(error) from None
+
+    def reader(self) -> sqlite3.Connection:
+        """Another connection that only reads, for questions of the user's own; of an index in memory, a copy."""
+        if self.path is None:
+            copy = sqlite3.connect(":memory:")
+            self.db.backup(copy)
+            copy.execute("PRAGMA query_only = ON")
+            return copy
+        db = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+        db.execute("PRAGMA trusted_schema = OFF")
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 64 << 20)
+        return db
 
     def get(self, key: str, default: Any = None) -> Any:
         row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,12 @@ class _Rows:
         self.passages: list[tuple[Any, ...]] = []
         self.words: list[tuple[Any, ...]] = []
         self.links: list[tuple[Any, ...]] = []
+        self.speakers: Counter[str] = Counter()
+
+
+def words_of(speaker: str | None) -> list[str]:
+    """The words of a speaker's name, as questions are compared with them."""
+    return speaker.casefold().split() if speaker else []
 
 
 def put(db: sqlite3.Connection, units: Sequence[Unit], *, fresh: bool = False) -> None:
@@ -81,7 +88,8 @@ def put_cards(db: sqlite3.Connection, cards: Iterable[tuple[str, Card]]) -> None
                 continue
             drop_record(db, card.id)
         for kind, several in vars(found).items():
-            getattr(rows, kind).extend(several)
+            into = getattr(rows, kind)
+            (into.update if isinstance(into, Counter) else into.extend)(several)
         next_row = after
     if next_row != start:
         db.execute("UPDATE meta SET value = ? WHERE key = 'next'", (next_row,))
@@ -119,12 +127,13 @@ def _card_rows(rows: _Rows, unit: str, card: Card, next_row: int) -> int:
         n, card.id, card.kind, card.type, card.title, unit, card.created, card.updated, card.importance, card.confidence,
         card.project, card.agent, card.session, card.conversation, card.topic,
         None if card.success is None else int(card.success), card.trust, card.valid_from, card.valid_until,
-        int(card.sunk), int(card.pinned), card.usage.count, card.usage.last))
+        int(card.sunk), int(card.pinned), card.usage.count, card.usage.last, card.place))
     rows.tags.extend((tag, n) for tag in dict.fromkeys(card.tags))
     rows.names.extend((fold(name), n) for name in dict.fromkeys((card.title, *card.names)) if name)
     title, tags = searchable(card.title), " ".join(sorted(set(card.tags)))
+    head = card.passages is None  # a turn is found by its own words, any other passage also by its record's title and tags
     for ord_, passage in enumerate(card.cut() or (Passage(0, 0, ""),)):  # a title alone can be found too
-        head = ord_ == 0 and card.passages is None
+        rows.speakers.update(words_of(passage.speaker))
         rows.passages.append((next_row, n, ord_, passage.start, passage.stop, passage.turn, passage.speaker, passage.said,
                               int(head), passage.text))
         rows.words.append((next_row, searchable(passage.text), title if head else "", tags if head else ""))
@@ -142,7 +151,7 @@ def _link_row(link: Link, unit: str, trust: str) -> tuple[Any, ...]:
 
 
 def _insert(db: sqlite3.Connection, rows: _Rows) -> None:
-    db.executemany("INSERT INTO records VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", rows.records)
+    db.executemany("INSERT INTO records VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", rows.records)
     if rows.tags:
         db.executemany("INSERT OR IGNORE INTO tags VALUES (?,?)", rows.tags)
     if rows.names:
@@ -151,6 +160,9 @@ def _insert(db: sqlite3.Connection, rows: _Rows) -> None:
     db.executemany("INSERT INTO words(rowid, text, title, tags) VALUES (?,?,?,?)", rows.words)
     if rows.links:
         db.executemany("INSERT INTO links VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows.links)
+    if rows.speakers:
+        db.executemany("INSERT INTO speakers VALUES (?,?) ON CONFLICT DO UPDATE SET passages = passages + excluded.passages",
+                       list(rows.speakers.items()))
 
 
 def drop(db: sqlite3.Connection, unit: str, *, keep_records: bool = False) -> None:
@@ -169,10 +181,13 @@ def _drop_record(db: sqlite3.Connection, n: int, record: str, kind: str) -> None
     """Full text keeps no copy of what it indexed, so what it was given is told to it again."""
     title, = db.execute("SELECT title FROM records WHERE n = ?", (n,)).fetchone()
     tags = " ".join(tag for tag, in db.execute("SELECT tag FROM tags WHERE record = ? ORDER BY tag", (n,)))
-    for passage, head, text in db.execute("SELECT n, head, text FROM passages WHERE record = ?", (n,)).fetchall():
+    for passage, head, text, speaker in db.execute("SELECT n, head, text, speaker FROM passages WHERE record = ?",
+                                                   (n,)).fetchall():
         db.execute("INSERT INTO words(words, rowid, text, title, tags) VALUES ('delete', ?, ?, ?, ?)",
                    (passage, searchable(text), searchable(title) if head else "", tags if head else ""))
-    for statement in ("DELETE FROM passages WHERE record = ?", "DELETE FROM tags WHERE record = ?",
+        db.executemany("UPDATE speakers SET passages = passages - 1 WHERE word = ?", [(word,) for word in words_of(speaker)])
+    for statement in ("INSERT OR IGNORE INTO gone SELECT n FROM passages WHERE record = ?",
+                      "DELETE FROM passages WHERE record = ?", "DELETE FROM tags WHERE record = ?",
                       "DELETE FROM names WHERE record = ?", "DELETE FROM records WHERE n = ?"):
         db.execute(statement, (n,))
     for statement in _SEED_DROPS.get(kind, ()):
@@ -187,8 +202,8 @@ _SEED_DROPS = {
              "DELETE FROM memory_files WHERE memory_id = ?", "DELETE FROM memory_links WHERE source_id = ?",
              "DELETE FROM threads WHERE id = ?"),
     "agent": ("DELETE FROM agents WHERE id = ?",
-              "INSERT INTO agents SELECT agent_id, 'main', NULL, project_id, min(created_at), NULL FROM memories "
-              "WHERE agent_id = ? GROUP BY agent_id"),
+              """INSERT INTO agents SELECT agent_id, 'main', NULL, project_id, min(created_at), NULL FROM memories
+              WHERE agent_id = ? GROUP BY agent_id"""),
     "chapter": ("INSERT OR IGNORE INTO unclimbed SELECT 'work', memory_id FROM chapter_memories WHERE chapter_id = ?",
                 "INSERT OR IGNORE INTO unclimbed VALUES ('chapter', ?)", "DELETE FROM chapters WHERE id = ?",
                 "DELETE FROM chapter_memories WHERE chapter_id = ?"),

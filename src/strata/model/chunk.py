@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
 from strata.errors import Invalid
@@ -16,6 +17,12 @@ SCHEMA = "1.0"
 TYPES = ("fact", "preference", "pattern", "note", "decision")
 SOURCES = ("interaction", "import", "derived")
 MAX_TOKENS = 800
+LABELS = frozenset(
+    """note notes todo fix fixed fixme bug error errors warning problem issue cause reason decision decided solution answer
+    question example examples summary result results step steps goal plan idea update status context background fact rule
+    tip hint important remember learned lesson pattern preference constraint conclusion action actions task reminder fyi
+    pros cons before after now later next first second third also changelog version title subject date time http https
+    input output usage see warning caution info debug file path name type url id key value config command""".split())
 
 
 class ChunkMetadata(Shape):
@@ -90,14 +97,22 @@ class Chunk(Shape):
         return found
 
     def card(self) -> Card:
-        last = self.metadata.last_accessed
+        last, key = self.metadata.last_accessed, self.metadata.extra.get("key")  # by its key a writer finds it again
         return Card(
             id=self.id, kind="chunk", type=self.type, title=self.title, text=self.content, created=self.created,
-            tags=self.tags, importance=0.5, confidence=self.metadata.confidence,
-            conversation=self.metadata.conversation_id or None, links=self.all_links(),
+            tags=self.tags, names=(key,) if isinstance(key, str) else (), importance=0.5, confidence=self.metadata.confidence,
+            conversation=self.metadata.conversation_id or None, links=self.all_links(), speaker=speaker_of(self.content),
+            place=place if isinstance(place := self.metadata.extra.get("place"), int) else 0,
             usage=Usage(self.metadata.access_count, parse_time(last) if last else None),
             **origin_fields(self.metadata.origin),
         )
+
+
+def speaker_of(content: str) -> str | None:
+    """Who says it, if the text opens with a name and a colon; a word that labels what follows is no name."""
+    found = re.match(r"((?:[A-Z\u00c0-\u024f\u0370-\uffff][\w.'’-]{0,30} ?){1,3}): +\S", content[:100])
+    name = found[1] if found else ""
+    return name if name and name.split()[-1].casefold() not in LABELS else None
 
 
 def check_size(tokens: int) -> None:

@@ -52,7 +52,7 @@ class Group(NamedTuple):
     """All mentions of one fact, counted."""
 
     id: str
-    count: int
+    times: int
     confidence: float
     trust: str
     began: str
@@ -146,5 +146,5 @@ def _fact(topic: str, group: Group, rivals: Sequence[Group], before: Look, after
     ended, successor = min(ends, default=(None, None))
     return group.first.replace(
         type=group.last.type, time_span=group.last.time_span, confidence=group.confidence, trust=group.trust,
-        user_fact_score=group.score, id=group.id, topic=topic, evidence=group.evidence, evidence_count=group.count,
+        user_fact_score=group.score, id=group.id, topic=topic, evidence=group.evidence, evidence_count=group.times,
         valid_from=marked_time(began), valid_until=marked_time(ended) if ended else None, superseded_by=successor)

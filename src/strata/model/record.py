@@ -79,12 +79,15 @@ class Card(Value):
     links: Sequence[Link] = ()
     files: Sequence[tuple[str, str]] = ()
     usage: Usage = UNUSED  # the number in the record's own file
+    speaker: str | None = None  # who says the text, where it opens with a name
+    place: int = 0  # among the chunks of one conversation that were made in the same second
 
     def cut(self) -> Sequence[Passage]:
         """The passages: given (the turns of an entry), or cut from the text."""
         if self.passages is not None:
             return self.passages
-        return [Passage(start, stop, self.text[start:stop]) for start, stop in cut_passages(self.text)]
+        return [Passage(start, stop, self.text[start:stop], speaker=None if start else self.speaker)
+                for start, stop in cut_passages(self.text)]
 
 
 def place_of(files: Iterable[tuple[str, str]], tags: Iterable[str] = (), session: str = "") -> str:

@@ -61,6 +61,45 @@ def _style(raw: str) -> re.Pattern[str] | None:
     return min(first, key=lambda style: first[style]) if first else None
 
 
+def read_messages(text: str) -> list[dict[str, Any]] | None:
+    """The messages in a JSON text: a list, an object that holds one, or an object a line, as transcripts are written.
+
+    None if the text is anything else: then it is the dialog itself.
+    """
+    opening = text.lstrip("\ufeff \t\r\n")[:1]
+    if opening not in ("[", "{"):
+        return None
+    import json
+
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            found = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except (ValueError, RecursionError):
+            return None
+    if isinstance(found, Mapping):
+        found = next((found[key] for key in ("messages", "turns", "dialog", "conversation") if key in found), [found])
+    if not isinstance(found, list):
+        return None
+    messages = [message for one in found if isinstance(one, Mapping) and (message := as_message(one))["content"]]
+    return messages or None
+
+
+def as_message(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A message of any common writing as role, name, content and ts; of a list of parts only the text is kept."""
+    inner = given["message"] if isinstance(given.get("message"), Mapping) else given
+    said = next((inner[key] for key in ("content", "text", "value", "message") if inner.get(key)), "")
+    if isinstance(said, list | tuple):
+        parts = [part if isinstance(part, str) else part.get("text", "") if isinstance(part, Mapping) else "" for part in said]
+        said = "\n\n".join(part for part in parts if isinstance(part, str) and part)
+    speaker = inner.get("name") or inner.get("speaker") or inner.get("author")
+    role = inner.get("role") or inner.get("from") or given.get("type") or "user"
+    return {"role": str(role), "name": speaker if isinstance(speaker, str) else None,
+            "content": said if isinstance(said, str) else "",
+            "ts": next((given[key] for key in ("ts", "timestamp", "time", "created_at") if given.get(key)), None)}
+
+
 def write_turns(messages: Iterable[Mapping[str, Any]]) -> tuple[str, dict[str, str]]:
     """A list of messages as raw.md, and the roles that the speakers' names do not tell."""
     blocks, roles = [], {}

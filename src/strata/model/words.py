@@ -76,3 +76,9 @@ def stem(word: str) -> str:
 def stems(text: str) -> frozenset[str]:
     """The set of stems of the key words."""
     return frozenset(map(stem, key_words(text)))
+
+
+def likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """Shared stems over all stems; two lines without any stem are not alike."""
+    shared = len(one & other)
+    return shared / (len(one) + len(other) - shared) if shared else 0.0

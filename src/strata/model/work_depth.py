@@ -102,14 +102,12 @@ def _everything(work: Work) -> Iterator[str]:
 
 
 def _raw(work: Work) -> Iterator[str]:
-    """What only the deepest look needs: raw diffs, where the record came from, how often it was used."""
+    """What only the deepest look needs: raw diffs, where the record came from, keys that nobody claims."""
     for at, action in enumerate(work.actions, start=1):
         details = action.details.to_dict()
         for key in RAW_DIFFS:
             if details.get(key):
                 yield f"Step {at} {key}: {details[key]}"
-    used = f", last {zulu(work.last_accessed)}" if work.last_accessed is not None else ""
-    yield f"Used {work.access_count} times{used}"
     if work.origin:
         yield "Origin: " + ", ".join(f"{key} {value}" for key, value in work.origin.to_dict().items() if value)
     yield _rest(work.extra)

@@ -24,7 +24,8 @@ def render(record: Any, depth: str, *, passage: str = "", beside: str = "", link
         from strata.model.work_depth import render as render_work
 
         shown = render_work(record, depth)
-        return f"{shown}\n\n{_about(record, links, usage)}" if depth == "complete" else shown
+        around = _around(links, usage) if depth == "complete" else ""
+        return f"{shown}\n\n{around}" if around else shown
     whole = body(record)
     opening = _opening(record.title, first_sentence(whole, 200))
     if depth == "summary":
@@ -84,8 +85,12 @@ def _line(item: Any) -> str:
 
 def _about(record: Any, links: Sequence[Neighbour], usage: Usage | None) -> str:
     """Links, metadata, origin."""
-    lines = [f"- {link.word} {link.id} ({link.title})" + (f": {link.context}" if link.context else "") for link in links]
     fields = {key: value for key, value in plain(record).items() if key not in ("text", "content", "raw", "turns", "summary")}
+    return "\n".join(part for part in (_around(links, usage), json.dumps(fields, ensure_ascii=False, default=str)) if part)
+
+
+def _around(links: Sequence[Neighbour], usage: Usage | None) -> str:
+    """Links from both sides, and how often it was used."""
+    lines = [f"- {link.word} {link.id} ({link.title})" + (f": {link.context}" if link.context else "") for link in links]
     used = f"Used {usage.count} times" + (f", last {zulu(usage.last)}" if usage.last else "") if usage else ""
-    return "\n".join(part for part in ("Links:\n" + "\n".join(lines) if lines else "", used,
-                                       json.dumps(fields, ensure_ascii=False, default=str)) if part)
+    return "\n".join(part for part in ("Links:\n" + "\n".join(lines) if lines else "", used) if part)

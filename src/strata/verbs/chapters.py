@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strata.derive.chapters import PAUSE, Group, Member, close, find_groups, tell, write_chapter
 from strata.derive.wisdom import MADE_BY, build_wisdom, cited_in, split_eras
@@ -22,7 +22,9 @@ from strata.model.work import Chapter, Wisdom, Work
 from strata.verbs.finding import fetch, locate
 from strata.verbs.notes import derived_id
 
-Ask = Callable[[str], str]
+if TYPE_CHECKING:
+    from strata.providers.chat import Ask
+
 BATCH = 100
 MOST_SIGNS = 24_000  # of material shown to a model
 LONGEST = 2_000  # of one line it may answer
@@ -77,12 +79,14 @@ def climb(home: Home, providers: Any = None) -> list[str]:
     before |= _found_with(home, around)
     groups = {group.id: group for group in find_groups(around.values())}
     lines = []
-    ask, made_by = ask_of(providers)
+    ask = _model(home, providers)
     touched = frozenset(changed)
     todo = [group for group in groups.values()
             if before.get(group.id) != group.members or not touched.isdisjoint(group.members)]
     for at in range(0, len(todo), BATCH):
-        lines += _build(home, [_told(home, group, ask, made_by) for group in todo[at : at + BATCH]])
+        parts = [(group, _load(home, group.members)) for group in todo[at : at + BATCH]]
+        lines += _build(home, [_in_words(home, write_chapter(group, works), ask, ask_chapter, retell_chapter, works)
+                               for group, works in parts])
     for chapter in sorted(before.keys() - groups.keys()):
         _remove(home, f"work/chapters/{chapter}.json")
         lines.append(f"removed chapter {chapter}")
@@ -108,12 +112,16 @@ def _members(home: Home, works: Iterable[str]) -> list[Member]:
     found = []
     for work in dict.fromkeys(works):
         row = home.db.execute("SELECT project, created FROM records WHERE id = ? AND kind = 'work'", (work,)).fetchone()
-        held = home.db.execute("SELECT 1 FROM chapter_memories m JOIN chapters c ON c.id = m.chapter_id "
-                               "WHERE m.memory_id = ? AND c.origin = 'manual'", (work,)).fetchone()
-        if row and not held:
+        if row and not _held(home, work):
             threads = home.db.execute("SELECT thread FROM threads WHERE id = ?", (work,)).fetchall()
             found.append(Member(work, row[0], row[1], tuple(thread for thread, in threads), _linked(home, work)))
     return found
+
+
+def _held(home: Home, work: str) -> bool:
+    """Whether a person put the work into a chapter."""
+    return home.db.execute("SELECT 1 FROM chapter_memories m JOIN chapters c ON c.id = m.chapter_id "
+                           "WHERE m.memory_id = ? AND c.origin = 'manual'", (work,)).fetchone() is not None
 
 
 def _linked(home: Home, work: str) -> tuple[str, ...]:
@@ -136,30 +144,37 @@ def _near(home: Home, member: Member) -> list[Member]:
                     f"ORDER BY created {order}, id {order} LIMIT 1", (thread, *here)).fetchone()
                 if row is None or abs(row[0] - member.created) > PAUSE:
                     break
-                if not home.db.execute("SELECT 1 FROM chapter_memories m JOIN chapters c ON c.id = m.chapter_id "
-                                       "WHERE m.memory_id = ? AND c.origin = 'manual'", (row[1],)).fetchone():
+                if not _held(home, row[1]):
                     found.append(row[1])
                     break
                 here = row
     return _members(home, found)
 
 
-def _told(home: Home, group: Group, ask: Ask | None, made_by: str) -> Chapter:
-    works = [home.load(work).record for work in group.members]
-    chapter: Chapter = _in_words(home, write_chapter(group, works), ask, lambda: ask_chapter(works), retell_chapter, made_by)
-    return chapter
+def _load(home: Home, ids: Iterable[str]) -> list[Any]:
+    return [home.load(record).record for record in ids]
 
 
-def _in_words(home: Home, built: Any, ask: Ask | None, question: Callable[[], str], retell: Any, made_by: str) -> Any:
+def _in_words(home: Home, built: Any, ask: Ask | None, question: Callable[[Any], str], retell: Any, lower: Sequence[Any]) -> Any:
     """What was built in the rules' words, or in a model's, if there is one and its answer holds."""
     known = _retold(home, built)
     if ask is None or known is not None:
         return built if known is None else known
     try:
-        return retell(built, ask(question()), made_by)
+        from strata.verbs.topics import maker_of
+
+        return retell(built, ask(question(lower)), maker_of(ask))
     except (Provider, Invalid) as error:
         home.notices.append(f"{built.id} is told by the rules: {error}")
         return built
+
+
+def _model(home: Home, providers: Any) -> Ask | None:
+    if providers is None and not home.config.chat_model:
+        return None
+    from strata.verbs.topics import model_of
+
+    return model_of(home, None, providers)
 
 
 def _retold(home: Home, built: Any) -> Any:
@@ -208,13 +223,14 @@ def climb_wisdom(home: Home, providers: Any = None) -> list[str]:
     if not changed:
         return []
     lines, climbed = [], set(changed)
-    ask, made_by = ask_of(providers)
+    ask = _model(home, providers)
     for project in sorted(_projects(home, changed)):
         listed = home.db.execute("SELECT id FROM chapters WHERE project_id = ? ORDER BY start_ts, id", (project,)).fetchall()
         eras = split_eras([chapter for chapter, in listed])
         before = _eras_of(home, project)
         todo = [era for era in eras if era not in before.values() or not changed.isdisjoint(era)]
-        built = [_distilled(home, [home.load(chapter).record for chapter in era], ask, made_by) for era in todo]
+        parts = [_load(home, era) for era in todo]
+        built = [_in_words(home, build_wisdom(told), ask, ask_wisdom, retell_wisdom, told) for told in parts]
         lines += _build(home, built)
         standing = {piece for piece, era in before.items() if era in eras} | {piece.id for piece in built}
         for piece in sorted(before.keys() - standing):
@@ -245,18 +261,7 @@ def _eras_of(home: Home, project: str) -> dict[str, list[str]]:
     return found
 
 
-def _distilled(home: Home, told: Sequence[Chapter], ask: Ask | None, made_by: str) -> Wisdom:
-    piece: Wisdom = _in_words(home, build_wisdom(told), ask, lambda: ask_wisdom(told), retell_wisdom, made_by)
-    return piece
-
-
 # With a language model
-
-
-def ask_of(providers: Any) -> tuple[Ask | None, str]:
-    """The model's voice, if there is one, and its name."""
-    ask = getattr(providers, "ask", None)
-    return ask, str(getattr(providers, "ask_name", "model"))
 
 
 class ToldChapter(Shape):

@@ -30,8 +30,12 @@ def _unmirrored(home: Home) -> Iterator[Finding]:
     """An edge stands, and one of its notes does not say so; or a note names an edge that is not there."""
     edges = {edge: (a, b, unit) for a, b, edge, unit in
              home.db.execute("SELECT a, b, edge, unit FROM links WHERE edge IS NOT NULL")}
+    ends: dict[str, set[str]] = {}
+    for edge, (a, b, _) in edges.items():
+        ends.setdefault(a, set()).add(edge)
+        ends.setdefault(b, set()).add(edge)
     for record, unit in home.db.execute("SELECT id, unit FROM records WHERE kind = 'note'").fetchall():
-        mine = {edge for edge, (a, b, _) in edges.items() if record in (a, b)}
+        mine = ends.get(record, set())
         if not mine and not _mentions_edges(home, unit):
             continue
         try:

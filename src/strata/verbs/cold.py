@@ -110,7 +110,7 @@ def _carry_out(home: Home, move: Move) -> None:
         home.audit("cooled" if is_cold(move.target) else "warmed", work, "")
 
 
-def rung(home: Home, providers: Any = None) -> list[str]:
+def rung(home: Home, _providers: Any = None) -> list[str]:
     """Upkeep's step; `cold_after_days = 0` in the home's strata.toml under [work] turns it off."""
     from strata.verbs.offering import trim_shown
 

@@ -38,12 +38,26 @@ def decay(home: Home) -> list[tuple[Any, ...]]:
 def rung(home: Home, _providers: Any = None) -> list[str]:
     """Upkeep's part. A file of today that still holds for the moment it names stays: nothing it depends on has changed."""
     before = _state(home)
-    made = _STAMP.search(before[:200])
-    when = parse_time(made[1]) if made else 0.0
-    if made and day(when) == day(home.clock()) and _render(_score(home, when), when) == before:
+    then = _made(before)
+    if day(then) == day(home.clock()) and _render(_score(home, then), then) == before:
         return []
     now = _moment(home)
     return [STATE] if home.build(STATE, _render(_score(home, now), now).encode()) else []
+
+
+def _made(state: str) -> float:
+    """When a state file was made; 0 if it does not say."""
+    stamp = _STAMP.search(state[:200])
+    try:
+        return parse_time(stamp[1]) if stamp else 0.0
+    except Invalid:
+        return 0.0
+
+
+def state_moment(home: Home) -> float:
+    """The moment that _state.json holds for if it is of today, else now: what is built from scores agrees with it."""
+    made = _made(_state(home))
+    return made if day(made) == day(home.clock()) else _moment(home)
 
 
 def _moment(home: Home) -> float:
@@ -82,9 +96,9 @@ def _quoted(seconds: float) -> str:
     return f'"{offset(seconds)}"'
 
 
-def standings(home: Home) -> list[Standing]:
-    """Every note with its use and its score as of now; insights bring the opening of their text."""
-    scores = {row[0]: row[3] for row in _score(home, _moment(home))}
+def standings(home: Home, when: float | None = None) -> list[Standing]:
+    """Every note with its use and its score as of now or then; insights bring the opening of their text."""
+    scores = {row[0]: row[3] for row in _score(home, _moment(home) if when is None else when)}
     more = ", r.n, r.title, r.unit, r.project, r.trust"
     tags: dict[int, list[str]] = {}
     for record, tag in home.db.execute("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record "

@@ -15,6 +15,9 @@ from strata.verbs.finding import locate
 BUILT = {"topic": "topics are built from entries; review their facts instead",
          "global": "the global memory is built from topics", "episode": "the diary is append-only",
          "entry": "entries are append-only; log another one", "fact": "facts are corrected with: strata review"}
+FIXED = {"id": "", "kind": "", "created": "", "created_at": "", "updated": "", "updated_at": "", "extra": "",
+         "origin": "who wrote a record is set by the door it came through", "pinned": "use: strata pin, strata unpin",
+         "relations": "use: strata link, strata unlink", "metadata": "give its fields by name"}
 _CHUNK_METADATA = ("confidence", "conversation_id", "source")
 
 
@@ -39,9 +42,13 @@ def edit(home: Home, handle: str, changes: Mapping[str, Any], expect: str | None
 
 def revise(home: Home, record: Any, changes: dict[str, Any]) -> Any:
     """The record with its changes, as its kind takes them."""
-    for key in ("id", "kind", "created", "created_at"):
+    for key in FIXED:
         if key in changes:
-            raise Invalid(f"{key} cannot be changed")
+            raise Invalid(f"{key} cannot be changed", FIXED[key])
+    if isinstance(changes.get("text"), str):
+        changes["text"] = changes["text"].replace("\r\n", "\n").strip("\n")
+    if record.kind == "memo" and isinstance(changes.get("title"), str):
+        changes["title"] = " ".join(changes["title"].split())
     if "tags" in changes:
         changes["tags"] = read_strings(changes["tags"], "tags")
     if record.kind in ("note", "edge"):

@@ -7,6 +7,8 @@ other tools only; Strata itself never asks them. A byte that would not change is
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections.abc import Iterator
 from typing import Any
 
 from strata.errors import Damaged, NotFound
@@ -14,16 +16,29 @@ from strata.files import codec, paths
 from strata.files.jsonform import write_object
 from strata.files.markdown import edge_fields, note_fields
 from strata.home import Home
+from strata.model.link import CHUNK_TYPES
 from strata.model.times import offset
 from strata.sync import Progress
 
 
 def reindex(home: Home, progress: Progress | None = None) -> dict[str, Any]:
     """Empty the index, fill it from the files, write the exports."""
+    try:
+        built = home.db.execute("SELECT key, value FROM meta WHERE key LIKE 'built:%'").fetchall()
+    except sqlite3.DatabaseError:  # the index is damaged, which is a good reason to be here
+        built = []
     home.index.reset()
+    with home.index.writing():
+        for key, value in built:  # what was last built tells a file that a person changed since
+            home.index.set(key, value)
     home.sweep(accept_removals=True, progress=progress)
     written = write_exports(home)
     return {"records": home.db.execute("SELECT count(*) FROM records").fetchone()[0], "written": written}
+
+
+def rung(home: Home, _providers: Any = None) -> list[str]:
+    """Upkeep's part."""
+    return write_exports(home)
 
 
 def write_exports(home: Home) -> list[str]:
@@ -48,23 +63,31 @@ def write_stamped(home: Home, path: str, value: dict[str, Any]) -> bool:
 def _chunk_exports(home: Home) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     metadata, by_tag, graph = {}, dict[str, list[str]](), {}
     present = {record for record, in home.db.execute("SELECT id FROM records WHERE kind = 'chunk'")}
-    for unit, in home.db.execute("SELECT unit FROM records WHERE kind = 'chunk' ORDER BY id").fetchall():
-        chunk = codec.read_unit(home.tree, unit)[0][0]
+    for unit, chunk in _each(home, "chunk"):
         metadata[chunk.id] = {"type": chunk.type, "tokens": chunk.tokens, "tags": list(chunk.tags), "path": unit,
                               **{key: value for key, value in chunk.metadata.to_dict().items() if key != "origin"}}
         for tag in chunk.tags:
             by_tag.setdefault(tag, []).append(chunk.id)
-        links = {key: value for key, value in chunk.links.to_dict().items() if key != "details"}
+        links = {key: value for key, value in chunk.links.to_dict().items() if key in CHUNK_TYPES}
         graph[chunk.id] = {word: ids if word == "context_of" else [one for one in ids if one in present]
                            for word, ids in links.items()}
     return metadata, dict(sorted(by_tag.items())), graph
 
 
+def _each(home: Home, *kinds: str) -> Iterator[tuple[str, Any]]:
+    """(path, record) by id; a file that cannot be read now is check's business."""
+    marks = ",".join("?" * len(kinds))
+    for unit, in home.db.execute(f"SELECT unit FROM records WHERE kind IN ({marks}) ORDER BY id", kinds).fetchall():
+        try:
+            yield unit, codec.read_unit(home.tree, unit)[0][0]
+        except (Damaged, NotFound):
+            continue
+
+
 def _note_export(home: Home) -> dict[str, Any]:
     entries, edges = {}, {}
-    for kind, unit in home.db.execute("SELECT kind, unit FROM records WHERE kind IN ('note', 'edge') ORDER BY id").fetchall():
-        record = codec.read_unit(home.tree, unit)[0][0]
-        if kind == "edge":
+    for unit, record in _each(home, "note", "edge"):
+        if record.kind == "edge":
             fields = edge_fields(record)
             edges[record.id] = {key: fields[key] for key in ("type", "from_id", "to_id", "strength")} | {"path": unit}
         else:

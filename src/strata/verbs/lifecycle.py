@@ -11,7 +11,7 @@ from strata.index import read
 from strata.index.read import Row
 from strata.model.link import Link
 from strata.verbs.finding import fetch, locate
-from strata.verbs.links import standing, write_line
+from strata.verbs.links import mirror, standing, write_line
 
 BUILT = ("topic", "global")
 
@@ -49,19 +49,22 @@ def restore(home: Home, record: str) -> Any:
         if read.find(home.db, record):
             raise Invalid(f"{record} is not forgotten")
         raise NotFound(f"nothing forgotten has the id {record!r}", "see: strata list --forgotten")
-    path = found[-1][3]
+    path = max((row[3] for row in found), key=lambda path: (path != paths.first_name(path), len(path), path))  # the latest
     units = [path] if home.tree.look(path) else [f"{path}/{part}" for part in paths.ENTRY_FILES]
     with home.tree.lock():
         moved = []
+        was = codec.read_unit(home.tree, path)[0][0]
         for one in units:
             if not home.tree.look(one):
                 continue
-            target = paths.restored(one, codec.read_unit(home.tree, path)[0][0])
+            target = paths.restored(one, was)
             home.tree.move(one, target)
             moved += [one, target]
         home.refresh(dict.fromkeys(paths.unit_of(one) for one in moved))
-        back = fetch(home, locate(home, record))
+        back = fetch(home, locate(home, record, follow=False))
         home.audit("restored", back, "")
+    if back.kind == "edge":
+        mirror(home, back)
     return back
 
 
@@ -74,6 +77,8 @@ def pin(home: Home, handle: str) -> str:
         review(home, row.id, score=10)
     elif row.kind == "note":
         if not row.unit.startswith("vault/"):
+            loaded = home.load(row.id)
+            home.change(loaded, loaded.record, verb="adopted")  # an id that came from the file's place is written down first
             home.move(row.unit, f"vault/{row.unit.rsplit('/', 1)[-1]}", fetch(home, row))
     elif row.kind in BUILT or row.kind == "edge":
         raise Invalid(f"a {row.kind} cannot be pinned", "pin the records it stands on")
@@ -91,7 +96,8 @@ def unpin(home: Home, handle: str) -> str:
         review(home, row.id, score=None)
     elif row.kind == "note":
         if row.unit.startswith("vault/"):
-            note = fetch(home, row)
+            loaded = home.load(row.id)
+            note = home.change(loaded, loaded.record, verb="adopted")
             folder = paths.place(note.replace(pinned=False)).rsplit("/", 1)[0]
             home.move(row.unit, f"{folder}/{row.unit.rsplit('/', 1)[-1]}", note)
     elif standing(home, row.id, "pinned", row.id):

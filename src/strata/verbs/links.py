@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from strata.errors import Invalid, NotFound
+from strata.errors import Conflict, Invalid, NotFound
 from strata.files import ledger, paths
 from strata.home import Home
 from strata.index import read
@@ -19,6 +19,8 @@ from strata.model.times import offset, zulu
 from strata.verbs.edges import mend
 from strata.verbs.finding import locate
 from strata.verbs.notes import derived_id
+
+OWN_WAYS = {"pinned": "strata pin", "mentions": "a [[wikilink]] in the note's text", "merged_into": "strata merge"}
 
 
 def link(home: Home, source: str, type: str, target: str, *, strength: float | None = None, context: str | None = None,
@@ -42,12 +44,15 @@ def link(home: Home, source: str, type: str, target: str, *, strength: float | N
 
         supersede(home, a.id, b.id)
         return made
-    write_line(home, "add", made)
+    if strength is not None or context is not None or not standing(home, a.id, word, b.id):
+        write_line(home, "add", made)
     return made
 
 
 def _word(a: str, b: str, type: str) -> str:
     """The type as the two kinds' own seed writes it."""
+    if type in OWN_WAYS:
+        raise Invalid(f"{type!r} is not a link that is set by hand", f"use: {OWN_WAYS[type]}")
     own = {"note": NOTE_TYPES, "chunk": CHUNK_TYPES[1:], "work": WORK_TYPES}.get(a, ()) if a == b else ()
     for allowed in (own, None):
         try:
@@ -112,7 +117,7 @@ def _link_chunks(home: Home, made: Link) -> Link:
     loaded = home.load(made.source)
     links = loaded.record.links
     listed = getattr(links, made.type)
-    if made.target in listed and made.strength is None and made.context is None:
+    if made.strength is None and made.context is None and standing(home, made.source, made.type, made.target):
         return made
     details = {word: dict(found) for word, found in (links.details or {}).items()}
     about = {"created": made.created, "strength": made.strength, "context": made.context}
@@ -139,7 +144,7 @@ def write_line(home: Home, op: str, made: Link) -> None:
     """One line in links.jsonl, and the index told."""
     line = {"op": op, "from": made.source, "type": made.type, "to": made.target, "strength": made.strength,
             "context": made.context, "created": zulu(home.clock()), "origin": home.origin().to_dict()}
-    ledger.append_line(home.tree, paths.LINKS, {key: value for key, value in line.items() if value is not None})
+    ledger.append_line(home.tree, paths.LINKS, {key: value for key, value in line.items() if value is not None}, synced=True)
     home.refresh([paths.LINKS])
 
 
@@ -150,13 +155,17 @@ def unlink(home: Home, source: str, type: str, target: str) -> None:
     known = standing(home, a.id, word, b.id)
     if known is None:
         raise NotFound(f"{a.id} has no link {word} to {b.id}", f"see: strata related {a.id}")
-    unit, edge = known[5], known[4]
-    if edge:
-        remove_edge(home, edge)
-    elif unit == paths.LINKS:
-        write_line(home, "remove", Link(source=a.id, type=word, target=b.id))
-    else:
-        _strike(home, unit, known[3], known[0], known[2])
+    while known:  # it may be written at both ends, or in two ways
+        first, _, second, said, edge, unit = known
+        if edge:
+            remove_edge(home, edge)
+        elif unit == paths.LINKS:
+            write_line(home, "remove", Link(source=a.id, type=word, target=b.id))
+        else:
+            _strike(home, unit, said, first, second)
+        before, known = known, standing(home, a.id, word, b.id)
+        if known == before:
+            raise Conflict(f"the link in {unit} could not be taken back", "edit the file by hand")
 
 
 def remove_edge(home: Home, edge_id: str) -> None:
@@ -180,7 +189,11 @@ def _strike(home: Home, unit: str, said: str, a: str, b: str) -> None:
     if record.kind == "note":
         new = record.replace(relations=tuple(r for r in record.relations if not (r.type == said and r.target in ends)))
     elif record.kind == "memo":
-        new = record.replace(supersedes=tuple(name for name in record.supersedes if name not in ends))
+        from strata.verbs.memos import reinstate
+
+        for old in ends:
+            reinstate(home, record.id, old)
+        return
     else:
         listed = record.links.targets(said) if record.kind == "work" else getattr(record.links, said)
         new = record.replace(links=record.links.replace(**{said: tuple(one for one in listed if one not in ends)}))

@@ -1,17 +1,31 @@
-"""Memos: one concept in one named file."""
+"""Memos: one concept in one named file; what a dialog asks to keep; and the garden in which old memos make way for new.
+
+Gardening proposes, a person applies, and what was applied can be taken back. No text is copied anywhere for that: a mark
+is taken off, an addition is cut off again.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
 
-from strata.errors import Conflict
+from strata.errors import Conflict, Damaged, Invalid, NeedsConfirmation, NotFound
+from strata.files import codec, ledger
 from strata.home import Home
 from strata.index import read
 from strata.model.memo import Memo
 from strata.model.memo_name import check_name
-from strata.model.shape import read_strings
-from strata.model.times import minute, parse_time
+from strata.model.shape import Value, read_strings
+from strata.model.times import minute, parse_time, zulu
+
+if TYPE_CHECKING:
+    from strata.derive.gardening import Proposal
+    from strata.derive.triggers import MemoDraft, Trigger
+    from strata.model.dialog import Turn
+
+GARDEN_LOG = "log/garden.jsonl"
 
 
 def memo(
@@ -37,14 +51,187 @@ def memo(
 
 def supersede(home: Home, new: str, old: str) -> None:
     """The new memo says what it replaces, and the old one is marked; recall lets it sink."""
+    from strata.derive.gardening import deprecation_note
+
     fresh = home.load(new)
     if old not in fresh.record.supersedes:
         home.change(fresh, fresh.record.replace(supersedes=(*fresh.record.supersedes, old)), verb="superseded")
     stale = home.load(old)
     if stale.record.deprecated_by is None:
-        mark = f"DEPRECATED: See valid {_subject(old)} in [{new}.md]"
-        home.change(stale, stale.record.replace(text=f"{mark}\n\n{stale.record.text}", deprecated_by=new), verb="deprecated")
+        text = f"{deprecation_note(new)}\n\n{stale.record.text}"
+        home.change(stale, stale.record.replace(text=text, deprecated_by=new), verb="deprecated")
 
 
-def _subject(name: str) -> str:
-    return "architecture" if "architecture" in name else "memory"
+def reinstate(home: Home, new: str, old: str) -> None:
+    """The opposite of supersede: what the two memos say of each other is taken back."""
+    fresh = home.load(new)
+    left = tuple(name for name in fresh.record.supersedes if name != old)
+    home.change(fresh, fresh.record.replace(supersedes=left), verb="reinstated")
+    row = read.find(home.db, old)
+    stale = home.load(old) if row and row.kind == "memo" else None
+    if stale and stale.record.deprecated_by == new:
+        text = unmark(stale.record.text)
+        home.change(stale, stale.record.replace(text=text, deprecated_by=None), verb="reinstated")
+
+
+def unmark(text: str) -> str:
+    """A memo's text without the line that says it is superseded."""
+    return re.sub(r"^DEPRECATED: See valid [^\n]*(?:\n+|\Z)", "", text, count=1, flags=re.MULTILINE)
+
+
+# What a dialog asks to keep
+
+def draft_memos(home: Home, turns: Sequence[Turn]) -> list[MemoDraft]:
+    """The memos that a dialog's user turns ask for, named so that none takes the place of another; kept ones are left out."""
+    from strata.derive.triggers import find_triggers
+
+    drafts: list[MemoDraft] = []
+    for trigger in find_triggers(turns):
+        draft = _draft(home, trigger, {draft.name for draft in drafts})
+        if draft:
+            drafts.append(draft)
+    return drafts
+
+
+def _draft(home: Home, trigger: Trigger, taken: set[str]) -> MemoDraft | None:
+    from strata.derive.triggers import memo_from
+
+    while True:
+        draft = memo_from(trigger, taken)
+        if read.find(home.db, draft.name) is None:
+            return draft
+        if home.load(draft.name).record.text == draft.body.strip("\n"):
+            return None
+        taken = {*taken, draft.name}
+
+
+def keep_draft(home: Home, draft: MemoDraft, **scope: Any) -> Memo:
+    """A draft becomes a memo."""
+    return memo(home, draft.name, draft.body, title=draft.title, category=draft.category, tags=draft.tags, **scope)
+
+
+# The garden
+
+class Garden(Value):
+    """What the garden needs, what was done to it, what was taken back."""
+
+    proposals: Sequence[Proposal] = ()
+    applied: Sequence[Proposal] = ()
+    undone: Sequence[str] = ()
+
+    @property
+    def text(self) -> str:
+        """One line each, as a person reads it."""
+        lines = [f"applied {line(proposal)}" for proposal in self.applied]
+        lines += [f"took back {target}" for target in self.undone]
+        lines += [f"proposal: {line(proposal)}" for proposal in self.proposals]
+        return "\n".join(lines) or "the garden is tidy"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"proposals": [vars(one) for one in self.proposals], "applied": [vars(one) for one in self.applied],
+                "undone": list(self.undone)}
+
+
+def line(proposal: Proposal) -> str:
+    return f"{proposal.kind} {', '.join(proposal.names)} → {proposal.target}: {proposal.reason}"
+
+
+def propose(home: Home) -> list[Proposal]:
+    """What to supersede and what to consolidate, among memos that people and agents wrote."""
+    from strata.derive.gardening import find_proposals
+
+    return find_proposals(_all_memos(home))
+
+
+def proposal_lines(home: Home, providers: Any = None) -> list[str]:  # noqa: ARG001
+    """The garden's part in the nightly round."""
+    return [line(proposal) for proposal in propose(home)]
+
+
+def _all_memos(home: Home) -> list[Memo]:
+    units = home.db.execute("SELECT unit FROM records WHERE kind = 'memo' AND trust <> 'outside' ORDER BY id").fetchall()
+    found = []
+    for unit, in units:
+        try:
+            found += codec.read_unit(home.tree, unit)[0]
+        except (Damaged, NotFound):
+            continue  # check names it
+    return found
+
+
+def garden(home: Home, *, apply: bool = False, archive: bool = False, undo: bool = False) -> Garden:
+    """Propose; with `apply` carry out all proposals, with `archive` put retired memos away; `undo` takes the last time back."""
+    if (apply or undo) and home.trust != "user":
+        raise NeedsConfirmation("a person tends the garden; agents propose", "have the user run: strata garden --apply")
+    home.ensure_fresh()
+    if undo:
+        return Garden(undone=_undo(home))
+    proposals = propose(home)
+    if not apply:
+        return Garden(proposals=proposals)
+    run = f"{zulu(home.clock())}/{home.new_id()[:8]}"
+    for proposal in proposals:
+        _apply(home, proposal, run, archive)
+    return Garden(applied=proposals, proposals=propose(home))
+
+
+def _apply(home: Home, proposal: Proposal, run: str, archive: bool) -> None:
+    """The log says how to take it back before the first file changes."""
+    row = read.find(home.db, proposal.target)
+    before: Memo | None = home.load(proposal.target).record if row else None
+    ledger.append_line(home.tree, GARDEN_LOG, {
+        "op": "apply", "run": run, "target": proposal.target, "names": list(proposal.names), "archived": archive,
+        "made": before is None, "tags": list(before.tags) if before else [],
+        "text": _print(before.text) if before else None, "signs": len(before.text) if before else 0})
+    if before is None:
+        memo(home, proposal.target, proposal.text, title=proposal.title, category=proposal.category, tags=proposal.tags)
+    else:
+        loaded = home.load(proposal.target)
+        home.change(loaded, loaded.record.replace(text=proposal.text.strip("\n"), tags=proposal.tags), verb="gardened")
+    for name in proposal.names:
+        if archive:
+            from strata.verbs.lifecycle import forget
+
+            forget(home, name)
+        else:
+            supersede(home, proposal.target, name)
+
+
+def _print(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def _undo(home: Home) -> list[str]:
+    """Take back the last run that was not taken back yet, its last step first."""
+    lines = [entry for _, entry in ledger.read_log(home.tree, GARDEN_LOG) if entry]
+    gone = {entry.get("run") for entry in lines if entry.get("op") == "undo"}
+    runs = [entry["run"] for entry in lines if entry.get("op") == "apply" and entry["run"] not in gone]
+    if not runs:
+        raise Invalid("nothing was applied that could be taken back")
+    steps = [entry for entry in lines if entry.get("op") == "apply" and entry["run"] == runs[-1]]
+    for step in reversed(steps):
+        _take_back(home, step)
+    ledger.append_line(home.tree, GARDEN_LOG, {"op": "undo", "run": runs[-1]})
+    return [step["target"] for step in steps]
+
+
+def _take_back(home: Home, step: dict[str, Any]) -> None:
+    from strata.verbs.lifecycle import forget, restore
+
+    target = step["target"]
+    for name in step["names"]:
+        if step["archived"] and read.archived(home.db, name):
+            restore(home, name)
+        elif read.find(home.db, target) and read.find(home.db, name):
+            reinstate(home, target, name)
+    if read.find(home.db, target) is None:
+        return
+    if step["made"]:
+        forget(home, target)
+        return
+    loaded = home.load(target)
+    text = loaded.record.text[: step["signs"]]
+    if _print(text) != step["text"]:
+        home.notices.append(f"{target} was changed since; its text was left as it is")
+        return
+    home.change(loaded, loaded.record.replace(text=text, tags=tuple(step["tags"])), verb="reinstated")

@@ -1,19 +1,19 @@
-"""Writing notes: the verb `note`, and the diary entry that goes with it."""
+"""`note`, and the diary: the entry that every note brings, entries by hand (`episode`), and reading a day of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from strata.errors import CannotWrite, Conflict
-from strata.files import ledger
+from strata.errors import CannotWrite, Conflict, Invalid, NotFound
+from strata.files import codec, ledger, paths
 from strata.home import Home
 from strata.index import read
 from strata.model.ids import derived_uuid, slug
-from strata.model.note import Note
+from strata.model.note import Episode, Note
 from strata.model.shape import read_strings
 from strata.model.text import first_sentence
-from strata.model.times import offset, parse_time
+from strata.model.times import day, offset, parse_time
 
 
 def note(
@@ -25,21 +25,28 @@ def note(
     """Keep a note; the same key again returns the same note."""
     when = offset(home.clock() if created is None else parse_time(created, "created"))
     made = Note(
-        id=derived_id(home, "note", key), type=type, title=title, text=text.strip("\n"), tags=read_strings(tags, "tags"),
-        importance=importance, confidence=confidence, created_at=when, updated_at=when,
+        id=derived_id(home, "note", key), type=type, title=title, text=check_text(text, "text").strip("\n"),
+        tags=read_strings(tags, "tags"), importance=importance, confidence=confidence, created_at=when, updated_at=when,
         origin=home.origin(agent=agent, project=project, session=session),
         steps=_lines(steps, "steps"), preconditions=_lines(preconditions, "preconditions"),
         postconditions=_lines(postconditions, "postconditions"), aliases=_lines(aliases, "aliases"))
-    if key is not None and (row := read.find(home.db, made.id)):
-        same: Note = home.load(row.id).record
-        if (same.title, same.text, same.type, same.tags) != (made.title, made.text, made.type, made.tags):
-            raise Conflict(f"another note was kept under the key {key!r}: {row.id}", "use another key, or edit that note")
-        return same
     with home.tree.lock():
+        if key is not None and (row := read.find(home.db, made.id)):
+            same: Note = home.load(row.id).record
+            if (same.title, same.text, same.type, same.tags) != (made.title, made.text, made.type, made.tags):
+                raise Conflict(f"another note was kept under the key {key!r}: {row.id}", "use another key, or edit that note")
+            return same
         path = home.create(made, verb="note", origin=made.origin)
         diary(home, made.title, kind=made.type, tags=made.tags, memory=f"[{slug(made.title)}](../{path})",
               summary=first_sentence(made.text, 200) or made.title)
     return made
+
+
+def check_text(value: Any, where: str) -> str:
+    """A string, before anything is done with it."""
+    if not isinstance(value, str):
+        raise Invalid(f"{where} must be text, not {value!r:.40}")
+    return value
 
 
 def _lines(value: Sequence[str] | None, name: str) -> tuple[str, ...] | None:
@@ -61,3 +68,46 @@ def derived_id(home: Home, verb: str, key: str | None) -> str:
 
         return str(uuid.UUID(home.new_id()))
     return derived_uuid(home.config.home_id, verb, key)
+
+
+def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str] = (), summary: str = "",
+            memory: str | None = None) -> str:
+    """Append a block to today's file and let the index know."""
+    if not heading.strip():
+        raise Invalid("an episode needs a title")
+    words = [" ".join(tag.split()) for tag in read_strings(tags, "tags")]
+    path = ledger.append_episode(home.tree, home.clock(), heading, kind=" ".join(type.split()) or "diary", tags=words,
+                                 summary=summary or heading, memory=memory)
+    home.refresh([path])
+    return path
+
+
+def read_diary(home: Home, date: str | None = None) -> list[dict[str, Any]]:
+    """A day's entries in order, each with the note it led to, wherever that lies now."""
+    path = paths.episode_file(date or day(home.clock()))
+    home.touch([path])
+    try:
+        entries: list[Episode] = codec.read_unit(home.tree, path)[0]
+    except NotFound:
+        return []
+    return [{"id": one.id, "time": one.time, "title": one.heading, "type": one.type, "tags": list(one.tags),
+             "memory": memory_of(home, one), "summary": one.summary} for one in entries]
+
+
+def memory_of(home: Home, entry: Episode) -> str | None:
+    """The note an entry links to: by its path, else by the id in the file's name, also when it was merged since."""
+    import re
+
+    path = re.search(r"\]\(\.\./([^)]+)\)", entry.memory or "")
+    if path is None:
+        return None
+    row = home.db.execute("SELECT id FROM records WHERE unit = ?", (path[1],)).fetchone()
+    begins = re.search(r"-([0-9a-f]{6})\.md$", path[1])
+    if row is None and begins:
+        query = "SELECT id FROM {} WHERE kind = 'note' AND id >= ? AND id < ? ORDER BY id"
+        ends = (begins[1], begins[1] + "g")
+        row = home.db.execute(query.format("records"), ends).fetchone()
+        gone = None if row else home.db.execute(query.format("archived"), ends).fetchone()
+        merged = read.merged_into(home.db, gone[0]) if gone else None
+        row = (merged.id,) if merged else row
+    return None if row is None else str(row[0])

@@ -24,7 +24,8 @@ episodes/*.md merge=union
 
 def init(home: Home) -> list[str]:
     """Make the home's own files; returns those that were not there."""
-    settings = (f'# Settings that belong to this home; see FORMAT.md.\nhome_id = "{uuid.UUID(home.new_id())}"\n'
+    home_id = str(uuid.UUID(home.new_id()))
+    settings = (f'# Settings that belong to this home; see FORMAT.md.\nhome_id = "{home_id}"\n'
                 'projects = []\ngit_commit = "off"\n')
     made = []
     for path, text in (("strata.toml", settings), (".gitignore", GITIGNORE), (".gitattributes", GITATTRIBUTES)):
@@ -34,4 +35,6 @@ def init(home: Home) -> list[str]:
             except Conflict:
                 continue  # another process was first
             made.append(path)
+    if "strata.toml" in made:
+        home.config = home.config.replace(home_id=home_id)
     return made

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from strata.errors import Invalid, NotFound
+from strata.errors import Busy, CannotWrite, Damaged, Invalid, NotFound
 from strata.files import ledger, paths
 from strata.files.tree import fingerprint
 from strata.home import Home
@@ -18,15 +19,19 @@ from strata.index import read
 from strata.verbs.exports import write_exports
 from strata.verbs.finding import fetch, locate
 from strata.verbs.lifecycle import BUILT, files_of
+from strata.verbs.memos import unmark
 from strata.verbs.merging import records_about
 
+PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md")
+LINKING = ("note", "chunk", "work", "memo", "chapter", "wisdom")
 BEYOND = ("git history", "exports and backups made earlier", "copies on other machines")
 
 
 def purge(home: Home, handle: str) -> dict[str, Any]:
     """Remove a record, its archive copy, links, usage, curation and diary lines; then shrink the index."""
+    home.sweep()
     files, record, kind, mention = _target(home, handle)
-    merged = read.merged_into(home.db, record)
+    merged, titles = read.merged_into(home.db, record), _titles(home, record)
     removed = []
     with home.tree.lock():
         for path in files:
@@ -34,14 +39,53 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
             removed.append(path)
         touched = [*_drop_edges(home, record), *_strip_references(home, record)]
         rewritten = _rewrite_logs(home, record, mention)
+        removed += _drop_built(home, files, kind, [record, mention, *titles])
+        home.tree.tidy()
         home.refresh([*map(paths.unit_of, removed), *touched, *rewritten])
         home.audit("purged", _Gone(kind, record), "")
     if any(home.tree.look(path) for path in paths.EXPORTS):
         rewritten += write_exports(home)
-    home.index.db.execute("INSERT INTO words(words) VALUES ('optimize')")
-    home.index.db.execute("VACUUM")
+    _shrink(home, record)
     kept = [f"its text in {merged.unit}, into which it was merged"] if merged else []
     return {"id": record, "removed": removed, "rewritten": [*touched, *rewritten], "beyond_reach": [*kept, *BEYOND]}
+
+
+def _titles(home: Home, record: str) -> list[str]:
+    row = read.find(home.db, record)
+    found = [row.title] if row else [title for _, _, title, _ in read.archived(home.db, record)]
+    return [title for title in found if len(title) > 3]
+
+
+def _drop_built(home: Home, files: list[str], kind: str, needles: list[str]) -> list[str]:
+    """Built pages that name the record, and copies of them laid aside; the next upkeep builds them without it."""
+    topics = {path.removeprefix("archive/").split("/")[1] for path in files} if kind == "entry" else set[str]()
+    found = [path for path, in home.db.execute(
+        "SELECT path FROM documents WHERE path LIKE 'topics/%/topic_memory.%' OR path LIKE 'archive/edited/%'")]
+    gone = []
+    for path in (*PAGES, *found):
+        try:
+            said = home.tree.read(path)[0]
+        except (NotFound, Damaged):
+            continue
+        about = any(path.startswith(f"topics/{topic}/") for topic in topics) or (topics and path.startswith("GLOBAL_"))
+        if about or any(form in said for needle in needles for form in (needle.encode(), json.dumps(needle)[1:-1].encode())):
+            home.tree.remove(path)
+            gone.append(path)
+    return gone
+
+
+def _shrink(home: Home, record: str) -> None:
+    """The index without what it held of the record, in its free pages and its log too."""
+    db = home.index.db
+    try:
+        with home.index.writing():
+            db.execute("DELETE FROM usage WHERE id = ?", (record,))
+            home.index.set("usage_bytes", 0)  # the ledger was rewritten: it is read again from its beginning
+            db.execute("INSERT INTO words(words) VALUES ('optimize')")
+        db.execute("VACUUM")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except (sqlite3.Error, Busy, CannotWrite) as error:
+        home.notices.append(f"the files are purged, but the index could not be shrunk ({error}); try: strata reindex")
 
 
 class _Gone:
@@ -93,20 +137,39 @@ def _strip_references(home: Home, record: str) -> list[str]:
         (record, record, record))]
     for other in dict.fromkeys([*linked, *ends]):
         row = read.find(home.db, other)
-        if row is None or row.kind not in ("note", "chunk", "work") or not home.tree.look(row.unit):
+        if row is None or row.kind not in LINKING or not home.tree.look(row.unit):
             continue
         loaded = home.load(other)
         held = loaded.record
-        if held.kind == "note":
-            new = held.replace(relations=tuple(r for r in held.relations if r.target != record))
-        else:
-            lists = {word: tuple(one for one in _ids(held, word) if one != record)
-                     for word in held.links.to_dict() if word != "details" and record in _ids(held, word)}
-            new = held.replace(links=held.links.replace(**lists))
+        if (held.kind == "chapter" and held.origin == "auto") or held.kind == "wisdom":  # built, and retelling it
+            home.tree.remove(loaded.path)
+            changed += [loaded.path, *_strip_references(home, held.id)]
+            continue
+        new = _without(held, record)
         if new != held:
             home.change(loaded, new, verb="unlinked")
             changed.append(loaded.path)
     return changed
+
+
+def _without(held: Any, record: str) -> Any:
+    """Another record without its own links to the one that goes."""
+    if held.kind == "note":
+        return held.replace(relations=tuple(r for r in held.relations if r.target != record))
+    if held.kind == "memo":
+        text = unmark(held.text) if held.deprecated_by == record else held.text
+        return held.replace(supersedes=tuple(name for name in held.supersedes if name != record), text=text)
+    if held.kind == "chapter":
+        return held.replace(memories=tuple(one for one in held.memories if one != record))
+    lists: dict[str, Any] = {word: tuple(one for one in _ids(held, word) if one != record)
+                             for word in held.links.to_dict() if word != "details" and record in _ids(held, word)}
+    if held.kind == "work":
+        return held.replace(links=held.links.replace(**lists), links_at=_forget_key(held.links_at, record))
+    return held.replace(links=held.links.replace(**lists, details=_forget_key(held.links.details, record)))
+
+
+def _forget_key(times: Any, record: str) -> Any:
+    return times and {word: {key: value for key, value in found.items() if key != record} for word, found in times.items()}
 
 
 def _ids(record: Any, word: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from strata.model.decay import Standing
 from strata.model.ids import derived_uuid
 from strata.model.note import Note
 from strata.model.times import day
-from strata.verbs.decay import standings
+from strata.verbs.decay import standings, state_moment
 from strata.verbs.edges import first_passages
 
 CORE, REFLECTION = "CORE.md", "REFLECTION.md"
@@ -64,14 +64,18 @@ def core(home: Home) -> str:
     """Build CORE.md anew and give its text."""
     home.ensure_fresh()
     home.fold_usage()
-    core_rung(home)
+    _write_core(home, standings(home))
     return show(home, "core")
 
 
 def core_rung(home: Home, _providers: Any = None) -> list[str]:
-    """Upkeep's part."""
-    page = core_page.build_core(standings(home), date=day(home.clock()))
-    return [CORE] if _write(home, CORE, page, core_page.without_stamp) else []
+    """Upkeep's part; it goes by the scores that _state.json holds."""
+    return [CORE] if _write_core(home, standings(home, state_moment(home))) else []
+
+
+def _write_core(home: Home, notes: Sequence[Standing]) -> bool:
+    page = core_page.build_core(notes, date=day(home.clock()))
+    return _write(home, CORE, page, core_page.without_stamp)
 
 
 def reflection(home: Home) -> str:

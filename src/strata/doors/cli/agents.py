@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from strata.doors.cli.desk import Command, Desk
 from strata.errors import Usage
+
+if TYPE_CHECKING:
+    from strata.doors.importing import Import
 
 PORT = 7517
 
@@ -28,6 +34,165 @@ def _mcp(desk: Desk) -> None:
         mcp.serve_stdio(args.home, args.tools)
 
 
+def _hook_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("event", nargs="?", default="", help="SessionStart, UserPromptSubmit, PreToolUse, PreCompact, Stop, SessionEnd")
+
+
+def _hook(desk: Desk) -> int:
+    """Always 0: another code would stop the agent, and a failing memory is no reason to."""
+    from strata.doors import hooks
+
+    said = hooks.run(desk.args.event, sys.stdin.buffer.read(hooks.MAX_INPUT), desk.args.home)
+    if said:
+        print(said)
+    return 0
+
+
+def _install_arguments(parser: argparse.ArgumentParser) -> None:
+    from strata.doors.install import AGENTS
+
+    parser.add_argument("agent_name", metavar="AGENT", help=" | ".join(AGENTS))
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+
+
+def _install(desk: Desk) -> None:
+    from strata.doors import install
+
+    command = _own_command() + (["--home", str(Path(desk.args.home).expanduser().absolute())] if desk.args.home else [])
+    edits = install.plan(desk.args.agent_name, _project_folder(desk), Path.home(), command)
+    _carry_out(desk, edits, "installed", install.advice(desk.args.agent_name))
+
+
+def _uninstall(desk: Desk) -> None:
+    from strata.doors import install
+
+    _carry_out(desk, install.plan_removal(desk.args.agent_name, _project_folder(desk), Path.home()), "uninstalled", "")
+
+
+def _project_folder(desk: Desk) -> Path | None:
+    """`--project` here means this folder, not the name of a project."""
+    return Path.cwd() if desk.args.here else None
+
+
+def _own_command() -> list[str]:
+    """How an agent starts this very Strata: by its name if the shell finds it, else by its path."""
+    from shutil import which
+
+    found = which("strata")
+    own = Path(sys.executable).with_name("strata")
+    if found and (not own.exists() or Path(found).resolve() == own.resolve()):
+        return ["strata"]
+    return [str(own)] if own.exists() else ["strata"]
+
+
+def _carry_out(desk: Desk, edits: Any, done: str, advice: str) -> None:
+    from strata.doors import install
+
+    shown = install.diff(edits)
+    if not desk.args.dry_run:
+        install.apply(edits)
+    files = [str(edit.path) for edit in edits]
+    told = shown or "nothing to change\n"
+    if edits and desk.args.dry_run:
+        told += "nothing was written (--dry-run)\n"
+    elif edits:
+        told += f"{done}: {', '.join(files)}\n" + (f"{advice}\n" if advice else "")
+    value = {"agent": desk.args.agent_name, "files": files, "diff": shown, "written": bool(edits) and not desk.args.dry_run}
+    desk.answer(value, told.rstrip("\n"))
+
+
+def _import_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", help="a file, a folder or a zip; - reads text with [MEMORY_CANDIDATES] from stdin")
+    parser.add_argument("--from", dest="format", metavar="FORMAT", help="what it is (default: seen from what is in it)")
+    parser.add_argument("--dry-run", action="store_true", help="only count; nothing is written")
+
+
+def _import(desk: Desk) -> None:
+    from strata.doors.importing import Import
+
+    args = desk.args
+    with _source(args.source) as path, desk.progress("importing") as progress:
+        if args.dry_run:
+            done = Import(None).run(path, args.format)
+        else:
+            from strata.memory import Memory
+
+            with Memory(args.home, door="import", trust="outside") as mem:
+                done = Import(mem).run(path, args.format, progress)
+                for notice in mem.notices:
+                    desk.tell(notice)
+    desk.answer({**done.to_dict(), "dry_run": args.dry_run}, lambda: _told(done, args.dry_run))
+
+
+class _source:
+    """The path to read: as given, or a file with what came on stdin."""
+
+    def __init__(self, given: str) -> None:
+        self.given = given
+        self.folder: Any = None
+
+    def __enter__(self) -> Path:
+        if self.given != "-":
+            return Path(self.given).expanduser()
+        import tempfile
+
+        self.folder = tempfile.TemporaryDirectory(prefix="strata-")
+        path = Path(self.folder.name, "stdin.txt")
+        path.write_bytes(sys.stdin.buffer.read())
+        return path
+
+    def __exit__(self, *_: object) -> None:
+        if self.folder is not None:
+            self.folder.cleanup()
+
+
+def _told(done: Import, dry_run: bool) -> str:
+    def counts(found: Any) -> str:
+        return ", ".join(f"{count} {kind}" for kind, count in sorted(found.items())) or "nothing"
+
+    lines = [f"found {counts(done.found)}"]
+    if dry_run:
+        lines.append("nothing was written (--dry-run)")
+    else:
+        lines.append(f"kept {counts(done.kept)}" + (f"; already here: {counts(done.known)}" if done.known else ""))
+    if done.secrets:
+        lines.append(f"secrets replaced: {counts(done.secrets)}")
+    lines += [f"{one.where}{f':{one.line}' if one.line else ''}: {one.message}" for one in done.findings[:20]]
+    if len(done.findings) > 20:
+        lines.append(f"… and {len(done.findings) - 20} more; --json has them all")
+    return "\n".join(lines)
+
+
+def _export_arguments(parser: argparse.ArgumentParser) -> None:
+    from strata.doors.cli.finding import filter_arguments
+
+    parser.add_argument("target", help="the file to write (.zip, .jsonl or .md); - is stdout")
+    parser.add_argument("--format", metavar="zip|jsonl|markdown")
+    parser.add_argument("--force", action="store_true", help="replace a file that is there")
+    filter_arguments(parser)
+
+
+def _export(desk: Desk) -> None:
+    from strata.doors import exporting
+    from strata.doors.cli.finding import filters
+
+    args = desk.args
+    form = exporting.format_of(args.target, args.format)
+    with desk.progress("exporting") as progress:
+        count = exporting.export(desk.mem, args.target, form, filters(args), force=args.force, progress=progress)
+    if args.target == "-":
+        return
+    desk.answer({"target": args.target, "format": form, "count": count}, f"{args.target}: {count} {'files' if form == 'zip' else 'records'}")
+
+
 COMMANDS = {
     "mcp": Command(_mcp_arguments, _mcp, "  strata mcp\n  strata mcp --tools core\n  strata mcp --http --port 7517"),
+    "hook": Command(_hook_arguments, _hook, "  strata hook SessionStart < event.json"),
+    "install": Command(_install_arguments, _install, "  strata install claude-code\n  strata install codex --dry-run\n"
+                       "  strata install cursor --project"),
+    "uninstall": Command(_install_arguments, _uninstall, "  strata uninstall claude-code"),
+    "import": Command(_import_arguments, _import, "  strata import ~/Downloads/chatgpt.zip --dry-run\n"
+                      "  strata import ~/.claude/projects\n  strata import vault/ --from obsidian"),
+    "export": Command(_export_arguments, _export, "  strata export memory.zip\n  strata export notes.md --kind note --tag redis"),
 }

@@ -161,16 +161,19 @@ def _restore(desk: Desk) -> None:
 
 
 def _episode_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("title")
+    parser.add_argument("title", nargs="?", help="left out: show the diary of a day")
     parser.add_argument("--summary", default="")
     parser.add_argument("--type", default="diary")
     parser.add_argument("--tag", action="append", default=[], metavar="TAG")
+    parser.add_argument("--date", metavar="YYYY-MM-DD", help="without a title: which day (default: today)")
 
 
 def _episode(desk: Desk) -> None:
     args = desk.args
+    if args.title is None:
+        return desk.table(desk.mem.diary(args.date), ("time", "type", "title", "tags", "memory", "summary"))
     desk.mem.episode(args.title, type=args.type, tags=args.tag, summary=args.summary)
-    desk.answer({"title": args.title}, f"wrote {args.title!r} in the diary")
+    return desk.answer({"title": args.title}, f"wrote {args.title!r} in the diary")
 
 
 COMMANDS = {
@@ -188,5 +191,6 @@ COMMANDS = {
     "unpin": Command(_one_id, _unpin, "  strata unpin a1b2c3"),
     "forget": Command(_forget_arguments, _forget, "  strata forget a1b2c3\n  strata forget a1b2c3 --purge --yes"),
     "restore": Command(_one_id, _restore, "  strata restore a1b2c3d4-e5f6-7890-abcd-ef1234567890"),
-    "episode": Command(_episode_arguments, _episode, "  strata episode 'Moved to the new office' --tag life"),
+    "episode": Command(_episode_arguments, _episode, "  strata episode 'Moved to the new office' --tag life\n"
+                                                        "  strata episode --date 2026-02-10"),
 }

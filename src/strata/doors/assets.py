@@ -1,0 +1,49 @@
+"""The page's files, read once: served under a name that holds their fingerprint, so a browser may keep them for good.
+
+Only what is listed here is ever served; a path is looked up, never joined.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+KINDS = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+VIEWS = ("recall", "review", "graph", "timeline", "health")
+FREE = ("style.css", "signin.js", "icon.svg")  # what the sign-in page itself needs
+_DATA = b"<!--data-->"
+
+
+class Assets:
+    """The page's files by the path they are served under."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        folder = folder or Path(__file__).parent / "page"
+        found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*"))
+                 if path.suffix in KINDS}
+        html = {name: (folder / f"{name}.html").read_bytes() for name in ("index", "signin", "locked")}
+        digest = hashlib.sha256(b"\0".join([name.encode() + data for name, data in found.items()])).hexdigest()[:12]
+        self.base = f"/assets/{digest}"
+        self.files = {f"{self.base}/{name}": (data, KINDS[Path(name).suffix]) for name, data in found.items()}
+        self._html = {name: data.replace(b"{assets}", self.base.encode()) for name, data in html.items()}
+        self.pages = ("/today", *(f"/{name}" for name in VIEWS), "/in")
+        self.free = frozenset(["/in", *(f"{self.base}/{name}" for name in FREE)])
+
+    def is_page(self, path: str) -> bool:
+        return path == "/" or path in self.pages or path.startswith("/record/")
+
+    @property
+    def locked(self) -> bytes:
+        """What a person sees who has not signed in."""
+        return self._html["locked"]
+
+    def page(self, path: str) -> bytes:
+        return self._html["signin" if path == "/in" else "index"]
+
+    def shell(self, value: Any) -> bytes:
+        """The page with the data of its first view in it, as a block that no browser executes."""
+        data = json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str)
+        safe = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+        return self._html["index"].replace(_DATA, f'<script type="application/json" id="today">{safe}</script>'.encode(), 1)

@@ -1,0 +1,209 @@
+"""`remember`: a text cut into chunks, each kept with its type, its place in the text and its automatic links.
+
+The index is asked for a bounded number of neighbours, so a chunk costs the same in a large home as in a small one. The
+same text again in the same conversation is not kept twice; a text of which some pieces are missing is completed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+from strata.derive.chunking import ChunkingEngine, Piece
+from strata.derive.chunks import (
+    FOLLOWS_WITHIN,
+    RELATED_AT_MOST,
+    Neighbour,
+    auto_links,
+    detect_type,
+    find_predecessor,
+    find_related,
+)
+from strata.errors import Conflict, Damaged, Invalid, NotFound
+from strata.files import codec
+from strata.home import Home
+from strata.index import read
+from strata.model.chunk import Chunk, ChunkLinks, ChunkMetadata, check_size
+from strata.model.ids import chunk_id, derived_uuid
+from strata.model.shape import read_strings
+from strata.model.text import first_sentence, fold
+from strata.model.times import parse_time, zulu
+
+LOOKED_AT = 300  # of each tag's newest chunks; a rarer tag is seen whole
+_NEWEST_WITH_TAG = ("SELECT r.n, r.id, coalesce(r.conversation, ''), r.created FROM tags t JOIN records r ON r.n = t.record "
+                    "WHERE t.tag = ? AND r.kind = 'chunk' ORDER BY t.record DESC LIMIT ?")
+_PREDECESSOR = ("SELECT n, id, conversation, created FROM records WHERE conversation = ? AND created BETWEEN ? AND ? "
+                "AND kind = 'chunk' ORDER BY created DESC, n DESC LIMIT 1")
+_ALIKE = ("SELECT r.unit FROM names x JOIN records r ON r.n = x.record JOIN passages p ON p.record = r.n AND p.ord = 0 "
+          "WHERE x.name = ? AND r.kind = 'chunk' AND coalesce(r.conversation, '') = ? "
+          "AND p.text = substr(?, 1, length(p.text))")
+_KEYED = "SELECT r.unit FROM names x JOIN records r ON r.n = x.record WHERE x.name = ? AND r.kind = 'chunk' ORDER BY r.n"
+
+
+def remember(
+    home: Home, text: str, *, conversation_id: str | None = None, tags: Sequence[str] = (), type: str | None = None,
+    confidence: float = 0.7, created: Any = None, source: str = "interaction", agent: str | None = None,
+    project: str | None = None, session: str | None = None, key: str | None = None,
+) -> list[Chunk]:
+    """Cut a text, keep its pieces, link them; the chunks in the order of the text."""
+    _check_text(text)
+    conversation = conversation_id if conversation_id is not None else session or home.session
+    labels, pieces = _labels(tags), ChunkingEngine().chunk(text)
+    marks = _marks(home, text, pieces, key)
+    if key is not None:
+        _refuse_other(home, key, text, marks[0], conversation)
+    known = [_alike(home, piece.content, mark.get("cut"), conversation) for piece, mark in zip(pieces, marks, strict=True)]
+    if known[0] and all(known):
+        home.notices.append(f"already remembered in {conversation or 'no conversation'}: {known[0].id}; nothing was added")
+        return [chunk for chunk in known if chunk]
+    when = parse_time(zulu(home.clock() if created is None else parse_time(created, "created")))
+    origin = home.origin(agent=agent, project=project, session=session)
+    made = []
+    for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True)):
+        made.append(known[at] or Chunk(
+            id=_new_id(home, when, None if key is None else (key, str(at))), content=piece.content, tokens=piece.tokens,
+            type=type or detect_type(piece.content), tags=labels, links=ChunkLinks(),
+            metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source, confidence=confidence,
+                                   origin=origin, extra=mark)))
+    linked = _link(home, made, known)
+    _keep(home, [chunk for chunk, before in zip(linked, known, strict=True) if not before])
+    return linked
+
+
+def create_chunk(
+    home: Home, content: str, *, type: str, conversation_id: str | None = None, tokens: int | None = None,
+    tags: Sequence[str] = (), confidence: float = 0.7, created: Any = None, source: str = "interaction",
+) -> Chunk:
+    """Keep one chunk as it is given, with its automatic links; it is neither cut nor compared with others."""
+    _check_text(content)
+    if tokens is None:
+        from strata.providers.tokens import count_tokens
+
+        tokens = count_tokens(content)
+    when = parse_time(zulu(home.clock() if created is None else parse_time(created, "created")))
+    made = Chunk(
+        id=_new_id(home, when), content=content, tokens=tokens, type=type, tags=_labels(tags), links=ChunkLinks(),
+        metadata=ChunkMetadata(created=zulu(when), conversation_id=home.session if conversation_id is None else conversation_id,
+                               source=source, confidence=confidence, origin=home.origin()))
+    check_size(made.tokens)
+    linked = _link(home, [made])
+    _keep(home, linked)
+    return linked[0]
+
+
+def _keep(home: Home, chunks: Sequence[Chunk]) -> None:
+    """One chunk is acknowledged by itself, several together."""
+    if len(chunks) == 1:
+        home.create(chunks[0], verb="remember", origin=chunks[0].metadata.origin)
+        return
+    with home.bulk():
+        for chunk in chunks:
+            home.create(chunk, verb="remember", origin=chunk.metadata.origin)
+
+
+def _check_text(text: Any) -> None:
+    """Something to remember, and something a file can hold."""
+    if not isinstance(text, str):
+        raise Invalid(f"what is remembered must be text, not {text.__class__.__name__}")
+    if not text.strip():
+        raise Invalid("there is nothing to remember", "give a text")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise Invalid(f"the text holds half a character at {error.start}", "decode it as UTF-8 first") from None
+
+
+def _labels(tags: Sequence[str]) -> tuple[str, ...]:
+    """Tags in their order, each once, empty ones dropped."""
+    return tuple(dict.fromkeys(tag.strip() for tag in read_strings(tags, "tags") if tag.strip()))
+
+
+def _new_id(home: Home, when: float, key: tuple[str, str] | None = None) -> str:
+    """An id that no chunk has, here or in the archive; from a key always the same eight digits."""
+    if key is not None:
+        return chunk_id(when, derived_uuid(home.config.home_id, "remember", *key))
+    for _ in range(8):
+        fresh = chunk_id(when, home.new_id())
+        if not read.find(home.db, fresh) and not read.archived(home.db, fresh):
+            break
+    return fresh
+
+
+def _marks(home: Home, text: str, pieces: Sequence[Piece], key: str | None) -> list[dict[str, Any]]:
+    """What each chunk's metadata says of the text it was cut from; a text that is one chunk needs no saying."""
+    keyed: dict[str, Any] = {} if key is None else {"key": derived_uuid(home.config.home_id, "remember", key)}
+    if len(pieces) == 1:
+        return [keyed]
+    of = sha256(text.encode()).hexdigest()[:16]
+    return [{**keyed, "cut": {"of": of, "part": part, "parts": len(pieces), "start": piece.start, "stop": piece.stop}}
+            for part, piece in enumerate(pieces, 1)]
+
+
+def _refuse_other(home: Home, key: str, text: str, mark: dict[str, Any], conversation: str) -> None:
+    """A key stands for one text in one conversation."""
+    for unit, in home.db.execute(_KEYED, (mark["key"],)).fetchall():
+        chunk = _read(home, unit)
+        if chunk is None:
+            continue
+        cut = chunk.metadata.extra.get("cut")
+        same = cut["of"] == mark["cut"]["of"] if cut and "cut" in mark else not cut and chunk.content == text
+        if not same or chunk.conversation_id != conversation:
+            raise Conflict(f"another text was remembered under the key {key!r}: {chunk.id}", "use another key")
+
+
+def _alike(home: Home, content: str, cut: dict[str, Any] | None, conversation: str) -> Chunk | None:
+    """The chunk of this conversation that holds the very piece already, as the same part of the same text."""
+    for unit, in home.db.execute(_ALIKE, (fold(first_sentence(content)), conversation, content)).fetchall():
+        chunk = _read(home, unit)
+        if chunk and chunk.content == content and chunk.metadata.extra.get("cut") == cut:
+            return chunk
+    return None
+
+
+def _read(home: Home, unit: str) -> Chunk | None:
+    """The chunk of a file; one that is gone or broken is no answer."""
+    try:
+        found = codec.read_unit(home.tree, unit)[0][0]
+    except (Damaged, NotFound):
+        return None
+    return found if isinstance(found, Chunk) else None
+
+
+def _link(home: Home, chunks: Sequence[Chunk], before: Sequence[Chunk | None] = ()) -> list[Chunk]:
+    """The chunks of one text with their automatic links; those that were there before keep theirs.
+
+    The pieces follow each other and share all their tags, so for each of them only the ten before it and the best of
+    the home can count.
+    """
+    new = _neighbour(chunks[0])
+    around = _around(home, new, {chunk.id for chunk in chunks})
+    best = {*find_related(new, around), *find_predecessor(new, around)}
+    around = [other for other in around if other.id in best]
+    kept = {chunk.id for chunk in before if chunk}
+    recent: deque[Neighbour] = deque(maxlen=RELATED_AT_MOST)
+    linked = []
+    for chunk in chunks:
+        if chunk.id not in kept:
+            found = auto_links(_neighbour(chunk), [*around, *recent])
+            chunk = chunk.replace(links=chunk.links.replace(**found._asdict()))
+        recent.append(_neighbour(chunk))
+        linked.append(chunk)
+    return linked
+
+
+def _neighbour(chunk: Chunk) -> Neighbour:
+    return Neighbour(chunk.id, chunk.conversation_id, chunk.created, chunk.tags)
+
+
+def _around(home: Home, new: Neighbour, themselves: set[str]) -> list[Neighbour]:
+    """The chunk just before in the conversation, and the newest chunks with each of the tags."""
+    db = home.db
+    rows = {row[0]: row[1:] for tag in new.tags for row in db.execute(_NEWEST_WITH_TAG, (tag, LOOKED_AT))}
+    if new.conversation_id:
+        near = (new.conversation_id, new.created - FOLLOWS_WITHIN, new.created)
+        rows |= {row[0]: row[1:] for row in db.execute(_PREDECESSOR, near)}
+    tags = read.tags_of(db, rows)
+    return [Neighbour(id, conversation, created, tuple(tags.get(n, ())))
+            for n, (id, conversation, created) in rows.items() if id not in themselves]

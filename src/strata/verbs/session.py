@@ -1,0 +1,294 @@
+"""A session: it begins informed (`brief`), knows what it is about (`hud`), and ends with what it taught being kept (`end`).
+
+Retrieval is silent and no use of a record. What a session is about lies in a small file under log/: the words its agent
+gave, and the name of the memo it began with, never a copy of what a memo says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from strata.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound
+from strata.files import codec
+from strata.files.tree import fingerprint
+from strata.home import Home
+from strata.index import read
+from strata.model.filter import Filter
+from strata.model.ids import slug
+from strata.model.memo import Memo
+from strata.model.shape import Value
+from strata.model.text import first_sentence
+from strata.model.times import day
+
+if TYPE_CHECKING:
+    from strata.derive.triggers import MemoDraft
+    from strata.model.dialog import Turn
+
+FEWEST, MOST = 5, 35
+TRUSTED = ("user", "agent")
+CORE_SHARE, TOPICS_SHARE, WORK_SHARE = 0.4, 0.2, 0.15  # of the budget, so that memos always have a part of it
+_MEMOS = """SELECT id, unit FROM records r WHERE kind = 'memo' AND trust IN ('user', 'agent') AND NOT sunk
+AND (project IS NULL OR project IN ('default', ?1) OR EXISTS (SELECT 1 FROM tags t WHERE t.tag = ?1 AND t.record = r.n))
+AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND l.word = 'supersedes')
+ORDER BY pinned DESC, created DESC, id"""
+
+
+class Brief(Value):
+    """What to know at the start, as text within a budget; `memos` are the names of those that are in it."""
+
+    text: str
+    hud: str
+    memos: Sequence[str] = ()
+    tokens: int = 0
+    budget: int = 0
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __contains__(self, words: str) -> bool:
+        return words in self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"text": self.text, "hud": self.hud, "memos": list(self.memos), "tokens": self.tokens, "budget": self.budget}
+
+
+def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | None = None, session: str | None = None,
+          providers: Any = None) -> Brief:
+    """The HUD, CORE.md, what must not be forgotten, unfinished work, then memos, until the budget is used up."""
+    from strata.providers.tokens import count_tokens
+
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
+        raise Invalid(f"the budget must be a positive number of tokens; got {budget!r}")
+    home.ensure_fresh()
+    here = project or home.config.project
+    chosen = choose_memos(home, context, here, providers)
+    state = _read_state(home, session)
+    state |= {"retrieved": chosen[0].id if chosen else None, "read": len(chosen)}
+    if context.strip():
+        state["present"] = first_sentence(context)
+    if home.db.execute("SELECT 1 FROM records LIMIT 1").fetchone():
+        _write_state(home, session, state)
+    shown = _render(home, state)
+    parts, room = [shown], budget - count_tokens(shown)
+    for lines, share in ((_core(home), CORE_SHARE), (_not_to_forget(home, here), TOPICS_SHARE),
+                         (_unfinished(home, here), WORK_SHARE)):
+        block = _fill(lines, min(room, int(budget * share)))
+        if block:
+            parts.append(block)
+            room -= count_tokens(block)
+    names, block = _fill_memos(chosen, room)
+    text = "\n".join([*parts, block] if block else parts)
+    return Brief(text=text, hud=shown, memos=names, tokens=count_tokens(text), budget=budget)
+
+
+def choose_memos(home: Home, context: str, project: str, providers: Any = None) -> list[Memo]:
+    """All names are looked at; the memos nearest to the context are read, and the newest where fewer than five are near."""
+    from strata.recall.answer import recall
+
+    units = dict(home.db.execute(_MEMOS, (project,)).fetchall())
+    near: list[str] = []
+    if context.strip() and units:
+        with home.uncounted():
+            found = recall(home, context, Filter(kind=("memo",), trust=TRUSTED), limit=MOST * 2, depth="summary",
+                           providers=providers)
+        near = [hit.id for hit in found.hits if hit.id in units][:MOST]
+    wanted = MOST if not context.strip() else max(FEWEST, len(near))
+    order = list(dict.fromkeys([*near, *units]))[:wanted]
+    home.touch([units[name] for name in order])
+    return list(_read_memos(home, (units[name] for name in order)))
+
+
+def _read_memos(home: Home, units: Iterable[str]) -> Iterator[Memo]:
+    for unit in units:
+        try:
+            yield from codec.read_unit(home.tree, unit)[0]
+        except (Damaged, NotFound):
+            continue  # check names it
+
+
+def _core(home: Home) -> list[str]:
+    try:
+        return home.tree.read("CORE.md")[0].decode(errors="replace").strip().splitlines()
+    except (NotFound, Damaged):
+        return []
+
+
+def _not_to_forget(home: Home, project: str) -> list[str]:
+    """The global memory's do_not_forget, of topics that the project's entries belong to or that belong to none."""
+    row = read.find(home.db, "global")
+    if row is None:
+        return []
+    query = "SELECT DISTINCT topic FROM records WHERE kind = 'entry' AND (project IS NULL OR project IN ('default', ?))"
+    topics = {topic for topic, in home.db.execute(query, (project,))}
+    try:
+        found = codec.read_unit(home.tree, row.unit)[0][0].do_not_forget
+    except (NotFound, Damaged):
+        return []
+    lines = [f"- {_fact(item)}" for item in found if isinstance(item, Mapping) and item.get("trust") != "outside"
+             and ("topic" not in item or item["topic"] in topics)]
+    return ["## Do not forget", *lines] if lines else []
+
+
+def _fact(item: Mapping[str, Any]) -> str:
+    said = [str(item[key]) for key in ("subject", "relation", "object") if item.get(key)]
+    return " ".join(said) or str(item.get("text") or item.get("fact") or json.dumps(dict(item), ensure_ascii=False))
+
+
+def _unfinished(home: Home, project: str) -> list[str]:
+    from strata.verbs.offering import unfinished
+
+    notices = unfinished(home, project)
+    trusted = {row.id for row in read.rows_of(home.db, [notice.id for notice in notices]).values() if row.trust in TRUSTED}
+    lines = [f"- {notice.text}" for notice in notices if notice.id in trusted]
+    return ["## Unfinished", *lines] if lines else []
+
+
+def _fill(lines: Sequence[str], room: int) -> str:
+    """As many of the lines as there is room for; a heading alone is not worth its place."""
+    from strata.providers.tokens import count_many
+
+    kept: list[str] = []
+    for line, tokens in zip(lines, count_many([f"{line}\n" for line in lines]) if lines else (), strict=True):
+        room -= tokens + 1
+        if room < 0:
+            break
+        kept.append(line)
+    while kept and (not kept[-1].strip() or kept[-1].startswith("#")):
+        kept.pop()
+    return "\n".join(kept) + "\n" if kept else ""
+
+
+def _fill_memos(memos: Sequence[Memo], room: int) -> tuple[list[str], str]:
+    """The memos' names and their block: whole texts if five of them fit, else their first sentences, else their titles."""
+    fewest, names, block = min(FEWEST, len(memos)), list[str](), ""
+    for size in (1200, 160, 0):
+        lines = ["## Memories", *(_memo_line(memo, size) for memo in memos)]
+        block = _fill(lines, room)
+        names = [memo.name for memo, line in zip(memos, lines[1:], strict=True) if line in block]
+        if len(names) >= fewest:
+            break
+    return names, block
+
+
+def _memo_line(memo: Memo, size: int) -> str:
+    said = first_sentence(memo.text, size) if size == 160 else " ".join(memo.text.split())
+    said = said if len(said) <= size else said[: size - 1].rstrip() + "…" if size else ""
+    return f"- {memo.title} ({memo.name}, {day(memo.created)})" + (f": {said}" if said else "")
+
+
+# The HUD
+
+def hud(home: Home, *, past: str | None = None, present: str | None = None, future: str | None = None,
+        session: str | None = None) -> str:
+    """The four gauges; what is given is kept for the session, the rest is what was known."""
+    given = {name: value for name, value in (("past", past), ("present", present), ("future", future)) if value is not None}
+    state = {**_read_state(home, session), **given}
+    if given:
+        _write_state(home, session, state)
+    return _render(home, state)
+
+
+def _render(home: Home, state: Mapping[str, Any]) -> str:
+    from strata.derive.hud import render_hud
+
+    records = home.db.execute("SELECT count(*) FROM records").fetchone()[0]
+    memos = home.db.execute("SELECT count(*) FROM records WHERE kind = 'memo'").fetchone()[0]
+    began = read.find(home.db, str(state.get("retrieved") or ""))
+    coming = home.db.execute("SELECT title FROM records WHERE kind = 'memo' AND type = 'future' AND NOT sunk "
+                             "AND trust <> 'outside' ORDER BY created DESC, id LIMIT 1").fetchone()
+    access = f"{state.get('read') or 0} of {memos} memos read, {records} records" if records else "Empty so far"
+    return render_hud(past=str(state.get("past") or (began.title if began else "")), present=str(state.get("present") or ""),
+                      future=str(state.get("future") or (coming[0] if coming else "")), memory=access)
+
+
+def _state_file(home: Home, session: str | None) -> str:
+    """A session without a name of its own is the agent's in its project, so that a new process finds it again."""
+    name = session or home.config.session or f"{home.config.agent} {home.config.project}"
+    return f"log/session-{slug(name)}.json"
+
+
+def _read_state(home: Home, session: str | None) -> dict[str, Any]:
+    try:
+        found = json.loads(home.tree.read(_state_file(home, session))[0])
+    except (NotFound, Damaged, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write_state(home: Home, session: str | None, state: Mapping[str, Any]) -> None:
+    """A home that cannot be written, or another process that was quicker, costs the gauges their memory and nothing else."""
+    path, data = _state_file(home, session), json.dumps(state, ensure_ascii=False, indent=2).encode() + b"\n"
+    try:
+        before = home.tree.read(path)[0] if home.tree.look(path) else None
+        if before != data:
+            home.tree.write(path, data, None if before is None else fingerprint(before))
+    except (CannotWrite, Conflict, Busy, Damaged) as error:
+        home.notices.append(f"the session's gauges were not kept: {error}")
+
+
+# The end
+
+class Ended(Value):
+    """What the session left: memos kept, and as text those that could not be."""
+
+    hud: str
+    kept: Sequence[Memo] = ()
+    notes: str = ""  # the System Notes, when the home cannot be written
+
+    @property
+    def text(self) -> str:
+        lines = "".join(f"kept memo {memo.name}\n" for memo in self.kept)
+        return f"{self.hud}{lines}" + (f"\n{self.notes}" if self.notes else "" if lines else "nothing new to keep\n")
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kept": [memo.name for memo in self.kept], "notes": self.notes, "hud": self.hud}
+
+
+def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: str | None = None, project: str | None = None,
+        agent: str | None = None) -> Ended:
+    """Keep what the session taught: what the given dialog, and the dialogs logged in the session, ask to keep.
+
+    Saying it again keeps nothing twice. What cannot be written, or comes from outside and wants a look first, is given
+    back as text that can be imported later.
+    """
+    from strata.derive.hud import Candidate, render_notes
+    from strata.verbs.memos import draft_memos, keep_draft
+
+    home.ensure_fresh()
+    kept: list[Memo] = []
+    left: list[MemoDraft] = []
+    for draft in draft_memos(home, [*_turns(text), *_logged(home, session)]):
+        if home.trust not in TRUSTED or left:
+            left.append(draft)
+            continue
+        try:
+            kept.append(keep_draft(home, draft, session=session, project=project, agent=agent))
+        except (CannotWrite, Busy) as error:
+            home.notices.append(str(error))
+            left.append(draft)
+    candidates = [Candidate(name=draft.name, category=draft.category, tags=draft.tags, content=draft.body) for draft in left]
+    return Ended(hud=hud(home, session=session), kept=kept, notes=render_notes(candidates) if candidates else "")
+
+
+def _turns(text: str | Sequence[Mapping[str, Any]]) -> list[Turn]:
+    from strata.model.turns import read_turns, write_turns
+
+    raw, roles = (text, None) if isinstance(text, str) else write_turns(text)
+    return read_turns(raw, roles)
+
+
+def _logged(home: Home, session: str | None) -> list[Turn]:
+    """The turns of the entries logged in this session, as far as people or agents wrote them."""
+    query = "SELECT unit FROM records WHERE kind = 'entry' AND session = ? AND trust <> 'outside' ORDER BY created, id"
+    found: list[Turn] = []
+    for unit, in home.db.execute(query, (session or home.session,)).fetchall():
+        try:
+            found += codec.read_unit(home.tree, unit)[0][0].turns
+        except (NotFound, Damaged):
+            continue
+    return found

@@ -1,0 +1,84 @@
+"""The same folder opened as an Obsidian vault: its links, aliases and tags are understood, its files left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def put(home):
+    def write(path: str, text: str) -> Path:
+        file = home / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode())
+        return file
+
+    return write
+
+
+def test_a_wikilink_is_a_link_by_title_or_alias(mem, put):
+    redis = mem.note("Redis keepalive", aliases=["keepalive"])
+    put("graph/general/Overview.md", "We use [[Redis keepalive]] and ![[keepalive|this]], see [[Redis keepalive#Why]].\n")
+    mem.sync()
+    overview = mem.get("Overview")
+
+    assert [(found["id"], found["link"]) for found in mem.related(overview.id)] == [(redis.id, "mentions")]
+    assert [found["link"] for found in mem.related(redis.id)] == ["mentioned_by"]
+
+
+def test_a_wikilink_to_a_note_that_comes_later_becomes_a_link(mem, put):
+    put("graph/general/Overview.md", "See [[Later]].\n")
+    mem.sync()
+    assert mem.related("Overview") == []
+    later = mem.note("Later")
+
+    assert [found["id"] for found in mem.related("Overview")] == [later.id]
+
+
+def test_hashtags_are_tags_and_code_is_not(mem, put):
+    put("graph/general/Tea.md", "A #green/tea for #afternoon, not `#code` nor\n\n```\n#define X\n```\n and not #1.\n")
+    mem.sync()
+
+    assert set(mem.get("Tea").tags) == {"green/tea", "afternoon"}
+
+
+def test_front_matter_of_obsidian_is_understood(mem, put):
+    put("graph/general/Tea.md", "---\naliases:\n  - Chai\n  - Cha\ntags:\n  - drink\n  - '#hot'\ncssclass: wide\n---\nSteep.\n")
+    mem.sync()
+    note = mem.get("chai").record
+
+    assert (note.title, note.tags, note.text) == ("Tea", ("drink", "hot"), "Steep.")
+
+
+def test_the_vaults_own_folder_is_not_read(mem, put):
+    put(".obsidian/workspace.md", "secret layout")
+    put("graph/.obsidian/plugin.md", "secret layout")
+    put("graph/.trash/old.md", "secret layout")
+    mem.sync()
+
+    assert mem.recall("layout").hits == []
+    assert mem.check() == []
+
+
+def test_nothing_is_reformatted_by_upkeep_or_an_edit(mem, put):
+    text = ("\ufeff---\n# a comment\ntags:   [ drink ]   # mine\ncssclass: wide\nid: c1b2c3d4-e5f6-7890-abcd-ef1234567890\n"
+            "type: general\ntitle: Tea\nimportance: 0.5\nconfidence: 0.8\ncreated: 2026-01-01\nupdated: 2026-01-01\n---\n\n"
+            "Steep.  \n\n* one\n* two\n").replace("\n", "\r\n")
+    file = put("graph/general/Tea.md", text)
+    mem.upkeep()
+    assert file.read_bytes() == text.encode()
+    mem.edit("Tea", importance=0.7)
+
+    assert file.read_bytes() == text.replace("importance: 0.5", "importance: 0.7").replace(
+        "updated: 2026-01-01", "updated: 2026-02-10T21:37:00+00:00").encode()
+
+
+def test_renaming_a_file_keeps_the_note(mem, home, put):
+    file = put("graph/general/Tea.md", "---\nid: c1b2c3d4-e5f6-7890-abcd-ef1234567890\ntitle: Tea\n---\nSteep.\n")
+    mem.sync()
+    file.rename(home / "graph/general/Green tea.md")
+
+    assert mem.get("c1b2c3d4-e5f6-7890-abcd-ef1234567890").record.text == "Steep."
+    assert mem.get("c1b2c3d4-e5f6-7890-abcd-ef1234567890").path == "graph/general/Green tea.md"

@@ -1,0 +1,248 @@
+"""The nightly round: in order, complete, and the second time of a day without changing a byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from strata import upkeep
+from strata.memory import Memory
+
+
+@pytest.fixture
+def stocked(mem):
+    notes = [mem.note(f"Note {at}", f"Text {at} about redis.", type="fix", tags=["redis", "x"], importance=0.7)
+             for at in range(5)]
+    mem.link(notes[0].id, "RELATED_TO", notes[1].id)
+    mem.get(notes[0].id)
+    return notes
+
+
+def git(home, *words):
+    done = subprocess.run(["git", "-C", str(home), *words], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.fixture
+def repository(home, monkeypatch):
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "Someone")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "someone@example.org")
+    subprocess.run(["git", "init", "-q", "-b", "main", str(home)], check=True)
+
+
+def test_the_steps_come_in_the_settled_order():
+    names = [rung.name for rung in upkeep.RUNGS]
+    order = ["sync", "usage", "edges", "decay", "core", "reflection", "commit"]
+
+    assert [name for name in names if name in order] == order
+
+
+@pytest.mark.clause("notes-34", "notes-40", "notes-48", "notes-69")
+def test_one_round_builds_state_core_and_reflection(mem, home, stocked):
+    report = mem.upkeep()
+
+    assert report.failed == {}
+    assert json.loads((home / "_state.json").read_text())["entries"].keys() == {note.id for note in stocked}
+    assert {"CORE.md", "REFLECTION.md", "_state.json", "_index.json"} <= {file.name for file in home.iterdir()}
+
+
+def test_a_second_round_on_the_same_day_changes_no_byte(mem, clock, stocked, snapshot):
+    mem.upkeep()
+    before = snapshot()
+    clock.pass_time(hours=1)
+    report = mem.upkeep()
+
+    assert snapshot() == before
+    assert report.changed == {}
+    assert len(stocked) == 5
+
+
+def test_not_even_without_the_index(mem, home, clock, stocked, snapshot, tmp_path):
+    import shutil
+
+    mem.upkeep()
+    before = snapshot()
+    shutil.rmtree(tmp_path / "xdg-cache")
+    clock.pass_time(hours=1)
+    with Memory(home, clock=clock) as again:
+        again.upkeep()
+
+    assert snapshot() == before
+    assert len(stocked) == 5
+
+
+def test_the_next_day_only_scores_change(mem, clock, stocked, snapshot):
+    mem.upkeep()
+    before = snapshot()
+    clock.pass_time(days=1)
+    mem.upkeep()
+
+    assert {path for path, data in snapshot().items() if before.get(path) != data} == {"_state.json"}
+    assert "Last updated: 2026-02-10" in mem.show("core")
+    assert len(stocked) == 5
+
+
+def test_a_use_between_two_rounds_reaches_the_state_and_the_reflection(mem, home, stocked):
+    mem.upkeep()
+    for _ in range(4):
+        mem.get(stocked[3].id)
+    mem.upkeep()
+
+    assert json.loads((home / "_state.json").read_text())["entries"][stocked[3].id]["access_count"] == 4
+    assert "1. [Note 3]" in (home / "REFLECTION.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["CORE.md", "REFLECTION.md", "_state.json", "_index.json"])
+def test_what_was_deleted_comes_back(mem, home, stocked, name):
+    mem.upkeep()
+    before = (home / name).read_text()
+    (home / name).unlink()
+    mem.upkeep()
+
+    assert (home / name).read_text() == before
+    assert len(stocked) == 5
+
+
+def test_a_page_edited_by_hand_is_kept_aside_and_rebuilt(mem, home, stocked):
+    mem.upkeep()
+    before = (home / "CORE.md").read_text()
+    (home / "CORE.md").write_text("mine\n")
+    mem.upkeep()
+
+    assert (home / "CORE.md").read_text() == before
+    assert [file.read_text() for file in (home / "archive/edited").iterdir()] == ["mine\n"]
+    assert len(stocked) == 5
+
+
+def test_a_long_ledger_becomes_one_line_and_keeps_its_counts(mem, home, stocked, monkeypatch):
+    monkeypatch.setattr("strata.files.ledger.USAGE_BYTES", 100)
+    for _ in range(5):
+        mem.get(stocked[1].id)
+    mem.upkeep()
+    ledger, = (home / "log").iterdir()
+    mem.get(stocked[1].id)
+    mem.upkeep()
+
+    assert ledger.read_text().count("\n") == 1
+    assert json.loads((home / "_state.json").read_text())["entries"][stocked[1].id]["access_count"] == 6
+
+
+def test_a_rung_that_fails_does_not_stop_the_others(mem, home, stocked, monkeypatch):
+    from strata.errors import Provider
+
+    def fail(*_):
+        raise Provider("no answer")
+
+    monkeypatch.setattr("strata.verbs.reports.core_rung", fail)
+    report = mem.upkeep()
+
+    assert report.failed == {"core": "no answer"}
+    assert (home / "REFLECTION.md").exists()
+    assert len(stocked) == 5
+
+
+def test_upkeep_at_the_command_line(mem, run, home, stocked):
+    first = run("upkeep", "--json").json
+
+    assert first["changed"]["decay"] == ["_state.json"]
+    assert run("upkeep").out == "nothing to do\n"
+    assert (home / "CORE.md").exists()
+    assert mem.get(stocked[0].id)
+
+
+# git
+
+def test_git_is_off_by_default(mem, home, repository, stocked):
+    mem.init()
+    mem.upkeep()
+
+    assert git(home, "rev-list", "--all", "--count").strip() == "0"
+    assert 'git_commit = "off"' in (home / "strata.toml").read_text()
+    assert (repository, len(stocked)) == (None, 5)
+
+
+@pytest.mark.usefixtures("repository")
+def test_upkeep_commits_once_a_round_if_asked_and_not_without_a_change(home, clock):
+    (home / "strata.toml").write_text('git_commit = "upkeep"\n')
+    with Memory(home, clock=clock) as mem:
+        mem.init()
+        mem.note("Tea", "Steep.")
+        report = mem.upkeep()
+        mem.upkeep()
+
+    assert report.changed["commit"][0].startswith("git commit ")
+    assert git(home, "log", "--format=%s").splitlines() == ["strata upkeep 2026-02-10"]
+    assert "CORE.md" in git(home, "ls-files")
+    assert git(home, "status", "--porcelain") == ""
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_session_commits_when_it_ends_if_asked(home, clock):
+    from strata.verbs.tending import commit_session
+
+    (home / "strata.toml").write_text('git_commit = "session"\n')
+    with Memory(home, clock=clock) as mem:
+        mem.note("Tea")
+        mem.upkeep()
+        none = git(home, "rev-list", "--all", "--count").strip()
+        commit_session(mem.home)
+
+    assert none == "0"
+    assert git(home, "rev-list", "--all", "--count").strip() == "1"
+
+
+def test_without_a_repository_upkeep_says_so_and_goes_on(home, clock):
+    home.mkdir()
+    (home / "strata.toml").write_text('git_commit = "upkeep"\n')
+    with Memory(home, clock=clock) as mem:
+        mem.note("Tea")
+        report = mem.upkeep()
+
+        assert report.failed == {}
+        assert any("no git repository" in notice for notice in mem.notices)
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_homes_own_hooks_are_not_run(home, clock, tmp_path):
+    (home / "strata.toml").write_text('git_commit = "upkeep"\n')
+    hook = home / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    hook.chmod(0o755)
+    with Memory(home, clock=clock) as mem:
+        mem.note("Tea")
+        mem.upkeep()
+
+    assert git(home, "rev-list", "--all", "--count").strip() == "1"
+    assert not (tmp_path / "ran").exists()
+
+
+# Timers
+
+def test_a_timer_is_printed_and_written_only_when_asked(run, home, tmp_path):
+    shown = run("upkeep", "--install-timer")
+    folder = tmp_path / "xdg-config/systemd/user"
+
+    assert "OnCalendar=daily" in shown.out
+    assert f"upkeep --home {home}" in shown.out
+    assert "17 3 * * * " in shown.out
+    assert not folder.exists()
+    assert run("upkeep", "--install-timer", "--write").code == 0
+    assert sorted(file.suffix for file in folder.iterdir()) == [".service", ".timer"]
+    assert run("upkeep", "--write").code == 2
+    assert not home.exists() or os.listdir(home) == []
+
+
+@pytest.mark.parametrize(("home", "word"), [
+    ("/home/a b/100% \"mine\"", '"/home/a b/100%% \\"mine\\""'), ("/srv/$HOME", '"/srv/$$HOME"'), ("/srv/mem", "/srv/mem")])
+def test_strange_folders_are_quoted_for_systemd(home, word):
+    from strata.doors.cli.timer import cron_line, unit_files
+
+    service = next(text for name, text in unit_files(home, ["strata", "upkeep", "--home", home]).items() if "service" in name)
+
+    assert f"ExecStart=strata upkeep --home {word}\n" in service
+    assert "%" not in cron_line(["strata", home]).replace("\\%", "")

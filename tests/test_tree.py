@@ -1,0 +1,486 @@
+"""The tree's promises, held by the folder on disk and by a dict alike; then what only a disk can do to them."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from strata.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound
+from strata.files import lock as locking
+from strata.files.disk import DiskTree
+from strata.files.paths import SCANNED, SCANNED_FILES, check_path
+from strata.files.tree import Token, Tree, fingerprint
+
+NOTE, OTHER = "graph/general/tea-a1b2c3.md", "graph/fixes/coffee-d4e5f6.md"
+
+
+class DictTree:
+    """A tree that lives in a dict: what the port asks for, and nothing of a disk."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, tuple[bytes, int]] = {}
+        self.ticks = 0
+
+    def _keep(self, path: str, data: bytes) -> Token:
+        self.ticks += 1
+        self.held[path] = (data, self.ticks)
+        return Token(len(data), self.ticks, self.ticks, self.ticks)
+
+    def scan(self) -> Iterator[tuple[str, Token | None]]:
+        for path in list(self.held):
+            if path in SCANNED_FILES or (path.split("/")[0] in SCANNED and not any(p[0] == "." for p in path.split("/"))):
+                yield path, self.look(path)
+
+    def look(self, path: str) -> Token | None:
+        data, tick = self.held.get(check_path(path), (b"", 0))
+        return Token(len(data), tick, tick, tick) if tick else None
+
+    def read(self, path: str, start: int = 0) -> tuple[bytes, Token]:
+        token = self.look(path)
+        if token is None:
+            raise NotFound(f"no file {path}")
+        return self.held[path][0][start:], token
+
+    def write(self, path: str, data: bytes, replacing: str | None = None) -> Token:
+        before = self.held.get(check_path(path))
+        if (replacing is None) != (before is None) or (before and fingerprint(before[0]) != replacing):
+            raise Conflict(f"{path} is not what was read")
+        return self._keep(path, data)
+
+    def append(self, path: str, data: bytes, *, synced: bool = False) -> None:  # noqa: ARG002
+        before = self.held.get(check_path(path), (b"", 0))[0]
+        self._keep(path, before + (b"\n" if before and not before.endswith(b"\n") else b"") + data)
+
+    def move(self, path: str, to: str) -> None:
+        data, _ = self.read(path)
+        if check_path(to) in self.held:
+            raise Conflict(f"{to} is already there")
+        del self.held[path]
+        self._keep(to, data)
+
+    def remove(self, path: str) -> None:
+        self.read(path)
+        del self.held[path]
+
+    def tidy(self) -> list[str]:
+        return []
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        yield
+
+    @contextmanager
+    def bulk(self) -> Iterator[None]:
+        yield
+
+
+@pytest.fixture(params=["disk", "dict"])
+def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Tree:
+    return DictTree() if request.param == "dict" else DiskTree(str(tmp_path / "home"))
+
+
+@pytest.fixture
+def disk(home: Path) -> DiskTree:
+    return DiskTree(str(home))
+
+
+def test_what_was_written_is_read_back_with_the_token_of_the_write(tree: Tree) -> None:
+    token = tree.write(NOTE, b"steep")
+
+    assert tree.read(NOTE) == (b"steep", token)
+    assert tree.look(NOTE) == token
+
+
+def test_reading_from_an_offset_gives_the_rest(tree: Tree) -> None:
+    tree.write(NOTE, b"steep three minutes")
+
+    assert tree.read(NOTE, 6)[0] == b"three minutes"
+
+
+def test_what_is_not_there_is_not_found(tree: Tree) -> None:
+    assert tree.look(NOTE) is None
+    for act in (lambda: tree.read(NOTE), lambda: tree.remove(NOTE), lambda: tree.move(NOTE, OTHER)):
+        with pytest.raises(NotFound):
+            act()
+
+
+def test_creating_a_document_twice_is_a_conflict_and_keeps_the_first(tree: Tree) -> None:
+    tree.write(NOTE, b"first")
+
+    with pytest.raises(Conflict):
+        tree.write(NOTE, b"second")
+    assert tree.read(NOTE)[0] == b"first"
+
+
+def test_replacing_needs_the_fingerprint_of_what_was_read(tree: Tree) -> None:
+    tree.write(NOTE, b"first")
+
+    tree.write(NOTE, b"second", fingerprint(b"first"))
+    with pytest.raises(Conflict):
+        tree.write(NOTE, b"third", fingerprint(b"first"))
+    assert tree.read(NOTE)[0] == b"second"
+
+
+def test_replacing_what_is_gone_is_a_conflict(tree: Tree) -> None:
+    with pytest.raises(Conflict):
+        tree.write(NOTE, b"second", fingerprint(b"first"))
+    assert tree.look(NOTE) is None
+
+
+def test_a_write_gives_the_document_another_token(tree: Tree) -> None:
+    before = tree.write(NOTE, b"first")
+
+    assert tree.write(NOTE, b"other", fingerprint(b"first")) != before
+
+
+def test_appended_lines_follow_each_other(tree: Tree) -> None:
+    tree.append("index/audit.log", b"one\n")
+    tree.append("index/audit.log", b"two\n")
+
+    assert tree.read("index/audit.log")[0] == b"one\ntwo\n"
+
+
+def test_a_torn_last_line_is_closed_by_the_next_append(tree: Tree) -> None:
+    tree.append("index/audit.log", b'{"torn')
+    tree.append("index/audit.log", b"two\n")
+
+    assert tree.read("index/audit.log")[0] == b'{"torn\ntwo\n'
+
+
+def test_a_moved_document_is_found_at_its_new_place_only(tree: Tree) -> None:
+    tree.write(NOTE, b"tea")
+
+    tree.move(NOTE, "vault/tea-a1b2c3.md")
+
+    assert tree.look(NOTE) is None
+    assert tree.read("vault/tea-a1b2c3.md")[0] == b"tea"
+
+
+def test_moving_onto_something_is_a_conflict_and_both_stay(tree: Tree) -> None:
+    tree.write(NOTE, b"tea")
+    tree.write(OTHER, b"coffee")
+
+    with pytest.raises(Conflict):
+        tree.move(NOTE, OTHER)
+    assert (tree.read(NOTE)[0], tree.read(OTHER)[0]) == (b"tea", b"coffee")
+
+
+def test_a_removed_document_is_gone(tree: Tree) -> None:
+    tree.write(NOTE, b"tea")
+
+    tree.remove(NOTE)
+
+    assert tree.look(NOTE) is None
+
+
+def test_the_scan_names_every_document_of_the_home_and_no_log(tree: Tree) -> None:
+    for path in (NOTE, OTHER, "links.jsonl", "topics/tea/entry_1/raw.md", "archive/graph/general/old-1.md"):
+        tree.append(path, b"x\n")
+    tree.append("index/audit.log", b"x\n")
+    tree.append("log/usage-00000000.jsonl", b"x\n")
+
+    assert sorted(path for path, _ in tree.scan()) == sorted(
+        [NOTE, OTHER, "links.jsonl", "topics/tea/entry_1/raw.md", "archive/graph/general/old-1.md"])
+    assert all(token == tree.look(path) for path, token in tree.scan())
+
+
+def test_locks_and_batches_may_be_nested(tree: Tree) -> None:
+    with tree.bulk(), tree.bulk(), tree.lock(), tree.lock():
+        tree.write(NOTE, b"tea")
+
+    assert tree.read(NOTE)[0] == b"tea"
+
+
+@pytest.mark.clause("chunk-40")
+@pytest.mark.parametrize("path", [
+    "../outside.md", "graph/../../outside.md", "/etc/passwd", "graph//x.md", "graph/./x.md", "", "graph/a\0b.md",
+    "graph\\x.md", "elsewhere/x.md", ".git/config", "graph", "notes.md"])
+def test_a_path_that_does_not_belong_to_a_home_is_refused_before_anything_is_touched(tree: Tree, path: str) -> None:
+    tree.write(NOTE, b"tea")
+    for act in (lambda: tree.write(path, b"x"), lambda: tree.append(path, b"x"), lambda: tree.read(path),
+                lambda: tree.remove(path), lambda: tree.move(NOTE, path), lambda: tree.move(path, OTHER)):
+        with pytest.raises(Invalid):
+            act()
+    assert [name for name, _ in tree.scan()] == [NOTE]
+
+
+# What only a disk can do
+
+
+def leftovers(home: Path) -> list[str]:
+    return [path.name for path in home.rglob(".strata-*")]
+
+
+@pytest.mark.parametrize("moment", ["link", "rename", "fsync"])
+def test_a_write_that_fails_half_way_leaves_the_old_file_and_no_litter(
+        disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    disk.write(NOTE, b"first")
+
+    def fail(*given: object, **more: object) -> None:  # noqa: ARG001
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, moment, fail)
+        with pytest.raises(CannotWrite, match="disk is full"):
+            disk.write(NOTE, b"second", fingerprint(b"first"))
+        with pytest.raises(CannotWrite) if moment != "rename" else pytest.raises(Conflict):
+            disk.write(NOTE if moment == "rename" else OTHER, b"new")
+
+    assert (home / NOTE).read_bytes() == b"first"
+    assert not (home / OTHER).exists()
+    assert leftovers(home) == []
+
+
+def test_a_reader_never_sees_half_a_file(disk: DiskTree, home: Path) -> None:
+    versions = [bytes([65 + at]) * 200_000 for at in range(2)]
+    disk.write(NOTE, versions[0])
+    seen: set[bytes] = set()
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            seen.add((home / NOTE).read_bytes())
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    for at in range(60):
+        disk.write(NOTE, versions[(at + 1) % 2], fingerprint(versions[at % 2]))
+    done.set()
+    reader.join()
+
+    assert seen <= set(versions)
+    assert seen
+
+
+def slip_in(monkeypatch: pytest.MonkeyPatch, moment: str, act: Callable[[], None]) -> None:
+    """Another program acts right before the tree's next link or rename."""
+    original, waiting = getattr(os, moment), [True]
+
+    def hooked(*given: object, **more: object) -> object:
+        if waiting:
+            waiting.clear()
+            act()
+        return original(*given, **more)
+
+    monkeypatch.setattr(os, moment, hooked)
+
+
+def test_an_editor_that_saves_over_the_file_before_the_swap_wins(
+        disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk.write(NOTE, b"first")
+    slip_in(monkeypatch, "rename", lambda: (home / NOTE).write_bytes(b"by hand"))
+
+    with pytest.raises(Conflict):
+        disk.write(NOTE, b"second", fingerprint(b"first"))
+
+    assert (home / NOTE).read_bytes() == b"by hand"
+    assert leftovers(home) == []
+
+
+def test_an_editor_that_renames_its_own_version_in_wins(disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk.write(NOTE, b"first")
+
+    def save() -> None:
+        fresh = home / "graph/general/.tea.swp"
+        fresh.write_bytes(b"by hand")
+        os.replace(fresh, home / NOTE)
+
+    slip_in(monkeypatch, "link", save)
+
+    with pytest.raises(Conflict):
+        disk.write(NOTE, b"second", fingerprint(b"first"))
+
+    assert (home / NOTE).read_bytes() == b"by hand"
+    assert leftovers(home) == []
+
+
+def test_a_file_that_appears_while_another_is_created_is_not_overwritten(
+        disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk.write(OTHER, b"x")
+    (home / "graph/general").mkdir()
+    slip_in(monkeypatch, "link", lambda: (home / NOTE).write_bytes(b"by hand") and None)
+
+    with pytest.raises(Conflict):
+        disk.write(NOTE, b"ours")
+
+    assert (home / NOTE).read_bytes() == b"by hand"
+
+
+def test_new_files_and_folders_are_for_their_owner_only(disk: DiskTree, home: Path) -> None:
+    disk.write(NOTE, b"tea")
+    disk.append("index/audit.log", b"x\n")
+
+    modes = {path.relative_to(home): stat.S_IMODE(path.stat().st_mode) for path in [home, *home.rglob("*")]}
+    assert {mode for path, mode in modes.items() if (home / path).is_dir()} == {0o700}
+    assert {mode for path, mode in modes.items() if (home / path).is_file()} == {0o600}
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o400])
+def test_a_rewritten_file_keeps_the_mode_it_had(disk: DiskTree, home: Path, mode: int) -> None:
+    disk.write(NOTE, b"first")
+    (home / NOTE).chmod(mode)
+
+    disk.write(NOTE, b"second", fingerprint(b"first"))
+
+    assert stat.S_IMODE((home / NOTE).stat().st_mode) == mode
+
+
+def test_a_symlink_out_of_the_home_is_neither_read_nor_written(disk: DiskTree, home: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.md"
+    secret.write_bytes(b"secret")
+    disk.write(OTHER, b"x")
+    (home / "graph/general").mkdir()
+    (home / NOTE).symlink_to(secret)
+
+    with pytest.raises(Damaged, match="symlink"):
+        disk.read(NOTE)
+    with pytest.raises(Conflict):
+        disk.write(NOTE, b"over", None)
+    with pytest.raises((Conflict, CannotWrite)):
+        disk.write(NOTE, b"over", fingerprint(b"secret"))
+    with pytest.raises(CannotWrite):
+        disk.append(NOTE, b"more\n")
+    assert secret.read_bytes() == b"secret"
+    assert (NOTE, None) in list(disk.scan())
+
+
+@pytest.mark.parametrize("folder", ["graph", "graph/general"])
+def test_a_symlinked_folder_is_not_entered(disk: DiskTree, home: Path, tmp_path: Path, folder: str) -> None:
+    outside = tmp_path / "outside" / "general"
+    outside.mkdir(parents=True)
+    (outside / "tea-a1b2c3.md").write_bytes(b"secret")
+    (home / folder).parent.mkdir(parents=True)
+    (home / folder).symlink_to(outside.parent if folder == "graph" else outside)
+
+    assert [path for path, _ in disk.scan()] == [folder]
+    with pytest.raises((Damaged, NotFound)):
+        disk.read(NOTE)
+    with pytest.raises(CannotWrite):
+        disk.write("graph/general/new-1.md", b"x")
+    assert [path.name for path in outside.iterdir()] == ["tea-a1b2c3.md"]
+
+
+def test_a_fifo_is_told_apart_and_nobody_waits_for_it(disk: DiskTree, home: Path) -> None:
+    disk.write(OTHER, b"x")
+    (home / "graph/general").mkdir()
+    os.mkfifo(home / NOTE)
+
+    with pytest.raises(Damaged, match="not a plain file"):
+        disk.read(NOTE)
+    with pytest.raises(CannotWrite, match="not a plain file"):
+        disk.append(NOTE, b"x\n")
+    assert (NOTE, None) in list(disk.scan())
+
+
+def test_names_that_are_not_plain_text_are_named_without_being_read(disk: DiskTree, home: Path) -> None:
+    disk.write(NOTE, b"tea")
+    (home / "graph/general" / "back\\slash.md").write_bytes(b"x")
+    with open(os.fsencode(home / "graph/general") + b"/caf\xe9.md", "wb") as file:
+        file.write(b"x")
+
+    odd = [path for path, token in disk.scan() if token is None]
+
+    assert sorted(odd) == ["graph/general/back\ufffdslash.md", "graph/general/caf\ufffd.md"]
+
+
+def test_hidden_files_and_foreign_folders_are_not_scanned(disk: DiskTree, home: Path) -> None:
+    disk.write(NOTE, b"tea")
+    for path in (".git/config", "graph/.obsidian/x.md", "graph/general/.hidden.md", "node_modules/x.md", "README.md"):
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / path).write_bytes(b"x")
+
+    assert [path for path, _ in disk.scan()] == [NOTE]
+
+
+def test_a_batch_syncs_every_file_and_folder_once_at_its_end(disk: DiskTree, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk.write(NOTE, b"x")
+    synced: list[int] = []
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(os.fstat(fd).st_ino), real(fd))[1])
+
+    with disk.bulk():
+        for at in range(20):
+            disk.write(f"graph/general/n-{at:06}.md", b"x")
+        inside = len(synced)
+
+    assert inside == 0
+    assert len(synced) == len(set(synced)) == 21
+
+
+def test_a_batch_that_cannot_be_synced_is_an_error(disk: DiskTree, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk.write(NOTE, b"x")
+
+    def fail(fd: int) -> None:  # noqa: ARG001
+        raise OSError(5, "Input/output error")
+
+    batch = disk.bulk()
+    batch.__enter__()
+    disk.write(OTHER, b"x")
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(CannotWrite):
+        batch.__exit__(None, None, None)
+
+
+def test_an_append_that_is_cut_short_is_an_error_and_closed_by_the_next(disk: DiskTree, home: Path) -> None:
+    import resource
+
+    disk.append("index/audit.log", b"one\n")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    import signal
+
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+        with pytest.raises(CannotWrite):
+            disk.append("index/audit.log", b"a line that does not fit\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+    disk.append("index/audit.log", b"three\n")
+
+    lines = (home / "index/audit.log").read_bytes().split(b"\n")
+    assert lines[0] == b"one"
+    assert lines[-2] == b"three"
+
+
+def test_a_second_holder_waits_and_then_is_told_that_the_home_is_busy(
+        home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locking, "LOCK_SECONDS", 0.05)
+    one, two = DiskTree(str(home)), DiskTree(str(home))
+
+    with one.lock(), pytest.raises(Busy):
+        two.write(NOTE, b"x")
+    two.write(NOTE, b"x")
+
+
+def test_a_lock_file_removed_from_outside_still_keeps_others_out(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locking, "LOCK_SECONDS", 0.05)
+    one, two = DiskTree(str(home)), DiskTree(str(home))
+    one.write(NOTE, b"x")
+    two.write(OTHER, b"x")
+
+    (home / ".lock").unlink()  # git clean does
+
+    with one.lock(), pytest.raises(Busy):
+        two.remove(OTHER)
+
+
+def test_what_a_killed_writer_left_behind_is_hidden_and_can_be_tidied_away(disk: DiskTree, home: Path) -> None:
+    disk.write(NOTE, b"tea")
+    (home / "graph/general/.strata-0123456789ab.tmp").write_bytes(b"half a no")
+
+    assert [path for path, _ in disk.scan()] == [NOTE]
+    assert disk.tidy() == ["graph/general/.strata-0123456789ab.tmp"]
+    assert leftovers(home) == []
+
+
+def test_opening_a_tree_makes_nothing(disk: DiskTree, home: Path) -> None:
+    assert list(disk.scan()) == []
+    assert disk.look(NOTE) is None
+    assert not home.exists()

@@ -1,0 +1,204 @@
+"""Work found by every path and shown at five depths; triggers that tell known from shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from strata.errors import Invalid
+from strata.model.record import DEPTHS
+from strata.providers.tokens import count_tokens
+
+
+@pytest.fixture
+def works(mem, clock):
+    """Four works that differ in one thing each."""
+
+    def add(name, **more):
+        clock.pass_time(days=1)
+        told = {"goal": f"Repair the {name} cache", "task_type": "bug_fix", "success": True, "summary": "Repaired", **more}
+        return mem.record(told, agent=told.pop("agent", None), project=told.pop("project", None)).id
+
+    return {"plain": add("plain"), "failed": add("failed", success=False), "kim": add("kim", agent="kim", tags=["hot"]),
+            "file": add("file", files=["src/cache/store.py"], task_type="refactor", project="shop")}
+
+
+def found(mem, **filters):
+    return {hit.id for hit in mem.recall("repair cache", **filters).hits}
+
+
+@pytest.mark.clause("work-86", "work-32")
+@pytest.mark.parametrize(("filters", "names"), [
+    ({}, {"plain", "failed", "kim", "file"}), ({"agent": "kim"}, {"kim"}), ({"project": "shop"}, {"file"}),
+    ({"type": "refactor"}, {"file"}), ({"failures": True}, {"failed"}), ({"successes": True}, {"plain", "kim", "file"}),
+    ({"file": "src/cache/store.py"}, {"file"}), ({"file": "store.py"}, {"file"}), ({"file": "src/cache"}, {"file"}),
+    ({"file": "ore.py"}, set()), ({"tag": "hot"}, {"kim"}), ({"since": "2026-02-13"}, {"kim", "file"}),
+    ({"before": "2026-02-13"}, {"plain", "failed"}), ({"agent": "kim", "failures": True}, set()),
+    ({"type": "bug_fix", "successes": True, "since": "2026-02-12"}, {"kim"}),
+])
+def test_works_are_found_by_any_combination_of_paths(mem, works, filters, names):
+    assert found(mem, **filters) == {works[name] for name in names}
+
+
+@pytest.mark.clause("work-87", "work-09")
+def test_of_two_equally_relevant_works_the_more_important_comes_first(mem):
+    told = {"goal": "Rotate the signing keys", "task_type": "security_fix", "success": True, "summary": "Rotated"}
+    low = mem.record(told, importance=0.1)
+    high = mem.record(told, importance=0.9)
+
+    assert [hit.id for hit in mem.recall("rotate signing keys").hits] == [high.id, low.id]
+
+
+@pytest.mark.clause("work-86")
+def test_a_work_is_found_along_its_links(mem, works):
+    mem.link(works["plain"], "caused_by", works["failed"])
+
+    assert {link["id"] for link in mem.related(works["plain"])} == {works["failed"]}
+
+
+@pytest.mark.clause("work-10", "work-11", "work-88")
+def test_a_work_that_is_delivered_counts_as_used_once_a_call(mem, works, clock):
+    mem.recall("repair cache kim", agent="kim")
+    clock.pass_time(hours=1)
+    mem.get(works["kim"])
+    mem.list(kind="work")
+    mem.check_file("src/cache/store.py")
+
+    rows = mem.sql("SELECT access_count, last_accessed FROM memories WHERE agent_id = 'kim'")["rows"]
+    assert rows == [[2, int(clock())]]
+    assert mem.sql("SELECT sum(access_count) FROM memories")["rows"] == [[2]]
+
+
+# Depths
+
+
+@pytest.mark.clause("work-93", "work-94", "work-95", "work-96", "work-97", "work-98", "work-99")
+def test_get_and_recall_show_a_work_at_the_depth_asked_for(mem, seed):
+    seed["actions"][0]["details"] |= {"diff": "- a\n+ b", "diff_hash": "feed01"}
+    work = mem.record(**seed)
+    words = {"summary": "JWT refresh now works", "outcome": "Always check for refresh token expiry too",
+             "reasoning": "Complex timer management", "full": "Token TTL is 1hr but refresh TTL is 7d", "complete": "feed01"}
+
+    for at, depth in enumerate(DEPTHS):
+        shown, recalled = mem.get(work.id, depth=depth).text, mem.recall("jwt", depth=depth).hits[0].text
+        for other, word in words.items():
+            assert (word in shown) == (DEPTHS.index(other) <= at)
+            assert (word in recalled) == (DEPTHS.index(other) <= at)
+
+
+@pytest.mark.clause("work-94", "work-95", "work-96", "work-97", "work-98", "work-99")
+def test_the_deeper_the_larger_and_about_as_large_as_the_seed_says(mem, seed):
+    work = mem.record(**seed)
+
+    sizes = [count_tokens(mem.get(work.id, depth=depth).text) for depth in DEPTHS]
+
+    assert sizes == sorted(set(sizes))
+    for size, estimate in zip(sizes, (20, 50, 150, 300, 500), strict=True):
+        assert estimate / 2 <= size <= estimate * 2
+
+
+@pytest.mark.clause("work-93")
+def test_an_unknown_depth_is_refused(mem, works):
+    with pytest.raises(Invalid, match="summary, outcome, reasoning, full, complete"):
+        mem.get(works["plain"], depth="deep")
+
+
+# Triggers
+
+
+@pytest.mark.clause("work-85")
+def test_a_file_tells_who_touched_it_and_what_failed_there(mem, clock):
+    told = {"task_type": "bug_fix", "files": ["src/auth.ts"]}
+    mem.record(told, goal="Refresh on a timer", success=False, summary="Logged out", failure_reason="timers race", agent="kim")
+    clock.pass_time(days=2)
+    mem.record(told, goal="Log refreshes", success=True, summary="Logged", agent="lee")
+
+    found = mem.check_file("src/auth.ts")
+
+    assert found.state == "notices"
+    assert [(notice.agent, notice.success, notice.age) for notice in found.notices] == [
+        ("kim", False, "2 days ago"), ("lee", True, "moments ago")]
+    assert found.notices[0].why == "timers race"
+
+
+@pytest.mark.clause("work-85")
+def test_already_shown_never_looks_like_nothing_known(mem, clock):
+    mem.record(goal="g", task_type="bug_fix", success=False, summary="s", files=["src/auth.ts"])
+
+    assert mem.check_file("src/nobody.ts").state == "nothing"
+    assert mem.check_file("src/auth.ts").state == "notices"
+    again = mem.check_file("src/auth.ts")
+    assert (again.state, again.known, again.notices) == ("shown", 1, ())
+    assert mem.check_file("src/auth.ts", again=True).state == "notices"
+    clock.pass_time(minutes=31)
+    assert mem.check_file("src/auth.ts").state == "notices"
+
+
+def test_the_cooldown_is_a_sessions_own(home, monkeypatch):
+    from strata.memory import Memory
+
+    def ask(session):
+        monkeypatch.setenv("STRATA_SESSION", session)
+        with Memory(home) as mem:
+            return mem.check_file("a.py").state
+
+    with Memory(home) as mem:
+        mem.record(goal="g", task_type="bug_fix", success=True, summary="s", files=["a.py"])
+
+    assert [ask("one"), ask("one"), ask("two")] == ["notices", "shown", "notices"]
+
+
+def test_a_plan_that_failed_here_is_a_conflict_even_if_it_was_shown(mem):
+    mem.record(goal="Refresh tokens on a timer", task_type="bug_fix", success=False, summary="s", files=["src/auth.ts"])
+    mem.check_file("src/auth.ts")
+
+    found = mem.check_file("src/auth.ts", plan="refreshing tokens with a timer")
+
+    assert [notice.trigger for notice in found.notices] == ["conflict"]
+
+
+@pytest.mark.clause("work-74", "work-75")
+@pytest.mark.parametrize(("asked", "known"), [
+    ("src/auth.ts", 1), ("auth.ts", 1), ("./src/auth.ts", 1), ("/srv/shop/src/auth.ts", 1), ("src", 1), ("uth.ts", 0),
+    ("src/auth", 0), ("lib/auth.ts", 0), ("src/auth.tsx", 0)])
+def test_files_match_by_whole_segments(mem, asked, known):
+    mem.record(goal="g", task_type="bug_fix", success=True, summary="s", files=["src/auth.ts"])
+
+    assert mem.check_file(asked).known == known
+
+
+def test_a_bare_name_in_a_work_does_not_stand_for_every_file_of_that_name(mem):
+    mem.record(goal="g", task_type="bug_fix", success=True, summary="s", files=["README.md"])
+
+    assert mem.check_file("README.md").known == 1
+    assert mem.check_file("/srv/shop/docs/README.md").known == 0
+
+
+def test_a_work_edited_by_hand_is_told_as_it_is_now(mem):
+    work = mem.record(goal="Old words", task_type="bug_fix", success=True, summary="s", files=["a.py"])
+    path = mem.path / mem.get(work.id).path
+    path.write_text(path.read_text().replace("Old words", "New words"))
+
+    assert mem.check_file("a.py").notices[0].title == "New words"
+
+
+def test_many_works_on_a_file_are_counted_and_a_few_are_told(mem):
+    with mem.bulk():
+        for n in range(60):
+            mem.record(goal=f"Goal {n}", task_type="bug_fix", success=True, summary="s", files=["a.py"])
+
+    found = mem.check_file("a.py")
+
+    assert found.known == 60
+    assert len(found.notices) == 5
+
+
+def test_an_empty_path_is_refused(mem):
+    with pytest.raises(Invalid):
+        mem.check_file(" ")
+
+
+def test_an_aim_that_was_had_before_is_noticed(mem, works):
+    found = mem.check_intent("repair the failed caches", "bug_fix")
+
+    assert found[0].id == works["failed"]
+    assert mem.check_intent("bake bread") == []
