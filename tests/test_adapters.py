@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 import pytest
 
 from strata.memory import Memory
-from tests.conftest import Clock
+from conftest import Clock
 
 langgraph = pytest.importorskip("langgraph.store.base")
 agents = pytest.importorskip("agents")

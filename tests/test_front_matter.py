@@ -35,7 +35,7 @@ def test_a_value_means_what_yaml_1_2_says(said: str, meant: Any) -> None:
 CASES = [
     "a: 1\nb: two\nc: [x, y]\n", "a:\n  - x\n  - y: 1\n    z: 2\n", "a: |\n  one\n  two\n", "a: >-\n  one\n  two\n\n  three\n",
     "a: >\n  folded\n  text\nb: 'single\n  line'\n", "# only a comment\n", "a: &x [1, 2]\nb: *x\n", "a:\n- x\n- y\n",
-    "? complex\n: value\n", "a: {b: {c: [d, {e: f}]}}\n", "a: \"quoted: colon\"\n", "'a b': 1\n\"c d\": 2\n", 
+    "? complex\n: value\n", "a: {b: {c: [d, {e: f}]}}\n", "a: \"quoted: colon\"\n", "'a b': 1\n\"c d\": 2\n",
     "a: 'no'\nb: no\n", "a: 1.0\nb: 1\nc: 1.50\n", "über: straße\n東京: 京都\n", "a:   spaced   \n", "a:\n\n\n  b: 1\n",
     "a: 0b11\n", "a: 1_000\n", "a: 0o8\n", "a: .5\n", "a: 1.\n", "a: 1e400\n", "a: '#x'\n", "a: x:y\n", "a: [x:y]\n",
     "a: \"\\x41\\u263a\"\n", "a: |2\n    x\n", "a: !!str 12\n", "a: \"multi\n  line\"\n", "a: [1,\n  2]\n", "a: b\n...\n",

@@ -85,6 +85,15 @@ def test_the_newer_memo_supersedes_the_one_it_contradicts_with_a_dated_note():
     assert proposal.note == "DEPRECATED: See valid architecture in user_prefers_spaces_indent.md"
 
 
+def test_two_preferences_about_different_things_stand_side_by_side():
+    memos = [
+        memo("user_prefers_structured_output", "User prefers structured output.", 1, ("style",)),
+        memo("user_prefers_tea_over_coffee", "User prefers tea over coffee.", 2, ("style",)),
+    ]
+
+    assert find_proposals(memos) == []
+
+
 def test_of_three_that_contradict_each_other_the_newest_wins():
     memos = [
         memo(f"project_database_{n}_choice", f"The database is {n}.", day, ("db",))

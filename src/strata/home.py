@@ -79,12 +79,20 @@ class Home:
         row = read.find(self.db, record)
         if row is None:
             raise NotFound(f"no record {record!r}", f"try: strata recall {record!r}")
-        records, files = codec.read_unit(self.tree, row.unit)
+        records, files = self.read(row.unit)
         for found in records:
             if found.id == record:
                 path, (_, data) = next(iter(files.items()))
                 return Loaded(record=found, path=path, data=data, hash=fingerprint(data))
         raise NotFound(f"{row.unit} no longer holds {record!r}", "try: strata sync")
+
+    def read(self, unit: str) -> tuple[list[Any], dict[str, tuple[Token, bytes]]]:
+        """A unit's records and files; damage is told with the file's name."""
+        try:
+            return codec.read_unit(self.tree, unit)
+        except Damaged as error:
+            told = error.message.removeprefix(f"{unit}: ")
+            raise Damaged(f"{unit}: {told}", error.hint, flaw=error.flaw, line=error.line) from None
 
     def change(self, loaded: Loaded, new: Any, *, verb: str, origin: Origin | None = None) -> Any:
         """Write a record's new value over the one that was read; equal bytes write nothing."""
@@ -205,6 +213,12 @@ class Home:
         finally:
             self._flush()
             self._pending = None
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Several files of one change: one lock, one commit of the index. Broken off, the next sweep reads what was written."""
+        with self.tree.lock(), self.index.writing():
+            yield
 
     # Usage
 

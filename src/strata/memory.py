@@ -262,11 +262,11 @@ class Memory:
 
         return trace(self.home, id, direction, max_depth)
 
-    def check_file(self, path: str, *, plan: str = "", again: bool = False) -> FileNotices:
+    def check_file(self, path: str, *, plan: str = "", again: bool = False, project: str | None = None) -> FileNotices:
         """What is worth knowing before touching a file; `plan` says what is about to be done."""
         from strata.verbs.offering import check_file
 
-        return check_file(self.home, path, plan=plan, again=again)
+        return check_file(self.home, path, plan=plan, again=again, project=project)
 
     def check_intent(self, goal: str, task_type: str | None = None) -> Sequence[Notice]:
         """Earlier works with much the same aim."""

@@ -185,12 +185,14 @@ def touch(tree: Tree, index: Index, units: Iterable[str]) -> bool:
     """Look at the files of these units once more; what moved is read again, a vanished one forces a sweep."""
     stale = []
     for unit in dict.fromkeys(map(paths.unit_of, units)):  # a fact's path is a summary, a part of its entry
-        for path, *stamp in index.db.execute("SELECT path, size, mtime, ctime, inode FROM documents WHERE unit = ?", (unit,)):
+        known = {path: stamp for path, *stamp in index.db.execute(
+            "SELECT path, size, mtime, ctime, inode FROM documents WHERE unit = ?", (unit,))}
+        for path in {*known, *(f"{unit}/{part}" for part in paths.ENTRY_FILES if paths.may_be_entry(unit) and known)}:
             token = tree.look(path)
-            if token is None:
+            if token is None and path in known:
                 sweep(tree, index)
                 return True
-            if token != tuple(stamp):
+            if token is not None and list(token) != known.get(path):
                 stale.append(unit)
     if stale:
         refresh(tree, index, stale)

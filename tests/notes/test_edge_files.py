@@ -167,6 +167,7 @@ def test_the_next_write_of_a_note_heals_its_references(mem, home, clock, pair, c
         mem.link(solution.id, "SOLVES", problem.id)
 
     with Memory(home, clock=clock) as again:
+        again.sync()
         again.edit(solution.id, importance=0.9)
         assert len(relations(again, solution)) == 1
         assert relations(again, problem) == ()

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from strata.derive.asking import MOST_SIGNS, chapter_prompt, retell_chapter, retell_wisdom, wisdom_prompt
 from strata.derive.chapters import tell
 from strata.derive.wisdom import build_wisdom
 from strata.errors import Invalid
-from strata.verbs.chapters import MOST_SIGNS, ask_chapter, ask_wisdom, retell_chapter, retell_wisdom
 
 
 @pytest.fixture
@@ -50,9 +50,9 @@ def test_an_answer_that_is_not_what_was_asked_for_is_refused(chapters, answer):
 def test_the_question_is_bounded_and_keeps_the_latest(make, chapters):
     works = [make(n, goal=f"Goal {n} " + "x" * 500) for n in range(100)]
 
-    asked = ask_chapter(works)
+    asked = chapter_prompt(works)
 
     assert len(asked) < MOST_SIGNS + 1000
     assert "Goal 99 " in asked
     assert "Goal 0 " not in asked
-    assert "chapter_2" in ask_wisdom(chapters)
+    assert "chapter_2" in wisdom_prompt(chapters)

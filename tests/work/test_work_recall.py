@@ -192,6 +192,18 @@ def test_many_works_on_a_file_are_counted_and_a_few_are_told(mem):
     assert len(found.notices) == 5
 
 
+def test_the_same_path_in_another_project_is_another_file(mem):
+    told = {"task_type": "bug_fix", "success": True, "summary": "s", "files": ["src/auth.ts"]}
+    mine = mem.record(told, goal="Mine")
+    theirs = mem.record(told, goal="Theirs", project="shop")
+
+    assert [notice.id for notice in mem.check_file("src/auth.ts", again=True).notices] == [mine.id]
+    assert [notice.id for notice in mem.check_file("src/auth.ts", project="shop").notices] == [theirs.id]
+    assert mem.check_file("src/auth.ts", project="bakery").state == "nothing"
+    mem.forget(mine.id)
+    assert [notice.id for notice in mem.check_file("src/auth.ts", again=True).notices] == [theirs.id]
+
+
 def test_an_empty_path_is_refused(mem):
     with pytest.raises(Invalid):
         mem.check_file(" ")

@@ -77,12 +77,21 @@ def find_supersessions(memos: Sequence[Memo]) -> list[Proposal]:
         losing: dict[str, str] = {}
         for older in sorted(rivals):
             if age[older] < age[newer.name] and topics[newer.name] & topics[older]:
-                why = find_contradiction(claims[older], claims[newer.name], one_subject=True)
+                why = find_contradiction(claims[older], claims[newer.name], one_subject=_one_subject(older, newer.name))
                 losing |= {older: why} if why else {}
         gone |= losing.keys()
         if losing:
             found.append(_supersession(newer, losing))
     return sorted(found, key=lambda proposal: proposal.target)
+
+
+def _one_subject(one: str, other: str) -> bool:
+    """Whether two names go on alike behind their first two words: user_prefers_tabs_indent, user_prefers_spaces_indent.
+
+    Only then is another choice a change of mind; who prefers tables may well prefer tabs.
+    """
+    behind = [{word for word in name.split("_")[2:] if not word.isdigit()} for name in (one, other)]
+    return bool(behind[0] & behind[1])
 
 
 def _supersession(newer: Memo, losing: Mapping[str, str]) -> Proposal:

@@ -186,4 +186,4 @@ def _bullet(fact: Mapping[str, Any]) -> str:
     said = " ".join(f"{fact['subject']} {fact['relation']} {fact['object']}".split())
     score = f", score {fact['user_fact_score']:g}" if fact.get("user_fact_score") is not None else ""
     when = f" ({fact['date']})" if fact.get("date") else ""
-    return f"- {said}{when} — {fact['topic']}{score}"
+    return f"- {said[:1].upper()}{said[1:]}{when} — {fact['topic']}{score}"

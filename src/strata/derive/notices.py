@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from strata.model.shape import Value
 from strata.model.text import first_sentence
 from strata.model.times import age
 from strata.model.words import likeness, stems
@@ -38,18 +39,50 @@ class Touch(NamedTuple):
     follow_ups: tuple[str, ...] = ()
 
 
-class Notice(NamedTuple):
-    """One thing worth knowing now."""
+class Notice:
+    """One thing worth knowing now. It holds the work it tells of and words it only when somebody reads it."""
 
-    trigger: str  # file, conflict, intent, unfinished, follow-up
-    id: str
-    title: str
-    seconds: float  # how old
-    agent: str
-    success: bool
-    operation: str = ""
-    why: str = ""
-    solved_by: str | None = None
+    __slots__ = ("_others", "_title", "_touch", "_why", "seconds", "trigger")
+
+    def __init__(self, trigger: str, touch: Touch, now: float, others: Sequence[Touch] = (), *, title: str = "",
+                 why: str = "") -> None:
+        self.trigger = trigger  # file, conflict, intent, unfinished, follow-up
+        self.seconds = max(now - touch.created, 0.0)  # how old
+        self._touch, self._others, self._title, self._why = touch, others, title, why
+
+    @property
+    def id(self) -> str:
+        return self._touch.id
+
+    @property
+    def title(self) -> str:
+        return self._title or self._touch.goal
+
+    @property
+    def agent(self) -> str:
+        return self._touch.agent
+
+    @property
+    def success(self) -> bool:
+        return bool(self._touch.success)
+
+    @property
+    def operation(self) -> str:
+        return self._touch.operation
+
+    @property
+    def why(self) -> str:
+        """Why it failed, or what came of it."""
+        touch = self._touch
+        return self._why or (touch.summary if touch.success else touch.reason or touch.summary)
+
+    @property
+    def solved_by(self) -> str | None:
+        """The later success on the same file with much the same aim, if a failure has one."""
+        touch = self._touch
+        if touch.success:
+            return None
+        return _made_good(touch.goal, (one for one in self._others if one.success and one.created > touch.created))
 
     @property
     def age(self) -> str:
@@ -68,7 +101,8 @@ class Notice(NamedTuple):
         head = {"conflict": "FAILED BEFORE", "unfinished": "Unfinished", "follow-up": "Still to do"}.get(
             self.trigger, "Worked" if self.success else "FAILED")
         why = f" — {self.why}" if self.why else ""
-        later = f"; later solved by {self.solved_by}" if self.solved_by else ""
+        solved = self.solved_by
+        later = f"; later solved by {solved}" if solved else ""
         who = f"{self.agent} {did}, {self.age}" if self.operation else f"{self.agent}, {self.age}"
         return f"{head}: {self.title} ({who}){why}{later}. More: {self.more}"
 
@@ -78,13 +112,13 @@ class Notice(NamedTuple):
                 "why": self.why or None, "solved_by": self.solved_by, "more": self.more}
 
 
-class FileNotices(NamedTuple):
+class FileNotices(Value):
     """The answer to check_file: what is known of a file, what of it is new to the asker, what was just shown."""
 
     path: str
     known: int
-    notices: tuple[Notice, ...]
-    already: tuple[str, ...] = ()  # ids shown within the cooldown
+    notices: Sequence[Notice] = ()
+    already: Sequence[str] = ()  # ids shown within the cooldown
     already_seconds: float = 0.0  # how long ago the latest of them was
 
     @property
@@ -107,7 +141,7 @@ class FileNotices(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         return {"path": self.path, "state": self.state, "known": self.known, "already_shown": list(self.already),
-                "notices": [notice.to_dict() for notice in self.notices]}
+                "notices": [notice.to_dict() for notice in self.notices], "text": self.text}
 
 
 def _works(count: int) -> str:
@@ -119,25 +153,30 @@ def check_file(path: str, touches: Sequence[Touch], now: float, *, known: int | 
                limit: int = MOST) -> FileNotices:
     """What is worth knowing before touching a file: first what a plan would repeat, then what failed, then the latest.
 
-    `touches` are the works on the file, newest first; `known` says how many there are if not all were handed in;
-    `shown` says when each work was last shown to the asker. A conflict is never held back.
+    `touches` are works on the file; `known` says how many there are if not all were handed in; `shown` says when each
+    work was last shown to the asker. A conflict is never held back.
     """
     notices = find_conflicts(plan, touches, now)[:limit] if plan else []
     told = {notice.id for notice in notices}
     fresh, already, latest = [], [], 0.0
     for touch in touches:
+        seen = shown.get(touch.id) if shown else None
         if touch.id in told:
             continue
-        seen = shown.get(touch.id) if shown else None
         if seen is not None and now - seen < cooldown:
             already.append(touch.id)
             latest = max(latest, seen)
         else:
             fresh.append(touch)
-    fresh.sort(key=lambda touch: (touch.success or touch.replaced, -touch.created))
-    notices += [_notice("file", touch, now, touches) for touch in fresh[: limit - len(notices)]]
-    return FileNotices(path, len(touches) if known is None else known, tuple(notices), tuple(already),
-                       now - latest if already else 0.0)
+    fresh.sort(key=in_order)
+    notices += [Notice("file", touch, now, touches) for touch in fresh[: limit - len(notices)]]
+    return FileNotices(path=path, known=len(touches) if known is None else known, notices=tuple(notices), already=tuple(already),
+                       already_seconds=now - latest if already else 0.0)
+
+
+def in_order(touch: Touch) -> tuple[bool, float]:
+    """Failures that still stand before everything else, then the latest first."""
+    return bool(touch.success or touch.replaced), -touch.created
 
 
 def find_conflicts(plan: str, touches: Sequence[Touch], now: float) -> list[Notice]:
@@ -151,7 +190,7 @@ def find_conflicts(plan: str, touches: Sequence[Touch], now: float) -> list[Noti
         if shared >= 2 and shared / len(planned) >= REPEATS:
             found.append((shared, touch))
     found.sort(key=lambda pair: (-pair[0], -pair[1].created))
-    return [_notice("conflict", touch, now, touches) for _, touch in found]
+    return [Notice("conflict", touch, now, touches) for _, touch in found]
 
 
 def match_intent(goal: str, task_type: str | None, touches: Iterable[Touch], now: float, limit: int = MOST) -> list[Notice]:
@@ -165,7 +204,7 @@ def match_intent(goal: str, task_type: str | None, touches: Iterable[Touch], now
         if near >= REPEATS and len(wanted & about) >= min(2, len(wanted)) and not touch.replaced:
             found.append((near, touch))
     found.sort(key=lambda pair: (-pair[0], -pair[1].created))
-    return [_notice("intent", touch, now, ()) for _, touch in found[:limit]]
+    return [Notice("intent", touch, now) for _, touch in found[:limit]]
 
 
 def start_session(touches: Sequence[Touch], now: float, limit: int = MOST) -> list[Notice]:
@@ -177,9 +216,8 @@ def start_session(touches: Sequence[Touch], now: float, limit: int = MOST) -> li
             continue
         done = [later for later in ordered[:at] if later.success]
         if not touch.success and _made_good(touch.goal, done) is None:
-            found.append(_notice("unfinished", touch, now, ()))
-        found += [Notice("follow-up", touch.id, first_sentence(step), max(now - touch.created, 0.0), touch.agent,
-                         touch.success, why=f"from: {first_sentence(touch.goal)}")
+            found.append(Notice("unfinished", touch, now))
+        found += [Notice("follow-up", touch, now, title=first_sentence(step), why=f"from: {first_sentence(touch.goal)}")
                   for step in touch.follow_ups if _made_good(step, done) is None]
         if len(found) >= limit:
             break
@@ -190,14 +228,6 @@ def _made_good(goal: str, done: Iterable[Touch]) -> str | None:
     """The later success with much the same aim, if there is one."""
     wanted = stems(goal)
     return next((later.id for later in done if likeness(wanted, stems(later.goal)) >= SAME_GOAL), None)
-
-
-def _notice(trigger: str, touch: Touch, now: float, others: Sequence[Touch]) -> Notice:
-    solved = None
-    if not touch.success:
-        solved = _made_good(touch.goal, (other for other in others if other.success and other.created > touch.created))
-    return Notice(trigger, touch.id, touch.goal, max(now - touch.created, 0.0), touch.agent, bool(touch.success), touch.operation,
-                  touch.summary if touch.success else touch.reason or touch.summary, solved)
 
 
 def touch_of(work: Work, operation: str = "", replaced: bool = False) -> Touch:

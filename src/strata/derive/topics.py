@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -77,7 +77,7 @@ def name_topic(turns: Sequence[Turn]) -> str:
 def choose_topic(found: Mapping[str, Iterable[str]]) -> str | None:
     """The topic a dialog belongs to, given the topics that know each of its words; a word that all know says little."""
     weights: dict[str, float] = {word: 1 / len(set(topics)) for word, topics in found.items() if topics}
-    total = sum(weights.values()) + sum(1 for topics in found.values() if not topics)
+    total = sum(weights.values()) + len(found) - len(weights)
     shared: dict[str, list[float]] = {}
     for word, topics in found.items():
         for topic in set(topics):
@@ -124,12 +124,18 @@ def extract_state(facts: Sequence[Fact], recent: Sequence[Entry], language: str 
     """The state of a topic from its standing facts and its latest entries, newest first."""
     standing = [fact for fact in facts if not fact.superseded_by]
     table, cues = LANGUAGES.get(language, LANGUAGES["english"])
+    told = {fact.sentence for fact in standing if fact.type in ("constraint", "commitment")}
     return TopicState(
         summary=_topic_summary(standing, recent), made_by=RULES,
-        bounds=_lines([*(fact.title for fact in reversed(standing) if fact.type == "constraint"),
-                       *_cued(recent, cues.bounds, table)], MOST_BOUNDS),
+        bounds=_lines([*(begin(fact.title) for fact in reversed(standing) if fact.type == "constraint"),
+                       *_cued(recent, cues.bounds, table, told)], MOST_BOUNDS),
         open_questions=_lines(_questions(recent, cues, table), MOST_QUESTIONS),
-        next_actions=_lines([*_promises(standing, recent), *_cued(recent, cues.actions, table)], MOST_ACTIONS))
+        next_actions=_lines([*_promises(standing, recent), *_cued(recent, cues.actions, table, told)], MOST_ACTIONS))
+
+
+def begin(sentence: str) -> str:
+    """A sentence with a capital at its beginning."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _topic_summary(facts: Sequence[Fact], recent: Sequence[Entry]) -> str:
@@ -138,20 +144,21 @@ def _topic_summary(facts: Sequence[Fact], recent: Sequence[Entry]) -> str:
                                        FACT_TYPES.index(fact.type), str(fact.id)))[:5]
     latest = [f"Latest, {entry.meta.entry_ts[:10]}: {entry.summary.summary}" for entry in recent[:1]
               if entry.summary and entry.summary.summary]
-    return _joined([*(fact.title for fact in leading), *latest])
+    return _joined([*(begin(fact.title) for fact in leading), *latest])
 
 
 def _promises(facts: Sequence[Fact], recent: Sequence[Entry]) -> list[str]:
     """What somebody is to do, newest first; a day that had passed by the last entry is over."""
     today = recent[0].meta.entry_ts[:10] if recent else ""
-    return [fact.title + (f" ({fact.date})" if fact.date else "") for fact in reversed(facts)
+    return [begin(fact.title) + (f" ({fact.date})" if fact.date else "") for fact in reversed(facts)
             if fact.type == "commitment" and not (fact.date and len(fact.date) >= 10 and fact.date[-10:] < today)]
 
 
-def _cued(recent: Sequence[Entry], pattern: str, language: Language) -> Iterator[str]:
+def _cued(recent: Sequence[Entry], pattern: str, language: Language, told: Container[str | None]) -> Iterator[str]:
+    """Sentences with such words in them, but for those that a fact already tells."""
     for entry in recent:
         for sentence, asked in _spoken(entry.turns, language):
-            if not asked and re.search(pattern, sentence.casefold()):
+            if not asked and sentence not in told and re.search(pattern, sentence.casefold()):
                 yield sentence
 
 
@@ -165,7 +172,7 @@ def _questions(recent: Sequence[Entry], cues: Cues, language: Language) -> Itera
                 said = sentence.casefold()
                 if asked and len(said.split()) > 3 and (reply is None or re.search(cues.unanswered, reply)):
                     yield f"{sentence}?"
-                elif not asked and re.search(cues.questions, said):
+                elif not asked and len(said.split()) > 3 and re.search(cues.questions, said):
                     yield sentence
 
 
@@ -215,7 +222,7 @@ def write_topic(topic: Topic) -> str:
             lines += [f"### {kind.capitalize()}", "", *map(_bullet, of_kind), ""]
     if former := [fact for fact in topic.facts if fact.superseded_by]:
         lines += ["## No longer so", "",
-                  *(f"- {fact.title}, until {(fact.valid_until or '')[:10]} `{fact.id}`" for fact in former), ""]
+                  *(f"- {begin(fact.title)}, until {(fact.valid_until or '')[:10]} `{fact.id}`" for fact in former), ""]
     return "\n".join(lines)
 
 
@@ -223,4 +230,4 @@ def _bullet(fact: Fact) -> str:
     score = "" if fact.user_fact_score is None else f", score {fact.user_fact_score:g}"
     said = f", said {fact.evidence_count} times" if (fact.evidence_count or 1) > 1 else ""
     when = f" ({fact.date})" if fact.date else ""
-    return f"- {fact.title}{when} — {fact.entry_ts[:10]}, confidence {fact.confidence:g}{score}{said} `{fact.id}`"
+    return f"- {begin(fact.title)}{when} — {fact.entry_ts[:10]}, confidence {fact.confidence:g}{score}{said} `{fact.id}`"

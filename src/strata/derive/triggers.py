@@ -187,7 +187,9 @@ def memo_from(trigger: Trigger, taken: Collection[str] = ()) -> MemoDraft:
     about = _in_third_person(said)
     title = first_sentence(about or said)
     category = "future" if _FUTURE.search(said) else "present" if _PRESENT.search(said) else "past"
-    kept = [word for word in key_words(about) if len(word) > 2 and not word.isdigit() and word != trigger.kind]
+    # A tag says what the memo is about: that the user prefers something is in its kind.
+    kept = [word for word in key_words(about)
+            if len(word) > 2 and not word.isdigit() and word not in (trigger.kind, "user", *_THIRD.values())]
     return MemoDraft(
         name=name_from(about or said, taken),
         title=title[:1].upper() + title[1:].rstrip("."),

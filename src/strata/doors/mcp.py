@@ -181,6 +181,7 @@ def serve_http(home: str | None, which: str, *, port: int, tell: Any) -> None:
             listening.bind(("127.0.0.1", port))
         except OSError as error:
             raise Usage(f"port {port} cannot be used: {error.strerror}", "choose another with --port") from None
+        listening.listen(128)
         port = listening.getsockname()[1]
         with closing(Keeper(home, door="mcp", trust="agent")) as keeper:
             app = http_app(keeper, which, port)

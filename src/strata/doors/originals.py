@@ -65,7 +65,7 @@ class ChunkStore:
 
     def update_chunk(self, chunk_id: str, **fields: Any) -> Chunk | None:
         """Change fields (content, chunk_type, tags, confidence, conversation_id, source) and leave all others alone."""
-        for name in ("metadata", "links", "access_count", "last_accessed"):
+        for name in ("id", "expect", "metadata", "links", "access_count", "last_accessed"):
             if name in fields:
                 raise Invalid(f"{name} of a chunk is not set by hand", "links are made with Memory.link; use is counted")
         if self._read(chunk_id, "update") is None:

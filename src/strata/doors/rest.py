@@ -71,8 +71,8 @@ def make_app(door: Door, mcp: Any = None) -> Starlette:
 
 
 async def _refuse(request: Request, error: HTTPException) -> Response:  # noqa: ARG001
-    codes = {404: "not_found", 405: "usage"}
-    body = {"error": {"code": codes.get(error.status_code, "usage"), "message": str(error.detail), "hint": "see /api/openapi.json"}}
+    code = "not_found" if error.status_code == 404 else "usage"
+    body = {"error": {"code": code, "message": str(error.detail), "hint": "see /api/openapi.json"}}
     return answer(body, error.status_code, dict(error.headers or {}))
 
 
@@ -89,12 +89,12 @@ def guarded(act: Callable[..., Awaitable[Response]], *given: Any) -> Endpoint:
         try:
             made = await act(*given, request)
         except StrataError as error:
-            body = {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+            body: dict[str, Any] = {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
             if isinstance(error, Stale):
                 body["current"] = error.current
             made = answer(body, getattr(error, "status", error.http_status))
         except Exception as error:  # a door: whatever happens, the server goes on
-            log.warning("rest: %s", error, exc_info=True)
+            log.warning("rest: %r", error)
             told = f"this is a bug in Strata: {type(error).__name__}: {str(error)[:300]}"
             made = answer({"error": {"code": "bug", "message": told, "hint": "nothing else was changed"}}, 500)
         made.headers["server-timing"] = f"total;dur={1000 * (time.perf_counter() - started):.1f}"

@@ -180,7 +180,8 @@ def describe() -> dict[str, Any]:
 
 
 def _statuses() -> str:
-    return ", ".join(f"{kind.http_status} {kind.code}" for kind in (StrataError, *StrataError.__subclasses__()))
+    kinds: list[type[StrataError]] = [StrataError, *StrataError.__subclasses__()]
+    return ", ".join(f"{kind.http_status} {kind.code}" for kind in kinds)
 
 
 def _query(name: str, schema: Schema, required: bool) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from strata.doors import acts
 from strata.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 1 << 20  # what one call may bring, in characters
 CORE = ("recall", "get", "remember", "note", "record", "log", "check_file", "brief")
+NOTE_TYPES = ("solution", "fix", "decision", "configuration", "problem", "workflow", "code_pattern", "error", "general",
+              "procedure", "insight")
 DEPTHS = ["summary", "outcome", "reasoning", "full", "complete"]
 
 Schema = Mapping[str, Any]
@@ -84,59 +87,6 @@ class Tool:
         return {"destructiveHint": self.destroys, "openWorldHint": False}
 
 
-def _edit(mem: Memory, given: dict[str, Any]) -> Any:
-    return mem.edit(given["id"], **given["changes"])
-
-
-def _link(mem: Memory, given: dict[str, Any]) -> Any:
-    link = mem.link(given.pop("source"), given.pop("type"), given.pop("target"), **given)
-    return {"id": link.edge_id or link.source, "kind": "link", "link": link.type, "from": link.source, "to": link.target}
-
-
-def _unlink(mem: Memory, given: dict[str, Any]) -> Any:
-    mem.unlink(given["source"], given["type"], given["target"])
-    return {"id": given["source"], "kind": "link"}
-
-
-def _pin(mem: Memory, given: dict[str, Any]) -> Any:
-    return mem.pin(given["id"]) if given.get("pinned", True) else mem.unpin(given["id"])
-
-
-def _forget(mem: Memory, given: dict[str, Any]) -> Any:
-    """Forgetting what is forgotten is done already."""
-    try:
-        return mem.forget(given["id"])
-    except NotFound as error:
-        if "is forgotten" not in error.message:
-            raise
-        return given["id"]
-
-
-def _restore(mem: Memory, given: dict[str, Any]) -> Any:
-    """What is not forgotten needs no bringing back."""
-    try:
-        return mem.restore(given["id"])
-    except Invalid as error:
-        if "is not forgotten" not in error.message:
-            raise
-        return given["id"]
-
-
-def _episode(mem: Memory, given: dict[str, Any]) -> Any:
-    mem.episode(given.pop("title"), **given)
-    return {"id": "episode", "kind": "episode"}
-
-
-def _named(*names: str) -> Callable[[Memory, dict[str, Any]], Any]:
-    """A verb whose first parameters go by place, because each home of it names them its own way."""
-
-    def act(mem: Memory, given: dict[str, Any], verb: str = names[0]) -> Any:
-        first = [given.pop(name) for name in names[1:] if name in given]
-        return getattr(mem, verb)(*first, **given)
-
-    return act
-
-
 ID: dict[str, Schema] = {"id": TEXT}
 SCOPE: dict[str, Schema] = {"project": TEXT}
 FILTERS: dict[str, Schema] = {
@@ -146,7 +96,7 @@ FILTERS: dict[str, Schema] = {
 LINK: dict[str, Schema] = {"source": TEXT, "type": TEXT, "target": TEXT}
 
 TOOLS: tuple[Tool, ...] = (
-    Tool(name="recall", gives="hits", reads=True, needs=("query",), adapt=_named("recall", "query"),
+    Tool(name="recall", gives="hits", reads=True, needs=("query",), adapt=acts.named("recall", "query"),
          says="Find what is known about something. Call it before work that may have been done before. "
               "enough=false: nothing good was found.",
          takes={"query": TEXT, "limit": COUNT, "depth": _one_of(*DEPTHS), "budget": _told(COUNT, "tokens, 1000 if not given"),
@@ -155,60 +105,70 @@ TOOLS: tuple[Tool, ...] = (
          takes={**ID, "depth": _one_of(*DEPTHS)}),
     Tool(name="list", gives="items", reads=True, says="Search by filters only: records, newest first.",
          takes={"limit": COUNT, "offset": COUNT, **FILTERS}),
-    Tool(name="remember", gives="record", needs=("text",), keyed=True, adapt=_named("remember", "text"),
+    Tool(name="remember", gives="record", needs=("text",), keyed=True, adapt=acts.named("remember", "text"),
          says="Keep a thought or finding as it is; long text is cut into chunks.",
-         takes={"text": TEXT, "tags": WORDS, "conversation_id": TEXT, "type": TEXT, "confidence": NUMBER, **SCOPE}),
+         takes={"text": TEXT, "tags": WORDS, "conversation_id": TEXT, "confidence": NUMBER,
+                "type": _one_of("fact", "preference", "pattern", "note", "decision"), **SCOPE}),
     Tool(name="note", gives="record", needs=("title", "text"), keyed=True,
-         says="Store one titled piece of knowledge: a solution, fix, decision, problem, workflow, …",
-         takes={"title": TEXT, "text": TEXT, "type": TEXT, "tags": WORDS, "importance": _told(NUMBER, "0 to 1"), **SCOPE}),
+         says="Store one titled piece of knowledge.",
+         takes={"title": TEXT, "text": TEXT, "type": _one_of(*NOTE_TYPES), "tags": WORDS,
+                "importance": _told(NUMBER, "0 to 1"), **SCOPE}),
     Tool(name="memo", gives="record", needs=("name", "text"),
          says="Keep one concept in one named file, e.g. user_prefers_tabs.",
-         takes={"name": TEXT, "text": TEXT, "category": TEXT, "tags": WORDS, **SCOPE}),
-    Tool(name="log", gives="record", needs=("dialog",), keyed=True, adapt=_named("log", "dialog"),
+         takes={"name": TEXT, "text": TEXT, "category": _one_of("past", "present", "future"), "tags": WORDS, **SCOPE}),
+    Tool(name="log", gives="record", needs=("dialog",), keyed=True, adapt=acts.named("log", "dialog"),
          says="Keep a dialog word for word under a topic; its facts are drawn out.",
          takes={"dialog": _told({"type": ["string", "array"]}, "text, or [{role, content, ts?}]"), "topic": TEXT, **SCOPE}),
     Tool(name="record", gives="record", needs=("intent", "outcome"), keyed=True,
          says="Keep finished or failed work: what was wanted, seen, thought, done, and how it ended.",
-         takes={"intent": _told(OBJECT, "goal, task_type, …"), "outcome": _told(OBJECT, "status, result, learnings, …"),
-                "perception": OBJECT, "reasoning": OBJECT, "actions": {"type": "array"}, "tags": WORDS, "importance": NUMBER,
-                **SCOPE}),
+         takes={"intent": _told(OBJECT, "goal, task_type (bug_fix, feature_add, refactor, investigation, other, …)"),
+                "outcome": _told(OBJECT, "success, summary, learnings, failure_reason"), "perception": OBJECT,
+                "reasoning": _told(OBJECT, "analysis, approach_chosen"), "actions": {"type": "array"},
+                "files": _told(WORDS, "paths that were edited"), "tags": WORDS, "importance": NUMBER, **SCOPE}),
     Tool(name="edit", gives="record", needs=("id", "changes"), destroys=True, says="Update fields of a record.",
-         takes={**ID, "changes": _told(OBJECT, "field: new value")}, adapt=_edit),
-    Tool(name="link", gives="record", needs=("source", "type", "target"), adapt=_link,
+         takes={**ID, "changes": _told(OBJECT, "field: new value")}, adapt=acts.edit),
+    Tool(name="link", gives="record", needs=("source", "type", "target"), adapt=acts.link,
          says="Relate two records, e.g. SOLVES, CAUSES, RELATED_TO.",
          takes={**LINK, "context": TEXT, "strength": NUMBER}),
     Tool(name="unlink", gives="record", needs=("source", "type", "target"), destroys=True, says="Take a relation back.",
-         takes=LINK, adapt=_unlink),
+         takes=LINK, adapt=acts.unlink),
     Tool(name="pin", gives="record", needs=("id",), says="Keep a record from fading, or with pinned=false let it fade again.",
-         takes={**ID, "pinned": FLAG}, adapt=_pin),
-    Tool(name="forget", gives="record", needs=("id",), destroys=True, adapt=_forget,
+         takes={**ID, "pinned": FLAG}, adapt=acts.pin),
+    Tool(name="forget", gives="record", needs=("id",), destroys=True, adapt=acts.forget,
          says="Put a record into the archive; restore brings it back.", takes=ID),
-    Tool(name="restore", gives="record", needs=("id",), says="Bring a forgotten record back.", takes=ID, adapt=_restore),
-    Tool(name="review", gives="record", needs=("fact_id",), destroys=True, adapt=_named("review", "fact_id"),
-         says="Score a fact 0 (wrong) to 10 (certain).",
-         takes={"fact_id": TEXT, "score": COUNT}),
+    Tool(name="restore", gives="record", needs=("id",), says="Bring a forgotten record back.", takes=ID, adapt=acts.restore),
+    Tool(name="review", gives="record", needs=("fact_id",), destroys=True, adapt=acts.review,
+         says="Score a fact 0 (wrong) to 10 (certain), or correct it.",
+         takes={"fact_id": TEXT, "score": COUNT, "correct": _told(OBJECT, "subject, relation or object")}),
     Tool(name="episode", gives="record", needs=("title",), says="Write a line in today's diary.",
-         takes={"title": TEXT, "summary": TEXT, "tags": WORDS}, adapt=_episode),
-    Tool(name="end", gives="facts", says="End a session: what it taught becomes memos.",
-         takes={"text": _told(TEXT, "the session's text"), "session": TEXT}),
+         takes={"title": TEXT, "summary": TEXT, "tags": WORDS}, adapt=acts.episode),
+    Tool(name="end", gives="text", adapt=acts.named("end", "text"),
+         says="End a session: what the user asked to keep, or corrected, becomes memos.",
+         takes={"text": _told({"type": ["string", "array"]}, "the dialog, as for log"), "session": TEXT}),
     Tool(name="related", gives="items", reads=True, needs=("id",), says="What is linked to a record.",
          takes={**ID, "depth": COUNT}),
-    Tool(name="edges", gives="items", reads=True, says="Relations between notes, of one note or all.", takes=ID,
-         adapt=_named("edges", "id")),
+    Tool(name="edges", gives="items", reads=True, says="Relations between notes: all, of a type, of a note, or by words.",
+         takes={"query": TEXT, "type": TEXT, "note": TEXT, "limit": COUNT}),
     Tool(name="trace", gives="items", reads=True, needs=("id",), says="Follow causes or effects of work from record to record.",
-         takes={**ID, "direction": _one_of("causes", "effects")}),
-    Tool(name="check_file", gives="text", reads=True, needs=("path",), adapt=_named("check_file", "path"),
-         says="What past work on a file warns of. Call it before editing.", takes={"path": TEXT}),
-    Tool(name="facts", gives="items", reads=True, says="Facts drawn from dialogs.", takes={"topic": TEXT}),
+         takes={**ID, "direction": _one_of("causes", "effects", "both"), "max_depth": COUNT}),
+    Tool(name="check_file", gives="text", reads=True, needs=("path",), adapt=acts.named("check_file", "path"),
+         says="What past work on a file warns of. Call it before editing.",
+         takes={"path": TEXT, "plan": _told(TEXT, "what you are about to do"), "again": FLAG}),
+    Tool(name="facts", gives="items", reads=True, says="Facts drawn from dialogs.",
+         takes={"topic": TEXT, "type": TEXT, "current": FLAG, "waiting": _told(FLAG, "not scored yet"), "as_of": TEXT}),
     Tool(name="topics", gives="items", reads=True, says="Topics of the dialogs, with their state."),
-    Tool(name="chapters", gives="items", reads=True, says="Chapters: stretches of work that belong together."),
-    Tool(name="wisdom", gives="items", reads=True, says="What many pieces of work taught."),
+    Tool(name="global", gives="text", reads=True, verb="global_memory", says="What must not be forgotten, across all topics."),
+    Tool(name="chapters", gives="items", reads=True, says="Chapters: stretches of work that belong together.", takes=SCOPE),
+    Tool(name="wisdom", gives="items", reads=True, says="What many pieces of work taught.", takes=SCOPE),
+    Tool(name="agents", gives="items", reads=True, says="Who works here, and on what.", takes=SCOPE),
     Tool(name="brief", gives="text", reads=True, says="What to know at the start of a session.",
-         takes={"context": _told(TEXT, "what you are about to do"), "budget": COUNT}),
-    Tool(name="reason", gives="text", reads=True, needs=("question",), adapt=_named("reason", "question"),
-         says="Think a question through over what is remembered.", takes={"question": TEXT}),
-    Tool(name="explore", gives="text", reads=True, needs=("topic",), adapt=_named("explore", "topic"),
-         says="Walk outward from a subject along links.", takes={"topic": TEXT}),
+         takes={"context": _told(TEXT, "what you are about to do"), "budget": COUNT, **SCOPE}),
+    Tool(name="hud", gives="text", says="The session's gauges; what is given is kept.",
+         takes={"past": TEXT, "present": TEXT, "future": TEXT}),
+    Tool(name="reason", gives="text", reads=True, says="Bring together what chunks say about a question.",
+         takes={"question": TEXT, "way": _one_of("synthesis", "comparison", "pattern", "gap"), "terms": WORDS, "tags": WORDS}),
+    Tool(name="explore", gives="text", reads=True, needs=("question",),
+         says="Answer a question by searching, reading and following links.", takes={"question": TEXT}),
     Tool(name="tags", gives="items", reads=True, says="Tags and how often each is used."),
     Tool(name="core", gives="text", says="Rebuild and show CORE.md, the most important notes."),
     Tool(name="reflect", gives="text", says="Rebuild and show REFLECTION.md: patterns, gaps, contradictions."),
@@ -308,8 +268,9 @@ def plain(mem: Memory, value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return {str(key): plain(mem, inner) for key, inner in value.items()}
-    if hasattr(value, "_asdict"):
-        return plain(mem, {**value._asdict(), **({"text": value.text} if hasattr(value, "text") else {})})
+    if hasattr(value, "_fields") and not hasattr(value, "to_dict"):  # an answer made of named parts
+        parts = {name: getattr(value, name) for name in value._fields}
+        return plain(mem, {**parts, **({"text": value.text} if hasattr(value, "text") else {})})
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], list) and isinstance(value[1], int):
         return {"items": plain(mem, value[0]), "total": value[1]}
     if isinstance(value, list | tuple | set | frozenset):

@@ -67,7 +67,7 @@ class DiskTree:
                     if item.name[0] == ".":
                         continue
                     path = f"{here}/{item.name}"
-                    if not _nameable(item.name):
+                    if (not item.name.isascii() or "\\" in item.name) and _shown(path) != path:
                         yield _shown(path), None
                         continue
                     if item.is_dir(follow_symlinks=False):
@@ -117,18 +117,12 @@ class DiskTree:
         here = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         for part in parts:
             try:
-                below = os.open(part, _FOLDER, dir_fd=here)
-            except FileNotFoundError:
-                if not make:
-                    os.close(here)
-                    raise
-                with _closing_on_error(here):
+                below = _open_folder(part, here, missing_ok=make)
+                if below is None:
                     _make_folder(part, here)
                     below = os.open(part, _FOLDER, dir_fd=here)
-            except OSError:
+            finally:
                 os.close(here)
-                raise
-            os.close(here)
             here = below
         return here
 
@@ -207,8 +201,7 @@ class DiskTree:
                     if not stat.S_ISREG(found.st_mode):
                         raise OSError(errno.EINVAL, "it is not a plain file")
                     torn = found.st_size > 0 and os.pread(file, 1, found.st_size - 1) != b"\n"
-                    line = b"\n" + data if torn else data
-                    if opened.write(line) < len(line):  # the next append closes the torn line
+                    if opened.write(b"\n" * torn + data) < torn + len(data):  # the next append closes the torn line
                         raise OSError(errno.ENOSPC, "the disk is full")
                     if synced:
                         os.fsync(file)
@@ -259,10 +252,9 @@ class DiskTree:
         with self.lock():
             for here, folders, files in os.walk(self.root):
                 folders[:] = [name for name in folders if name[0] != "."]
-                for name in files:
-                    if name.startswith(".strata-") and name.endswith(".tmp"):
-                        os.unlink(f"{here}/{name}")
-                        gone.append(os.path.relpath(f"{here}/{name}", self.root))
+                for name in (name for name in files if name.startswith(".strata-") and name.endswith(".tmp")):
+                    os.unlink(f"{here}/{name}")
+                    gone.append(os.path.relpath(f"{here}/{name}", self.root))
         return gone
 
     # Together
@@ -305,22 +297,18 @@ class DiskTree:
                 os.close(folder)
 
 
-@contextmanager
-def _closing_on_error(folder: int) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        os.close(folder)
-        raise
-
-
-def _nameable(name: str) -> bool:
-    """A name that every layer above can hold: whole Unicode text without a backslash."""
-    return (name.isascii() and "\\" not in name) or name == _shown(name)
-
-
 def _shown(path: str) -> str:
+    """The path as every layer above can hold it: whole Unicode text without a backslash."""
     return path.encode(errors="surrogateescape").decode(errors="replace").replace("\\", "\ufffd")
+
+
+def _open_folder(name: str, parent: int, *, missing_ok: bool) -> int | None:
+    try:
+        return os.open(name, _FOLDER, dir_fd=parent)
+    except FileNotFoundError:
+        if missing_ok:
+            return None
+        raise
 
 
 def _make_folder(name: str, parent: int) -> None:

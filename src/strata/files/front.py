@@ -24,7 +24,7 @@ _KEY = re.compile(  # a key at the line's very beginning: "double", 'single' or 
 _PLAIN = r"[A-Za-z_][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+-]+)*"
 _NOT_TEXT = {"null", "true", "false", "yes", "no", "on", "off", "~", "y", "n"}
 _QUOTED = {"title", "from_title", "to_title", "context"}
-_UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]"
+_UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
 
 
 class Front(NamedTuple):
@@ -165,7 +165,7 @@ def emit_key(key: str, value: Any) -> str:
 
 
 def _block_item(item: Mapping[str, Any]) -> str:
-    lines = [f"{key}: {_scalar(value, quoted=key in _QUOTED)}" for key, value in item.items()]
+    lines = [f"{_scalar(str(key))}: {_scalar(value, quoted=key in _QUOTED)}" for key, value in item.items()]
     return "  - " + "\n    ".join(lines) + "\n"
 
 

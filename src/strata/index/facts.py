@@ -1,7 +1,8 @@
 """The facts table in the index: mentions and reviews in, fact records out. Called by sync; read by verbs and recall.
 
-Only the slots that a change touches are settled again, whatever else the topic holds; what a slot means is decided in
-model/facts_table. A rebuild goes the same way and gives the same rows.
+Only what a change touches is settled again, whatever else the topic holds: a fact said once more changes nothing but its
+evidence, a newer rival changes itself and the one it replaces. What a slot means is decided in model/facts_table. A
+rebuild goes the same way and gives the same rows.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from strata.index import write
 from strata.index.write import Unit
 from strata.model.dialog import Fact
-from strata.model.facts_table import EVIDENCE_SHOWN, Group, Mention, Review, mark, replay, settle, slot_of
+from strata.model.facts_table import EVIDENCE_SHOWN, Group, Mention, Review, compose, mark, replay, settle, slot_of
 from strata.model.record import TRUST
 
 _LATEST = ("SELECT topic, mark, fact, score, target, changes FROM reviewed WHERE fact = ? AND mark > ? "
@@ -22,20 +23,45 @@ _LATEST = ("SELECT topic, mark, fact, score, target, changes FROM reviewed WHERE
 _SCORE = ("SELECT score FROM (SELECT score, mark FROM reviewed WHERE fact = :id AND target IS NULL UNION ALL "
           "SELECT score, mark FROM reviewed WHERE target = :id AND score IS NOT NULL) WHERE mark <= :until "
           "ORDER BY mark DESC LIMIT 1")
+_GROUPS = ("SELECT id, count(*), max(confidence), min(trust), min(mark), max(mark), max(score) FROM said "
+           "WHERE slot = ? AND mark <= ? GROUP BY id")
 _FOREVER = "~"  # after every mark
+Said = tuple[Fact, str, str | None]  # the fact as said and corrected since, its unit, its project
 
 
 class Touched:
-    """Slots to settle, and facts whose records may no longer stand."""
+    """What is to be settled: slots as a whole, or only what new mentions at their end change."""
 
     def __init__(self) -> None:
         self.slots: dict[str, str] = {}  # slot → topic
-        self.ids: set[str] = set()
+        self.whole: set[str] = set()
+        self.news: dict[str, dict[str, str]] = {}  # slot → fact → its first new mark
+        self.ids: set[str] = set()  # facts whose records may no longer stand
+        self.said: dict[tuple[str, str], Said] = {}  # (fact, mark) just read
 
     def add(self, rows: Iterable[tuple[str, str, str]]) -> None:
+        """(topic, slot, fact) of mentions that went, or became something else."""
         for topic, slot, record in rows:
             self.slots[slot] = topic
+            self.whole.add(slot)
             self.ids.add(record)
+
+    def new(self, row: tuple[Any, ...], fact: Fact) -> None:
+        """A mention that came."""
+        unit, when, topic, project, _, record, slot = row[:7]
+        self.slots[slot] = topic
+        first = self.news.setdefault(slot, {}).setdefault(record, when)
+        self.news[slot][record] = min(first, when)
+        self.said[record, when] = (fact, unit, project)
+
+    def chosen(self, slot: str, groups: Sequence[Group]) -> Sequence[Group]:
+        """The groups of a slot that may have changed: the new ones, and the one that held it, if nothing came in between."""
+        news = self.news.get(slot, {})
+        others = [group for group in groups if group.id not in news]
+        holder = max(others, key=lambda group: group.ended, default=None)
+        if slot in self.whole or (holder and holder.ended > min(news.values())):
+            return groups
+        return [group for group in groups if group.id in news or group is holder]
 
 
 def replace(db: sqlite3.Connection, units: Sequence[Unit], gone: Iterable[str], touched: Touched) -> None:
@@ -43,16 +69,41 @@ def replace(db: sqlite3.Connection, units: Sequence[Unit], gone: Iterable[str], 
     about: set[str] = set()
     corrected: set[str] = set()
     for name in [unit.name for unit in units if not unit.broken] + list(gone):
-        touched.add(db.execute("SELECT topic, slot, id FROM said WHERE unit = ?", (name,)))
-        db.execute("DELETE FROM said WHERE unit = ?", (name,))
+        before = db.execute("SELECT topic, slot, id FROM said WHERE unit = ?", (name,)).fetchall()
+        if before:
+            touched.add(before)
+            db.execute("DELETE FROM said WHERE unit = ?", (name,))
     for name, reviews in [(unit.name, unit.reviews) for unit in units if not unit.broken] + [(name, ()) for name in gone]:
         if name.endswith("/curation.jsonl"):
             _replace_reviews(db, name, reviews, about, corrected)
     if about:
         _review_again(db, about, corrected, touched)
-    rows = [_row(db, unit.name, mention) for unit in units for mention in unit.mentions]
-    db.executemany("INSERT INTO said VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
-    touched.add((row[2], row[6], row[5]) for row in rows)
+    rows = []
+    for unit in units:
+        free = {topic for topic in {mention.topic for mention in unit.mentions} if not _reviewed(db, topic)}
+        for mention in unit.mentions:
+            row, fact = _row(db, unit.name, mention, as_said=mention.topic in free)
+            rows.append(row)
+            if not _said_again(db, row):
+                touched.new(row, fact)
+    db.executemany("INSERT INTO said VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
+
+
+def _reviewed(db: sqlite3.Connection, topic: str) -> bool:
+    return db.execute("SELECT 1 FROM reviewed WHERE topic = ? LIMIT 1", (topic,)).fetchone() is not None
+
+
+def _said_again(db: sqlite3.Connection, row: tuple[Any, ...]) -> bool:
+    """A fact that stands, was settled, and is said once more in no other way: its record stays as it is."""
+    _, when, _, project, _, record, slot, confidence, trust, score, fact = row
+    if record != slot or score is not None:
+        return False  # a slot with rivals: who spoke last matters
+    known = db.execute("SELECT type, confidence, trust, project FROM records WHERE id = ?", (record,)).fetchone()
+    if known is None or confidence > known[1] or trust < TRUST.index(known[2]) or project != known[3] \
+            or f'"type": "{known[0]}"' not in fact:
+        return False
+    last = db.execute("SELECT max(mark) FROM said WHERE id = ?", (record,)).fetchone()[0]
+    return last is not None and when > last
 
 
 def _replace_reviews(db: sqlite3.Connection, name: str, reviews: Sequence[Review], about: set[str],
@@ -80,16 +131,19 @@ def _review_again(db: sqlite3.Connection, about: set[str], corrected: set[str], 
         if not corrected:
             continue
         for rowid, *row in rows:
-            new = _row(db, row[0], Mention(row[2], row[1], row[3], Fact.from_dict(json.loads(row[9]))))
+            new, _ = _row(db, row[0], Mention(row[2], row[1], row[3], Fact.from_dict(json.loads(row[10]))), as_said=False)
             db.execute("UPDATE said SET id = ?, slot = ?, confidence = ?, trust = ? WHERE rowid = ?", (*new[5:9], rowid))
             touched.add([(new[2], new[6], new[5])])
 
 
-def _row(db: sqlite3.Connection, unit: str, mention: Mention) -> tuple[Any, ...]:
+def _row(db: sqlite3.Connection, unit: str, mention: Mention, *, as_said: bool) -> tuple[tuple[Any, ...], Fact]:
+    """(row of `said`, the fact after its corrections)."""
     topic, fact = mention.topic, mention.fact
-    now = replay(topic, fact, lambda record, after: _latest(db, record, after))
-    return (unit, mention.mark, topic, mention.project, fact.id_in(topic), now.id_in(topic), slot_of(topic, now),
-            now.confidence, TRUST.index(now.trust or "user"), json.dumps(fact.to_dict(), ensure_ascii=False))
+    raw = fact.id_in(topic)
+    now = fact if as_said else replay(topic, fact, lambda record, after: _latest(db, record, after))
+    record = raw if now is fact else now.id_in(topic)
+    return (unit, mention.mark, topic, mention.project, raw, record, slot_of(topic, now, record), now.confidence,
+            TRUST.index(now.trust or "user"), fact.user_fact_score, json.dumps(fact.to_dict(), ensure_ascii=False)), now
 
 
 def _latest(db: sqlite3.Connection, record: str, after: str) -> Review | None:
@@ -104,7 +158,7 @@ def settle_touched(db: sqlite3.Connection, touched: Touched) -> None:
     """Bring the fact records up to their mentions and reviews."""
     cards = []
     for slot, topic in touched.slots.items():
-        for fact, path, project in _settled(db, slot, topic):
+        for fact, path, project in _settled(db, slot, topic, touched=touched):
             touched.ids.discard(str(fact.id))
             cards.append((path, fact.card(topic, project)))
     for record in touched.ids:
@@ -112,20 +166,16 @@ def settle_touched(db: sqlite3.Connection, touched: Touched) -> None:
     write.put_cards(db, cards)
 
 
-def _settled(db: sqlite3.Connection, slot: str, topic: str, *, evidence: bool = False, until: str = _FOREVER
+def _settled(db: sqlite3.Connection, slot: str, topic: str, *, touched: Touched | None = None, until: str = _FOREVER
              ) -> Iterator[tuple[Fact, str, str | None]]:
-    """(fact, path, project) of each fact in a slot; the path is that of the earliest summary."""
-    groups, places = [], {}
-    for record, count, confidence, trust, began, ended in db.execute(
-            "SELECT id, count(*), max(confidence), min(trust), min(mark), max(mark) FROM said "
-            "WHERE slot = ? AND mark <= ? GROUP BY id", (slot, until)).fetchall():
-        first, unit, project = _mention(db, record, began)
-        last, _, project = _mention(db, record, ended) if count > 1 else (first, unit, project)
-        said = last.user_fact_score if last.user_fact_score is not None else first.user_fact_score
-        row = db.execute(_SCORE, {"id": record, "until": until}).fetchone()
-        groups.append(Group(record, count, confidence, TRUST[trust], began, ended, row[0] if row else said, first, last,
-                            _evidence(db, record, began, until) if evidence else None))
-        places[record] = (f"{unit}/summary.json", project)
+    """(fact, path, project) of the facts in a slot; the path is that of the earliest summary.
+
+    With `touched` only those that may have changed, and without their evidence, which no record's row holds.
+    """
+    groups = [Group(record, times, confidence, TRUST[trust], began, ended, score)
+              for record, times, confidence, trust, began, ended, score in db.execute(_GROUPS, (slot, until)).fetchall()]
+    if _reviewed(db, topic):
+        groups = [_scored(db, group, until) for group in groups]
 
     def before(record: str, found: str) -> str | None:
         row = db.execute("SELECT max(mark) FROM said WHERE id = ? AND mark < ?", (record, found)).fetchone()
@@ -136,12 +186,23 @@ def _settled(db: sqlite3.Connection, slot: str, topic: str, *, evidence: bool = 
                          (record, found, until)).fetchone()
         return str(row[0]) if row[0] else None
 
-    for fact in settle(topic, groups, before, after):
-        yield (fact, *places[str(fact.id)])
+    for group in touched.chosen(slot, groups) if touched else groups:
+        first, unit, project = _said(db, group.id, group.began, touched)
+        last, _, project = _said(db, group.id, group.ended, touched) if group.times > 1 else (first, unit, project)
+        evidence = None if touched else _evidence(db, group.id, group.began, until)
+        yield (compose(topic, group, settle(group, groups, before, after), first, last, evidence),
+               f"{unit}/summary.json", project)
 
 
-def _mention(db: sqlite3.Connection, record: str, found: str) -> tuple[Fact, str, str | None]:
-    """(the fact as said then, corrected since; unit; project) of one mention."""
+def _scored(db: sqlite3.Connection, group: Group, until: str) -> Group:
+    row = db.execute(_SCORE, {"id": group.id, "until": until}).fetchone()
+    return group._replace(score=row[0]) if row else group
+
+
+def _said(db: sqlite3.Connection, record: str, found: str, touched: Touched | None) -> Said:
+    """One mention, from what was just read or from its row."""
+    if touched and (record, found) in touched.said:
+        return touched.said[record, found]
     topic, unit, project, fact = db.execute("SELECT topic, unit, project, fact FROM said WHERE id = ? AND mark = ?",
                                             (record, found)).fetchone()
     return replay(topic, Fact.from_dict(json.loads(fact)), lambda one, after: _latest(db, one, after)), unit, project
@@ -159,14 +220,14 @@ def _evidence(db: sqlite3.Connection, record: str, began: str, until: str) -> tu
 def fact_of(db: sqlite3.Connection, record: str, as_of: float | None = None) -> Fact | None:
     """One fact with its evidence; as of a day, what was said and reviewed later does not count."""
     row = db.execute("SELECT slot, topic FROM said WHERE id = ? LIMIT 1", (record,)).fetchone()
-    found = _settled(db, *row, evidence=True, until=_until(as_of)) if row else ()
+    found = _settled(db, *row, until=_until(as_of)) if row else ()
     return next((fact for fact, _, _ in found if fact.id == record), None)
 
 
 def facts_of(db: sqlite3.Connection, topic: str, as_of: float | None = None) -> list[Fact]:
     """A topic's facts table, oldest first."""
     slots = db.execute("SELECT DISTINCT slot FROM said WHERE topic = ?", (topic,)).fetchall()
-    found = [fact for slot, in slots for fact, _, _ in _settled(db, slot, topic, evidence=True, until=_until(as_of))]
+    found = [fact for slot, in slots for fact, _, _ in _settled(db, slot, topic, until=_until(as_of))]
     return sorted(found, key=lambda fact: (fact.entry_ts, fact.entry_id, fact.turn or 0, str(fact.id)))
 
 

@@ -138,9 +138,9 @@ CREATE INDEX idx_memories_success ON memories(outcome_success);
 CREATE INDEX idx_memory_files_path ON memory_files(file_path);
 CREATE INDEX idx_memory_links_target ON memory_links(target_id);
 
--- The work ladder besides its seed: files by their last segment, works by what they have in common, and what changed
+-- The work ladder besides its seed: files by their segments from the end, works by what they have in common, and what changed
 -- since the last climb.
-CREATE TABLE file_names (name TEXT NOT NULL, file_path TEXT NOT NULL, PRIMARY KEY (name, file_path)) WITHOUT ROWID;
+CREATE TABLE file_names (tail TEXT NOT NULL, file_path TEXT NOT NULL, PRIMARY KEY (tail, file_path)) WITHOUT ROWID;
 CREATE TABLE threads (
   thread TEXT NOT NULL, created REAL NOT NULL, id TEXT NOT NULL, PRIMARY KEY (thread, created, id)
 ) WITHOUT ROWID;
@@ -151,17 +151,18 @@ CREATE TABLE unclimbed (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind,
 -- `raw` is the fact's id as said, `id` after corrections, `slot` what it competes for.
 CREATE TABLE said (
   unit TEXT NOT NULL, mark TEXT NOT NULL, topic TEXT NOT NULL, project TEXT, raw TEXT NOT NULL, id TEXT NOT NULL,
-  slot TEXT NOT NULL, confidence REAL NOT NULL, trust INTEGER NOT NULL, fact TEXT NOT NULL
+  slot TEXT NOT NULL, confidence REAL NOT NULL, trust INTEGER NOT NULL, score NUMERIC, fact TEXT NOT NULL
 );
 CREATE INDEX said_unit ON said(unit);
 CREATE INDEX said_raw ON said(raw);
 CREATE INDEX said_id ON said(id, mark);
-CREATE INDEX said_slot ON said(slot, id, mark, confidence, trust);
+CREATE INDEX said_slot ON said(slot, id, mark, confidence, trust, score);
 CREATE INDEX said_topic ON said(topic, slot);
 CREATE TABLE reviewed (
-  unit TEXT NOT NULL, topic TEXT NOT NULL, mark TEXT NOT NULL, fact TEXT NOT NULL, score REAL, target TEXT, changes TEXT
+  unit TEXT NOT NULL, topic TEXT NOT NULL, mark TEXT NOT NULL, fact TEXT NOT NULL, score NUMERIC, target TEXT, changes TEXT
 );
 CREATE INDEX reviewed_unit ON reviewed(unit);
+CREATE INDEX reviewed_topic ON reviewed(topic, mark);
 CREATE INDEX reviewed_fact ON reviewed(fact, mark);
 CREATE INDEX reviewed_target ON reviewed(target, mark) WHERE target IS NOT NULL;
 """

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from strata.model.finding import Finding
 from strata.model.link import TYPES, Link
-from strata.model.record import Card, Passage, threads_of
+from strata.model.record import Card, Passage, tail_of, threads_of
 from strata.model.shape import Value
 from strata.model.text import fold, searchable
 
@@ -243,7 +243,7 @@ def _put_work(db: sqlite3.Connection, work: Any) -> None:
     files = work.files()
     db.executemany("INSERT OR REPLACE INTO memory_files VALUES (?,?,?)", [(work.id, *touched) for touched in files])
     db.executemany("INSERT OR IGNORE INTO file_names VALUES (?,?)",
-                   [(path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1], path) for path, _ in files])
+                   [(tail_of(path), path) for path, _ in files])
     db.executemany("INSERT OR IGNORE INTO threads VALUES (?,?,?)",
                    [(thread, work.created, work.id)
                     for thread in threads_of(work.project_id, files, work.tags, work.session_id)])

@@ -58,9 +58,14 @@ class Group(NamedTuple):
     began: str
     ended: str
     score: float | None
-    first: Fact
-    last: Fact
-    evidence: tuple[str, ...] | None = None
+
+
+class Held(NamedTuple):
+    """Since when a fact holds, until when, and what took its place; times as marks."""
+
+    since: str
+    until: str | None = None
+    successor: str | None = None
 
 
 Look = Callable[[str, str], str | None]  # (fact id, mark) → a mark of that fact, if there is one
@@ -76,12 +81,12 @@ def marked_time(found: str) -> str:
     return zulu(float(found.split(" ", 1)[0]) - _BEFORE_TIME)
 
 
-def slot_of(topic: str, fact: Fact) -> str:
+def slot_of(topic: str, fact: Fact, record: str) -> str:
     """What a fact competes for: its own id, or for a single-valued relation the subject's one place for it."""
     relation = normal(fact.relation).replace("_", " ")
     if relation in SINGLE_VALUED or re.fullmatch(SINGLE_VALUED_LIKE, relation):
         return "slot_" + sha256(f"{topic}\0{normal(fact.subject)}\0{relation}".encode()).hexdigest()[:16]
-    return fact.id_in(topic)
+    return record
 
 
 def mentions_of(entry: Entry) -> list[Mention]:
@@ -125,26 +130,26 @@ def replay(topic: str, fact: Fact, latest: Callable[[str, str], Review | None]) 
     return fact
 
 
-def settle(topic: str, groups: Sequence[Group], before: Look, after: Look) -> list[Fact]:
-    """The facts of one slot: who holds it, since when, and who held it before.
+def settle(group: Group, groups: Sequence[Group], before: Look, after: Look) -> Held:
+    """When a fact of a slot holds, among all facts of that slot.
 
     What a person rejected replaces nothing; nor does what came from outside replace what a user or agent said.
     """
-    standing = [group for group in groups if group.score != 0]
-    return [_fact(topic, group, [other for other in standing if other.id != group.id and _may_replace(other, group)]
-                  if group.score != 0 else (), before, after) for group in groups]
+    if group.score == 0:
+        return Held(group.began)
+    rivals = [rival for rival in groups if rival.id != group.id and rival.score != 0
+              and (rival.trust != "outside" or group.trust == "outside")]
+    earlier = [rival.ended if rival.ended < group.ended else before(rival.id, group.ended) for rival in rivals]
+    interrupted = max(filter(None, earlier), default="")
+    since = (after(group.id, interrupted) or group.began) if interrupted else group.began
+    later = [(found, rival.id) for rival in rivals
+             if rival.ended > group.ended and (found := after(rival.id, group.ended))]
+    return Held(since, *min(later, default=()))
 
 
-def _may_replace(new: Group, old: Group) -> bool:
-    return new.trust != "outside" or old.trust == "outside"
-
-
-def _fact(topic: str, group: Group, rivals: Sequence[Group], before: Look, after: Look) -> Fact:
-    interrupted = max((found for rival in rivals if (found := before(rival.id, group.ended))), default="")
-    began = after(group.id, interrupted) or group.began if interrupted else group.began
-    ends = [(found, rival.id) for rival in rivals if (found := after(rival.id, group.ended))]
-    ended, successor = min(ends, default=(None, None))
-    return group.first.replace(
-        type=group.last.type, time_span=group.last.time_span, confidence=group.confidence, trust=group.trust,
-        user_fact_score=group.score, id=group.id, topic=topic, evidence=group.evidence, evidence_count=group.times,
-        valid_from=marked_time(began), valid_until=marked_time(ended) if ended else None, superseded_by=successor)
+def compose(topic: str, group: Group, held: Held, first: Fact, last: Fact, evidence: tuple[str, ...] | None = None) -> Fact:
+    """The fact as a record: said first so, typed as it was said last, as sure as its surest mention."""
+    return first.replace(
+        type=last.type, time_span=last.time_span, confidence=group.confidence, trust=group.trust, user_fact_score=group.score,
+        id=group.id, topic=topic, evidence=evidence, evidence_count=group.times, valid_from=marked_time(held.since),
+        valid_until=marked_time(held.until) if held.until else None, superseded_by=held.successor)

@@ -160,8 +160,9 @@ class Episode(Shape):
         return parse_time(f"{self.date}T{self.time}:00Z")
 
     def card(self) -> Card:
+        # The diary repeats what others wrote and has no origin of its own, so it is trusted least.
         return Card(id=self.id, kind="episode", type="diary", title=self.title, text=self.text, created=self.created,
-                    tags=self.tags, importance=0.3)
+                    tags=self.tags, importance=0.3, trust="outside")
 
 
 class Page(Shape):
@@ -184,4 +185,4 @@ class Page(Shape):
 
     def card(self) -> Card:
         return Card(id=self.id, kind="page", type="page", title=self.id.rsplit("/", 1)[-1], text=self.text,
-                    created=self.created, importance=0.5, trust="agent")
+                    created=self.created, importance=0.5, trust="outside" if self.id.startswith("imported/") else "agent")

@@ -111,6 +111,11 @@ def folder_of(path: str) -> str:
     return root + "/".join(parts[:-1] if len(parts) > 1 else parts)
 
 
+def tail_of(path: str) -> str:
+    """A path's segments from the end, each with a slash: src/auth.ts → auth.ts/src/, so that what it ends in begins it."""
+    return "".join(f"{part}/" for part in reversed(path.replace("\\", "/").split("/")) if part not in ("", "."))
+
+
 def threads_of(project: str, files: Iterable[tuple[str, str]], tags: Sequence[str], session: str) -> list[str]:
     """What a work may have in common with others of its project: its place, and each tag within its session."""
     place = place_of(files, tags, session)

@@ -7,11 +7,11 @@ and the next in the chain answers. Nothing here remembers a failure: the next ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from strata.errors import Invalid, Provider
+from strata.model.shape import Value
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -37,8 +37,7 @@ class Embedder(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Choice:
+class Choice(Value):
     """What the configuration says about embedders. Addresses and keys come from the user's side only."""
 
     name: str = "static"
@@ -67,8 +66,8 @@ def chain(choice: Choice) -> list[str]:
     return order if choice.name == "static" else [*order, "static"]
 
 
-def make_embedder(name: str, choice: Choice) -> Embedder:
-    """The embedder of that name; `Provider` if what it needs is not there."""
+def make_embedder(name: str, choice: Choice, seconds: float | None = None) -> Embedder:
+    """The embedder of that name; `Provider` if what it needs is not there. A server gets `seconds` to answer, if given."""
     if name == "static":
         from strata.providers.static import Static
 
@@ -81,6 +80,7 @@ def make_embedder(name: str, choice: Choice) -> Embedder:
         return MiniLM(choice.minilm_folder)
     from strata.providers.remote import Ollama, OpenAI
 
+    wait = {} if seconds is None else {"first_seconds": seconds, "seconds": seconds}
     if name == "ollama":
-        return Ollama(model=choice.ollama_model, url=choice.ollama_url)
-    return OpenAI(model=choice.openai_model, key=choice.openai_key, url=choice.openai_url)
+        return Ollama(model=choice.ollama_model, url=choice.ollama_url, **wait)
+    return OpenAI(model=choice.openai_model, key=choice.openai_key, url=choice.openai_url, **wait)

@@ -1,48 +1,55 @@
-"""From a question to an answer: full text search for now; meaning, handles and links join it."""
+"""From a question to an answer: look for candidates every way there is, rank them, see that they are fresh, deliver.
+
+Filters hold for every candidate, whichever way it came. What a part of the search could not do is a notice, never an
+error. Only what is delivered is counted as used, once a call, unless the home was told not to count.
+"""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from strata.errors import Invalid
-from strata.files import codec
 from strata.home import Home
-from strata.index.filters import where
-from strata.index.read import Row, tags_of
 from strata.model.filter import Filter
-from strata.model.hit import Hit, Recall
+from strata.model.hit import Recall
 from strata.model.record import DEPTHS
-from strata.model.text import searchable
-from strata.recall.depth import render
+from strata.recall.deliver import deliver
+from strata.recall.finding import Found, find
 
-_WORD = re.compile(r"\w+")
+LONGEST_LIMIT = 1000
+LIKE_ENOUGH = {"static": 0.30, "minilm": 0.30}  # the cosine from which a best passage is an answer; see bench/RESULTS.md
+COVERED_ENOUGH = 0.5  # the share of the question's rare words
 
 
 def recall(home: Home, query: str, chosen: Filter, *, limit: int = 10, depth: str = "full", budget: int | None = None,
            providers: Any = None) -> Recall:
-    """The records that answer a question, best first."""
-    if depth not in DEPTHS:
-        raise Invalid(f"no depth {depth!r}", f"use one of {', '.join(DEPTHS)}")
+    """The records that answer a question, best first, at a depth, within a budget of tokens."""
+    _check(query, limit, depth, budget)
+    home.ensure_fresh()
+    found = find(home, query, chosen, limit, providers)
+    if home.touch([one.passage.unit for one in found.best[: 2 * limit]]):
+        found = find(home, query, chosen, limit, providers)
+    hits = deliver(home, found, limit=limit, depth=depth, budget=budget, as_of=chosen.as_of)
+    home.used(list(dict.fromkeys(hit.id for hit in hits)))
+    return Recall(query=query, depth=depth, budget=budget, hits=hits, tokens=sum(hit.tokens or 0 for hit in hits),
+                  enough=bool(hits) and _enough(found), index_lag=home.lag(), notices=list(dict.fromkeys(found.notices)))
+
+
+def _check(query: Any, limit: Any, depth: Any, budget: Any) -> None:
+    if not isinstance(query, str):
+        raise Invalid(f"the question must be text, not {type(query).__name__}")
     if not query.strip():
         raise Invalid("the question is empty", "say what to look for")
-    home.ensure_fresh()
-    words = list(dict.fromkeys(_WORD.findall(searchable(query[:20_000]))))[:64]
-    if not words:
-        return Recall(query=query, depth=depth, budget=budget, index_lag=home.lag())
-    condition, values = where(chosen, home.config.projects)
-    match = " OR ".join(f'"{word}"' for word in words)
-    rows = home.db.execute(
-        f"WITH found AS MATERIALIZED (SELECT rowid AS n, bm25(words, 1.0, 2.0, 1.0) AS score FROM words WHERE words MATCH ?) "
-        f"SELECT r.*, p.text, min(found.score) AS score FROM found JOIN passages p ON p.n = found.n "
-        f"JOIN records r ON r.n = p.record WHERE {condition} GROUP BY r.n ORDER BY score LIMIT ?",
-        [match, *values, limit]).fetchall()
-    hits = []
-    for row in rows:
-        found = Row(*row[:23])
-        record = next(one for one in codec.read_unit(home.tree, found.unit)[0] if one.id == found.id)
-        hits.append(Hit(id=found.id, kind=found.kind, type=found.type, title=found.title, created=found.created,
-                        path=found.unit, score=-row[24], why=["words"], tags=tags_of(home.db, [found.n]).get(found.n, []),
-                        text=render(record, depth, passage=row[23]), record=record, origin={"trust": found.trust}))
-    home.used([hit.id for hit in hits])
-    return Recall(query=query, depth=depth, budget=budget, hits=hits, enough=bool(hits), index_lag=home.lag())
+    if depth not in DEPTHS:
+        raise Invalid(f"no depth {depth!r}", f"use one of {', '.join(DEPTHS)}")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LONGEST_LIMIT:
+        raise Invalid(f"the limit must be from 1 to {LONGEST_LIMIT}; got {limit!r}")
+    if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
+        raise Invalid(f"the budget must be a positive number of tokens; got {budget!r}", "leave it out for no limit")
+
+
+def _enough(found: Found) -> bool:
+    """Is there an answer among the best: named outright, or with half of what is asked, or near in meaning?"""
+    near = LIKE_ENOUGH.get(found.embedder or "")
+    return any(one.how is not None or one.covered >= COVERED_ENOUGH or (near is not None and one.likeness >= near)
+               for one in found.best)

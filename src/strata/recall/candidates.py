@@ -1,17 +1,17 @@
 """From a question to the passages worth ranking: rows of full text, nearest vectors, and the turns around both.
 
-Full text is asked word by word for bare row numbers, which SQLite hands over in one string; numpy does the scoring. That
-is ten times faster than `bm25()`, which looks up the length of every row, and as good: in passages of at most 200 tokens
-neither length nor repetition says much. Knows the index's tables `passages`, `records` and `words`; writes nothing.
+What the index hands over as row numbers becomes columns here, by numpy; ranking is arithmetic over them. Pure but for the
+few looks into the index that `search` does.
 """
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
+from strata.index import search
+from strata.index.search import Passage
 from strata.recall.dates import mentions_time
 from strata.recall.question import Question
 from strata.recall.rank import REACH, Candidates, rarity
@@ -27,56 +27,20 @@ if TYPE_CHECKING:
 SEEDS = 80  # from words, and as many from meaning; 100 find hardly more
 RANKED = 1  # turns beside a seed that are ranked with it; two find no more
 
-_COLUMNS = "p.n, p.record, p.ord, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, p.text"
-_FROM = f"SELECT {_COLUMNS} FROM passages p JOIN records r ON r.n = p.record"
-_SEEDS = f"{_FROM} WHERE p.n IN (SELECT value FROM json_each(?))"
-_SAME_RECORD = f"{_FROM} WHERE p.record = ? AND p.ord BETWEEN ? AND ?"
-_TALK = f"{_FROM} WHERE r.conversation = ? AND (r.created, r.n)"
-_EARLIER = f"{_TALK} < (?, ?) ORDER BY r.created DESC, r.n DESC, p.ord DESC LIMIT ?"
-_LATER = f"{_TALK} > (?, ?) ORDER BY r.created, r.n, p.ord LIMIT ?"
 
-
-class Passage(NamedTuple):
-    """A row of the index that may be ranked."""
-
-    n: int
-    record: int
-    ord: int
-    speaker: str | None
-    said: float
-    kind: str
-    conversation: str | None
-    created: float
-    text: str
-
-    @property
-    def strand(self) -> str | int | None:
-        """The dialog it is a turn of: an entry, or a conversation of chunks; None for all else."""
-        if self.kind == "entry":
-            return self.record
-        return self.conversation if self.kind == "chunk" else None
-
-
-def look_up(db: sqlite3.Connection, word: str) -> Ints:
-    """The passages that have a word, in any of its forms, ascending."""
-    import numpy as np
-
-    phrase = '"' + word.replace('"', "").replace("\0", "") + '"'
-    listed, = db.execute("SELECT group_concat(rowid) FROM words WHERE words MATCH ?", (phrase,)).fetchone()
-    return np.fromstring(listed, np.int64, sep=",") if listed else np.zeros(0, np.int64)
-
-
-def look_up_mistyped(db: sqlite3.Connection, word: str) -> tuple[str, Ints] | None:
-    """The word of the memory that an unknown word was probably meant to be, and the passages that have it.
+def look_up(db: sqlite3.Connection, words: Iterable[str]) -> tuple[list[Ints], dict[str, str]]:
+    """For each word the passages that have it; and for words the memory does not know, what was probably meant.
 
     Slips in the first letter are rare and would mean reading the whole vocabulary, so words of the same initial are tried.
     """
-    if not mistyped(word):
-        return None
-    db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, row)")
-    known = db.execute("SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ?", (word[0], word[0] + "\U0010ffff"))
-    meant = closest(word, known)
-    return (meant, look_up(db, meant)) if meant else None
+    found, meant = [], {}
+    for word in words:
+        rows = search.look_up(db, word)
+        if not len(rows) and mistyped(word) and (better := closest(word, search.words_like(db, word[0]))):
+            meant[word] = better
+            rows = search.look_up(db, better)
+        found.append(rows)
+    return found, meant
 
 
 def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: NDArray[np.bool_] | None, limit: int = SEEDS) -> Ints:
@@ -87,7 +51,7 @@ def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: NDArray[np.boo
         return np.zeros(0, np.int64)
     scores: Floats = np.bincount(np.concatenate(rows), np.repeat(weights, [len(part) for part in rows])).astype(np.float64)
     if allowed is not None:
-        scores = np.where(allowed[: len(scores)], scores, 0.0)
+        scores = scores[: len(allowed)] * allowed[: len(scores)]
     return best(scores, limit)
 
 
@@ -95,26 +59,19 @@ def best(scores: NDArray[np.floating], limit: int = SEEDS) -> Ints:
     """The places of the largest positive scores, ascending."""
     import numpy as np
 
-    places = np.flatnonzero(scores > 0)  # first, because selection is slow where most are equal
+    places: Ints = np.flatnonzero(scores > 0)  # first, because selection is slow where most are equal
     if len(places) > limit:
         places = np.sort(places[np.argpartition(scores[places], len(places) - limit)[-limit:]])
     return places
 
 
-def with_neighbours(db: sqlite3.Connection, seeds: Sequence[int]) -> list[Passage]:
+def with_neighbours(db: sqlite3.Connection, seeds: Iterable[int]) -> list[Passage]:
     """The seeds and, for turns of a dialog, what was said around them, as far as what is ranked looks."""
-    wide = RANKED + REACH
-    found = {row[0]: Passage(*row) for row in db.execute(_SEEDS, (json.dumps(list(map(int, seeds))),))}
+    found = {passage.n: passage for passage in search.read_passages(db, seeds)}
     for seed in list(found.values()):
-        if seed.strand is None:
-            continue
-        rows = db.execute(_SAME_RECORD, (seed.record, seed.ord - wide, seed.ord + wide)).fetchall()
-        if seed.kind == "chunk":
-            place = (seed.conversation, seed.created, seed.record, wide)
-            rows += db.execute(_EARLIER, place).fetchall() + db.execute(_LATER, place).fetchall()
-        for row in rows:
-            if row[0] not in found:
-                found[row[0]] = Passage(*row)
+        if seed.strand is not None:
+            for passage in search.around(db, seed, RANKED + REACH):
+                found.setdefault(passage.n, passage)
     return list(found.values())
 
 
@@ -126,7 +83,7 @@ def neighbours(passages: Sequence[Passage]) -> Ints:
     names: dict[str | int, int] = {}
     strands = np.array([-1 if (strand := passage.strand) is None else names.setdefault(strand, len(names))
                         for passage in passages], np.int64)
-    keys = np.array([(passage.ord, passage.record, passage.created) for passage in passages]).reshape(-1, 3)
+    keys = np.array([(passage.ord, passage.record, passage.place, passage.created) for passage in passages]).reshape(-1, 4)
     order = np.lexsort((*keys.T, strands))
     for column, step in ((1, 1), (0, 2)):
         earlier, later = order[:-step], order[step:]

@@ -7,9 +7,9 @@ and ask with dates they half remember. English only: another language finds no s
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from strata.model.shape import Value
 from strata.model.words import word_set
 
 MONTHS = {name: at for at, name in enumerate((
@@ -42,8 +42,7 @@ _TIMELY = word_set(
 _POINTS = str.maketrans(dict.fromkeys(".,;:!?()[]\"'’…-–—/", " "))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Span:
+class Span(Value):
     """[since, before) in seconds; or, where no year was named, a month and perhaps a day of any year."""
 
     since: float | None = None

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from strata.model.shape import Value
 from strata.model.text import searchable
 from strata.model.words import STOP, WORD, word_set
 from strata.recall.dates import Span, read_span
@@ -22,8 +22,7 @@ _ASKS_WHEN = re.compile(
 _PIECE = re.compile(r"[^\s]+")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
+class Question(Value):
     """What recall knows of a question before it looks anything up."""
 
     text: str

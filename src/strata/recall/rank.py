@@ -10,8 +10,9 @@ numbers near those fitted on five dialogs; `bench/locomo.py` measures them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from strata.model.shape import Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 REACH = 2  # turns on either side that have a say
 
 
-@dataclass(frozen=True, kw_only=True)
-class Weights:
+class Weights(Value):
     """What each sign is worth. Only the weight of likeness depends on the embedder."""
 
     words: float = 1.5
@@ -44,8 +44,7 @@ class Weights:
 WEIGHTS = {"static": Weights(), "minilm": Weights(likeness=6.5)}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidates:
+class Candidates(Value):
     """Passages as columns; yes and no are 1.0 and 0.0.
 
     `around[i]` are the rows of the turns at -2, -1, +1, +2 of row i, or -1 where there is none. Only those in `ranked` are

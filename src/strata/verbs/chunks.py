@@ -31,11 +31,13 @@ from strata.model.shape import read_strings
 from strata.model.text import first_sentence, fold
 from strata.model.times import parse_time, zulu
 
-LOOKED_AT = 300  # of each tag's newest chunks; a rarer tag is seen whole
-_NEWEST_WITH_TAG = ("SELECT r.n, r.id, coalesce(r.conversation, ''), r.created FROM tags t JOIN records r ON r.n = t.record "
-                    "WHERE t.tag = ? AND r.kind = 'chunk' ORDER BY t.record DESC LIMIT ?")
+LOOKED_AT = 100  # of each tag's newest records; a rarer tag is seen whole
+_NEWEST_WITH_TAG = "SELECT * FROM (SELECT record FROM tags WHERE tag = ? ORDER BY record DESC LIMIT ?)"
+_MOST_SHARED = ("SELECT r.n, r.id, coalesce(r.conversation, ''), r.created FROM ({newest}) s JOIN records r ON r.n = s.record "
+                "WHERE r.kind = 'chunk' ORDER BY (SELECT count(*) FROM tags t WHERE t.record = r.n AND t.tag IN ({tags})) "
+                "DESC, r.created DESC, r.n DESC LIMIT 20")
 _PREDECESSOR = ("SELECT n, id, conversation, created FROM records WHERE conversation = ? AND created BETWEEN ? AND ? "
-                "AND kind = 'chunk' ORDER BY created DESC, n DESC LIMIT 1")
+                "AND kind = 'chunk' ORDER BY created DESC, place DESC, n DESC LIMIT 1")
 _ALIKE = ("SELECT r.unit FROM names x JOIN records r ON r.n = x.record JOIN passages p ON p.record = r.n AND p.ord = 0 "
           "WHERE x.name = ? AND r.kind = 'chunk' AND coalesce(r.conversation, '') = ? "
           "AND p.text = substr(?, 1, length(p.text))")
@@ -60,8 +62,9 @@ def remember(
         return [chunk for chunk in known if chunk]
     when = parse_time(zulu(home.clock() if created is None else parse_time(created, "created")))
     origin = home.origin(agent=agent, project=project, session=session)
-    made = []
+    made, place = [], _next_place(home, conversation, when)
     for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True)):
+        mark = {**mark, "place": place + at} if conversation and place + at else mark
         made.append(known[at] or Chunk(
             id=_new_id(home, when, None if key is None else (key, str(at))), content=piece.content, tokens=piece.tokens,
             type=type or detect_type(piece.content), tags=labels, links=ChunkLinks(),
@@ -83,10 +86,12 @@ def create_chunk(
 
         tokens = count_tokens(content)
     when = parse_time(zulu(home.clock() if created is None else parse_time(created, "created")))
+    conversation = home.session if conversation_id is None else conversation_id
+    place = _next_place(home, conversation, when) if conversation else 0
     made = Chunk(
         id=_new_id(home, when), content=content, tokens=tokens, type=type, tags=_labels(tags), links=ChunkLinks(),
-        metadata=ChunkMetadata(created=zulu(when), conversation_id=home.session if conversation_id is None else conversation_id,
-                               source=source, confidence=confidence, origin=home.origin()))
+        metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source, confidence=confidence,
+                               origin=home.origin(), extra={"place": place} if place else {}))
     check_size(made.tokens)
     linked = _link(home, [made])
     _keep(home, linked)
@@ -118,6 +123,13 @@ def _check_text(text: Any) -> None:
 def _labels(tags: Sequence[str]) -> tuple[str, ...]:
     """Tags in their order, each once, empty ones dropped."""
     return tuple(dict.fromkeys(tag.strip() for tag in read_strings(tags, "tags") if tag.strip()))
+
+
+def _next_place(home: Home, conversation: str, when: float) -> int:
+    """How many chunks of the conversation were made in this second: their files alone could not tell their order."""
+    row = home.db.execute("SELECT coalesce(max(place) + 1, 0) FROM records WHERE conversation = ? AND created = ?",
+                          (conversation, when)).fetchone()
+    return int(row[0])
 
 
 def _new_id(home: Home, when: float, key: tuple[str, str] | None = None) -> str:
@@ -200,10 +212,15 @@ def _neighbour(chunk: Chunk) -> Neighbour:
 def _around(home: Home, new: Neighbour, themselves: set[str]) -> list[Neighbour]:
     """The chunk just before in the conversation, and the newest chunks with each of the tags."""
     db = home.db
-    rows = {row[0]: row[1:] for tag in new.tags for row in db.execute(_NEWEST_WITH_TAG, (tag, LOOKED_AT))}
+    rows: dict[int, tuple[str, str, float]] = {}
+    for at in range(0, len(new.tags), 20):
+        tags = new.tags[at : at + 20]
+        query = _MOST_SHARED.format(newest=" UNION ".join([_NEWEST_WITH_TAG] * len(tags)), tags=",".join("?" * len(tags)))
+        bound = [value for tag in tags for value in (tag, LOOKED_AT)]
+        rows |= {row[0]: row[1:] for row in db.execute(query, [*bound, *tags])}
     if new.conversation_id:
         near = (new.conversation_id, new.created - FOLLOWS_WITHIN, new.created)
         rows |= {row[0]: row[1:] for row in db.execute(_PREDECESSOR, near)}
-    tags = read.tags_of(db, rows)
-    return [Neighbour(id, conversation, created, tuple(tags.get(n, ())))
+    worn = read.tags_of(db, rows)
+    return [Neighbour(id, conversation, created, tuple(worn.get(n, ())))
             for n, (id, conversation, created) in rows.items() if id not in themselves]

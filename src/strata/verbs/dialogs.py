@@ -55,7 +55,6 @@ def log(
     meta = EntryMeta(
         entry_id=entry_id(when, home.new_id()), entry_ts=zulu(when), topic=name, source=source, title=title, key=known,
         conversation_id=conversation_id, roles=roles or None, tags=read_strings(tags, "tags") or None,  # type: ignore[arg-type]
-       
         origin=home.origin(agent=agent, project=project, session=session))
     entry = Entry(meta=meta, raw=raw, turns=turns)
     model = model_of(home, ask, providers)

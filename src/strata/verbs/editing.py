@@ -91,6 +91,9 @@ def _revise_chunk(chunk: Any, changes: dict[str, Any]) -> Any:
         check_size(changes["tokens"])
     if inner:
         changes["metadata"] = chunk.metadata.replace(**inner)
+        if "conversation_id" in inner and inner["conversation_id"] != chunk.conversation_id:
+            given = changes.get("links", chunk.links)
+            changes["links"] = given.replace(context_of=(inner["conversation_id"],) if inner["conversation_id"] else ())
     return chunk.replace(**changes)
 
 

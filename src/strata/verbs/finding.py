@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from strata.errors import Invalid, NotFound
-from strata.files import codec
 from strata.home import Home
 from strata.index import read
 from strata.index.read import Row
@@ -58,7 +57,7 @@ def fetch(home: Home, row: Row) -> Any:
         from strata.verbs.dialogs import fact_record
 
         return fact_record(home, row)
-    for record in codec.read_unit(home.tree, row.unit)[0]:
+    for record in home.read(row.unit)[0]:
         if record.id == row.id:
             return record
     raise NotFound(f"{row.unit} no longer holds {row.id}", "try: strata sync")
@@ -112,6 +111,7 @@ def related(home: Home, handle: str, depth: int = 1) -> list[dict[str, Any]]:
     """What is linked to a record, breadth first, each record once at its shortest distance."""
     if depth < 1:
         raise Invalid(f"depth must be at least 1; got {depth}")
+    home.ensure_fresh()
     start = locate(home, handle)
     seen, found, edge = {start.id}, [], [start.id]
     for distance in range(1, depth + 1):

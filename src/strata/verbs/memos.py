@@ -19,6 +19,7 @@ from strata.model.memo import Memo
 from strata.model.memo_name import check_name
 from strata.model.shape import Value, read_strings
 from strata.model.times import minute, parse_time, zulu
+from strata.verbs.notes import check_text
 
 if TYPE_CHECKING:
     from strata.derive.gardening import Proposal
@@ -34,10 +35,14 @@ def memo(
     created: Any = None,
 ) -> Memo:
     """Keep a memo under a descriptive name; the same text under the same name again is the same memo."""
-    stem = check_name(name)
+    stem = check_name(check_text(name, "name"))
+    for tag in read_strings(tags, "tags"):
+        if any(sign in tag for sign in ",[]\r\n"):
+            raise Invalid(f"tag {tag!r} cannot stand in a memo's list of tags", "leave commas, brackets and line ends out")
+    heading = " ".join(check_text(title or stem.replace("_", " ").capitalize(), "title").split())
     when = minute(home.clock() if created is None else parse_time(created, "created"))
-    made = Memo(id=stem, title=title or stem.replace("_", " ").capitalize(), created_at=when, category=category,
-                tags=read_strings(tags, "tags"), text=text.strip("\n"), supersedes=tuple(supersedes),
+    made = Memo(id=stem, title=heading, created_at=when, category=category, tags=read_strings(tags, "tags"),
+                text=check_text(text, "text").strip("\n"), supersedes=read_strings(supersedes, "supersedes"),
                 origin=home.origin(agent=agent, project=project, session=session))
     if row := read.find(home.db, stem):
         same: Memo = home.load(row.id).record

@@ -36,7 +36,7 @@ def merge(home: Home, keep: str, absorb: str) -> Note:
     kept, gone = (_note_row(home, handle) for handle in (keep, absorb))
     if kept.id == gone.id:
         raise Invalid("a note cannot be merged with itself")
-    with home.tree.lock():
+    with home.together():
         a, b = home.load(kept.id), home.load(gone.id)
         when = offset(home.clock())
         new = merge_notes(a.record, b.record, when=when)
@@ -114,7 +114,7 @@ def unmerge(home: Home, absorbed: str) -> Note:
     told = _told(data)
     if not told:
         raise Invalid(f"{path} cannot be read", "mend it, or bring the note back with: strata restore")
-    with home.tree.lock():
+    with home.together():
         back: Note = restore(home, absorbed) if not read.find(home.db, absorbed) else home.load(absorbed).record
         ends = [absorbed, told["keep"]]
         for edge_id, values in told["edges"].items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from strata.derive import notices
@@ -17,6 +17,7 @@ from strata.derive.notices import COOLDOWN, MOST, FileNotices, Notice, Touch, ma
 from strata.errors import Busy, CannotWrite, Invalid, NotFound
 from strata.files import ledger
 from strata.home import Home
+from strata.model.record import tail_of
 from strata.model.text import searchable
 
 SHOWN = "log/shown.jsonl"
@@ -24,74 +25,83 @@ SHOWN_BYTES = 1 << 20
 TAIL_BYTES = 1 << 16  # half an hour of notices fits many times over
 LOOKED_AT = 40  # works on one file that are weighed against each other
 RECENT = 200
+MOST_NAMES = 500
 _WORD = re.compile(r"\w+")
 _TOUCH = """m.id, m.intent_goal, m.intent_type, m.agent_id, m.created_at, m.outcome_success, m.outcome_summary"""
 _WHY = """CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.outcome, '$.failure_reason'), '') END,
 CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.reasoning, '$.approach_chosen'), '') END"""
 _REPLACED = "EXISTS (SELECT 1 FROM links l JOIN records n ON n.id = l.a WHERE l.b = m.id AND l.word = 'supersedes')"
-_FILE = f"""SELECT {_TOUCH}, f.operation, {_WHY}, {_REPLACED}, d.path, d.size, d.mtime, d.ctime, d.inode
-FROM memory_files f JOIN memories m ON m.id = f.memory_id JOIN records r ON r.id = m.id JOIN documents d ON d.unit = r.unit
-WHERE f.file_path IN (%s) ORDER BY m.created_at DESC, m.id LIMIT {LOOKED_AT}"""
+# The latest works on a file, those of the asker's project first; details are read only for the few that are looked at.
+_FILE = f"""SELECT {_TOUCH}, x.operation, {_WHY}, CASE WHEN m.outcome_success THEN 0 ELSE {_REPLACED} END, m.project_id,
+d.path, d.size, d.mtime, d.ctime, d.inode
+FROM (SELECT f.operation, m.rowid AS n FROM memory_files f JOIN memories m ON m.id = f.memory_id WHERE f.file_path IN (%s)
+      ORDER BY m.project_id <> ?, m.created_at DESC LIMIT {LOOKED_AT}) x
+JOIN memories m ON m.rowid = x.n JOIN records r ON r.id = m.id JOIN documents d ON d.unit = r.unit"""
 
 
-def check_file(home: Home, path: str, *, plan: str = "", again: bool = False, limit: int = MOST) -> FileNotices:
-    """Who touched a file and what failed there; `plan` says what is about to be done, `again` ignores the cooldown."""
+def check_file(home: Home, path: str, *, plan: str = "", again: bool = False, project: str | None = None,
+               limit: int = MOST) -> FileNotices:
+    """Who touched a file and what failed there; `plan` says what is about to be done, `again` ignores the cooldown.
+
+    A path means the file of that name in the current project, if works of it know one, else in any; `project` insists.
+    """
     if not isinstance(path, str) or not path.strip():
         raise Invalid("the path is empty", "name a file as the works name it, such as src/auth.ts")
     now = home.clock()
-    names = stored_names(home, path)
-    if not names:
-        return FileNotices(path, 0, ())
-    rows = _read_touches(home, names)
-    known = len(rows) if len(rows) < LOOKED_AT else _count(home, names)
-    touches = [Touch(*row[:11]) for row in rows]
-    found = notices.check_file(path, touches, now, known=known, shown=None if again else shown_lately(home, now), plan=plan,
-                               limit=limit)
+    shown = None if again else shown_lately(home, now)
+    rows, known = _works_on(home, path, project)
+    found = notices.check_file(path, [Touch(*row[:11]) for row in rows], now, known=known, shown=shown, plan=plan, limit=limit)
+    told = {notice.id for notice in found.notices}
+    if _moved(home, [row[12:] for row in rows if row[0] in told]):
+        rows, known = _works_on(home, path, project)
+        found = notices.check_file(path, [Touch(*row[:11]) for row in rows], now, known=known, shown=shown, plan=plan,
+                                   limit=limit)
     if found.notices:
         note_shown(home, now, [notice.id for notice in found.notices])
     return found
 
 
-def stored_names(home: Home, path: str) -> list[str]:
-    """The paths under which works name a file: the same by whole segments, from the end; else all below that folder."""
-    bare = path.replace("\\", "/").rstrip("/").removeprefix("./")
-    name = bare.rsplit("/", 1)[-1]
-    found = [stored for stored, in home.db.execute("SELECT file_path FROM file_names WHERE name = ?", (name,))
-             if same_file(stored, bare)]
-    if found:
-        return found
-    below = "SELECT DISTINCT file_path FROM memory_files WHERE file_path >= ? AND file_path < ? LIMIT 500"
-    return [stored for stored, in home.db.execute(below, (f"{bare}/", f"{bare}0"))]
-
-
-def same_file(stored: str, asked: str) -> bool:
-    """Whether two spellings name one file: equal, or one the end of the other by whole segments.
-
-    A bare name in a work does not stand for every file of that name that an absolute path may lead to.
-    """
-    one, other = stored.replace("\\", "/").removeprefix("./"), asked
-    if one == other or one.endswith(f"/{other.lstrip('/')}"):
-        return True
-    return "/" in one and other.endswith(f"/{one.lstrip('/')}")
-
-
-def _read_touches(home: Home, names: Sequence[str]) -> list[Any]:
-    """The works on a file, newest first, each with one look at its own file; one that moved on is read again."""
-    query = _FILE % ",".join("?" * len(names))
-    rows = home.db.execute(query, names).fetchall()
-    look = home.tree.look
-    stale = [row[11] for row in rows if look(row[11]) != row[12:]]
-    if stale:
-        home.touch(stale)
-        rows = home.db.execute(query, names).fetchall()
-    return rows
-
-
-def _count(home: Home, names: Sequence[str]) -> int:
+def _works_on(home: Home, path: str, project: str | None) -> tuple[list[Any], int]:
+    """The latest works on a file with what their own files looked like when they were read, and how many there are."""
+    names = stored_names(home, path)
+    if not names:
+        return [], 0
+    own = project or home.config.project
     marks = ",".join("?" * len(names))
-    count: int = home.db.execute(f"SELECT count(DISTINCT memory_id) FROM memory_files WHERE file_path IN ({marks})",
-                                 names).fetchone()[0]
-    return count
+    rows = home.db.execute(_FILE % marks, (*names, own)).fetchall()
+    mine = [row for row in rows if row[11] == own]
+    kept = mine if mine or project else rows
+    if len(kept) < LOOKED_AT:
+        return kept, len(kept)
+    count = home.db.execute("SELECT count(DISTINCT m.id) FROM memory_files f JOIN memories m ON m.id = f.memory_id "
+                            f"WHERE f.file_path IN ({marks}) AND (? OR m.project_id = ?)", (*names, not mine, own)).fetchone()
+    return kept, count[0]
+
+
+def _moved(home: Home, units: Iterable[Any]) -> bool:
+    """One look at each delivered record's file; what moved on is read again."""
+    look = home.tree.look
+    stale = [unit[0] for unit in units if look(unit[0]) != unit[1:]]
+    return home.touch(stale) if stale else False
+
+
+def stored_names(home: Home, path: str) -> list[str]:
+    """The paths under which works name a file: those that end in it, and those it ends in, by whole segments; if there are
+    none, everything below that folder.
+
+    A bare name in a work does not stand for every file of that name that a longer path may lead to.
+    """
+    tail = tail_of(path)
+    parts = tail.split("/")[:-1]
+    ends = ["/".join(parts[:count]) + "/" for count in range(2, len(parts))]
+    found = [stored for stored, in home.db.execute(
+        f"SELECT file_path FROM file_names WHERE (tail >= ? AND tail < ?) OR tail IN ({','.join('?' * len(ends))})",
+        (tail, tail[:-1] + "0", *ends))]
+    if found:
+        return found[:MOST_NAMES]
+    below = "SELECT DISTINCT file_path FROM memory_files WHERE file_path >= ? AND file_path < ? LIMIT ?"
+    folder = path.rstrip("/").removeprefix("./")
+    return [stored for stored, in home.db.execute(below, (f"{folder}/", f"{folder}0", MOST_NAMES))]
 
 
 # What was shown lately

@@ -19,6 +19,7 @@ from strata.derive.reasoning import reason as conclude
 from strata.errors import Invalid, NotFound, Provider
 from strata.home import Home
 from strata.index import read
+from strata.model.chunk import TYPES
 from strata.model.fence import fence
 from strata.model.filter import Filter, make_filter
 from strata.model.record import KINDS
@@ -69,7 +70,8 @@ def _source(home: Home, row: Row) -> Source:
     for link in read.neighbours(home.db, row.id):
         if link.outgoing:
             links.setdefault(link.said, []).append(link.id)
-    return Source(id=row.id, text=body(record), type=row.type, tags=tuple(read.tags_of(home.db, [row.n]).get(row.n, ())),
+    type = row.type if row.type in TYPES else "fact" if row.kind == "fact" else "note"
+    return Source(id=row.id, text=body(record), type=type, tags=tuple(read.tags_of(home.db, [row.n]).get(row.n, ())),
                   created=row.created, links=links)
 
 
@@ -90,7 +92,8 @@ class Explored(Value):
 
     def to_dict(self) -> dict[str, Any]:
         return {"question": self.question, "text": self.text, "citations": list(self.citations), "made_by": self.made_by,
-                "calls": self.calls, "tokens": self.tokens, "stopped": self.stopped, "trace": [dict(step) for step in self.trace]}
+                "calls": self.calls, "tokens": self.tokens, "stopped": self.stopped,
+                "trace": [dict(step) for step in self.trace]}
 
 
 def explore(home: Home, question: str, *, ask: Callable[[str], Any] | None = None, depth: int = 2, calls: int = 16,
@@ -143,12 +146,12 @@ class _Way:
                 self._note(depth, "answer", text[:80], cited)
                 if text:
                     return {"text": text, "cites": cited}
-            outcome = self._done(wish, depth) if wish and wish["op"] != "answer" else None
+            head = json.dumps(wish, ensure_ascii=False, default=str)[:300]
+            again = any(head == before for before, _ in found)
+            outcome = None if again or not wish or wish["op"] == "answer" else self._done(wish, depth)
             astray = astray + 1 if outcome is None else 0
-            head = json.dumps(wish, ensure_ascii=False) if wish else "(no usable JSON)"
-            if any(head == before for before, _ in found):
-                outcome = "You did this already; its outcome stands above."
-            found.append((head[:300], outcome or "That was not one of the operations. Reply with one JSON object."))
+            found.append((head, outcome or ("You did this already; its outcome stands above." if again else
+                                            "That was not one of the operations. Reply with one JSON object.")))
         self.stopped = self.stopped or "the model gave no usable answer"
         return None
 
@@ -238,7 +241,8 @@ class _Way:
             raise Invalid("list takes a conversation or a tag")
         rows = read.listing(self.home.db, chosen, 40, oldest_first=True)[0]
         self._note(depth, "list", str(wish.get("conversation") or wish.get("tag")), [row.id for row in rows])
-        return self._fenced("\n".join(f"{row.id} ({row.kind}): {row.title}" for row in rows), "list") if rows else "Nothing there."
+        text = "\n".join(f"{row.id} ({row.kind}): {row.title}" for row in rows)
+        return self._fenced(text, "list") if text else "Nothing there."
 
     def _sub(self, question: str, depth: int) -> str | None:
         if depth >= self.deepest or not question.strip():
@@ -247,14 +251,16 @@ class _Way:
         answer = self.follow(question, depth + 1)
         if answer is None:
             return "No answer to that came back."
-        return self._fenced(f"{answer['text']}\n(rests on {', '.join(answer['cites']) or 'nothing named'})", "your own part answer")
+        rests = ", ".join(answer["cites"]) or "nothing named"
+        return self._fenced(f"{answer['text']}\n(rests on {rests})", "your own part answer")
 
     def evidence(self, question: str) -> tuple[str, list[str]]:
         """What there is without a model: the best hits and what was already seen, arranged and cited."""
         hits = recall(self.home, question, Filter(), limit=10, providers=self.providers).hits
         self._note(0, "search", question[:80], [hit.id for hit in hits])
         near = [link.id for hit in hits[:3] for link in read.neighbours(self.home.db, hit.id)[:3]]
-        rows = read.rows_of(self.home.db, list(dict.fromkeys([*(hit.id for hit in hits), *near])))
+        opened = [one for step in self.trace if step["op"] == "read" for one in step["ids"]]
+        rows = read.rows_of(self.home.db, list(dict.fromkeys([*opened, *(hit.id for hit in hits), *near])))
         if not rows:
             return f"Nothing is known about {question.strip(' ?')!r}.\n", []
         self._note(0, "links", ", ".join(hit.id for hit in hits[:3]), near)

@@ -7,7 +7,7 @@ gave, and the name of the memo it began with, never a copy of what a memo says.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from strata.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound
@@ -33,6 +33,7 @@ _MEMOS = """SELECT id, unit FROM records r WHERE kind = 'memo' AND trust IN ('us
 AND (project IS NULL OR project IN ('default', ?1) OR EXISTS (SELECT 1 FROM tags t WHERE t.tag = ?1 AND t.record = r.n))
 AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND l.word = 'supersedes')
 ORDER BY pinned DESC, created DESC, id"""
+Count = Callable[[Sequence[str]], list[int]]
 
 
 class Brief(Value):
@@ -55,10 +56,14 @@ class Brief(Value):
 
 
 def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | None = None, session: str | None = None,
-          providers: Any = None) -> Brief:
-    """The HUD, CORE.md, what must not be forgotten, unfinished work, then memos, until the budget is used up."""
-    from strata.providers.tokens import count_tokens
+          providers: Any = None, count: Count | None = None) -> Brief:
+    """The HUD, CORE.md, what must not be forgotten, unfinished work, then memos, until the budget is used up.
 
+    `count` counts tokens another way, for who has no time to load the tokenizer.
+    """
+    from strata.providers.tokens import count_many
+
+    count = count or count_many
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise Invalid(f"the budget must be a positive number of tokens; got {budget!r}")
     home.ensure_fresh()
@@ -71,16 +76,16 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
     if home.db.execute("SELECT 1 FROM records LIMIT 1").fetchone():
         _write_state(home, session, state)
     shown = _render(home, state)
-    parts, room = [shown], budget - count_tokens(shown)
+    parts, room = [shown], budget - count([shown])[0]
     for lines, share in ((_core(home), CORE_SHARE), (_not_to_forget(home, here), TOPICS_SHARE),
                          (_unfinished(home, here), WORK_SHARE)):
-        block = _fill(lines, min(room, int(budget * share)))
+        block = _fill(lines, min(room, int(budget * share)), count)
         if block:
             parts.append(block)
-            room -= count_tokens(block)
-    names, block = _fill_memos(chosen, room)
+            room -= count([block])[0]
+    names, block = _fill_memos(chosen, room, count)
     text = "\n".join([*parts, block] if block else parts)
-    return Brief(text=text, hud=shown, memos=names, tokens=count_tokens(text), budget=budget)
+    return Brief(text=text, hud=shown, memos=names, tokens=count([text])[0], budget=budget)
 
 
 def choose_memos(home: Home, context: str, project: str, providers: Any = None) -> list[Memo]:
@@ -145,12 +150,10 @@ def _unfinished(home: Home, project: str) -> list[str]:
     return ["## Unfinished", *lines] if lines else []
 
 
-def _fill(lines: Sequence[str], room: int) -> str:
+def _fill(lines: Sequence[str], room: int, count: Count) -> str:
     """As many of the lines as there is room for; a heading alone is not worth its place."""
-    from strata.providers.tokens import count_many
-
     kept: list[str] = []
-    for line, tokens in zip(lines, count_many([f"{line}\n" for line in lines]) if lines else (), strict=True):
+    for line, tokens in zip(lines, count([f"{line}\n" for line in lines]) if lines else (), strict=True):
         room -= tokens + 1
         if room < 0:
             break
@@ -160,12 +163,12 @@ def _fill(lines: Sequence[str], room: int) -> str:
     return "\n".join(kept) + "\n" if kept else ""
 
 
-def _fill_memos(memos: Sequence[Memo], room: int) -> tuple[list[str], str]:
+def _fill_memos(memos: Sequence[Memo], room: int, count: Count) -> tuple[list[str], str]:
     """The memos' names and their block: whole texts if five of them fit, else their first sentences, else their titles."""
     fewest, names, block = min(FEWEST, len(memos)), list[str](), ""
     for size in (1200, 160, 0):
         lines = ["## Memories", *(_memo_line(memo, size) for memo in memos)]
-        block = _fill(lines, room)
+        block = _fill(lines, room, count)
         names = [memo.name for memo, line in zip(memos, lines[1:], strict=True) if line in block]
         if len(names) >= fewest:
             break

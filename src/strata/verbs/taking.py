@@ -61,7 +61,7 @@ def take_entry(home: Home, folder: str, files: Mapping[str, bytes]) -> str | Non
     meta = read_object(files["meta.json"]) if "meta.json" in files else {}
     if "raw.md" not in files and "meta.json" not in files:
         raise Invalid(f"{folder} is no entry: it has neither raw.md nor meta.json")
-    told = meta.get("origin") if isinstance(meta.get("origin"), dict) else home.origin().to_dict()
+    told: dict[str, Any] = meta["origin"] if isinstance(meta.get("origin"), dict) else home.origin().to_dict()
     meta = {"entry_id": entry, "entry_ts": _stamp(home, entry), **meta, "topic": topic, "origin": {**told, "trust": OUTSIDE}}
     wanted = {"raw.md": files.get("raw.md"), "meta.json": write_object(meta)}
     if "summary.json" in files:

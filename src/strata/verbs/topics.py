@@ -185,7 +185,8 @@ def _build(home: Home, topic: str, ask: Ask | None) -> tuple[Topic, str]:
                            updated=max(zulu(last), marked_time(reviewed) if reviewed else ""))
     folder = paths.topic_folder(topic)
     home.build(f"{folder}/topic_memory.json", write_object(made.to_dict()))
-    home.build(f"{folder}/topic_memory.md", topics.write_topic(made).encode())
+    if home.build(f"{folder}/topic_memory.md", topics.write_topic(made).encode()):
+        home.refresh([f"{folder}/topic_memory.md"])
     return made, trouble
 
 

@@ -67,7 +67,13 @@ VERBS: dict[str, tuple[str, str]] = {
     "reindex": ("tending", "rebuild the index and write its exports"),
     "garden": ("protocol", "propose which memos to supersede or combine, and do it"),
     "check": ("tending", "name everything that wants a person's eye"),
+    "import": ("agents", "take over what other systems remember"),
+    "export": ("agents", "write the home, or a part of it, into one file"),
     "mcp": ("agents", "serve agents over MCP"),
+    "serve": ("serve", "open the page, REST and MCP on this machine"),
+    "hook": ("agents", "answer a coding agent's event"),
+    "install": ("agents", "make a coding agent use this memory"),
+    "uninstall": ("agents", "take that back"),
     "config": ("tending", "show or change settings"),
     "completion": ("tending", "print a tab completion script"),
 }

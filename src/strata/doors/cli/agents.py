@@ -35,7 +35,8 @@ def _mcp(desk: Desk) -> None:
 
 
 def _hook_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("event", nargs="?", default="", help="SessionStart, UserPromptSubmit, PreToolUse, PreCompact, Stop, SessionEnd")
+    parser.add_argument("event", nargs="?", default="",
+                        help="SessionStart, UserPromptSubmit, PreToolUse, PreCompact, Stop or SessionEnd")
 
 
 def _hook(desk: Desk) -> int:
@@ -53,7 +54,7 @@ def _install_arguments(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("agent_name", metavar="AGENT", help=" | ".join(AGENTS))
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--project", action="store_true", help="for the project in this folder, not for the user")
 
 
 def _install(desk: Desk) -> None:
@@ -71,8 +72,7 @@ def _uninstall(desk: Desk) -> None:
 
 
 def _project_folder(desk: Desk) -> Path | None:
-    """`--project` here means this folder, not the name of a project."""
-    return Path.cwd() if desk.args.here else None
+    return Path.cwd() if desk.args.project else None
 
 
 def _own_command() -> list[str]:
@@ -183,7 +183,8 @@ def _export(desk: Desk) -> None:
         count = exporting.export(desk.mem, args.target, form, filters(args), force=args.force, progress=progress)
     if args.target == "-":
         return
-    desk.answer({"target": args.target, "format": form, "count": count}, f"{args.target}: {count} {'files' if form == 'zip' else 'records'}")
+    desk.answer({"target": args.target, "format": form, "count": count},
+                f"{args.target}: {count} {'files' if form == 'zip' else 'records'}")
 
 
 COMMANDS = {
@@ -194,5 +195,6 @@ COMMANDS = {
     "uninstall": Command(_install_arguments, _uninstall, "  strata uninstall claude-code"),
     "import": Command(_import_arguments, _import, "  strata import ~/Downloads/chatgpt.zip --dry-run\n"
                       "  strata import ~/.claude/projects\n  strata import vault/ --from obsidian"),
-    "export": Command(_export_arguments, _export, "  strata export memory.zip\n  strata export notes.md --kind note --tag redis"),
+    "export": Command(_export_arguments, _export,
+                      "  strata export memory.zip\n  strata export notes.md --kind note --tag redis"),
 }

@@ -51,6 +51,8 @@ class Desk:
         shared.add_argument("--home", metavar="FOLDER", help="the home (default: STRATA_HOME, else the user's own)")
         shared.add_argument("--json", action="store_true", help="answer as JSON")
         for name, whose in (("project", "the project"), ("agent", "the agent"), ("session", "the session")):
+            if f"--{name}" in parser._option_string_actions:
+                continue  # the verb gives the word a meaning of its own
             shared.add_argument(f"--{name}", metavar="NAME", help=f"{whose} to write as, or to look for")
         self.args = parser.parse_args(given)
         self.tty = sys.stdout.isatty()

@@ -31,7 +31,8 @@ def _log(desk: Desk) -> None:
                         source=args.source, created=args.created, key=args.key, **desk.scope())
     path = f"topics/{kept.topic}/{kept.id}"
     record = {"meta": plain(kept.meta), "summary": plain(kept.summary), "turns": len(kept.turns)}
-    lines = [f"kept entry {kept.id}  {path}", *(f"  {fact.id_in(kept.topic)}  {fact.type}: {fact.title}" for fact in kept.facts)]
+    drawn = [f"  {fact.id_in(kept.topic)}  {fact.type}: {fact.title}" for fact in kept.facts]
+    lines = [f"kept entry {kept.id}  {path}", *drawn]
     desk.answer({"id": kept.id, "kind": "entry", "path": path, "record": record}, "\n".join(lines))
 
 

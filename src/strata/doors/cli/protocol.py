@@ -134,7 +134,8 @@ COMMANDS = {
     "hud": Command(_hud_arguments, _hud, "  strata hud --present 'Fixing the login page' --future 'Release on Friday'"),
     "end": Command(_end_arguments, _end, "  strata end dialog.md"),
     "reason": Command(_reason_arguments, _reason,
-                      "  strata reason 'which database' --tag architecture\n  strata reason Postgres vs Redis --way comparison"),
+                      "  strata reason 'which database' --tag architecture\n"
+                      "  strata reason Postgres vs Redis --way comparison"),
     "explore": Command(_explore_arguments, _explore, "  strata explore 'why did we leave Redis' --calls 8 --trace"),
     "garden": Command(_garden_arguments, _garden, "  strata garden\n  strata garden --apply\n  strata garden --undo"),
 }

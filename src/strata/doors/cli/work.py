@@ -169,7 +169,8 @@ def _check_file_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _check_file(desk: Desk) -> None:
-    found = desk.mem.check_file(in_project(desk.args.path), plan=desk.args.plan, again=desk.args.again)
+    found = desk.mem.check_file(in_project(desk.args.path), plan=desk.args.plan, again=desk.args.again,
+                                project=desk.args.project)
     desk.answer(found.to_dict(), found.text)
 
 

@@ -1,0 +1,91 @@
+"""Tools whose arguments do not fit a verb's keywords one to one: what each of them does with the home.
+
+They make repeating safe where a verb would complain that the thing is done already, and they keep an agent from vouching
+for what came from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from strata.errors import Invalid, NotFound
+
+if TYPE_CHECKING:
+    from strata.memory import Memory
+
+
+FIXED = ("id", "kind", "origin", "trust", "pinned", "metadata")  # told by the door, or changed by verbs of their own
+
+
+def edit(mem: Memory, given: dict[str, Any]) -> Any:
+    for name in FIXED:
+        if name in given["changes"]:
+            raise Invalid(f"{name} cannot be changed", "change the record's own fields")
+    return mem.edit(given["id"], **given["changes"])
+
+
+def link(mem: Memory, given: dict[str, Any]) -> Any:
+    link = mem.link(given.pop("source"), given.pop("type"), given.pop("target"), **given)
+    return {"id": link.edge_id or link.source, "kind": "link", "link": link.type, "from": link.source, "to": link.target}
+
+
+def unlink(mem: Memory, given: dict[str, Any]) -> Any:
+    mem.unlink(given["source"], given["type"], given["target"])
+    return {"id": given["source"], "kind": "link"}
+
+
+def pin(mem: Memory, given: dict[str, Any]) -> Any:
+    if not given.get("pinned", True):
+        return mem.unpin(given["id"])
+    _vouch(mem, given["id"])
+    return mem.pin(given["id"])
+
+
+def review(mem: Memory, given: dict[str, Any]) -> Any:
+    _vouch(mem, given["fact_id"])
+    return mem.review(given.pop("fact_id"), **given)
+
+
+def _vouch(mem: Memory, id: str) -> None:
+    """What came from outside is vouched for by a person, never by an agent that may have read it."""
+    from strata.verbs.finding import locate
+
+    row = locate(mem.home, id)
+    if mem.home.trust != "user" and row.trust == "outside":
+        raise Invalid(f"{row.id} came from outside; only a person can vouch for it", f"ask them to run: strata pin {row.id}")
+
+
+def forget(mem: Memory, given: dict[str, Any]) -> Any:
+    """Forgetting what is forgotten is done already."""
+    try:
+        return mem.forget(given["id"])
+    except NotFound as error:
+        if "is forgotten" not in error.message:
+            raise
+        return given["id"]
+
+
+def restore(mem: Memory, given: dict[str, Any]) -> Any:
+    """What is not forgotten needs no bringing back."""
+    try:
+        return mem.restore(given["id"])
+    except Invalid as error:
+        if "is not forgotten" not in error.message:
+            raise
+        return given["id"]
+
+
+def episode(mem: Memory, given: dict[str, Any]) -> Any:
+    mem.episode(given.pop("title"), **given)
+    return {"id": "episode", "kind": "episode"}
+
+
+def named(*names: str) -> Callable[[Memory, dict[str, Any]], Any]:
+    """A verb whose first parameters go by place, because each home of it names them its own way."""
+
+    def act(mem: Memory, given: dict[str, Any], verb: str = names[0]) -> Any:
+        first = [given.pop(name) for name in names[1:] if name in given]
+        return getattr(mem, verb)(*first, **given)
+
+    return act

@@ -1,0 +1,57 @@
+// Remembered text as a document: Markdown to HTML, then every tag and attribute that could act or fetch is taken out.
+// The page's policy forbids scripts and foreign requests once more; this is the first of the two nets.
+import DOMPurify from "./vendor/purify.js";
+import { Marked } from "./vendor/marked.js";
+import { h } from "./dom.js";
+
+const marked = new Marked({ gfm: true, breaks: false });
+const ALLOWED = {
+  ALLOWED_TAGS: ["p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong",
+    "del", "s", "a", "table", "thead", "tbody", "tr", "th", "td", "sup", "sub", "kbd", "mark", "details", "summary"],
+  ALLOWED_ATTR: ["href", "title", "align", "start", "open"],
+  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|#|\/(?!\/))/i,
+  ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false, RETURN_DOM_FRAGMENT: true,
+};
+const WIKILINK = /\[\[([^\]|\n]{1,200})(?:\|([^\]\n]{1,200}))?\]\]/g;
+
+DOMPurify.addHook("afterSanitizeAttributes", (node) => {
+  if (node.tagName !== "A" || !node.hasAttribute("href")) return;
+  if (!node.getAttribute("href").startsWith("/") && !node.getAttribute("href").startsWith("#")) {
+    node.setAttribute("target", "_blank");
+    node.setAttribute("rel", "noopener noreferrer nofollow");
+  }
+});
+
+/** A text as a sanitised article. */
+export function article(text, name = "prose") {
+  const box = h("div", { class: name });
+  let html;
+  try {
+    html = marked.parse(String(text ?? "").slice(0, 400000), { async: false });
+  } catch {
+    html = null;
+  }
+  if (html === null) box.append(h("pre", {}, String(text)));
+  else box.append(DOMPurify.sanitize(html, ALLOWED));
+  linkTitles(box);
+  return box;
+}
+
+/** [[Title]] becomes a link to the record of that title. */
+function linkTitles(box) {
+  const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (walker.nextNode()) {
+    if (walker.currentNode.data.includes("[[") && !walker.currentNode.parentElement.closest("a, code, pre")) found.push(walker.currentNode);
+  }
+  for (const node of found) {
+    const parts = [];
+    let from = 0;
+    for (const hit of node.data.matchAll(WIKILINK)) {
+      parts.push(node.data.slice(from, hit.index));
+      parts.push(h("a", { href: `/record/${encodeURIComponent(hit[1].trim())}` }, hit[2] ?? hit[1]));
+      from = hit.index + hit[0].length;
+    }
+    node.replaceWith(...parts, node.data.slice(from));
+  }
+}

@@ -1,0 +1,199 @@
+// Review: facts one by one with the sentence they came from; contradictions side by side; what could be merged.
+import { get, post } from "../api.js";
+import { $, h, say, show, toast } from "../dom.js";
+import { dayOf, empty, number, recordPath, title } from "../format.js";
+
+const TABS = [["facts", "Facts"], ["contradictions", "Contradictions"], ["merges", "Merges"]];
+
+export async function open(stage, { words, go }) {
+  const tab = TABS.some(([name]) => name === words.get("tab")) ? words.get("tab") : "facts";
+  const topic = words.get("topic") ?? "";
+  const data = await get("views/review", { topic });
+  const place = h("div", { role: "tabpanel", "aria-label": tab });
+  const counts = { facts: data.total, contradictions: data.contradictions.length };
+  show(stage,
+    title("Review"),
+    h("div", { class: "bar" },
+      h("div", { class: "choice", role: "tablist", "aria-label": "What to review" }, TABS.map(([name, label]) =>
+        h("button", { type: "button", role: "tab", "aria-selected": String(name === tab), onclick: () => go(`/review?tab=${name}`) },
+          counts[name] === undefined ? label : `${label} ${number(counts[name])}`))),
+      tab === "facts" && data.topics.length > 1 ? topics(data.topics, topic, go) : null),
+    place);
+  if (tab === "facts") return factQueue(place, data);
+  if (tab === "contradictions") return contradictions(place, data);
+  return merges(place);
+}
+
+function topics(found, topic, go) {
+  return h("select", { "aria-label": "Topic", onchange: (event) => go(`/review?topic=${encodeURIComponent(event.target.value)}`) },
+    h("option", { value: "" }, "All topics"),
+    found.map((one) => h("option", { value: one.topic, selected: one.topic === topic }, `${one.topic} (${one.waiting})`)));
+}
+
+// Facts
+
+function factQueue(place, data) {
+  const queue = data.facts;
+  const done = [];
+  let at = 0;
+  let busy = false;
+
+  const draw = () => {
+    const fact = queue[at];
+    if (!fact) {
+      show(place, h("div", { class: "card fact" }, h("p", { class: "triple" }, done.length ? "All done." : "Nothing waits for review."),
+        h("p", { class: "lead" }, done.length ? `${number(done.length)} facts reviewed.` : "Facts are drawn from logged dialogs.")),
+      done.length ? h("div", { class: "bar proposal" }, button("Undo", "u", undo)) : null);
+      return;
+    }
+    show(place, h("article", { class: "card fact", "aria-label": "Fact", data: { id: fact.id } },
+      triple(fact), quote(fact), source(fact),
+      h("div", { class: "scores", role: "group", "aria-label": "Score" }, [...Array(11).keys()].map((score) =>
+        h("button", { type: "button", title: score === 0 ? "wrong" : score === 10 ? "certain" : "", onclick: () => rate(score) }, String(score)))),
+      h("div", { class: "bar" }, button("Correct", "c", correct), button("Reject", "x", () => rate(0), "bad"), button("Skip", "s", skip),
+        done.length ? button("Undo", "u", undo) : null)),
+    h("div", { class: "track", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * at) / queue.length}%` } })),
+    h("p", { class: "count" }, `${at + 1} of ${number(Math.max(queue.length, data.total))}`));
+    say(fact.title);
+  };
+
+  const send = async (body) => {
+    if (busy || !queue[at]) return;
+    busy = true;
+    try {
+      await post("review", { fact_id: queue[at].id, ...body });
+      done.push(at);
+      at += 1;
+    } catch (error) {
+      toast(error.message, { bad: true });
+    }
+    busy = false;
+    draw();
+  };
+  const rate = (score) => send({ score });
+  const skip = () => { at += 1; draw(); };
+  const undo = async () => {
+    const before = done.pop();
+    if (before === undefined) return;
+    await post("review", { fact_id: queue[before].id, undo: true }).catch((error) => toast(error.message, { bad: true }));
+    at = before;
+    draw();
+    toast("Taken back");
+  };
+  const correct = () => {
+    const fact = queue[at];
+    const field = (name) => h("label", { class: "field" }, name, h("input", { name, value: fact[name] ?? "", required: name !== "object" }));
+    const form = h("form", { class: "form", onsubmit: (event) => {
+      event.preventDefault();
+      const now = Object.fromEntries(new FormData(form));
+      const changed = Object.fromEntries(Object.entries(now).filter(([name, value]) => value !== (fact[name] ?? "")));
+      if (Object.keys(changed).length) send({ correct: changed, score: 9 });
+      else draw();
+    } }, h("div", { class: "fields" }, field("subject"), field("relation"), field("object")),
+    h("div", { class: "bar" }, h("button", { class: "main" }, "Save correction"), h("button", { type: "button", class: "quiet", onclick: draw }, "Cancel")));
+    show(place, h("div", { class: "card fact" }, form, quote(fact)));
+    $("input", form).focus();
+  };
+  draw();
+  return {
+    key: (key) => {
+      if (/^[0-9]$/.test(key)) rate(Number(key));
+      else if (key === "c") correct();
+      else if (key === "x") rate(0);
+      else if (key === "s") skip();
+      else if (key === "u") undo();
+      else return false;
+      return true;
+    },
+  };
+}
+
+const triple = (fact) => h("p", { class: "triple" }, fact.subject, " ", h("em", {}, fact.relation), " ", fact.object);
+const button = (label, key, act, more = "") => h("button", { type: "button", class: more, onclick: act }, label, h("kbd", {}, key));
+
+function quote(fact) {
+  if (!fact.sentence) return null;
+  const place = fact.object ? fact.sentence.toLowerCase().indexOf(fact.object.toLowerCase()) : -1;
+  const inner = place < 0 ? [fact.sentence] : [fact.sentence.slice(0, place),
+    h("mark", {}, fact.sentence.slice(place, place + fact.object.length)), fact.sentence.slice(place + fact.object.length)];
+  return h("blockquote", { class: "quote" }, inner, fact.speaker ? ` — ${fact.speaker}` : "");
+}
+
+function source(fact) {
+  return h("p", { class: "meta" }, h("span", {}, fact.type), h("span", {}, `confidence ${Math.round(100 * fact.confidence)} %`),
+    h("a", { href: recordPath(fact.entry_id) }, fact.topic), fact.entry_ts ? h("span", {}, dayOf(fact.entry_ts)) : null,
+    fact.evidence_count > 1 ? h("span", {}, `said ${fact.evidence_count} times`) : null, fact.trust === "outside" ? h("span", { class: "sunk-note" }, "from outside") : null);
+}
+
+// Contradictions
+
+function contradictions(place, data) {
+  const draw = () => show(place, data.contradictions.length ? data.contradictions.map((pair) => {
+    const settle = async (keep, drop) => {
+      try {
+        for (const fact of keep) await post("review", { fact_id: fact.id, score: 8 });
+        for (const fact of drop) await post("review", { fact_id: fact.id, score: 0 });
+        data.contradictions.splice(data.contradictions.indexOf(pair), 1);
+        draw();
+        toast("Settled", { undo: async () => {
+          for (const fact of [...keep, ...drop]) await post("review", { fact_id: fact.id, undo: true });
+          data.contradictions.unshift(pair);
+          draw();
+        } });
+      } catch (error) {
+        toast(error.message, { bad: true });
+      }
+    };
+    const side = (fact, name) => h("div", { class: "card" }, h("h3", {}, name), triple(fact), quote(fact), source(fact));
+    return h("div", { class: "proposal" }, h("div", { class: "pair" }, side(pair.older, "Before"), side(pair.newer, "Now")),
+      h("div", { class: "bar" }, button("The older is right", "", () => settle([pair.older], [pair.newer])),
+        button("The newer is right", "", () => settle([pair.newer], [pair.older]), "main"), button("Both", "", () => settle([pair.older, pair.newer], []))));
+  }) : empty("No two facts contradict each other."));
+  draw();
+  return {};
+}
+
+// Merges
+
+function merges(place) {
+  const ask = async () => {
+    show(place, empty("Comparing all notes…"));
+    try {
+      draw(await post("reflect"));
+    } catch (error) {
+      show(place, empty(error.message));
+    }
+  };
+  const draw = (found) => {
+    const all = [...(found.merges ?? []), ...(found.insights ?? [])];
+    show(place, all.length ? all.map((one) => proposal(one, () => { all.splice(all.indexOf(one), 1); draw({ merges: all }); }))
+      : empty("No two notes are alike enough to be one."));
+  };
+  show(place, h("div", { class: "card fact" }, h("p", {}, "Compare all notes by meaning and propose which are one and the same, and which together teach something. Nothing changes until you accept it."),
+    h("div", { class: "bar" }, h("button", { type: "button", class: "main", onclick: ask }, "Look for proposals"))));
+  return {};
+}
+
+function proposal(one, gone) {
+  const accept = async () => {
+    try {
+      const kept = await post("accept", { proposal: one.key });
+      gone();
+      toast("Done", one.absorb ? { undo: () => post("unmerge", { absorbed: one.absorb }).catch((error) => toast(error.message, { bad: true })) } : {});
+      return kept;
+    } catch (error) {
+      toast(error.message, { bad: true });
+    }
+  };
+  const name = (id) => {
+    const link = h("a", { href: recordPath(id) }, id);
+    get("views/record", { id, again: true }).then((found) => { link.textContent = found.title; }, () => {});
+    return link;
+  };
+  return h("div", { class: "card proposal" },
+    one.absorb ? h("div", { class: "pair" }, h("div", {}, h("h3", {}, "Keep"), name(one.keep)), h("div", {}, h("h3", {}, "Merge into it"), name(one.absorb)))
+      : [h("h3", {}, one.title), h("p", { class: "small" }, one.text)],
+    h("p", { class: "meta" }, one.why ?? null, one.similarity ? h("span", {}, `${Math.round(100 * one.similarity)} % alike`) : null),
+    h("div", { class: "bar" }, h("button", { type: "button", class: "main", onclick: accept }, one.absorb ? "Merge" : "Keep this insight"),
+      h("button", { type: "button", onclick: gone }, "Not now")));
+}

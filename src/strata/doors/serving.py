@@ -1,0 +1,78 @@
+"""`serve`: one process on one port for REST, the page and the agents' MCP, behind the same gate.
+
+Loopback unless told otherwise; other names must be allowed by name. The listening socket is made before anything is
+announced, so a port that is taken is an error and not a half-started server.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import Any
+
+from strata.doors import access, gate
+from strata.doors.assets import Assets
+from strata.doors.keeper import Keeper
+from strata.doors.keepers import Keepers
+from strata.errors import Usage
+
+PORT = 7518
+CONNECTIONS = 512
+
+
+def link(port: int, host: str = "127.0.0.1") -> str:
+    """The address by which a person signs in, once."""
+    return f"http://{host}:{port}/in#{access.make_code(gate.read_token(), time.time())}"
+
+
+def listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise Usage(f"port {port} of {host} cannot be used: {error.strerror}", "choose another with --port") from None
+    listening.set_inheritable(False)
+    return listening
+
+
+def serve(home: str | None, *, port: int, tell: Callable[[int], Any], host: str = "127.0.0.1", names: Sequence[str] = (),
+          agents: bool = True) -> None:
+    """Serve until told to stop; what was begun is finished."""
+    import uvicorn
+
+    from strata.doors.rest import Door, make_app
+
+    token, assets = gate.read_token(), Assets()
+    with closing(listen(host, port)) as listening, closing(Keepers(home)) as keepers, \
+            closing(Keeper(home, door="mcp", trust="agent")) as agent:
+        port = listening.getsockname()[1]
+        hosts = gate.names_of(port) | {name.lower() for name in names}
+        server: uvicorn.Server | None = None
+        door = Door(keepers, assets, token, stopping=lambda: server is None or server.should_exit,
+                    cookie=f"{access.COOKIE}-{port}")
+        app = protect(make_app(door, _agents_app(agent, port) if agents else None), door, hosts)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", server_header=False, date_header=False, lifespan="on",
+                                               timeout_graceful_shutdown=10, limit_concurrency=CONNECTIONS, backlog=256))
+        tell(port)
+        server.run(sockets=[listening])
+
+
+def protect(app: Any, door: Any, hosts: frozenset[str]) -> Any:
+    """The application behind the gate, and the gate behind sign-in."""
+    behind = gate.Gate(app, door.token, hosts, free=[*door.assets.free, "/api/signin"])
+    behind.origins = behind.origins | {f"https://{host}" for host in hosts}
+    return access.Access(behind, door.token, pages=door.assets.is_page, locked_page=door.assets.locked, cookie=door.cookie)
+
+
+def _agents_app(keeper: Keeper, port: int) -> Any:
+    """MCP over HTTP, where the SDK is installed."""
+    try:
+        from strata.doors.mcp import http_app
+    except ModuleNotFoundError:
+        return None
+    return http_app(keeper, "all", port)

@@ -1,0 +1,260 @@
+"""Vectors of passages: one set for each (provider, model, dimension), never mixed, kept in the index itself.
+
+A set is filled in the order of passage numbers, which are never used twice; so what it lacks is what came after its
+`last`, and a table of dropped numbers tells what to overlook. Rows lie in blocks of half floats that merge as they grow;
+a process that asks holds them as one array of floats. Deleting the index only means embedding again.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from strata.index.store import Index
+
+    Floats = NDArray[np.float32]
+    Ints = NDArray[np.int64]
+
+BLOCK = 4096  # rows in the largest blocks
+COARSE = 20_000  # rows from which the nearest are first looked for by half of their dimensions
+COARSE_SHARE = 8  # of these, so many times as many as are wanted are looked at in full
+GONE_SHARE = 8  # one dropped row in so many is worth writing the set anew
+_MISSING = ("SELECT p.n, p.ord, r.id, r.kind, r.title, p.head, p.text FROM passages p JOIN records r ON r.n = p.record "
+            "WHERE p.n > ? ORDER BY p.n LIMIT ?")
+
+
+class VectorSet(NamedTuple):
+    """A set: whose vectors it holds, and up to which passage."""
+
+    n: int
+    provider: str
+    model: str
+    dimension: int
+    last: int
+
+
+class Unembedded(NamedTuple):
+    """A passage that a set lacks."""
+
+    n: int
+    ord: int
+    id: str
+    kind: str
+    text: str
+
+
+def find_set(db: sqlite3.Connection, provider: str, model: str) -> VectorSet | None:
+    """The latest set of a model."""
+    row = db.execute("SELECT * FROM vector_sets WHERE provider = ? AND model = ? ORDER BY last DESC", (provider, model)).fetchone()
+    return VectorSet(*row) if row else None
+
+
+def make_set(db: sqlite3.Connection, provider: str, model: str, dimension: int) -> VectorSet:
+    """An empty set. Its number is drawn, so that no process takes it for one of an index that was emptied."""
+    made = VectorSet(int.from_bytes(os.urandom(7)), provider, model, dimension, 0)
+    db.execute("INSERT INTO vector_sets VALUES (?,?,?,?,?)", made)
+    return made
+
+
+def drop_set(db: sqlite3.Connection, held: VectorSet) -> None:
+    db.execute("DELETE FROM vectors WHERE held = ?", (held.n,))
+    db.execute("DELETE FROM vector_sets WHERE n = ?", (held.n,))
+
+
+def all_sets(db: sqlite3.Connection) -> list[VectorSet]:
+    return [VectorSet(*row) for row in db.execute("SELECT * FROM vector_sets ORDER BY provider, model, dimension")]
+
+
+def count_missing(db: sqlite3.Connection, held: VectorSet | None) -> int:
+    """How many passages a set lacks."""
+    count: int = db.execute("SELECT count(*) FROM passages WHERE n > ?", (held.last if held else 0,)).fetchone()[0]
+    return count
+
+
+def missing(db: sqlite3.Connection, held: VectorSet | None, *, passages: int, records: int | None = None) -> list[Unembedded]:
+    """The next passages that a set lacks, with the text to embed: the title goes before it, unless it is its beginning."""
+    found: list[Unembedded] = []
+    seen: set[str] = set()
+    for n, ord_, id, kind, title, head, text in db.execute(_MISSING, (held.last if held else 0, passages)):
+        seen.add(id)
+        if records is not None and len(seen) > records:
+            break
+        titled = f"{title}. {text}" if head and title and not text.startswith(title.rstrip("…")) else text
+        found.append(Unembedded(n, ord_, id, kind, titled))
+    return found
+
+
+def append(db: sqlite3.Connection, held: VectorSet, numbers: Sequence[int], vectors: Floats) -> VectorSet:
+    """Add rows that come after all others. Blocks no larger than the new one merge with it, so that there are few."""
+    import numpy as np
+
+    if not len(numbers):
+        return held
+    ids, matrix = np.asarray(numbers, np.int64).tobytes(), vectors.astype(np.float16).tobytes()
+    size = len(numbers)
+    for last, rows in db.execute("SELECT last, size FROM vectors WHERE held = ? ORDER BY last DESC", (held.n,)).fetchall():
+        if rows > size or rows + size > BLOCK:
+            break
+        before = db.execute("SELECT numbers, matrix FROM vectors WHERE held = ? AND last = ?", (held.n, last)).fetchone()
+        db.execute("DELETE FROM vectors WHERE held = ? AND last = ?", (held.n, last))
+        ids, matrix, size = before[0] + ids, before[1] + matrix, rows + size
+    grown = held._replace(last=int(numbers[-1]))
+    db.execute("INSERT INTO vectors VALUES (?,?,?,?,?)", (held.n, grown.last, size, ids, matrix))
+    db.execute("UPDATE vector_sets SET last = ? WHERE n = ?", (grown.last, held.n))
+    return grown
+
+
+def compact(db: sqlite3.Connection, *, force: bool = False) -> bool:
+    """Write the sets anew without the rows of dropped passages, if there are many of them."""
+    import numpy as np
+
+    dropped = db.execute("SELECT count(*) FROM gone").fetchone()[0]
+    rows = db.execute("SELECT coalesce(sum(size), 0) FROM vectors").fetchone()[0]
+    if not dropped or not (force or dropped * GONE_SHARE > rows):
+        return False
+    for held in all_sets(db):
+        numbers, matrix = _read(db, held, 0)
+        kept = ~np.isin(numbers, _gone(db))
+        drop_set(db, held)
+        fresh = make_set(db, held.provider, held.model, held.dimension)
+        for at in range(0, int(kept.sum()), BLOCK):
+            fresh = append(db, fresh, numbers[kept][at : at + BLOCK].tolist(), matrix[kept][at : at + BLOCK])
+        db.execute("UPDATE vector_sets SET last = ? WHERE n = ?", (held.last, fresh.n))
+    db.execute("DELETE FROM gone")
+    return True
+
+
+def first_vectors(db: sqlite3.Connection, held: VectorSet, kind: str) -> dict[str, Floats]:
+    """Record → the vector of its first passage, for every record of a kind that has one."""
+    numbers, matrix = _read(db, held, 0)
+    rows = {int(n): row for row, n in enumerate(numbers)}
+    query = ("SELECT r.id, p.n FROM records r JOIN passages p ON p.record = r.n AND p.ord = 0 WHERE r.kind = ? ORDER BY r.id")
+    return {id: matrix[rows[n]] for id, n in db.execute(query, (kind,)) if n in rows}
+
+
+def _read(db: sqlite3.Connection, held: VectorSet, after: int) -> tuple[Ints, Floats]:
+    """The rows whose numbers come after one."""
+    import numpy as np
+
+    blocks = db.execute("SELECT numbers, matrix FROM vectors WHERE held = ? AND last > ? ORDER BY last", (held.n, after)).fetchall()
+    numbers = np.concatenate([np.zeros(0, np.int64), *(np.frombuffer(ids, np.int64) for ids, _ in blocks)])
+    matrix = np.empty((len(numbers), held.dimension), np.float32)
+    at = 0
+    for _, half in blocks:
+        part = np.frombuffer(half, np.float16).reshape(-1, held.dimension)
+        matrix[at : at + len(part)] = part
+        at += len(part)
+    start = int(np.searchsorted(numbers, after, "right"))
+    return numbers[start:], matrix[start:]
+
+
+def _gone(db: sqlite3.Connection) -> Ints:
+    import numpy as np
+
+    return np.array([n for n, in db.execute("SELECT n FROM gone ORDER BY n")], np.int64)
+
+
+class Loaded:
+    """A set in memory: `numbers` ascending, and a unit row for each; rows of dropped passages are zero."""
+
+    def __init__(self, held: VectorSet) -> None:
+        import numpy as np
+
+        self._held, self._gone, self._size = held, 0, 0
+        self._numbers, self._matrix = np.zeros(0, np.int64), np.zeros((0, held.dimension), np.float32)
+
+    @property
+    def numbers(self) -> Ints:
+        return self._numbers[: self._size]
+
+    @property
+    def matrix(self) -> Floats:
+        return self._matrix[: self._size]
+
+    def catch_up(self, db: sqlite3.Connection) -> None:
+        """Take in what was added and dropped since."""
+        import numpy as np
+
+        after = int(self.numbers[-1]) if self._size else 0
+        last, = db.execute("SELECT coalesce(max(last), 0) FROM vectors WHERE held = ?", (self._held.n,)).fetchone()
+        if last > after:
+            numbers, matrix = _read(db, self._held, after)
+            if not self._size:
+                self._numbers, self._matrix = numbers, matrix
+            else:
+                self._make_room(len(numbers))
+                self._numbers[self._size : self._size + len(numbers)] = numbers
+                self._matrix[self._size : self._size + len(numbers)] = matrix
+            self._size += len(numbers)
+            self._gone = -1
+        gone, = db.execute("SELECT count(*) FROM gone").fetchone()
+        if gone != self._gone:
+            self.matrix[np.isin(self.numbers, _gone(db))] = 0.0
+            self._gone = gone
+
+    def _make_room(self, more: int) -> None:
+        import numpy as np
+
+        if self._size + more > len(self._numbers):
+            room = (self._size + more) * 5 // 4
+            numbers, matrix = np.zeros(room, np.int64), np.zeros((room, self._held.dimension), np.float32)
+            numbers[: self._size], matrix[: self._size] = self.numbers, self.matrix
+            self._numbers, self._matrix = numbers, matrix
+
+    def nearest(self, vector: Floats, limit: int, allowed: NDArray[np.bool_] | None = None) -> Ints:
+        """The passages most like a vector, by ascending number; `allowed` tells by number which may be among them."""
+        import numpy as np
+
+        rows, half = np.arange(self._size), self._held.dimension // 2
+        may = None if allowed is None else (self.numbers < len(allowed)) & allowed[np.minimum(self.numbers, len(allowed) - 1)]
+        if self._size > COARSE and self._held.provider == "static":  # whose first dimensions say most
+            rows = _largest(_only(self.matrix[:, :half] @ vector[:half], may), limit * COARSE_SHARE)
+            may = None if may is None else may[rows]
+        scores = _only(self.matrix[rows] @ vector if len(rows) < self._size else self.matrix @ vector, may)
+        found: Ints = self.numbers[rows[_largest(scores, limit)]]
+        return found
+
+    def likeness(self, vector: Floats, numbers: Ints) -> tuple[Floats, NDArray[np.bool_]]:
+        """(cosines, which of the passages are in the set at all)."""
+        import numpy as np
+
+        if not self._size:
+            return np.zeros(len(numbers), np.float32), np.zeros(len(numbers), np.bool_)
+        rows = np.minimum(np.searchsorted(self.numbers, numbers), self._size - 1)
+        known = self.numbers[rows] == numbers
+        return np.where(known, self.matrix[rows] @ vector, np.float32(0)), known
+
+
+def _only(scores: Floats, may: NDArray[np.bool_] | None) -> Floats:
+    return scores if may is None else scores * may
+
+
+def _largest(scores: Floats, limit: int) -> Ints:
+    """The places of the largest positive scores, ascending."""
+    import numpy as np
+
+    if len(scores) > limit:
+        places = np.sort(np.argpartition(scores, len(scores) - limit)[-limit:])
+        return places[scores[places] > 0]
+    return np.flatnonzero(scores > 0)
+
+
+_LOADED: WeakKeyDictionary[Index, dict[int, Loaded]] = WeakKeyDictionary()
+
+
+def load(index: Index, held: VectorSet) -> Loaded:
+    """The set in memory, up to date; read once a process."""
+    known = _LOADED.setdefault(index, {})
+    if held.n not in known:
+        for stale in known.keys() - {other.n for other in all_sets(index.db)}:
+            del known[stale]
+        known[held.n] = Loaded(held)
+    known[held.n].catch_up(index.db)
+    return known[held.n]

@@ -1,0 +1,166 @@
+"""Delivery: the best candidates as hits, each at the depth asked for or as deep as the budget allows.
+
+The same text is not delivered twice. What does not fit at its depth is told more briefly; the very first hit is cut rather
+than left out. What room remains goes to the turns around the hits, nearest first. Tokens are counted, never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from strata.errors import Damaged, NotFound
+from strata.files import codec
+from strata.home import Home
+from strata.index import read, search
+from strata.index.read import Row
+from strata.index.search import Passage
+from strata.model.hit import Hit
+from strata.model.record import DEPTHS
+from strata.model.shape import plain
+from strata.model.text import first_sentence, fold
+from strata.providers.tokens import count_tokens
+from strata.recall.depth import render
+from strata.recall.finding import Candidate, Found
+
+BESIDE = 2  # turns on either side that come along when there is no budget
+REACH = 25  # turns on either side of a hit that may fill a budget
+SPARE = 12  # tokens below which nothing more is tried
+
+
+def deliver(home: Home, found: Found, *, limit: int, depth: str, budget: int | None, as_of: float | None) -> list[Hit]:
+    """The hits, best first; their tokens together are within the budget."""
+    hits: list[tuple[Candidate, Hit]] = []
+    said: set[str] = set()
+    left = budget
+    for one in found.best:
+        if len(hits) == limit or (left is not None and left < min(SPARE, budget or SPARE) and hits):
+            break
+        hit = _hit(home, one, depth, left, said, as_of, cut=not hits)
+        if hit is not None:
+            hits.append((one, hit))
+            left = None if left is None else left - (hit.tokens or 0)
+    if depth in ("full", "complete"):
+        return list(_with_context(home, found, hits, left))
+    return [hit for _, hit in hits]
+
+
+def _hit(home: Home, one: Candidate, depth: str, left: int | None, said: set[str], as_of: float | None, *, cut: bool
+         ) -> Hit | None:
+    """The candidate at the deepest depth that fits; None if it is gone, repeats another, or does not fit at all."""
+    row = read.find(home.db, one.passage.id)
+    record = _record(home, row, depth, as_of) if row else None
+    if row is None or (record is None and row.kind != "entry"):
+        return None
+    for level in reversed(DEPTHS[: DEPTHS.index(depth) + 1]):
+        text = _text(home, one.passage, row, record, level, as_of)
+        if level == depth and fold(text) in said:
+            return None
+        tokens = count_tokens(text)
+        if left is None or tokens <= left:
+            break
+    else:
+        if not cut or left is None:
+            return None
+        text, tokens = _cut(text, left)
+    said.add(fold(text))
+    about = one.passage
+    why = [*one.why, "edited-since"] if as_of is not None and (row.updated or 0.0) > as_of else one.why
+    return Hit(
+        id=row.id, kind=row.kind, type=row.type, title=row.title, text=text, created=row.created, path=row.unit,
+        score=one.score, why=why, tags=read.tags_of(home.db, [row.n]).get(row.n, []), origin=_origin(record, row),
+        superseded_by=one.superseded_by or getattr(record, "deprecated_by", None), tokens=tokens, parts=one.parts, record=record,
+        passage={"start": about.start, "end": about.stop, "turn": _number(about.turn)})
+
+
+def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
+    """The record itself, straight from its file; of an entry only what its turn does not tell."""
+    if row.kind == "fact":
+        from strata.index.facts import fact_of
+
+        return fact_of(home.db, row.id, as_of)
+    if row.kind == "entry" and depth != "complete":
+        return None
+    try:
+        return next((record for record in codec.read_unit(home.tree, row.unit)[0] if record.id == row.id), None)
+    except (NotFound, Damaged):
+        return None
+
+
+def _text(home: Home, passage: Passage, row: Row, record: Any, depth: str, as_of: float | None) -> str:
+    beside = ""
+    if depth == "reasoning" and (passage.strand is not None or row.kind in ("note", "memo", "page")):
+        beside = "\n".join(one.text for one in search.around(home.db, passage, 1) if one.n != passage.n)
+    if row.kind == "entry" and (depth != "complete" or record is None):
+        opening = f"{row.title}. {first_sentence(passage.text, 200)}"
+        parts = {"summary": [opening], "outcome": [opening, passage.text], "reasoning": [opening, passage.text, beside]}
+        return "\n".join(part for part in parts.get(depth, [passage.text]) if part)
+    complete = depth == "complete"
+    return render(record, depth, passage=passage.text, beside=beside,
+                  links=read.neighbours(home.db, row.id, as_of) if complete else (),
+                  usage=read.usage_of(home.db, row) if complete and as_of is None else None)
+
+
+def _cut(text: str, room: int) -> tuple[str, int]:
+    """As much of a text as there is room for."""
+    low, high = 0, min(len(text), room * 12)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count_tokens(text[:middle].rstrip() + "…") <= room else (low, middle - 1)
+    shown = text[:low].rstrip() + "…" if low else "…"
+    return shown, min(room, count_tokens(shown))
+
+
+def _origin(record: Any, row: Row) -> Mapping[str, Any]:
+    own = (getattr(record, "origin", None) or getattr(getattr(record, "metadata", None), "origin", None)
+           or getattr(getattr(record, "meta", None), "origin", None))
+    if hasattr(own, "to_dict"):
+        shown: Mapping[str, Any] = plain(own)
+        return shown
+    known = {"agent": row.agent, "session": row.session, "project": row.project, "trust": row.trust}
+    return {key: value for key, value in known.items() if value is not None}
+
+
+def _number(turn: str | None) -> int | str | None:
+    return int(turn) if turn is not None and turn.isdecimal() else turn
+
+
+# The neighbourhood
+
+def _with_context(home: Home, found: Found, hits: list[tuple[Candidate, Hit]], left: int | None) -> Iterator[Hit]:
+    """The hits, each with the turns around it that fit: first the nearest of every hit, then those further off."""
+    taken = {one.passage.n for one, _ in hits}
+    told = {fold(hit.text) for _, hit in hits}
+    shown: list[list[tuple[Passage, int]]] = [[] for _ in hits]
+    lines = [list(_line(home, found, one, BESIDE if left is None else REACH)) for one, _ in hits]
+    for step in range(BESIDE if left is None else REACH):
+        for at, line in enumerate(lines):
+            for passage in line[step] if step < len(line) else ():
+                if passage.n in taken or fold(passage.text) in told:
+                    continue
+                tokens = count_tokens(passage.text)
+                if left is not None and tokens > left:
+                    lines = [[]] * len(lines)
+                    break
+                taken.add(passage.n)
+                left = None if left is None else left - tokens
+                shown[at].append((passage, tokens))
+    for (_, hit), around in zip(hits, shown, strict=True):
+        around.sort(key=lambda item: (item[0].created, item[0].place, item[0].record, item[0].ord))
+        context = [_neighbour(passage, tokens) for passage, tokens in around]
+        yield hit.replace(context=context, tokens=(hit.tokens or 0) + sum(tokens for _, tokens in around)) if around else hit
+
+
+def _line(home: Home, found: Found, one: Candidate, reach: int) -> Iterator[list[Passage]]:
+    """The turns at distance 1, 2, … of a hit, as far as the filters let them pass."""
+    if one.passage.strand is None:
+        return
+    turns = search.around(home.db, one.passage, reach)
+    here = next((at for at, turn in enumerate(turns) if turn.n == one.passage.n), 0)
+    for step in range(1, reach + 1):
+        yield [turns[at] for at in (here - step, here + step) if 0 <= at < len(turns) and found.passes(turns[at])]
+
+
+def _neighbour(passage: Passage, tokens: int) -> dict[str, Any]:
+    shown = {"id": passage.id, "turn": _number(passage.turn), "speaker": passage.speaker, "text": passage.text, "tokens": tokens}
+    return {key: value for key, value in shown.items() if value is not None}

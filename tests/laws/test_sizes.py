@@ -1,0 +1,66 @@
+"""Nothing grows out of reach: modules, function bodies, the README; and nobody catches everything but the doors."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import strata
+
+PACKAGE = Path(strata.__file__).parent
+ROOT = PACKAGE.parent.parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+CORE = [path for path in MODULES if path.relative_to(PACKAGE).parts[0] != "doors" and path.read_text().strip()]
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(PACKAGE))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_module_is_longer_than_350_lines(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 350
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_body_is_longer_than_50_lines(path: Path) -> None:
+    long = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
+            lines = (node.end_lineno or 0) - body[0].lineno + 1
+            if lines > 50:
+                long.append(f"{node.name}: {lines}")
+
+    assert long == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_only_the_doors_catch_everything(path: Path) -> None:
+    broad = [node.lineno for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ExceptHandler)
+             and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id == "Exception"))]
+
+    assert broad == [] or path.relative_to(PACKAGE).parts[0] == "doors"
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path.read_text().strip()], ids=name_of)
+def test_every_module_opens_with_what_it_is_for(path: Path) -> None:
+    said = ast.get_docstring(ast.parse(path.read_text()))
+
+    assert said
+    assert len(said.splitlines()) <= 24  # errors.py draws its tree there
+
+
+def test_the_readme_can_be_read_in_one_go() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+
+
+def test_the_architecture_can_be_read_in_one_go() -> None:
+    assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 120
+
+
+def test_the_core_has_40_to_60_modules() -> None:
+    """The budget of DECISIONS; doors are counted apart, empty package files not at all."""
+    assert 40 <= len(CORE) <= 60, f"{len(CORE)} modules in the core"

@@ -1,0 +1,241 @@
+"""Importing: every foreign format becomes records, once, marked as from outside, without secrets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_exchange_formats import chat, lines_of, rollout, rum, session, tree, typed, vault, zip_of
+
+from strata.derive.hud import Candidate, render_candidates
+from strata.memory import Memory
+
+
+def mem0(root: Path) -> Path:
+    path = root / "mem0.json"
+    path.write_text(json.dumps({"results": [{"id": "m-1", "memory": "Ann likes green tea.", "created_at": "2026-02-01T10:00:00Z"},
+                                            {"id": "m-2", "memory": "Ann lives in Lisbon."}]}))
+    return path
+
+
+def reference(root: Path) -> Path:
+    return lines_of(root / "memory.jsonl", [
+        {"type": "entity", "name": "Ann", "entityType": "person", "observations": ["drinks tea"]},
+        {"type": "entity", "name": "Tea", "entityType": "drink", "observations": ["is green"]},
+        {"type": "relation", "from": "Ann", "to": "Tea", "relationType": "drinks"}])
+
+
+def memory_folder(root: Path) -> Path:
+    folder = root / "projects/-src-app/memory"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("# Memory\n\nThe build needs Node 22.\n")
+    (folder / "tabs.md").write_text("---\nname: Tabs\ndescription: The user wants tabs.\ntype: user\n---\nAlways tabs.\n")
+    return folder
+
+
+def candidates(root: Path) -> Path:
+    path = root / "notes.txt"
+    path.write_text(render_candidates([Candidate(name="user_prefers_tabs_over_spaces", text="Tabs, always.", category="past")]))
+    return path
+
+
+def other_home(root: Path) -> Path:
+    folder = root / "other"
+    with Memory(folder) as mem:
+        mem.init()
+        first, second = mem.note("Kettle", "It whistles.", tags=["kitchen"]), mem.note("Stove", "It is hot.")
+        mem.link(first.id, "RELATED_TO", second.id)
+        mem.pin(first.id)
+        mem.memo("user_prefers_black_coffee_always", "Black, no sugar.")
+        chunk = mem.remember("The pantry is behind the kitchen door.", conversation_id="c-1")[0]
+        mem.link(chunk.id, "related_to", first.id)
+        mem.log("user: My name is Ann.\nassistant: Hello Ann.", topic="people")
+        mem.record(intent={"goal": "Mend the kettle", "task_type": "bug_fix"}, outcome={"success": True, "summary": "done"})
+        mem.episode("A day at home", summary="Nothing happened.")
+    (folder / "memories").mkdir()
+    (folder / "memories/plan.md").write_text("Buy a new kettle.")
+    return folder
+
+
+SOURCES: dict[str, tuple[Callable[[Path], Path], dict[str, int]]] = {
+    "chatgpt": (lambda root: zip_of(root / "chatgpt.zip", {"conversations.json": [tree("c-1"), tree("c-2")]}), {"entry": 2}),
+    "claude": (lambda root: zip_of(root / "claude.zip", {"conversations.json": [chat()]}), {"entry": 1}),
+    "claude-code": (lambda root: lines_of(root / "s.jsonl", session()), {"entry": 1}),
+    "codex": (lambda root: lines_of(root / "r.jsonl", rollout(
+        {"type": "user_message", "message": "Fix the build"}, {"type": "agent_message", "message": "Done."})), {"entry": 1}),
+    "obsidian": (lambda root: vault(root / "vault"), {"note": 3}),
+    "claude-memory": (memory_folder, {"note": 2}),
+    "mem0": (mem0, {"chunk": 2}),
+    "mcp-memory": (reference, {"note": 2}),
+    "candidates": (candidates, {"memo": 1}),
+    "rum": (lambda root: rum(root / "rum.db"), {"work": 2}),
+    "strata": (other_home, {"note": 2, "edge": 1, "memo": 1, "chunk": 1, "entry": 1, "work": 1, "page": 1}),
+}
+
+
+def kinds(home: Path) -> dict[str, int]:
+    with Memory(home) as mem:
+        return {name: count for name, count in mem.stats()["kinds"].items()
+                if name not in ("episode", "fact", "agent", "chapter", "wisdom")}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_source_becomes_records_once_and_none_of_them_is_trusted(name: str, run: Any, home: Path, tmp_path: Path) -> None:
+    make, expected = SOURCES[name]
+    source = make(tmp_path)
+
+    dry = run("import", str(source), "--dry-run", "--json")
+    assert (dry.code, home.exists()) == (0, False), dry.err
+    assert sum(dry.json["found"].values()) > 0
+
+    first = run("import", str(source), "--json")
+    assert first.code == 0, first.err
+    there = kinds(home)
+    assert {kind: there.get(kind, 0) for kind in expected} == expected, (there, first.out)
+
+    again = run("import", str(source), "--from", name, "--json")
+    assert again.json["kept"] == {}, again.out
+    assert kinds(home) == there
+    with Memory(home) as mem:
+        trusts = {item["id"]: mem.home.db.execute("SELECT kind, trust FROM records WHERE id = ?", (item["id"],)).fetchone()
+                  for item in mem.list(limit=None)[0]}
+    assert {id: found for id, found in trusts.items() if found[1] != "outside" and found[0] != "agent"} == {}
+
+
+def test_a_grown_transcript_adds_only_what_is_new(run: Any, home: Path, tmp_path: Path) -> None:
+    path = lines_of(tmp_path / "s.jsonl", session())
+    run("import", str(path))
+    lines_of(path, [*session(), typed("u-99", "One more question about the login.")])
+
+    again = run("import", str(path), "--json")
+
+    assert again.json["kept"] == {"dialog": 1}
+    texts = [raw.read_text() for raw in home.glob("topics/*/*/raw.md")]
+    assert len(texts) == 2
+    assert sum("One more question" in text for text in texts) == 1
+    assert sorted(text.count("### user") for text in texts)[0] == 1
+
+
+def test_what_a_hook_logged_is_not_imported_again(run: Any, home: Path, tmp_path: Path) -> None:
+    path = lines_of(tmp_path / "s.jsonl", session())
+    name = json.loads(path.read_text().splitlines()[0])["sessionId"]
+    run("hook", "Stop", stdin=json.dumps({"session_id": name, "transcript_path": str(path), "cwd": "/"}))
+    before = len(list(home.glob("topics/*/*/raw.md")))
+
+    done = run("import", str(path), "--json")
+
+    assert before == 1
+    assert done.json["kept"] == {}
+
+
+def test_secrets_are_replaced_and_counted(run: Any, home: Path, tmp_path: Path) -> None:
+    key = "ghp_" + "aB3dE6gH9jK2" * 3
+    notes = tmp_path / "vault"
+    (notes / ".obsidian").mkdir(parents=True)
+    (notes / "a.md").write_text(f"# Keys\n\nThe token is {key}.\n")
+
+    done = run("import", str(notes), "--json")
+
+    assert done.json["secrets"] == {"github-token": 1}
+    assert key.encode() not in b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+
+
+def test_pins_and_scores_of_another_home_do_not_come_along(run: Any, home: Path, tmp_path: Path) -> None:
+    other = other_home(tmp_path)
+    with Memory(other) as mem:
+        fact = mem.facts()[0]
+        mem.review(fact.id, score=10)
+        chunk = mem.list(kind="chunk")[0][0]["id"]
+        mem.pin(chunk)
+
+    done = run("import", str(other), "--json")
+
+    assert list((home / "vault").glob("*")) == [] if (home / "vault").exists() else True
+    with Memory(home) as mem:
+        assert all(fact.user_fact_score is None for fact in mem.facts())
+        assert mem.home.db.execute("SELECT count(*) FROM records WHERE pinned").fetchone()[0] == 0
+        assert [item["id"] for item in mem.related(chunk)]
+    assert any("review the facts here" in finding["message"] for finding in done.json["findings"])
+
+
+def test_a_file_that_says_something_else_is_not_overwritten(run: Any, home: Path, tmp_path: Path) -> None:
+    other = other_home(tmp_path)
+    run("import", str(other))
+    memo = home / "allmemories/user_prefers_black_coffee_always.md"
+    memo.write_text(memo.read_text().replace("Black, no sugar.", "With milk."))
+
+    done = run("import", str(other), "--json")
+
+    assert "With milk." in memo.read_text()
+    assert any("says something else" in finding["message"] for finding in done.json["findings"])
+
+
+def test_an_export_is_imported_as_it_was(run: Any, home: Path, tmp_path: Path) -> None:
+    other = other_home(tmp_path)
+    target = tmp_path / "all.zip"
+    assert run("export", str(target), "--home", str(other)).code == 0
+
+    assert run("import", str(target)).code == 0
+
+    with Memory(home) as mem, Memory(other) as theirs:
+        ours, original = (({(item["kind"], item["title"]) for item in memory.list(limit=None)[0] if item["kind"] != "agent"})
+                          for memory in (mem, theirs))
+    assert {one for one in original if one[0] != "page"} <= ours
+
+
+@pytest.mark.parametrize("make", [
+    lambda root: zip_of(root / "evil.zip", {"../../evil.json": []}),
+    lambda root: zip_of(root / "bomb.zip", {"conversations.json": b"0" * (50 << 20)}),
+    lambda root: zip_of(root / "odd.zip", {"data.xml": "<a/>"}),
+    lambda root: root / "missing.json",
+    lambda root: (root / "x.json", (root / "x.json").write_text("{}"))[0],
+])
+def test_a_hostile_or_unknown_source_is_refused_in_one_line_and_nothing_is_written(
+        make: Any, run: Any, home: Path, tmp_path: Path) -> None:
+    done = run("import", str(make(tmp_path)))
+    assert done.code in (3, 4)
+    assert len(done.err.strip().splitlines()) == 1
+    assert not home.exists()
+
+
+def test_another_vendors_export_is_refused_when_a_format_was_named(run: Any, home: Path, tmp_path: Path) -> None:
+    export = zip_of(tmp_path / "x.zip", {"conversations.json": [tree()]})
+    done = run("import", str(export), "--from", "claude")
+    assert done.code == 4
+    assert "ChatGPT" in done.err
+    assert not home.exists()
+
+
+def test_candidates_come_in_by_a_pipe(run: Any, home: Path, tmp_path: Path) -> None:
+    text = candidates(tmp_path).read_text()
+    done = run("import", "-", stdin=text)
+    assert done.code == 0, done.err
+    assert (home / "allmemories/user_prefers_tabs_over_spaces.md").exists()
+
+
+def test_one_bad_item_does_not_stop_the_others(run: Any, home: Path, tmp_path: Path) -> None:
+    notes = vault(tmp_path / "vault")
+    (notes / "bad.md").write_bytes(b"\xff\xfe\x00 no text")
+    done = run("import", str(notes), "--json")
+    assert done.code == 0
+    assert done.json["kept"]["note"] == 3
+    assert len(done.json["findings"]) >= 1
+
+
+def test_an_import_of_a_thousand_notes_takes_seconds(mem: Memory, tmp_path: Path) -> None:
+    from strata.doors.importing import Import
+
+    folder = tmp_path / "vault"
+    (folder / ".obsidian").mkdir(parents=True)
+    for number in range(300):
+        (folder / f"n{number}.md").write_text(f"# Note {number}\n\nText number {number}. [[n{(number + 1) % 300}]]\n")
+    steps: list[int] = []
+
+    done = Import(mem).run(folder, None, lambda at, total: steps.append(at))  # noqa: ARG005
+
+    assert done.kept["note"] == 300
+    assert done.kept["link"] == 300
+    assert steps[-1] == 600
