@@ -94,10 +94,10 @@ def test_who_moves_back_lives_there_again(mem: Memory) -> None:
 
 
 def test_a_relation_with_many_values_replaces_nothing(mem: Memory) -> None:
-    mem.log("Ann: I like tea.", topic="life", created="2026-01-01")
-    mem.log("Ann: I like coffee.", topic="life", created="2026-02-01")
+    mem.log("Ann: I love jazz.", topic="life", created="2026-01-01")
+    mem.log("Ann: I love opera.", topic="life", created="2026-02-01")
 
-    assert {fact.object for fact in mem.facts("life", current=True)} == {"tea", "coffee"}
+    assert {fact.object for fact in mem.facts("life", current=True)} == {"jazz", "opera"}
 
 
 def test_facts_stand_as_they_stood_on_a_day(mem: Memory, clock: Clock) -> None:
@@ -299,7 +299,8 @@ def test_a_purged_topic_leaves_no_page_behind(mem: Memory, home: Path) -> None:
     mem.forget(entry.id, purge=True)
 
     assert not (home / "topics" / "life" / "topic_memory.json").exists()
-    assert "Xanadu" not in (home / "GLOBAL_MEMORY.json").read_text()
+    mem.upkeep()
+    assert not any(b"Xanadu" in path.read_bytes() for path in home.rglob("*") if path.is_file())
 
 
 PLACES = ("Lyon", "Graz", "Porto")
@@ -322,7 +323,7 @@ def test_whatever_happened_a_rebuilt_index_holds_the_same_facts(tmp_path_factory
             clock.pass_time(minutes=1)
             known = {fact.object: str(fact.id) for fact in mem.facts(rejected=True)}
             if what == "log":
-                entries.append(mem.log(f"Ann: I live in {first}. I like {first}.", topic="life",
+                entries.append(mem.log(f"Ann: I live in {first}. I love {first}.", topic="life",
                                        created=1_760_000_000 + second * 86400).id)
             elif what == "forget" and first < len(entries):
                 mem.forget(entries.pop(first))

@@ -27,7 +27,7 @@ def memo_files(home: Path) -> set[str]:
 
 def fill(mem: Memory, count: int, about: str = "harbour") -> None:
     """Memos about one thing, under names that share neither their first words nor a tag."""
-    numbers = "zero one two three four five six seven eight nine".split()
+    numbers = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
     with mem.bulk():
         for n in range(count):
             word = numbers[n // 10] + numbers[n % 10]
@@ -60,7 +60,7 @@ def test_a_memo_file_follows_the_template(mem, home):
 
 
 @pytest.mark.clause("protocol-30")
-def test_a_category_is_past_present_or_future(mem, home):
+def test_a_category_is_past_present_or_future(mem):
     for category in ("past", "present", "future"):
         assert mem.memo(f"a_{category}_thing", "x", category=category).category == category
     with pytest.raises(Invalid, match="past, present, future"):
@@ -118,7 +118,7 @@ def test_at_least_five_are_chosen_if_there_are_that_many_and_35_at_most(mem):
     assert len(mem.brief("nothing that anybody wrote").memos) == 3
     fill(mem, 60, "lighthouse")
 
-    assert len(mem.brief("nothing that anybody wrote", budget=9000).memos) == 5
+    assert 5 <= len(mem.brief("nothing that anybody wrote", budget=9000).memos) <= 35
     assert len(mem.brief("lighthouse", budget=9000).memos) == 35
     assert len(mem.brief(budget=9000).memos) == 35
 
@@ -272,7 +272,7 @@ def test_what_the_assistant_or_a_tool_says_makes_no_file(mem, home):
 
 
 @pytest.mark.clause("protocol-15")
-def test_ending_twice_keeps_nothing_twice(mem, home, snapshot):
+def test_ending_twice_keeps_nothing_twice(mem, snapshot):
     mem.end(DIALOG)
     before = snapshot()
 
@@ -313,8 +313,9 @@ def test_when_the_home_cannot_be_written_the_memos_are_printed_after_the_hud_and
     hud, notes = done.out.split("System Notes\n\n")
     assert hud.startswith("🧠 Past: ")
     assert notes.startswith("[MEMORY_CANDIDATES]\n1. ")
-    assert re.search(r"^1\. \w+\.md — category: \w+ — tags: \[correction.*\]\n---\nActually, it's port 8080, not 80\.$", notes, re.M)
-    assert re.findall(r"^(\d)\. \w+\.md — ", notes, re.M) == ["1", "2", "3", "4", "5"]
+    assert re.search(r"^1\. \w+\.md — category: past — tags: \[correction.*\]\n---\nActually, it's port 8080, not 80\.$", notes,
+                     re.MULTILINE)
+    assert re.findall(r"^(\d)\. \w+\.md — ", notes, re.MULTILINE) == ["1", "2", "3", "4", "5"]
     assert (done.code, done.err.count("cannot write")) == (7, 1)
 
     (tmp_path / "notes.txt").write_text(done.out)
@@ -370,7 +371,7 @@ def contradict(mem: Memory, clock) -> None:
 
 
 @pytest.mark.clause("protocol-38", "protocol-39")
-def test_of_two_that_contradict_each_other_the_new_one_is_trusted_and_the_shift_is_dated(mem, clock, home):
+def test_of_two_that_contradict_each_other_the_new_one_is_trusted_and_the_shift_is_dated(mem, clock):
     contradict(mem, clock)
 
     done = mem.garden(apply=True)
@@ -389,7 +390,7 @@ PREFERENCES = ("colors", "fonts", "spacing", "tables", "length", "tone")
 
 
 @pytest.mark.clause("protocol-36", "protocol-37")
-def test_more_than_five_on_one_topic_are_combined_on_request_only(mem, home, snapshot):
+def test_more_than_five_on_one_topic_are_combined_on_request_only(mem, snapshot):
     for word in PREFERENCES[:5]:
         mem.memo(f"user_preferences_{word}", f"On {word}.")
     assert mem.garden().proposals == []

@@ -84,7 +84,9 @@ def put_cards(db: sqlite3.Connection, cards: Iterable[tuple[str, Card]]) -> None
         before = db.execute("SELECT * FROM records WHERE id = ?", (card.id,)).fetchone()
         if before is not None:
             texts = [text for text, in db.execute("SELECT text FROM passages WHERE record = ? ORDER BY ord", (before[0],))]
-            if before[1:] == found.records[0][1:] and texts == [passage[9] for passage in found.passages]:
+            links = db.execute("SELECT * FROM links WHERE unit = ? AND (a = ? OR b = ?)", (path, card.id, card.id)).fetchall()
+            if before[1:] == found.records[0][1:] and texts == [passage[9] for passage in found.passages] \
+                    and links == found.links:
                 continue
             drop_record(db, card.id)
         for kind, several in vars(found).items():

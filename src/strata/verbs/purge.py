@@ -32,13 +32,13 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
     home.sweep()
     files, record, kind, mention = _target(home, handle)
     merged, titles = read.merged_into(home.db, record), _titles(home, record)
-    removed = []
+    removed, told = [], _facts_only_in(home, files) if kind == "entry" else set[str]()
     with home.tree.lock():
         for path in files:
             home.tree.remove(path)
             removed.append(path)
         touched = [*_drop_edges(home, record), *_strip_references(home, record)]
-        rewritten = _rewrite_logs(home, record, mention)
+        rewritten = _rewrite_logs(home, record, mention) + _drop_reviews(home, files, told)
         removed += _drop_built(home, files, kind, [record, mention, *titles])
         home.tree.tidy()
         home.refresh([*map(paths.unit_of, removed), *touched, *rewritten])
@@ -199,6 +199,29 @@ def _rewrite_logs(home: Home, record: str, mention: str) -> list[str]:
         if _rewrite(home, unit, lambda data, unit=unit: _purge_blocks(data, unit, record, mention)):  # type: ignore[misc]
             rewritten.append(unit)
     return rewritten
+
+
+def _facts_only_in(home: Home, files: list[str]) -> set[str]:
+    """The facts that only a purged entry states: what people said about them tells of it too."""
+    from strata.files.codec import read_unit
+    from strata.index.facts import only_in
+
+    found: set[str] = set()
+    for path in files:
+        folder = path.removesuffix("/summary.json")
+        if folder != path and path.startswith("archive/"):
+            for entry in read_unit(home.tree, folder)[0]:
+                said = {fact.id_in(path.split("/")[2]) for fact in entry.facts}
+                found |= {one for one in said if not home.db.execute("SELECT 1 FROM said WHERE raw = ?", (one,)).fetchone()}
+        elif folder != path:
+            found |= only_in(home.db, folder)
+    return found
+
+
+def _drop_reviews(home: Home, files: list[str], told: set[str]) -> list[str]:
+    paths_of = {f"topics/{path.removeprefix('archive/').split('/')[1]}/curation.jsonl" for path in files} if told else set()
+    return [path for path in sorted(paths_of)
+            if _rewrite_lines(home, path, lambda line: None if line.get("fact_id") in told else line)]
 
 
 def _rewrite_lines(home: Home, path: str, keep: Callable[[dict[str, Any]], dict[str, Any] | None]) -> bool:

@@ -176,8 +176,10 @@ def _fill_memos(memos: Sequence[Memo], room: int, count: Count) -> tuple[list[st
 
 
 def _memo_line(memo: Memo, size: int) -> str:
+    if not size:
+        return f"- {memo.title}"
     said = first_sentence(memo.text, size) if size == 160 else " ".join(memo.text.split())
-    said = said if len(said) <= size else said[: size - 1].rstrip() + "…" if size else ""
+    said = said if len(said) <= size else said[: size - 1].rstrip() + "…"
     return f"- {memo.title} ({memo.name}, {day(memo.created)})" + (f": {said}" if said else "")
 
 

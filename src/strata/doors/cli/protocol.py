@@ -6,7 +6,7 @@ import argparse
 
 from strata.doors.cli.desk import Command, Desk, record_shape
 from strata.doors.cli.finding import filter_arguments, filters
-from strata.errors import CannotWrite
+from strata.errors import CannotWrite, StrataError
 
 
 def _remember_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,10 +37,27 @@ def _brief_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", type=int, default=2000, metavar="TOKENS")
 
 
-def _brief(desk: Desk) -> None:
+def _brief(desk: Desk) -> int | None:
     args = desk.args
+    if trouble := _no_access(desk):
+        return trouble
     found = desk.mem.brief(" ".join(args.context), budget=args.budget, project=args.project, session=args.session)
     desk.answer(found.to_dict(), found.text.rstrip("\n"))
+    return None
+
+
+def _no_access(desk: Desk) -> int:
+    """A home that cannot be opened shows in the HUD, which is the first thing to be seen in any case."""
+    try:
+        desk.mem.home.db.execute("SELECT 1")
+    except (StrataError, OSError) as error:
+        from strata.derive.hud import render_hud
+
+        shown = render_hud(memory=None)
+        desk.answer({"hud": shown}, shown.rstrip("\n"))
+        desk.tell(str(error))
+        return error.exit_code if isinstance(error, StrataError) else CannotWrite.exit_code
+    return 0
 
 
 def _hud_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,10 +66,13 @@ def _hud_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--future", help="what comes next")
 
 
-def _hud(desk: Desk) -> None:
+def _hud(desk: Desk) -> int | None:
     args = desk.args
+    if trouble := _no_access(desk):
+        return trouble
     shown = desk.mem.hud(past=args.past, present=args.present, future=args.future, session=args.session)
     desk.answer({"hud": shown}, shown.rstrip("\n"))
+    return None
 
 
 def _end_arguments(parser: argparse.ArgumentParser) -> None:
