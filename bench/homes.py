@@ -10,31 +10,31 @@ from strata.memory import Memory
 DAY = 86_400.0
 NOTES = [
     ("Redis drops idle connections", "solution", ["redis", "network"],
-     "The load balancer closes a connection that was silent for **five minutes**. Set `socket_keepalive` and let the pool "
+     ("The load balancer closes a connection that was silent for **five minutes**. Set `socket_keepalive` and let the pool "
      "test a connection before it hands it out.\n\n```python\npool = ConnectionPool(socket_keepalive=True, "
-     "health_check_interval=60)\n```\n\nSeen first after the move to the new cluster; see [[Move to the new cluster]]."),
+     "health_check_interval=60)\n```\n\nSeen first after the move to the new cluster; see [[Move to the new cluster]].")),
     ("Move to the new cluster", "decision", ["infrastructure", "redis"],
-     "All caches move to the new cluster in March. Reasons:\n\n- one place to watch\n- snapshots every hour\n- the old one "
-     "has no room left\n\nThe old cluster stays readable for two weeks."),
-    ("Timeouts after the move", "problem", ["redis", "network"], "Requests that touch the session cache time out after a "
-     "quiet night. It does not happen under load."),
-    ("Invoices are rounded per line", "decision", ["billing"], "Every line is rounded to two digits before the sum is made, "
-     "because the tax office checks line by line."),
-    ("One cent too much on long invoices", "error", ["billing"], "Sums of more than forty lines were off by a cent; the sum "
-     "was made of unrounded lines."),
+     ("All caches move to the new cluster in March. Reasons:\n\n- one place to watch\n- snapshots every hour\n- the old one "
+     "has no room left\n\nThe old cluster stays readable for two weeks.")),
+    ("Timeouts after the move", "problem", ["redis", "network"], ("Requests that touch the session cache time out after a "
+     "quiet night. It does not happen under load.")),
+    ("Invoices are rounded per line", "decision", ["billing"], ("Every line is rounded to two digits before the sum is made, "
+     "because the tax office checks line by line.")),
+    ("One cent too much on long invoices", "error", ["billing"], ("Sums of more than forty lines were off by a cent; the sum "
+     "was made of unrounded lines.")),
     ("Round before you add", "fix", ["billing"], "Rounding moved into the line itself. The sum only adds."),
-    ("How we release", "procedure", ["release"], "1. Freeze the branch on Tuesday.\n2. Run the long tests over night.\n"
-     "3. Tag, then deploy to one region.\n4. Wait an hour, then the rest."),
-    ("Feature flags live in one table", "configuration", ["release", "flags"], "`flags` has one row per flag with an owner "
-     "and a date on which it must go."),
-    ("Two reviewers for billing", "workflow", ["billing", "team"], "Changes under `billing/` need two people, one of whom "
-     "has been on call this month."),
-    ("Retry with a budget, not with a count", "insight", ["network"], "A fixed number of retries multiplies load exactly "
-     "when there is too much of it. A budget of one retry per ten requests does not."),
+    ("How we release", "procedure", ["release"], ("1. Freeze the branch on Tuesday.\n2. Run the long tests over night.\n"
+     "3. Tag, then deploy to one region.\n4. Wait an hour, then the rest.")),
+    ("Feature flags live in one table", "configuration", ["release", "flags"], ("`flags` has one row per flag with an owner "
+     "and a date on which it must go.")),
+    ("Two reviewers for billing", "workflow", ["billing", "team"], ("Changes under `billing/` need two people, one of whom "
+     "has been on call this month.")),
+    ("Retry with a budget, not with a count", "insight", ["network"], ("A fixed number of retries multiplies load exactly "
+     "when there is too much of it. A budget of one retry per ten requests does not.")),
     ("Cursor pagination", "code_pattern", ["api"], "Give the client the last key it saw, never an offset: rows move."),
     ("Search is slow on Mondays", "problem", ["search"], "The weekly export warms nothing and evicts everything."),
-    ("Warm the search cache after the export", "solution", ["search", "redis"], "The export ends with the two hundred most "
-     "frequent questions of the week."),
+    ("Warm the search cache after the export", "solution", ["search", "redis"], ("The export ends with the two hundred most "
+     "frequent questions of the week.")),
 ]
 LINKS = [(0, "SOLVES", 2), (1, "CAUSES", 2), (5, "SOLVES", 4), (5, "BUILDS_ON", 3), (9, "RELATED_TO", 0), (12, "SOLVES", 11),
          (12, "REQUIRES", 1), (8, "RELATED_TO", 3), (7, "RELATED_TO", 6)]
@@ -42,14 +42,14 @@ MEMOS = [("user_prefers_short_answers", "Answers come first, reasons after, both
          ("tests_run_before_review", "Run the whole suite before asking anybody to look.", "past"),
          ("deploys_never_on_friday", "No deploy after Thursday noon, whatever the hurry.", "past")]
 DIALOGS = [
-    ("garden", "Mira: I moved to Lisbon in May.\nAssistant: How do you like it?\nMira: I love it. I have a small garden with "
-               "two lemon trees. My sister Ana is a botanist and she helps me."),
-    ("garden", "Mira: The lemon trees have leaf miners. I never use poison.\nAssistant: Traps may help.\nMira: I bought sticky "
-               "traps yesterday. I work as a translator, so I am at home most days."),
-    ("travel", "Jonas: I live in Bergen.\nAssistant: Do you travel often?\nJonas: I prefer trains. I will visit Oslo in June. "
-               "I am allergic to nuts, so I bring my own food."),
-    ("travel", "Jonas: I live in Oslo now. We moved last week.\nAssistant: What changed?\nJonas: My wife works at the opera. I "
-               "hate flying."),
+    ("garden", ("Mira: I moved to Lisbon in May.\nAssistant: How do you like it?\nMira: I love it. I have a small garden with "
+               "two lemon trees. My sister Ana is a botanist and she helps me.")),
+    ("garden", ("Mira: The lemon trees have leaf miners. I never use poison.\nAssistant: Traps may help.\nMira: I bought "
+               "sticky traps yesterday. I work as a translator, so I am at home most days.")),
+    ("travel", ("Jonas: I live in Bergen.\nAssistant: Do you travel often?\nJonas: I prefer trains. I will visit Oslo in June. "
+               "I am allergic to nuts, so I bring my own food.")),
+    ("travel", ("Jonas: I live in Oslo now. We moved last week.\nAssistant: What changed?\nJonas: My wife works at the opera. "
+               "I hate flying.")),
 ]
 
 
@@ -94,8 +94,10 @@ def _work(mem: Memory, moment: list[float], now: float) -> None:
                    summary=f"{goal}: {'done' if status else 'given up for now, the index does not fit'}.", tags=["billing"])
 
 
-WORDS = ("amber basin cedar delta ember fjord grove harbor island juniper kelp lagoon meadow nectar orchard pebble quarry river "
-         "saffron tundra umber valley willow yarrow zephyr anchor bridge candle drift engine filter gravel hinge index joint").split()
+WORDS = ("amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "juniper", "kelp",
+         "lagoon", "meadow", "nectar", "orchard", "pebble", "quarry", "river", "saffron", "tundra", "umber", "valley",
+         "willow", "yarrow", "zephyr", "anchor", "bridge", "candle", "drift", "engine", "filter", "gravel", "hinge",
+         "index", "joint")
 
 
 def fill(home: Path, records: int, now: float, *, links: int = 0, seed: int = 7) -> None:
@@ -111,7 +113,7 @@ def fill(home: Path, records: int, now: float, *, links: int = 0, seed: int = 7)
                                  type=chance.choice(("solution", "problem", "decision", "general")),
                                  tags=chance.sample(WORDS, 2), importance=round(chance.random(), 2)).id)
         moment[0] = now
-        for at in range(links):
+        for _ in range(links):
             source = made[int(len(made) * chance.random() ** 2)]
             target = made[chance.randrange(len(made))]
             if source != target:

@@ -1,53 +1,47 @@
-"""Turn-level recall on LoCoMo's development dialogs, without a language model.
+"""Turn-level recall on LoCoMo's development dialogs through the public verbs, without a language model.
 
-    python bench/locomo.py DATA.json [--models FOLDER] [--chunks]
+    python -m bench.locomo DATA.json [--models FOLDER] [--out bench/RESULTS.md]
 
 Every turn is stored, every question asked; recall@k is the share of a question's evidence turns among the first k, averaged
-over questions, without category 5 unless said. Stored as entries (a session is one entry) or as chunks (a turn is one
-chunk, the session its conversation). Plain BM25 and vectors alone are measured in the same run. The data stays where it is.
+over questions, without category 5 unless said. Stored both ways a person would: a session is one `log` (a hit names its
+turn), or a turn is one `remember` with the session as its conversation. Plain BM25 and vectors alone are measured on the
+same turns in the same run. The data stays where it is; the table holds figures only.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import re
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from strata.memory import Memory
+from strata.model.hit import Recall
 from strata.model.text import searchable
 from strata.model.words import STOP
 from strata.providers.embedders import Embedder
 from strata.providers.minilm import MiniLM
 from strata.providers.static import Static
 from strata.providers.tokens import count_many
-from strata.recall.candidates import best, best_by_words, gather, look_up, look_up_mistyped, with_neighbours
-from strata.recall.question import Question, read_question
-from strata.recall.rank import WEIGHTS, Weights, rank, rarity
 
 DEPTHS = (5, 10, 25, 50)
 BUDGET = 1000
 NOW = datetime(2024, 6, 1, tzinfo=UTC).timestamp()
-TABLES = """
-CREATE TABLE records (n INTEGER PRIMARY KEY, kind TEXT, conversation TEXT, created REAL);
-CREATE INDEX records_conversation ON records(conversation, created);
-CREATE TABLE passages (n INTEGER PRIMARY KEY, record INTEGER, ord INTEGER, speaker TEXT, said REAL, text TEXT);
-CREATE INDEX passages_record ON passages(record, ord);
-CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='porter unicode61 remove_diacritics 2');
-"""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Turn:
-    """One turn; its place in the list + 1 is its passage number."""
+class Turn(NamedTuple):
+    """One turn; its place in the dialog's list is its name here."""
 
     id: str
     session: int
@@ -55,9 +49,12 @@ class Turn:
     text: str
     said: float
 
+    @property
+    def spoken(self) -> str:
+        return f"{self.speaker}: {self.text}"
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
+
+class Asked(NamedTuple):
     """A question and the places of the turns that answer it."""
 
     text: str
@@ -65,8 +62,7 @@ class Asked:
     category: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dialog:
+class Dialog(NamedTuple):
     name: str
     turns: list[Turn]
     asked: list[Asked]
@@ -87,43 +83,95 @@ def _dialog(sample: dict[str, Any]) -> Dialog:
         named = re.findall(r"D\d+:\d+", " ".join(qa["evidence"]))
         evidence = frozenset(places[name] for name in named if name in places)
         if evidence:
-            asked.append(Asked(text=qa["question"], evidence=evidence, category=qa["category"]))
-    return Dialog(name=sample["sample_id"], turns=turns, asked=asked)
+            asked.append(Asked(qa["question"], evidence, qa["category"]))
+    return Dialog(sample["sample_id"], turns, asked)
 
 
 def _turn(turn: dict[str, Any], session: int, when: str) -> Turn:
     seen = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
     said = datetime.strptime(when, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC).timestamp()
-    return Turn(id=turn["dia_id"], session=session, speaker=turn["speaker"], said=said,
-                text=f"{turn['speaker']}: {turn['text']}{seen}")
+    return Turn(turn["dia_id"], session, turn["speaker"], turn["text"] + seen, said)
 
 
-def store(turns: Sequence[Turn], *, chunks: bool) -> sqlite3.Connection:
-    """The part of the index that recall reads."""
-    db = sqlite3.connect(":memory:")
-    db.executescript(TABLES)
-    places: dict[int, int] = {}
-    for n, turn in enumerate(turns, 1):
-        record = n if chunks else turn.session
-        place = 0 if chunks else places.setdefault(turn.session, 0)
-        places[turn.session] = place + 1
-        if place == 0:
-            kind, talk = ("chunk", str(turn.session)) if chunks else ("entry", None)
-            db.execute("INSERT INTO records VALUES (?,?,?,?)", (record, kind, talk, turn.said))
-        db.execute("INSERT INTO passages VALUES (?,?,?,?,?,?)", (n, record, place, turn.speaker, turn.said, turn.text))
-        db.execute("INSERT INTO words(rowid, text) VALUES (?,?)", (n, searchable(turn.text)))
-    return db
+# Strata, both ways
 
-
+Names = dict[tuple[str, int | None], int]  # (record, turn) → place
 Ranker = Callable[[Asked], Sequence[int]]
+
+
+@contextmanager
+def open_memory(provider: str = "static") -> Iterator[Memory]:
+    """A home and a cache of its own, gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ |= {"XDG_CACHE_HOME": f"{folder}/cache", "XDG_CONFIG_HOME": f"{folder}/config", "STRATA_PROVIDER": provider}
+        with Memory(f"{folder}/home", clock=lambda: NOW) as mem:
+            yield mem
+
+
+def log_sessions(mem: Memory, dialog: Dialog) -> Names:
+    names: Names = {}
+    for session in dict.fromkeys(turn.session for turn in dialog.turns):
+        places = [place for place, turn in enumerate(dialog.turns) if turn.session == session]
+        said = [dialog.turns[place] for place in places]
+        entry = mem.log([{"role": turn.speaker, "content": turn.text} for turn in said], topic=dialog.name, created=said[0].said)
+        names |= {(entry.id, number): place for number, place in enumerate(places, 1)}
+    return names
+
+
+def remember_turns(mem: Memory, dialog: Dialog) -> Names:
+    names: Names = {}
+    for place, turn in enumerate(dialog.turns):
+        made = mem.remember(turn.spoken, conversation_id=f"{dialog.name}-{turn.session}", created=turn.said)
+        names |= {(chunk.id, None): place for chunk in made}
+    return names
+
+
+WAYS = {"log": log_sessions, "remember": remember_turns}
+
+
+def places(found: Recall, names: Names, *, context: bool = False) -> list[int]:
+    """The turns that an answer's hits are, in order; with `context` also the turns around them."""
+    listed = []
+    for hit in found.hits:
+        turn = hit.passage["turn"] if hit.passage and hit.kind == "entry" else None
+        listed.append(names.get((hit.id, turn)))
+        listed += [names.get((item["id"], item.get("turn"))) for item in hit.context] if context else []
+    return [place for place in dict.fromkeys(listed) if place is not None]
+
+
+def strata(mem: Memory, names: Names) -> Ranker:
+    def answer(asked: Asked) -> list[int]:
+        with mem.home.uncounted():
+            return places(mem.recall(asked.text, limit=DEPTHS[-1]), names)
+
+    return answer
+
+
+def within_budget(mem: Memory, names: Names) -> Ranker:
+    def answer(asked: Asked) -> list[int]:
+        with mem.home.uncounted():
+            found = mem.recall(asked.text, limit=DEPTHS[-1], budget=BUDGET)
+        if found.tokens > BUDGET:
+            raise AssertionError(f"{found.tokens} tokens delivered")
+        return places(found, names, context=True)
+
+    return answer
+
+
+# What it is measured beside
+
+def full_text(turns: Sequence[Turn]) -> sqlite3.Connection:
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='porter unicode61 remove_diacritics 2')")
+    db.executemany("INSERT INTO words(rowid, text) VALUES (?,?)", [(n, searchable(turn.spoken)) for n, turn in enumerate(turns)])
+    return db
 
 
 def plain_bm25(db: sqlite3.Connection, *, stop: bool, limit: int = -1) -> Ranker:
     def answer(asked: Asked) -> list[int]:
         words = [word for word in re.findall(r"\w+", asked.text.lower()) if not (stop and word in STOP)]
         match = " OR ".join(f'"{word}"' for word in words)
-        found = db.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?", (match, limit))
-        return [n - 1 for n, in found]
+        return [n for n, in db.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?", (match, limit))]
 
     return answer
 
@@ -132,43 +180,16 @@ def vectors_alone(vectors: np.ndarray, embedder: Embedder) -> Ranker:
     return lambda asked: np.argsort(-(vectors @ embedder.embed([asked.text])[0]), kind="stable").tolist()
 
 
-def strata(db: sqlite3.Connection, vectors: np.ndarray | None, embedder: Embedder | None, weights: Weights) -> Ranker:
-    speakers = {word for name, in db.execute("SELECT DISTINCT speaker FROM passages") for word in name.casefold().split()}
-    total = db.execute("SELECT count(*) FROM passages").fetchone()[0]
+# Measuring
 
-    def answer(asked: Asked) -> list[int]:
-        question = read_question(asked.text, speakers.__contains__, NOW)
-        return [n - 1 for n in recall(db, question, total, vectors, embedder, weights)]
-
-    return answer
-
-
-def recall(db: sqlite3.Connection, question: Question, total: int, vectors: np.ndarray | None, embedder: Embedder | None,
-           weights: Weights) -> list[int]:
-    """Passage numbers, best first."""
-    rows = [look_up(db, word) for word in question.words]
-    for at, (word, found_rows) in enumerate(zip(question.words, rows, strict=True)):
-        if not len(found_rows) and (meant := look_up_mistyped(db, word)):
-            rows[at] = meant[1]
-    seeds = best_by_words(rows, rarity([len(part) for part in rows], total), None)
-    cosines = np.zeros(total)
-    if vectors is not None and embedder is not None:
-        cosines = vectors @ embedder.embed([question.meaning])[0]
-        seeds = np.union1d(seeds, best(cosines) + 1)
-    found = with_neighbours(db, seeds.tolist())
-    columns = gather(found, seeds, question, rows, total, lambda numbers: cosines[numbers - 1].astype(np.float64))
-    scores = sum(rank(columns, weights, asks_when=question.asks_when).values())
-    order = np.lexsort((columns.numbers, -np.asarray(scores)))
-    return [int(n) for n in columns.numbers[order[columns.ranked[order]]]]
-
-
-def measure(dialog: Dialog, ranker: Ranker, tokens: Sequence[int]) -> Iterator[tuple[int, list[float]]]:
+def measure(dialog: Dialog, ranker: Ranker, tokens: Sequence[int], budgeted: Ranker | None = None
+            ) -> Iterator[tuple[int, list[float]]]:
     """Per question its category, recall at each depth, and recall within the token budget."""
     for asked in dialog.asked:
         order = list(ranker(asked))
         shares = [len(asked.evidence.intersection(order[:depth])) / len(asked.evidence) for depth in DEPTHS]
         spent = np.cumsum([tokens[place] for place in order])
-        delivered = order[: int(np.searchsorted(spent, BUDGET, "right"))]
+        delivered = budgeted(asked) if budgeted else order[: int(np.searchsorted(spent, BUDGET, "right"))]
         yield asked.category, [*shares, len(asked.evidence.intersection(delivered)) / len(asked.evidence)]
 
 
@@ -180,39 +201,63 @@ def bootstrap(by_dialog: Sequence[Sequence[float]], rounds: int = 1000) -> tuple
     return float(low), float(high)
 
 
-def rankers(dialog: Dialog, db: sqlite3.Connection, embedders: Sequence[Embedder]) -> Iterator[tuple[str, Ranker]]:
-    yield "BM25, all words", plain_bm25(db, stop=False)
-    yield "BM25, stop words out", plain_bm25(db, stop=True)
-    yield "Strata, words alone", strata(db, None, None, WEIGHTS["static"])
-    for embedder in embedders:
-        vectors = embedder.embed([turn.text for turn in dialog.turns])
-        yield f"{embedder.name} alone", vectors_alone(vectors, embedder)
-        yield f"Strata, {embedder.name}", strata(db, vectors, embedder, WEIGHTS[embedder.name])
+Rows = dict[str, list[list[tuple[int, list[float]]]]]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--models", type=Path, help="folder with the MiniLM weights")
-    parser.add_argument("--chunks", action="store_true", help="one chunk a turn instead of one entry a session")
-    asked = parser.parse_args()
-    embedders: list[Embedder] = [Static(), *([MiniLM(asked.models)] if asked.models else [])]
-    found: dict[str, list[list[tuple[int, list[float]]]]] = {}
-    for dialog in read_dialogs(asked.data):
-        db = store(dialog.turns, chunks=asked.chunks)
-        tokens = count_many([turn.text for turn in dialog.turns])
-        for name, ranker in rankers(dialog, db, embedders):
-            found.setdefault(name, []).append(list(measure(dialog, ranker, tokens)))
-    print("| system | R@5 | R@10 | R@25 | R@50 | in 1,000 tokens | R@10 with category 5 | R@10 by dialog | 95 % of R@10 |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for name, dialogs in found.items():
+def run(dialogs: Sequence[Dialog], models: Path | None, ways: Sequence[str]) -> Rows:
+    """Every system on every dialog."""
+    embedders: list[Embedder] = [Static(), *([MiniLM(models)] if models else [])]
+    rows: Rows = {}
+    for dialog in dialogs:
+        tokens = count_many([turn.spoken for turn in dialog.turns])
+
+        def add(name: str, ranker: Ranker, budgeted: Ranker | None = None, dialog: Dialog = dialog,
+                tokens: Sequence[int] = tokens) -> None:
+            rows.setdefault(name, []).append(list(measure(dialog, ranker, tokens, budgeted)))
+            print(f"{dialog.name} {name}", file=sys.stderr)
+
+        db = full_text(dialog.turns)
+        add("BM25, all words", plain_bm25(db, stop=False))
+        add("BM25, stop words out", plain_bm25(db, stop=True))
+        for embedder in embedders:
+            add(f"{embedder.name} alone", vectors_alone(embedder.embed([turn.spoken for turn in dialog.turns]), embedder))
+        for way in ways:
+            with open_memory() as mem:
+                with mem.bulk():
+                    names = WAYS[way](mem, dialog)
+                for embedder in (None, *embedders):
+                    mem.home.config = mem.home.config.replace(provider=embedder.name if embedder else "none")
+                    mem.providers = {"embedder": embedder} if embedder and embedder.name != "static" else None
+                    if embedder:
+                        mem.embed()
+                    label = f"Strata, {embedder.name if embedder else 'words alone'}, {way}"
+                    add(label, strata(mem, names), within_budget(mem, names))
+    return rows
+
+
+def table(rows: Rows) -> list[str]:
+    lines = ["| system | R@5 | R@10 | R@25 | R@50 | in 1,000 tokens | R@10 with category 5 | R@10 by dialog | 95 % of R@10 |",
+             "|---|---|---|---|---|---|---|---|---|"]
+    for name, dialogs in rows.items():
         plain = [[shares for category, shares in part if category != 5] for part in dialogs]
         means = 100 * np.mean([shares for part in plain for shares in part], axis=0)
         every = 100 * np.mean([shares[1] for part in dialogs for _, shares in part])
         each = " ".join(f"{100 * np.mean([shares[1] for shares in part]):.1f}" for part in plain)
         low, high = bootstrap([[shares[1] for shares in part] for part in plain])
         cells = " | ".join(f"{mean:.1f}" for mean in means)
-        print(f"| {name} | {cells} | {every:.1f} | {each} | {100 * low:.1f}–{100 * high:.1f} |")
+        lines.append(f"| {name} | {cells} | {every:.1f} | {each} | {100 * low:.1f}–{100 * high:.1f} |")
+    return lines
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--models", type=Path, help="folder with the MiniLM weights")
+    parser.add_argument("--way", action="append", choices=WAYS)
+    parser.add_argument("--dialogs", type=int, help="only so many")
+    given = parser.parse_args()
+    for line in table(run(read_dialogs(given.data)[: given.dialogs], given.models, given.way or list(WAYS))):
+        print(line)
     return 0
 
 

@@ -280,6 +280,13 @@ def test_a_list_holds_chunks_of_the_conversation_that_carry_all_the_tags(store, 
         store.list_chunks(tags="coding")
 
 
+def test_a_list_is_in_the_order_in_which_things_were_said(store):
+    chunks = store.mem.remember("word " * 5000, conversation_id="conv-123")
+    then = create(store, "And then this.")
+
+    assert [chunk.id for chunk in store.list_chunks()] == [*(chunk.id for chunk in chunks), then.id]
+
+
 def test_stats_tell_how_many_chunks_there_are(store):
     create(store, "One.")
     gone = create(store, "Two.", chunk_type="fact", conversation_id="other")
@@ -303,6 +310,8 @@ def test_a_soft_delete_moves_the_file_flat_into_the_archive_and_hides_its_links(
     assert (home / "archive" / f"{first.id}.json").exists()
     assert store.get_chunk(first.id) is None
     assert store.mem.related(second.id) == []
+    shown = store.get_chunk(second.id).links
+    assert shown.follows == shown.related_to == ()
     store.mem.reindex()
     graph = json.loads((home / "index/link_graph.json").read_text())
     assert graph == {second.id: {"context_of": ["conv-123"], "follows": [], "related_to": [], "supports": [],
@@ -320,6 +329,7 @@ def test_a_soft_deleted_chunk_comes_back_with_its_links(store, home):
     assert file_of(home, first).read_bytes() == before
     assert {link["link"] for link in store.mem.related(second.id)} <= {"follows", "related_to"}
     assert [link["id"] for link in store.mem.related(second.id)] == [first.id]
+    assert store.get_chunk(second.id).links.follows == (first.id,)
     assert store.restore_chunk(first.id) is None
     assert store.restore_chunk("chunk-2026-02-10-nothing") is None
 

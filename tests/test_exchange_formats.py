@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from strata.derive.hud import Candidate, render_candidates
+from strata.derive.protocol import Candidate, render_candidates
 from strata.doors.exchange import claude_code, detect, read
 from strata.doors.exchange.bundle import end_of_lines, open_bundle
 from strata.doors.exchange.items import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strata.derive.gardening import Proposal, find_proposals
+from strata.derive.protocol import Proposal, find_proposals
 from strata.model.memo import Memo
 from strata.model.memo_name import check_name
 
@@ -90,6 +90,12 @@ def test_two_preferences_about_different_things_stand_side_by_side():
         memo("user_prefers_structured_output", "User prefers structured output.", 1, ("style",)),
         memo("user_prefers_tea_over_coffee", "User prefers tea over coffee.", 2, ("style",)),
     ]
+
+    assert find_proposals(memos) == []
+
+
+def test_of_two_memos_of_one_minute_neither_is_the_newer():
+    memos = [memo("user_prefers_tabs_indent", "User prefers tabs."), memo("user_prefers_spaces_indent", "User prefers spaces.")]
 
     assert find_proposals(memos) == []
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Clock
 
+from conftest import Clock
 from strata.errors import Conflict, Damaged, Invalid, NotFound
 from strata.memory import Memory
 from strata.model.note import Note
@@ -93,7 +93,8 @@ def test_what_is_not_there_is_not_found(mem: Memory, tea: Note, handle: str) -> 
 # note
 
 
-@pytest.mark.parametrize("title", ["A\nB", "# heading", 'say "no"', "---", "null", "x" * 300, "日本語のノート", "../../etc", "‮evil", "a: b # c"])
+@pytest.mark.parametrize("title", ["A\nB", "# heading", 'say "no"', "---", "null", "x" * 300, "日本語のノート",
+                                   "../../etc", "\u202eevil", "a: b # c"])
 def test_any_title_is_kept_and_its_file_stays_in_its_folder(mem: Memory, title: str) -> None:
     note = mem.note(title, "text")
 
@@ -104,7 +105,8 @@ def test_any_title_is_kept_and_its_file_stays_in_its_folder(mem: Memory, title: 
     assert mem.check() == []
 
 
-@pytest.mark.parametrize("text", ["---\nnot: front matter\n---", "# One\n\n## Two", "a\r\nb", "  indented", "", "trailing  ", "\t- x"])
+@pytest.mark.parametrize("text", ["---\nnot: front matter\n---", "# One\n\n## Two", "a\r\nb", "  indented", "", "trailing  ",
+                                  "\t- x"])
 def test_any_text_is_kept(mem: Memory, text: str) -> None:
     note = mem.note("T", text)
 
@@ -258,7 +260,7 @@ def test_a_memo_that_supersedes_another_marks_it_and_taking_that_back_unmarks_it
 
     old = mem.path / "allmemories/project_rlm_mem_architecture_complete.md"
     assert re.search(r"DEPRECATED: See valid architecture in \[?project_rlm_mem_architecture_rust", old.read_text())
-    assert [hit.id for hit in mem.recall("written in").hits][0] == "project_rlm_mem_architecture_rust"
+    assert mem.recall("written in").hits[0].id == "project_rlm_mem_architecture_rust"
     mem.unlink("project_rlm_mem_architecture_rust", "supersedes", "project_rlm_mem_architecture_complete")
     assert "DEPRECATED" not in old.read_text()
     assert mem.get("project_rlm_mem_architecture_complete").text == "It is written in Python."
@@ -273,7 +275,8 @@ def test_linked_notes_know_each_other_and_saying_it_again_changes_nothing(
 
     mem.link(tea.id, "SOLVES", thirst.id, strength=0.8, context="It is wet.")
 
-    assert [(found["id"], found["link"], found["context"]) for found in mem.related(tea.id)] == [(thirst.id, "solves", "It is wet.")]
+    assert [(found["id"], found["link"], found["context"]) for found in mem.related(tea.id)] == [
+        (thirst.id, "solves", "It is wet.")]
     assert [found["link"] for found in mem.related(thirst.id)] == ["solved_by"]
     before = snapshot()
     mem.link(tea.id, "SOLVES", thirst.id)
@@ -458,7 +461,7 @@ def seeded(mem: Memory) -> dict[str, str]:
     entry = mem.path / "topics/tea/entry_20260210T213700Z_a1b2c3d4"
     entry.mkdir(parents=True)
     (entry / "raw.md").write_text(f"Ann: The {SECRET} sings.\n")
-    (mem.path / "topics/tea/topic_memory.json").write_text(json.dumps({"topic": "tea", "state": {"summary": f"{SECRET} again"}}))
+    (mem.path / "topics/tea/topic_memory.json").write_text(json.dumps({"topic": "tea", "state": {"summary": SECRET}}))
     (mem.path / "GLOBAL_MEMORY.json").write_text(json.dumps({"active_topics": [{"topic": "tea", "summary": SECRET}]}))
     (mem.path / "CORE.md").write_text(f"# Memory Core (auto-generated)\n- [About {SECRET}](graph/general/x.md)\n")
     mem.reindex()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from strata.derive.hud import Candidate, parse_candidates, render_candidates, render_hud, render_notes
+from strata.derive.protocol import Candidate, parse_candidates, render_candidates, render_hud, render_notes
 from strata.errors import Invalid
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from test_exchange_formats import chat, lines_of, rollout, rum, session, tree, typed, vault, zip_of
 
-from strata.derive.hud import Candidate, render_candidates
+from strata.derive.protocol import Candidate, render_candidates
 from strata.memory import Memory
 
 
@@ -38,7 +38,7 @@ def memory_folder(root: Path) -> Path:
 
 def candidates(root: Path) -> Path:
     path = root / "notes.txt"
-    path.write_text(render_candidates([Candidate(name="user_prefers_tabs_over_spaces", text="Tabs, always.", category="past")]))
+    path.write_text(render_candidates([Candidate(name="user_prefers_tabs_over_spaces", category="past", tags=(), content="Tabs, always.")]))
     return path
 
 
@@ -121,7 +121,7 @@ def test_a_grown_transcript_adds_only_what_is_new(run: Any, home: Path, tmp_path
 
 def test_what_a_hook_logged_is_not_imported_again(run: Any, home: Path, tmp_path: Path) -> None:
     path = lines_of(tmp_path / "s.jsonl", session())
-    name = json.loads(path.read_text().splitlines()[0])["sessionId"]
+    name = next(line["sessionId"] for line in session() if "sessionId" in line)
     run("hook", "Stop", stdin=json.dumps({"session_id": name, "transcript_path": str(path), "cwd": "/"}))
     before = len(list(home.glob("topics/*/*/raw.md")))
 

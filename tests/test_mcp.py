@@ -249,8 +249,8 @@ def test_a_recall_keeps_to_a_thousand_tokens_unless_told(home: Path, mem: Memory
 
     usual, more = asyncio.run(story())
 
-    assert 0 < usual["tokens"] <= 1000 < more["tokens"] <= 3000
-    assert count_tokens(usual["text"]) < 1000 + 50 * (len(usual["hits"]) + 2)
+    assert 500 < count_tokens(usual["text"]) <= 1000 < count_tokens(more["text"]) <= 3000
+    assert 0 < usual["tokens"] <= 1000 < more["tokens"]
 
 
 def test_no_stored_sentence_leaves_its_fence(home: Path, mem: Memory) -> None:
@@ -422,7 +422,7 @@ def test_hostile_hosts_origins_and_tokens_are_refused(home: Path) -> None:
         origins = ["http://evil.example", "null", f"https://127.0.0.1:{port}", "http://127.0.0.1", f"http://localhost:{port}.evil.example",
                    f"http://127.0.0.1:{port}@evil.example", "file://", f"http://127.0.0.1:{port + 1}"]
         assert [status(Origin=origin) for origin in origins] == [403] * len(origins)
-        tokens = [None, "", "Bearer", "Bearer ", "Bearer wrong", f"Basic {token}", f"Bearer {token}x", f"Bearer {token[:-1]}", token,
+        tokens = [None, "", "Bearer", "Bearer wrong", f"Basic {token}", f"Bearer {token}x", f"Bearer {token[:-1]}", token,
                   f"Bearer {token.upper()}", f"Bearer {token}, Bearer {token}"]
         assert [status(Authorization=given) for given in tokens] == [401] * len(tokens)
         assert status(**{"Mcp-Method": "tools/list"}) == 200

@@ -7,6 +7,7 @@ file is safe. Finding what others wrote is sync's business; Home only asks it.
 from __future__ import annotations
 
 import sqlite3
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -101,9 +102,24 @@ class Home:
             return new
         with self.tree.lock():
             token = self.tree.write(loaded.path, data, loaded.hash)
-            self._indexed(loaded.path, [new], {loaded.path: (token, data)})
+            if not self._restamped(loaded, new, token, data):
+                self._indexed(loaded.path, [new], {loaded.path: (token, data)})
             self.audit(verb, new, fingerprint(data), origin)
         return new
+
+    def _restamped(self, loaded: Loaded, new: Any, token: Token, data: bytes) -> bool:
+        """A note that only says more of its edges: the index has nothing to learn but that the file is another one."""
+        if new.kind != "note" or self._pending is not None or new.updated_at != loaded.record.updated_at \
+                or loaded.record.card() != new.card():
+            return False
+        stamp = sync.stamps({loaded.path: (token, data)})[loaded.path]
+        try:
+            with self.index.writing() as db:
+                return db.execute("UPDATE documents SET size = ?, mtime = ?, ctime = ?, inode = ?, hash = ?, seen = ? "
+                                  "WHERE path = ? AND hash = ?", (*stamp, loaded.path, loaded.hash)).rowcount == 1
+        except (sqlite3.Error, Busy, CannotWrite) as error:
+            log.debug("index: %s", error)
+            return False
 
     def build(self, path: str, data: bytes) -> bool:
         """Write a derived file if its bytes differ; a hand-edited one is copied aside first. True if it was written."""
@@ -190,6 +206,10 @@ class Home:
     def _write_units(self, units: Sequence[write.Unit], gone: Sequence[str] = ()) -> None:
         try:
             sync.put(self.index, units, gone)
+            if "numpy" in sys.modules:  # else nothing has been embedded in this process, and a write does not wait for it
+                from strata.meaning import keep_up
+
+                keep_up(self.index, self.config)
         except (sqlite3.Error, Busy, CannotWrite) as error:
             log.warning("index: %s", error)
             self.notices.append(f"the record is safe on disk, but the index could not take it ({error}); try: strata sync")

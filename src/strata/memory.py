@@ -405,6 +405,12 @@ class Memory:
 
         return decay(self.home)
 
+    def embed(self, progress: Progress | None = None, tell: Callable[[str], None] | None = None) -> dict[str, Any]:
+        """Bring the vectors up to the records and write _embeddings.json; `tell` hears what is sent where."""
+        from strata.verbs.embedding import embed
+
+        return embed(self.home, providers=self.providers, progress=progress, tell=tell)
+
     def core(self) -> str:
         from strata.verbs.reports import core
 

@@ -110,9 +110,11 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, od
     gone = {name for name in gone if _read_anyway(tree, name, alive)}
     index.adopt()
     done, touched = 0, None
+    # Another process may have filled the index since it was looked at.
+    fresh = not known and index.db.execute("SELECT 1 FROM documents LIMIT 1").fetchone() is None
     for batch in _batches(_read_all(tree, alive, gone, odd)):
         units = list(own_ids(index, batch, gone))
-        write.put(index.db, units, fresh=not known)
+        write.put(index.db, units, fresh=fresh)
         touched = _take_facts(index, units, (), touched)
         done += len(batch)
         if progress:

@@ -19,6 +19,7 @@ from strata import __version__
 from strata.errors import Conflict, Damaged, Invalid, Provider
 from strata.files.paths import EXPORTS
 from strata.home import Home
+from strata.model.record import KINDS
 from strata.model.times import day
 
 Progress = Callable[[int, int], None]
@@ -57,6 +58,7 @@ RUNGS = (
     Rung(name="reflection", call="reports:reflection_rung", reads=("note", "episode"), files=("REFLECTION.md",), usage=True),
     Rung(name="exports", call="exports:rung", reads=("chunk", "note", "edge"), files=EXPORTS),
     Rung(name="garden", call="memos:proposal_lines", reads=("memo",), proposes=True),
+    Rung(name="embeddings", call="embedding:rung", reads=KINDS, files=("_embeddings.json",), daily=True),
     Rung(name="commit", call="tending:commit"),
 )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 ID = "c1b2c3d4-e5f6-7890-abcd-ef1234567890"
@@ -102,15 +100,13 @@ def test_a_broken_note_is_named_and_the_rest_goes_on(mem, put, text):
 
 def test_a_note_of_ten_megabytes_is_kept_found_and_scored(mem, run):
     text = ("lorem ipsum dolor " * 600_000)[:10_000_000] + " needle"
-    began = time.monotonic()
     note = mem.note("Large", text)
 
     assert mem.get(note.id).record.text == text
-    assert [hit.id for hit in mem.recall("needle", budget=500).hits if hit.kind == "note"] == [note.id]
+    assert [hit.id for hit in mem.recall("needle", depth="summary").hits if hit.kind == "note"] == [note.id]
     mem.upkeep()
     assert "[Large]" not in mem.show("core")  # general notes have no section
     assert run("graph", note.id).code == 0
-    assert time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\n"])

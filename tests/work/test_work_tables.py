@@ -152,12 +152,16 @@ def test_access_counts_survive_an_edit_and_a_rebuild(mem, work):
 def test_the_tables_come_back_from_the_files_alone(mem, work):
     mem.agent("lee", parent="kim")
     mem.link(mem.record(goal="g", task_type="other", success=True, summary="s").id, "caused_by", work.id)
-    tables = ("agents", "memories", "memory_files", "memory_links")
-    before = {table: sorted(rows(mem, f"SELECT * FROM {table}"), key=str) for table in tables}
+    listed = {"agents": AGENTS, "memories": MEMORIES[:-1], "memory_files": FILES, "memory_links": LINKS}
 
+    def tables():
+        return {table: sorted(rows(mem, f"SELECT {', '.join(column[0] for column in columns)} FROM {table}"), key=str)
+                for table, columns in listed.items()}
+
+    before = tables()
     mem.reindex()
 
-    assert {table: sorted(rows(mem, f"SELECT * FROM {table}"), key=str) for table in tables} == before
+    assert tables() == before
 
 
 @pytest.mark.parametrize("query", ["DELETE FROM memories", "UPDATE memories SET importance = 1", "DROP TABLE memories",
@@ -177,3 +181,25 @@ def test_a_query_that_does_not_end_is_stopped(mem, monkeypatch):
 
     with pytest.raises(Invalid, match="seconds"):
         mem.sql("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n")
+
+
+@pytest.mark.clause("work-73", "work-83")
+@pytest.mark.usefixtures("work")
+def test_upkeep_brings_a_works_embedding_into_the_table(mem):
+    mem.upkeep()
+
+    vector = one(mem, "SELECT embedding FROM memories")["embedding"]
+    assert len(vector) > 0
+    assert len(vector) % 4 == 0
+
+
+@pytest.mark.clause("work-83")
+def test_a_work_is_found_by_meaning_at_the_next_recall_and_at_once_when_the_embedder_is_loaded(mem):
+    from strata.index import vectors
+
+    mem.record(goal="Repair the automobile engine", task_type="bug_fix", success=True, summary="It runs")
+    assert mem.recall("fixing a car motor").hits[0].title == "Repair the automobile engine"
+
+    mem.record(goal="Bake a loaf of bread", task_type="other", success=True, summary="Crusty")
+    held, = vectors.all_sets(mem.home.db)
+    assert vectors.count_missing(mem.home.db, held) == 0

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import NamedTuple
 
+from strata.model.chunk import Chunk
 from strata.model.sentence_ends import sentences
 
 _QUESTION = re.compile(r"[?？؟][\"'”’)\s]*\Z")
@@ -215,3 +216,19 @@ def find_related(new: Neighbour, others: Iterable[Neighbour]) -> tuple[str, ...]
         return ()
     shared = ((len(mine.intersection(tag.casefold() for tag in other.tags)), other.created, other.id) for other in others)
     return tuple(found[2] for found in nlargest(RELATED_AT_MOST, (found for found in shared if found[0])))
+
+
+def in_order(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Chunks as they were said: by time, and within one second each behind the one it follows."""
+    known = {chunk.id: chunk for chunk in chunks}
+    steps: dict[str, int] = {}
+    for chunk in known.values():
+        chain: list[str] = []
+        here: Chunk | None = chunk
+        while here and here.id not in steps and here.id not in chain:
+            chain.append(here.id)
+            before = known.get(here.links.follows[0]) if here.links.follows else None
+            here = before if before and before.metadata.created == here.metadata.created else None
+        first = steps[here.id] + 1 if here and here.id in steps else 0
+        steps |= {id: first + at for at, id in enumerate(reversed(chain))}
+    return sorted(known.values(), key=lambda chunk: (chunk.created, steps[chunk.id], chunk.id))

@@ -10,6 +10,7 @@ import re
 
 from strata.derive.english_verbs import conjugate
 from strata.derive.language import Language, TimeWord
+from strata.model.facts_table import SINGLE_VALUED, SINGLE_VALUED_LIKE
 
 
 def _words(text: str) -> frozenset[str]:
@@ -243,12 +244,9 @@ ENGLISH = Language(
         which his its their theirs hers"""),
     standing={"always": "asks to always", "never": "asks to never"},
     forbids={"must": "must not", "should": "should not", "can": "cannot", "might": "may not", "will": "must not"},
-    single_valued=frozenset({
-        "lives in", "lives at", "works at", "works for", "works as", "is named", "is called", "is married to",
-        "is engaged to", "is from", "was born in", "was born on", "is based in", "studies at", "reports to", "runs on",
-        "listens on", "is hosted on", "is deployed on", "is deployed to", "defaults to", "is written in"}),
+    single_valued=SINGLE_VALUED,
     asunder=_words("as with for since because and together"),
-    single_valued_patterns=re.compile(r"favou?rite .{1,60}|preferred .{1,60}"),
+    single_valued_patterns=re.compile(SINGLE_VALUED_LIKE),
     times=_TIMES,
     time_hint=re.compile(r"\d|ago\b|\bback\b|day|week|month|year|night|morning|afternoon|evening|tomorrow|spring|summer|autumn"
                          r"|\bfall\b|winter|recently|lately|\bsoon|future|later|now|currently|moment|present"

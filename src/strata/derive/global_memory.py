@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from strata.errors import Invalid
-from strata.model.dialog import FACT_TYPES, Fact, GlobalMemory, Topic, TopicState
+from strata.model.dialog import FACT_TYPES, GLOBAL_SCHEMA, Fact, GlobalMemory, Topic, TopicState
 from strata.model.ids import normal
 
 ACTIVE_TOPICS = 20
@@ -59,7 +59,7 @@ def build_global(topics: Iterable[Topic], *, tiers: Sequence[Tier] = TIERS, caps
     known = sorted(topics, key=lambda topic: topic.topic)
     recent = sorted(known, key=lambda topic: topic.last_entry_ts, reverse=True)[:active]
     return GlobalMemory(
-        updated=max((topic.updated for topic in known), default=""),
+        schema=GLOBAL_SCHEMA, updated=max((topic.updated for topic in known), default=""),
         active_topics=tuple({"topic": topic.topic, "last_entry_ts": topic.last_entry_ts, "entry_count": topic.entry_count,
                              "state": _snapshot(topic.state)} for topic in recent),
         do_not_forget=tuple(_shown(tier, topic, fact) for tier, topic, fact in _select(known, tiers, caps)))

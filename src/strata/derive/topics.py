@@ -15,7 +15,7 @@ from typing import NamedTuple
 from strata.derive.english import ENGLISH
 from strata.derive.language import Language
 from strata.derive.sentences import prose, sentences
-from strata.model.dialog import FACT_TYPES, Entry, Fact, Topic, TopicState, Turn
+from strata.model.dialog import FACT_TYPES, TOPIC_SCHEMA, Entry, Fact, Topic, TopicState, Turn
 from strata.model.ids import slug
 from strata.model.text import first_sentence
 from strata.model.words import key_words
@@ -199,7 +199,7 @@ def assemble(topic: str, facts: Sequence[Fact], state: TopicState, *, inputs: st
              updated: str) -> Topic:
     """The topic memory: all facts but those a person rejected. `updated` is the time of what it stands on, not of building."""
     shown = tuple(fact for fact in facts if fact.user_fact_score != 0)
-    return Topic(topic=topic, updated=updated, fingerprint=inputs, entry_count=entries, last_entry_ts=last_entry, state=state,
+    return Topic(schema=TOPIC_SCHEMA, topic=topic, updated=updated, fingerprint=inputs, entry_count=entries, last_entry_ts=last_entry, state=state,
                  facts=shown)
 
 

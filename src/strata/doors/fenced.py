@@ -7,6 +7,7 @@ mark is fresh for every answer. Used by the MCP door and by the hooks.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from typing import Any
@@ -38,7 +39,7 @@ def answer(gives: str, value: Any, source: str) -> tuple[dict[str, Any], str]:
 def hit_lines(hit: Mapping[str, Any]) -> str:
     """One hit as text: what it is and where it comes from, then what it says."""
     origin = hit.get("origin") or {}
-    marks = [f"{hit.get('kind')} {hit.get('id')}", str(hit.get("created") or "")[:10], _who(origin)]
+    marks = [f"{hit.get('kind')} {_short(str(hit.get('id')))}", str(hit.get("created") or "")[:10], _who(origin)]
     if hit.get("tags"):
         marks.append("tags " + ", ".join(map(str, hit["tags"])))
     if hit.get("superseded_by"):
@@ -47,6 +48,12 @@ def hit_lines(hit: Mapping[str, Any]) -> str:
     for near in hit.get("context") or ():
         parts.append(f"({near.get('title') or near.get('id') or 'beside it'}) {near.get('text', '')}")
     return "\n".join(part for part in parts if part)
+
+
+def _short(id: str) -> str:
+    """Enough of an id to ask for it again; the rest of a UUID costs an agent as much as a sentence."""
+    found = re.match(r"(?:[a-z]+_)?[0-9a-f]{8}(?=-[0-9a-f]{4}-)", id)
+    return found[0] if found else id
 
 
 def _who(origin: Mapping[str, Any]) -> str:

@@ -97,31 +97,23 @@ class Gate:
         return None
 
     async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the body on, counting; one that turns out too long ends the request."""
-        seen, started = 0, False
-
-        async def counted() -> MutableMapping[str, Any]:
-            nonlocal seen
+        """Take the body in before anybody else sees it; one that turns out too long ends the request."""
+        body, last = bytearray(), False
+        while not last:
             message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self.max_body:
-                raise _TooLong
-            return message
-
-        async def watched(message: MutableMapping[str, Any]) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self.app(scope, counted, watched)
-        except _TooLong:
-            if not started:
+            if message["type"] != "http.request":
+                return  # the client went away in the middle
+            body += message.get("body", b"")
+            last = not message.get("more_body", False)
+            if len(body) > self.max_body:
                 await _refuse(send, 413, "too_large", f"a request may have {self.max_body >> 20} MB")
+                return
+        waiting = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
+        async def replayed() -> MutableMapping[str, Any]:
+            return waiting.pop() if waiting else await receive()
 
-class _TooLong(Exception):
-    """A body without end."""
+        await self.app(scope, replayed, send)
 
 
 async def _refuse(send: Send, status: int, code: str, message: str) -> None:

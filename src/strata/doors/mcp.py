@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from strata.memory import Memory
 
 BUDGET = 1_000
+FENCE_TOKENS, HEAD_TOKENS = 60, 25  # what stands round an answer, and over each hit in it
 SCHEME = "memory://"
 PAGES = {"core": "CORE.md", "global": "GLOBAL_MEMORY.md"}
 INSTRUCTIONS = (
@@ -94,8 +95,8 @@ def _listed(tool: Tool) -> types.Tool:
 async def _call(keeper: Keeper, tools: Sequence[Tool], name: str, arguments: dict[str, Any]) -> types.CallToolResult:
     try:
         tool = table.find(tools, name)
-        if tool.name == "recall" and arguments.get("budget") is None:
-            arguments = {**arguments, "budget": BUDGET}
+        if tool.name == "recall":
+            arguments = _within_budget(arguments)
         value = await keeper.ask(lambda mem: (table.call(mem, tool, arguments), mem.notices))
         shown, text = answer(tool.gives, value[0], f"strata {tool.name}")
         if value[1]:
@@ -103,6 +104,16 @@ async def _call(keeper: Keeper, tools: Sequence[Tool], name: str, arguments: dic
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=shown)
     except Exception as error:  # a door: whatever happens, the stream stays whole
         return types.CallToolResult(content=[types.TextContent(type="text", text=_complaint(error))], is_error=True)
+
+
+def _within_budget(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The whole answer keeps to the budget, so that what stands round the recalled text is taken off it."""
+    budget, limit = arguments.get("budget", BUDGET), arguments.get("limit", 10)
+    if not isinstance(budget, int) or not isinstance(limit, int) or budget < 1:
+        return arguments  # the row says what is wrong with it
+    most = max(1, min(limit, budget // (4 * HEAD_TOKENS)))
+    return {**arguments, "limit": most if limit > most else limit,
+            "budget": max(budget // 2, budget - FENCE_TOKENS - HEAD_TOKENS * max(0, min(limit, most)))}
 
 
 def _complaint(error: Exception) -> str:

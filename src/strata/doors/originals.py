@@ -13,12 +13,14 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from strata.derive.chunks import in_order
 from strata.errors import Damaged, Invalid, NotFound
 from strata.index import read
 from strata.memory import Memory
 from strata.model.chunk import Chunk
 from strata.model.filter import make_filter
 from strata.model.ids import check_chunk_id
+from strata.model.link import CHUNK_TYPES
 from strata.model.shape import read_strings
 from strata.model.times import zulu
 
@@ -103,7 +105,7 @@ class ChunkStore:
         found = [self._read(row.id, "list") for row in rows if conversation_id in (None, row.conversation or "")]
         home.fold_usage()
         _log.info("list %d chunks", len(found))
-        return [self._shown(chunk) for chunk in found if chunk]
+        return [self._shown(chunk) for chunk in in_order(chunk for chunk in found if chunk)]
 
     def get_stats(self) -> dict[str, Any]:
         """How many chunks there are, of which types, in how many conversations, and how many lie in the archive."""
@@ -129,13 +131,18 @@ class ChunkStore:
         return record if isinstance(record, Chunk) else None
 
     def _shown(self, chunk: Chunk) -> Chunk:
-        """The chunk with its use so far: the number in its file plus what the ledger counted."""
-        row = read.find(self.mem.home.db, chunk.id)
+        """The chunk with its use so far (the number in its file plus the ledger's) and without links to forgotten ones."""
+        db = self.mem.home.db
+        row = read.find(db, chunk.id)
         if row is None:
             return chunk
-        usage = read.usage_of(self.mem.home.db, row)
+        usage = read.usage_of(db, row)
         last = zulu(usage.last) if usage.last is not None else None
-        return chunk.replace(metadata=chunk.metadata.replace(access_count=usage.count, last_accessed=last))
+        linked = [link.target for link in chunk.all_links()]
+        hidden = {id for id in linked if read.archived(db, id) and not read.find(db, id)}
+        links = chunk.links.replace(**{word: tuple(id for id in getattr(chunk.links, word) if id not in hidden)
+                                       for word in CHUNK_TYPES[1:]}) if hidden else chunk.links
+        return chunk.replace(metadata=chunk.metadata.replace(access_count=usage.count, last_accessed=last), links=links)
 
 
 class _Builder:

@@ -50,7 +50,7 @@ def _accept(mem: Memory, given: dict[str, Any]) -> Any:
 
 def _review(mem: Memory, given: dict[str, Any]) -> Any:
     fact, undo = given.pop("fact_id"), given.pop("undo", False)
-    return mem.review(fact, by=mem.home.trust, **({"score": None} if undo else {}), **given)
+    return mem.review(fact, **(given | {"score": None} if undo else given))
 
 
 MORE: tuple[Tool, ...] = (

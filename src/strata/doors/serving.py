@@ -36,7 +36,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         raise Usage(f"port {port} of {host} cannot be used: {error.strerror}", "choose another with --port") from None
-    listening.set_inheritable(False)
+    listening.listen(256)  # whoever calls from now on is answered, if a moment later
     return listening
 
 

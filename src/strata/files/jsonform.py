@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from strata.errors import Damaged
@@ -12,6 +12,8 @@ from strata.files.markdown import text_of
 
 # Our own schema names; one of these with a higher version than the reader knows is refused, a missing or foreign one is read.
 SCHEMAS = {"entry_meta": 1, "entry_summary": 1, "topic_memory": 1, "global_memory": 1}
+# The one place of compatibility: a schema id that is no longer written → what turns its object into the next version's.
+UPGRADES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
 def read_object(data: bytes) -> dict[str, Any]:
@@ -29,6 +31,15 @@ def read_object(data: bytes) -> dict[str, Any]:
     if re.search(r"\\u[dD][89a-fA-F]", text) and (half := re.search("[\ud800-\udfff]", json.dumps(found, ensure_ascii=False))):
         raise Damaged(f"holds half a sign (\\u{ord(half[0]):04x})", "complete or remove it", flaw="encoding", line=1)
     check_schema(found)
+    return _current(found)
+
+
+def _current(found: dict[str, Any]) -> dict[str, Any]:
+    """The object in today's shape, whatever version its file has."""
+    seen: set[str] = set()
+    while (schema := str(found.get("schema"))) in UPGRADES and schema not in seen:
+        seen.add(schema)
+        found = UPGRADES[schema](found)
     return found
 
 

@@ -190,9 +190,13 @@ def write_memo(memo: Memo) -> bytes:
     if memo.supersedes:
         lines.append(f"**Supersedes:** {', '.join(memo.supersedes)}")
     if memo.origin:
-        lines.append("**Origin:** " + " ".join(f"{key}={str(value).replace(' ', '_')}"
-                                               for key, value in memo.origin.to_dict().items() if value != ""))
+        lines.append(f"**Origin:** {_memo_origin(memo)}")
     return ("\n".join(lines) + f"\n---\n{memo.text}\n").encode()
+
+
+def _memo_origin(memo: Memo) -> str:
+    told = memo.origin.to_dict() if memo.origin else {}
+    return " ".join(f"{key}={str(value).replace(' ', '_')}" for key, value in told.items() if value != "")
 
 
 def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
@@ -205,7 +209,7 @@ def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
         head, count = re.subn(r"^# +[^\r\n]*", lambda _: f"# {new.title}", head, count=1, flags=re.MULTILINE)
         head = head if count else f"# {new.title}{newline}{head}"
     for key, was, now in (("Category", old.category, new.category), ("Tags", old.tags, new.tags),
-                          ("Supersedes", old.supersedes, new.supersedes)):
+                          ("Supersedes", old.supersedes, new.supersedes), ("Origin", _memo_origin(old), _memo_origin(new))):
         if was == now:
             continue
         if key == "Supersedes" and not now:

@@ -225,10 +225,11 @@ def fact_of(db: sqlite3.Connection, record: str, as_of: float | None = None) -> 
 
 
 def facts_of(db: sqlite3.Connection, topic: str, as_of: float | None = None) -> list[Fact]:
-    """A topic's facts table, oldest first."""
-    slots = db.execute("SELECT DISTINCT slot FROM said WHERE topic = ?", (topic,)).fetchall()
-    found = [fact for slot, in slots for fact, _, _ in _settled(db, slot, topic, until=_until(as_of))]
-    return sorted(found, key=lambda fact: (fact.entry_ts, fact.entry_id, fact.turn or 0, str(fact.id)))
+    """A topic's facts table, in the order it was first said."""
+    slots = db.execute("SELECT slot, min(mark) AS first FROM said WHERE topic = ? GROUP BY slot ORDER BY first, slot",
+                       (topic,)).fetchall()
+    found = [fact for slot, _ in slots for fact, _, _ in _settled(db, slot, topic, until=_until(as_of))]
+    return sorted(found, key=lambda fact: (fact.entry_ts, fact.entry_id, fact.turn or 0))
 
 
 def last_review(db: sqlite3.Connection, topic: str) -> str:

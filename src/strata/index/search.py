@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from strata.index.filters import where
 from strata.index.read import resolve
 from strata.model.filter import Filter
+from strata.model.record import tail_of
 from strata.model.text import fold
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _FROM = f"SELECT {_COLUMNS} FROM passages p JOIN records r ON r.n = p.record"
 _SEEDS = f"{_FROM} WHERE p.n IN (SELECT value FROM json_each(?))"
 _FIRST = f"{_FROM} WHERE p.ord = 0 AND r.id IN (SELECT value FROM json_each(?))"
 _SAME_RECORD = f"{_FROM} WHERE p.record = ? AND p.ord BETWEEN ? AND ? ORDER BY p.ord"
+_SAME_RECORDS = f"""SELECT DISTINCT {_COLUMNS} FROM json_each(?) w JOIN passages p ON p.record = w.value ->> 0
+AND p.ord BETWEEN w.value ->> 1 AND w.value ->> 2 JOIN records r ON r.n = p.record"""
 _TALK = f"{_FROM} WHERE r.conversation = ? AND r.kind = 'chunk' AND (r.created, r.place, r.n)"
 _EARLIER = f"{_TALK} < (?, ?, ?) ORDER BY r.created DESC, r.place DESC, r.n DESC, p.ord DESC LIMIT ?"
 _LATER = f"{_TALK} > (?, ?, ?) ORDER BY r.created, r.place, r.n, p.ord LIMIT ?"
@@ -160,6 +163,16 @@ def around(db: sqlite3.Connection, passage: Passage, reach: int) -> list[Passage
     return [Passage(*row) for row in rows]
 
 
+def around_all(db: sqlite3.Connection, passages: Iterable[Passage], reach: int) -> Iterator[Passage]:
+    """The same for many passages at once, in no order; what is no dialog has no neighbours."""
+    talks = [passage for passage in passages if passage.strand is not None]
+    spans = [(passage.record, passage.ord - reach, passage.ord + reach) for passage in talks if passage.kind == "entry"]
+    yield from (Passage(*row) for row in db.execute(_SAME_RECORDS, (json.dumps(spans),)))
+    for passage in talks:
+        if passage.kind == "chunk":
+            yield from around(db, passage, reach)
+
+
 def hops(db: sqlite3.Connection, ids: Sequence[str]) -> list[Hop]:
     """The records one telling link away from these."""
     return [Hop(*row) for row in db.execute(_HOPS, (json.dumps(list(ids)),)) if row[0] != row[1]]
@@ -216,11 +229,7 @@ def _token(db: sqlite3.Connection, token: str, whole: str) -> Iterator[tuple[str
 
 def _touching(db: sqlite3.Connection, path: str) -> list[str]:
     """Works that touched a file, newest first; the path is compared by whole segments from its end."""
-    bare = path.replace("\\", "/").rstrip("/").removeprefix("./").lstrip("/")
-    name = bare.rsplit("/", 1)[-1]
-    stored = [one for one, in db.execute("SELECT file_path FROM file_names WHERE name = ?", (name,))
-              if f"/{one}".replace("\\", "/").endswith(f"/{bare}")]
-    marks = ",".join("?" * len(stored))
-    query = (f"SELECT DISTINCT m.id FROM memory_files f JOIN memories m ON m.id = f.memory_id WHERE f.file_path IN ({marks}) "
-             "ORDER BY m.created_at DESC LIMIT ?")
-    return [id for id, in db.execute(query, [*stored, HANDLES])] if stored else []
+    tail = tail_of(path)
+    query = ("SELECT DISTINCT m.id FROM file_names x JOIN memory_files f ON f.file_path = x.file_path "
+             "JOIN memories m ON m.id = f.memory_id WHERE x.tail >= ? AND x.tail < ? ORDER BY m.created_at DESC LIMIT ?")
+    return [id for id, in db.execute(query, (tail, tail[:-1] + "0", HANDLES))] if tail else []

@@ -244,5 +244,6 @@ class GlobalMemory(Shape):
 
     def card(self) -> Card:
         lines = [f"{topic.get('topic', '')}: {(topic.get('state') or {}).get('summary', '')}" for topic in self.active_topics]
+        levels = [fact.get("trust") for fact in self.do_not_forget if isinstance(fact, Mapping)]
         return Card(id="global", kind="global", type="global", title=self.title, created=self.created, importance=0.5,
-                    text="\n".join(line for line in lines if line))
+                    text="\n".join(line for line in lines if line), trust="outside" if "outside" in levels else "agent")

@@ -47,6 +47,11 @@ class Remote:
         self._first_seconds, self._seconds = first_seconds, seconds
         self._answered = False
 
+    @property
+    def address(self) -> str:
+        """Where the texts go."""
+        return self._url
+
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
         import numpy as np
 

@@ -68,10 +68,8 @@ def best(scores: NDArray[np.floating], limit: int = SEEDS) -> Ints:
 def with_neighbours(db: sqlite3.Connection, seeds: Iterable[int]) -> list[Passage]:
     """The seeds and, for turns of a dialog, what was said around them, as far as what is ranked looks."""
     found = {passage.n: passage for passage in search.read_passages(db, seeds)}
-    for seed in list(found.values()):
-        if seed.strand is not None:
-            for passage in search.around(db, seed, RANKED + REACH):
-                found.setdefault(passage.n, passage)
+    for passage in search.around_all(db, list(found.values()), RANKED + REACH):
+        found.setdefault(passage.n, passage)
     return list(found.values())
 
 

@@ -19,7 +19,7 @@ from strata.model.hit import Hit
 from strata.model.record import DEPTHS
 from strata.model.shape import plain
 from strata.model.text import first_sentence, fold
-from strata.providers.tokens import count_tokens
+from strata.providers.tokens import count_many, count_tokens
 from strata.recall.depth import render
 from strata.recall.finding import Candidate, Found
 
@@ -134,17 +134,15 @@ def _with_context(home: Home, found: Found, hits: list[tuple[Candidate, Hit]], l
     shown: list[list[tuple[Passage, int]]] = [[] for _ in hits]
     lines = [list(_line(home, found, one, BESIDE if left is None else REACH)) for one, _ in hits]
     for step in range(BESIDE if left is None else REACH):
-        for at, line in enumerate(lines):
-            for passage in line[step] if step < len(line) else ():
-                if passage.n in taken or fold(passage.text) in told:
-                    continue
-                tokens = count_tokens(passage.text)
-                if left is not None and tokens > left:
-                    lines = [[]] * len(lines)
-                    break
+        near = [(at, passage) for at, line in enumerate(lines) if step < len(line) for passage in line[step]
+                if passage.n not in taken and fold(passage.text) not in told]
+        for (at, passage), tokens in zip(near, count_many([passage.text for _, passage in near]), strict=True):
+            if passage.n not in taken and (left is None or tokens <= left):
                 taken.add(passage.n)
                 left = None if left is None else left - tokens
                 shown[at].append((passage, tokens))
+        if left is not None and left < SPARE:
+            break
     for (_, hit), around in zip(hits, shown, strict=True):
         around.sort(key=lambda item: (item[0].created, item[0].place, item[0].record, item[0].ord))
         context = [_neighbour(passage, tokens) for passage, tokens in around]

@@ -27,7 +27,7 @@ def render(record: Any, depth: str, *, passage: str = "", beside: str = "", link
         around = _around(links, usage) if depth == "complete" else ""
         return f"{shown}\n\n{around}" if around else shown
     whole = body(record)
-    opening = _opening(record.title, first_sentence(whole, 200))
+    opening = _opening(record.title or first_sentence(whole), first_sentence(whole, 200))
     if depth == "summary":
         return opening
     if depth in ("outcome", "reasoning"):
@@ -56,6 +56,10 @@ def body(record: Any) -> str:
         return f"{record.title}\n“{record.sentence}”" if record.sentence else str(record.title)
     if record.kind == "note":
         return str(record.prose())
+    if record.kind == "work":
+        from strata.model.work_depth import render as render_work
+
+        return render_work(record, "full")
     if record.kind in ("topic", "chapter", "wisdom", "global", "agent"):
         return _lists(record)
     return str(record.text)

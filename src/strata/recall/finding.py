@@ -33,6 +33,7 @@ RECENT, HALF_LIFE = 0.3, 30.0  # for what is new, halved every so many days
 PINNED = 1.0
 SUNK = -8.0
 LINKED, HEADS = 0.35, 5  # share of its neighbour's score that a link brings, for neighbours among so many best
+FLOOR = 0.30  # the cosine below which a passage without any of the question's words, its own or nearby, is no answer
 SLACK = 24  # candidates weighed beyond three times what is wanted
 DAY = 86_400.0
 
@@ -118,7 +119,8 @@ def _by_passage(home: Home, found: Found, felt: Sense | None, named: dict[str, s
     parts = rank(columns, weights, asks_when=question.asks_when)
     scores = np.sum(list(parts.values()), axis=0)
     order = np.lexsort((columns.numbers, -scores))
-    kept = [row for row in order[columns.ranked[order]].tolist() if found.passes(passages[row])]
+    near = columns.ranked & ((parts["cover"] > 0) | (columns.likeness >= FLOOR) | np.isin(columns.numbers, openings))
+    kept = [row for row in order[near[order]].tolist() if found.passes(passages[row])]
     must = set(openings)
     best = []
     for at, row in enumerate(kept):

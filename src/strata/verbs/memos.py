@@ -22,7 +22,7 @@ from strata.model.times import minute, parse_time, zulu
 from strata.verbs.notes import check_text
 
 if TYPE_CHECKING:
-    from strata.derive.gardening import Proposal
+    from strata.derive.protocol import Proposal
     from strata.derive.triggers import MemoDraft, Trigger
     from strata.model.dialog import Turn
 
@@ -56,7 +56,7 @@ def memo(
 
 def supersede(home: Home, new: str, old: str) -> None:
     """The new memo says what it replaces, and the old one is marked; recall lets it sink."""
-    from strata.derive.gardening import deprecation_note
+    from strata.derive.protocol import deprecation_note
 
     fresh = home.load(new)
     if old not in fresh.record.supersedes:
@@ -143,7 +143,7 @@ def line(proposal: Proposal) -> str:
 
 def propose(home: Home) -> list[Proposal]:
     """What to supersede and what to consolidate, among memos that people and agents wrote."""
-    from strata.derive.gardening import find_proposals
+    from strata.derive.protocol import find_proposals
 
     return find_proposals(_all_memos(home))
 

@@ -16,6 +16,7 @@ from strata.derive import reflection as reflection_page
 from strata.derive.similar import (
     InsightProposal,
     MergeProposal,
+    Pair,
     find_clusters,
     find_pairs,
     propose_insights,
@@ -24,12 +25,12 @@ from strata.derive.similar import (
 from strata.errors import Invalid, NotFound
 from strata.files import paths
 from strata.home import Home
+from strata.index import vectors
 from strata.model.decay import Standing
 from strata.model.ids import derived_uuid
 from strata.model.note import Note
 from strata.model.times import day
 from strata.verbs.decay import standings, state_moment
-from strata.verbs.edges import first_passages
 
 CORE, REFLECTION = "CORE.md", "REFLECTION.md"
 PAGES = {"core": CORE, "reflection": REFLECTION, "global": "GLOBAL_MEMORY.md"}
@@ -178,13 +179,7 @@ def _refuse_agents(home: Home) -> None:
 def propose(home: Home, notes: Sequence[Standing]) -> tuple[list[list[str]], list[tuple[str, MergeProposal]],
                                                             list[tuple[str, InsightProposal]]]:
     """Clusters of titles by meaning, merges, insights; each proposal under a key that stays the same."""
-    from strata.providers.static import Static
-
-    if len(notes) < 2:
-        return [], [], []
-    numbers = dict(home.db.execute("SELECT id, n FROM records WHERE kind = 'note'").fetchall())
-    texts = first_passages(home, [numbers[note.id] for note in notes])
-    pairs = find_pairs(Static().embed([f"{note.title}. {texts.get(numbers[note.id], '')}" for note in notes]))
+    pairs = _alike(home, notes)
     clusters = find_clusters(len(notes), pairs)
     linked = home.db.execute("SELECT a, b, said FROM links WHERE said IN ('ALTERNATIVE_TO', 'BUILDS_ON', 'FOLLOWS')").fetchall()
     apart = {frozenset((a, b)) for a, b, _ in linked}
@@ -196,6 +191,21 @@ def propose(home: Home, notes: Sequence[Standing]) -> tuple[list[list[str]], lis
     return ([[notes[place].title for place in cluster] for cluster in clusters],
             [(_key(one.keep, one.absorb), one) for one in propose_merges(notes, pairs, apart=apart)],
             [(_key(*sorted(one.members)), one) for one in propose_insights(notes, clusters, known)])
+
+
+def _alike(home: Home, notes: Sequence[Standing]) -> list[Pair]:
+    """Notes near each other by the built-in embedder, whose likeness the thresholds are made for."""
+    import numpy
+
+    from strata.meaning import fill
+    from strata.providers.static import Static
+
+    held = fill(home.index, home.config, Static(), notices=home.notices)
+    if held is None:
+        return []
+    known = vectors.first_vectors(home.db, held, "note")
+    empty = numpy.zeros(held.dimension, numpy.float32)
+    return find_pairs(numpy.stack([known.get(note.id, empty) for note in notes])) if notes else []
 
 
 def _key(*ids: str) -> str:

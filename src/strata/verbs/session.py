@@ -196,7 +196,7 @@ def hud(home: Home, *, past: str | None = None, present: str | None = None, futu
 
 
 def _render(home: Home, state: Mapping[str, Any]) -> str:
-    from strata.derive.hud import render_hud
+    from strata.derive.protocol import render_hud
 
     records = home.db.execute("SELECT count(*) FROM records").fetchone()[0]
     memos = home.db.execute("SELECT count(*) FROM records WHERE kind = 'memo'").fetchone()[0]
@@ -261,7 +261,7 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
     Saying it again keeps nothing twice. What cannot be written, or comes from outside and wants a look first, is given
     back as text that can be imported later.
     """
-    from strata.derive.hud import Candidate, render_notes
+    from strata.derive.protocol import Candidate, render_notes
     from strata.verbs.memos import draft_memos, keep_draft
 
     home.ensure_fresh()

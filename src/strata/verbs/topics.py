@@ -310,11 +310,23 @@ def build_global(home: Home) -> GlobalMemory:
             continue
         except Damaged as error:
             home.notices.append(f"{path} {error.message}; it is left out of the global memory")
+    _refuse_newer(home, "GLOBAL_MEMORY.json")
     caps, active = global_memory.read_caps(home.config.caps)
     made = global_memory.build_global(found, tiers=global_memory.read_tiers(home.config.tiers), caps=caps, active=active)
     home.build("GLOBAL_MEMORY.json", write_object(made.to_dict()))
     home.build("GLOBAL_MEMORY.md", global_memory.write_global(made).encode())
     return made
+
+
+def _refuse_newer(home: Home, path: str) -> None:
+    """What a newer Strata built is not built over; anything else that cannot be read is."""
+    try:
+        codec.read_unit(home.tree, path)
+    except NotFound:
+        return
+    except Damaged as error:
+        if error.flaw == "newer-schema":
+            raise
 
 
 def _built_topics(home: Home) -> list[str]:

@@ -58,6 +58,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "stats": ("finding", "show how much of what there is"),
     "upkeep": ("notes", "the nightly round: sync, build, decay, reports"),
     "decay": ("notes", "score how strongly notes still stand, or explain one"),
+    "embed": ("notes", "bring the vectors up to the records, write _embeddings.json"),
     "core": ("notes", "build and show CORE.md"),
     "reflect": ("notes", "find themes, and propose merges and insights"),
     "reflection": ("notes", "build and show REFLECTION.md"),

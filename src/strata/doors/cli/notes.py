@@ -1,4 +1,4 @@
-"""Commands of the notes ladder: merge, edges, graph, tags, decay, core, reflection, reflect, show, upkeep."""
+"""Commands of the notes ladder: merge, edges, graph, tags, decay, embed, core, reflection, reflect, show, upkeep."""
 
 from __future__ import annotations
 
@@ -172,6 +172,16 @@ def _decay_all(desk: Desk) -> None:
     return desk.say(drawn + ", ".join(f"{count} {name}" for name, count in counts.items()))
 
 
+def _embed(desk: Desk) -> None:
+    with desk.progress("embedding") as progress:
+        done = desk.mem.embed(progress, desk.tell)
+    for notice in done["notices"]:
+        desk.tell(notice)
+    lines = [f"{one['provider']} {one['model']}: {one['embedded']} passages embedded"
+             + (f", {one['missing']} missing" if one["missing"] else "") for one in done["sets"]]
+    desk.answer(done, "\n".join([*lines, *(f"wrote {path}" for path in done["written"])]) or "no embedder is configured")
+
+
 def _core(desk: Desk) -> None:
     page = desk.mem.core()
     desk.answer({"page": page}, page.rstrip("\n"))
@@ -259,6 +269,7 @@ COMMANDS = {
                                             "  strata tags suggest 'socket timeouts'"),
     "decay": Command(_decay_arguments, _decay, "  strata decay\n  strata decay a1b2c3\n  strata decay --status fading\n"
                                                "  strata decay --svg decay.svg"),
+    "embed": Command(_no_arguments, _embed, "  strata embed"),
     "core": Command(_no_arguments, _core, "  strata core"),
     "reflection": Command(_no_arguments, _reflection, "  strata reflection"),
     "reflect": Command(_reflect_arguments, _reflect, "  strata reflect\n  strata reflect --accept 1f2e3d4c"),

@@ -51,7 +51,7 @@ def _no_access(desk: Desk) -> int:
     try:
         desk.mem.home.db.execute("SELECT 1")
     except (StrataError, OSError) as error:
-        from strata.derive.hud import render_hud
+        from strata.derive.protocol import render_hud
 
         shown = render_hud(memory=None)
         desk.answer({"hud": shown}, shown.rstrip("\n"))

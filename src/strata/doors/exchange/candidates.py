@@ -25,7 +25,7 @@ def fits(bundle: Bundle) -> bool:
 def read(bundle: Bundle) -> Iterator[Found]:
     if not fits(bundle):
         raise Invalid(f"{bundle.path.name} has no {_SIGN} block")
-    from strata.derive.hud import parse_candidates
+    from strata.derive.protocol import parse_candidates
 
     for memo in parse_candidates(words(bundle.text(bundle.names[0], _MAX_TEXT))):
         yield MemoItem(

@@ -5,8 +5,8 @@ import { KINDS, mark, number } from "./format.js";
 const KNOWN = new Set(KINDS);
 
 /** Bars of {label, parts: {name: count}}; `cursor` is a share of the width. */
-export function bars(columns, { height = 130, cursor = null, label = "Chart", ticks = [] } = {}) {
-  const width = 720, foot = ticks.length ? 18 : 4;
+export function bars(columns, { height = 130, width = 720, cursor = null, label = "Chart", ticks = [] } = {}) {
+  const foot = ticks.length ? 18 : 4;
   const most = Math.max(1, ...columns.map(({ parts }) => Object.values(parts).reduce((a, b) => a + b, 0)));
   const step = width / Math.max(1, columns.length);
   const gap = step > 8 ? 2 : step > 3 ? 0.8 : 0.2;

@@ -2,7 +2,7 @@
 // the middle. Runs in a worker, so the page stays fluent; sends positions until things are calm.
 
 let count = 0, xs, ys, vx, vy, mass, links, degree, alpha = 1, timer = null;
-const REPEL = 900, SPRING = 0.05, REST = 46, PULL = 0.012, DRAG = 0.62, THETA2 = 0.81;
+const REPEL = 5200, SPRING = 0.55, REST = 42, PULL = 0.022, DRAG = 0.6, THETA2 = 0.81;
 
 onmessage = ({ data }) => {
   if (data.nodes) start(data);
@@ -44,7 +44,7 @@ function run() {
 }
 
 function tick() {
-  alpha *= 0.982;
+  alpha *= 0.986;
   for (let i = 0; i < links.length; i += 2) {
     const a = links[i], b = links[i + 1];
     let dx = xs[b] - xs[a], dy = ys[b] - ys[a];

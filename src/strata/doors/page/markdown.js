@@ -4,7 +4,15 @@ import DOMPurify from "./vendor/purify.js";
 import { Marked } from "./vendor/marked.js";
 import { h } from "./dom.js";
 
-const marked = new Marked({ gfm: true, breaks: false });
+const prose = new Marked({ gfm: true, breaks: false });
+const lines = new Marked({ gfm: true, breaks: true }); // for dialogs and lists of short lines, where every line counts
+const FILE = /^(?:\.\/)?((?:chunks|allmemories|topics|work|graph|vault|memories)\/[^?#]+)$/;
+for (const one of [prose, lines]) {
+  one.use({ walkTokens: (token) => { // a link to a file of the home leads to its record
+    const file = token.type === "link" && FILE.exec(token.href);
+    if (file) token.href = `/record/${encodeURIComponent(decodeURI(file[1]))}`;
+  } });
+}
 const ALLOWED = {
   ALLOWED_TAGS: ["p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong",
     "del", "s", "a", "table", "thead", "tbody", "tr", "th", "td", "sup", "sub", "kbd", "mark", "details", "summary"],
@@ -23,11 +31,11 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
 });
 
 /** A text as a sanitised article. */
-export function article(text, name = "prose") {
+export function article(text, name = "prose", { breaks = false } = {}) {
   const box = h("div", { class: name });
   let html;
   try {
-    html = marked.parse(String(text ?? "").slice(0, 400000), { async: false });
+    html = (breaks ? lines : prose).parse(String(text ?? "").slice(0, 400000), { async: false });
   } catch {
     html = null;
   }
@@ -54,4 +62,18 @@ function linkTitles(box) {
     }
     node.replaceWith(...parts, node.data.slice(from));
   }
+}
+
+/** The same, folded to a screenful, with a way to unfold it. */
+export function folded(text, given) {
+  const box = h("div", { class: "fold" }, article(text, "prose small", given));
+  requestAnimationFrame(() => {
+    const inner = box.firstChild;
+    if (inner.scrollHeight <= inner.clientHeight + 8) return;
+    box.classList.add("cut");
+    box.append(h("button", { type: "button", class: "quiet", onclick: (event) => {
+      event.currentTarget.textContent = box.classList.toggle("open") ? "Show less" : "Show all";
+    } }, "Show all"));
+  });
+  return box;
 }

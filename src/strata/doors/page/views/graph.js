@@ -22,7 +22,7 @@ export async function open(stage, { words, go }) {
   show(stage,
     title("Graph", h("span", { class: "count" }, `${number(data.nodes.length)} ${data.nodes.length < data.total ? `of ${number(data.total)} ` : ""}records, ${number(data.links.length)} links`)),
     h("div", { class: "tools" },
-      h("div", { class: "bar" }, KINDS.filter((kind) => shown.has(kind) || kinds.has(kind) || !kinds.size).map((kind) =>
+      h("div", { class: "bar" }, KINDS.filter((kind) => kind !== "page" || shown.has(kind) || kinds.has(kind)).map((kind) =>
         h("button", { type: "button", class: `chip k-${kind}`, "aria-pressed": String(kinds.size ? kinds.has(kind) : shown.has(kind)), onclick: () => {
           if (!kinds.delete(kind)) kinds.add(kind);
           go(address({}));
@@ -94,7 +94,7 @@ function draw(canvas, data, choose, enter) {
       west = Math.min(west, at[i]); east = Math.max(east, at[i]); low = Math.min(low, at[i + 1]); high = Math.max(high, at[i + 1]);
     }
     const { width, height } = canvas.getBoundingClientRect();
-    scale = Math.min(2.2, 0.92 * Math.min(width / (east - west + 40), height / (high - low + 40)));
+    scale = Math.min(2, 0.9 * Math.min(width / (east - west + 40), height / (high - low + 40)));
     left = width / 2 - scale * (west + east) / 2;
     top = height / 2 - scale * (low + high) / 2;
     fitted = done;
@@ -121,7 +121,7 @@ function draw(canvas, data, choose, enter) {
     pen.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * left, ratio * top);
     pen.lineWidth = Math.max(0.5, 0.9 / scale) * 0.9;
     pen.strokeStyle = colour("soft");
-    pen.globalAlpha = near.size ? 0.1 : 0.28;
+    pen.globalAlpha = near.size ? 0.1 : ends.length > 1000 ? 0.28 : 0.5;
     pen.beginPath();
     for (let i = 0; i < ends.length; i += 2) { pen.moveTo(at[2 * ends[i]], at[2 * ends[i] + 1]); pen.lineTo(at[2 * ends[i + 1]], at[2 * ends[i + 1] + 1]); }
     pen.stroke();

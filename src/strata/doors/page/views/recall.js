@@ -4,6 +4,7 @@ import { $, h, say, show, toast } from "../dom.js";
 import { KINDS, empty, mark, number, recordPath, tagsOf, title, when } from "../format.js";
 import { article } from "../markdown.js";
 
+const LINES = new Set(["entry", "chunk", "fact", "work", "topic"]);
 const DEPTHS = ["summary", "outcome", "reasoning", "full", "complete"];
 const FIELDS = [["type", "Type", "text"], ["tags", "Tag", "text"], ["topic", "Topic", "text"], ["project", "Project", "text"],
   ["since", "Since", "date"], ["before", "Before", "date"], ["as_of", "As of", "date"]];
@@ -69,7 +70,7 @@ function hit(one) {
   return h("li", { class: "hit" }, h("h2", {}, h("a", { href: recordPath(one.id) }, one.title)),
     h("p", { class: "meta" }, mark(one.kind, one.type), when(one.created), one.why.map((why) => h("span", { class: "why" }, why)),
       one.superseded_by ? h("a", { class: "sunk-note", href: recordPath(one.superseded_by) }, "superseded") : null, tagsOf(one.tags)),
-    article(one.text, "prose small"),
+    article(one.text, "prose small", { breaks: LINES.has(one.kind) }),
     one.context?.length ? h("details", { class: "more" }, h("summary", {}, "Around it"), one.context.map((near) => article(near.text, "prose small"))) : null);
 }
 

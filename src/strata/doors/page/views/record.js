@@ -4,6 +4,7 @@ import { $, h, show, toast } from "../dom.js";
 import { mark, moment, number, recordPath, tagsOf, title, when } from "../format.js";
 import { article } from "../markdown.js";
 
+const LINES = new Set(["entry", "chunk", "fact", "work", "topic", "global", "chapter", "wisdom"]);
 const MAIN = ["text", "content", "summary"];
 
 export async function open(stage, { rest, go }) {
@@ -15,10 +16,10 @@ export async function open(stage, { rest, go }) {
     form = null;
     show(notice);
     show(stage, notice, data.forgotten ? gone() : null,
-      title(data.title || data.id, h("p", { class: "meta" }, mark(data.kind, data.type), when(data.created), data.pinned ? h("span", {}, "pinned") : null, tagsOf(data.tags))),
+      title(data.title || data.id, h("p", { class: "meta lead" }, mark(data.kind, data.type), when(data.created), data.pinned ? h("span", {}, "pinned") : null, tagsOf(data.tags))),
       data.superseded_by ? h("p", { class: "notice" }, "Something newer takes its place: ", h("a", { href: recordPath(data.superseded_by) }, data.superseded_by)) : null,
       h("div", { class: "about" },
-        h("div", {}, article(data.text), data.forgotten ? null : actions()),
+        h("div", {}, article(data.text, "prose", { breaks: LINES.has(data.kind) }), data.forgotten ? null : actions()),
         h("aside", { "aria-label": "About this record" }, links(), standing(), about(), happened())));
   };
   const gone = () => h("div", { class: "gone" }, h("span", {}, "This record is forgotten: it lies in the archive and is not recalled."),
@@ -49,7 +50,7 @@ export async function open(stage, { rest, go }) {
   const about = () => h("section", {}, h("h2", {}, "About"), h("dl", { class: "facts" }, [
     ["File", data.path], ["Written", data.created ? moment(data.created) : null], ["Changed", data.updated ? moment(data.updated) : null],
     ["By", data.origin ? [data.origin.agent, data.origin.door].filter(Boolean).join(", ") : null], ["Trust", data.origin?.trust], ["Project", data.project],
-    ["Importance", data.importance], ["Used", data.uses ? `${number(data.uses)} times` : "never"], ["Id", data.id],
+    ["Importance", data.importance], ["Used", data.uses ? (data.uses === 1 ? "once" : `${number(data.uses)} times`) : "never"], ["Id", data.id],
   ].filter(([, value]) => value !== null && value !== undefined && value !== "").map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))])));
   const happened = () => (data.history.length ? h("section", {}, h("h2", {}, "History"), h("ol", { class: "log" }, data.history.slice(0, 20).map((one) =>
     h("li", {}, h("b", {}, one.verb), " ", when(one.ts), one.origin?.door ? ` by ${one.origin.door}` : "")))) : null);

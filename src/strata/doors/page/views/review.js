@@ -109,7 +109,7 @@ function factQueue(place, data) {
 }
 
 const triple = (fact) => h("p", { class: "triple" }, fact.subject, " ", h("em", {}, fact.relation), " ", fact.object);
-const button = (label, key, act, more = "") => h("button", { type: "button", class: more, onclick: act }, label, h("kbd", {}, key));
+const button = (label, key, act, more = "") => h("button", { type: "button", class: more, onclick: act }, label, key ? h("kbd", {}, key) : null);
 
 function quote(fact) {
   if (!fact.sentence) return null;

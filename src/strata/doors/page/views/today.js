@@ -2,7 +2,7 @@
 import { get } from "../api.js";
 import { h, show } from "../dom.js";
 import { empty, longDay, moment, number, plural, row, title } from "../format.js";
-import { article } from "../markdown.js";
+import { folded } from "../markdown.js";
 
 export async function open(stage, { data }) {
   draw(stage, data ?? (await get("views/today")));
@@ -15,7 +15,7 @@ function draw(stage, data) {
   show(stage,
     title(longDay(data.date), h("p", { class: "lead" }, kinds.length ? kinds.join(" · ") : "Nothing is kept yet.")),
     waiting(data),
-    data.brief ? h("section", {}, h("h2", {}, "Brief"), h("div", { class: "card" }, article(data.brief, "prose small"))) : null,
+    data.brief ? h("section", {}, h("h2", {}, "Brief"), h("div", { class: "card" }, folded(data.brief, { breaks: true }))) : null,
     h("section", { "aria-labelledby": "changed" }, h("h2", { id: "changed" }, "What changed"),
       data.changed.length ? h("ol", { class: "rows" }, data.changed.map((item) => row(item)))
         : empty("Keep a first note with ", h("code", {}, "strata note"), " or let an agent remember.")),

@@ -1,0 +1,127 @@
+"""Exporting: the whole home or a part of it, as a zip that is a home again, as JSON lines, or as one book."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from strata.memory import Memory
+
+
+@pytest.fixture
+def filled(mem: Memory) -> Memory:
+    mem.init()
+    kettle, stove = mem.note("Kettle", "# Use\n\nIt whistles.", tags=["kitchen"]), mem.note("Stove", "It is hot.", type="problem")
+    mem.link(kettle.id, "SOLVES", stove.id)
+    mem.memo("user_prefers_black_coffee_always", "Black, no sugar.")
+    mem.remember("The pantry is behind the kitchen door.", conversation_id="c-1", tags=["kitchen"])
+    mem.log("user: My name is Ann.\nassistant: Hello Ann.", topic="people")
+    mem.record(intent={"goal": "Mend the kettle", "task_type": "bug_fix"}, outcome={"success": True, "summary": "done"})
+    mem.upkeep()
+    return mem
+
+
+def test_a_zip_holds_every_file_of_the_home_and_opens_as_one(filled: Memory, run: Any, home: Path, tmp_path: Path,
+                                                             snapshot: Any) -> None:
+    (home / "_config.json").write_text('{"embedding_provider": "static", "openai_api_key": "sk-secret"}')
+    target = tmp_path / "all.zip"
+
+    done = run("export", str(target))
+
+    assert done.code == 0, done.err
+    with zipfile.ZipFile(target) as packed:
+        names = set(packed.namelist())
+        packed.extractall(tmp_path / "again")
+    assert names == set(snapshot()) - {"_config.json", "index/metadata_index.json", "index/tag_index.json", "index/link_graph.json"}
+    with Memory(tmp_path / "again") as again:
+        assert again.stats()["kinds"] == filled.stats()["kinds"]
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_same_home_gives_the_same_zip(filled: Memory, run: Any, tmp_path: Path) -> None:
+    for name in ("a.zip", "b.zip"):
+        assert run("export", str(tmp_path / name)).code == 0
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+
+
+def test_json_lines_hold_every_record_in_the_shape_of_the_other_doors(filled: Memory, run: Any, tmp_path: Path) -> None:
+    target = tmp_path / "all.jsonl"
+
+    run("export", str(target))
+
+    lines = [json.loads(line) for line in target.read_text().splitlines()]
+    assert {line["id"] for line in lines} == {item["id"] for item in filled.list(limit=None)[0]}
+    assert all(set(line) == {"id", "kind", "path", "record"} for line in lines)
+    assert next(line for line in lines if line["kind"] == "note")["record"]["text"]
+
+
+def test_a_book_reads_from_front_to_back(filled: Memory, run: Any, tmp_path: Path) -> None:
+    target = tmp_path / "book.md"
+
+    run("export", str(target))
+
+    book = target.read_text()
+    assert book.count("\n# ") + book.startswith("# ") == 1
+    assert "\n## Notes\n" in book
+    assert "\n### Kettle\n" in book
+    assert "\n#### Use\n" in book
+    assert "It whistles." in book
+    assert "Black, no sugar." in book
+    assert "My name is Ann." in book
+
+
+@pytest.mark.parametrize(("words", "kinds"), [
+    (["--kind", "note"], {"note"}), (["--tag", "kitchen"], {"note", "chunk"}), (["--kind", "memo", "--kind", "work"], {"memo", "work"})])
+def test_a_part_is_chosen_by_the_filters_of_recall(filled: Memory, run: Any, tmp_path: Path, words: list[str],
+                                                   kinds: set[str]) -> None:
+    target = tmp_path / "part.jsonl"
+    run("export", str(target), *words)
+    found = {json.loads(line)["kind"] for line in target.read_text().splitlines()}
+    assert found - {"episode"} == kinds
+
+
+def test_a_part_as_a_zip_holds_the_files_of_its_records_only(filled: Memory, run: Any, tmp_path: Path) -> None:
+    target = tmp_path / "part.zip"
+    run("export", str(target), "--kind", "note")
+    with zipfile.ZipFile(target) as packed:
+        assert {name.split("/")[0] for name in packed.namelist()} == {"graph", "strata.toml"}
+
+
+def test_stdout_takes_an_export_too(filled: Memory, run: Any) -> None:
+    done = run("export", "-", "--format", "jsonl", "--kind", "memo")
+    assert json.loads(done.out)["id"] == "user_prefers_black_coffee_always"
+
+
+def test_an_export_counts_as_no_use_and_changes_nothing(filled: Memory, run: Any, tmp_path: Path, snapshot: Any) -> None:
+    before, uses = snapshot(), filled.stats()["uses"]
+    for name in ("a.zip", "a.jsonl", "a.md"):
+        run("export", str(tmp_path / name))
+    assert snapshot() == before
+    assert filled.stats()["uses"] == uses
+
+
+def test_nothing_is_overwritten_without_being_told(filled: Memory, run: Any, tmp_path: Path) -> None:
+    target = tmp_path / "mine.md"
+    target.write_text("mine")
+
+    refused = run("export", str(target))
+
+    assert refused.code == 5
+    assert target.read_text() == "mine"
+    assert run("export", str(target), "--force").code == 0
+
+
+def test_what_makes_no_sense_is_refused(filled: Memory, run: Any, tmp_path: Path, home: Path) -> None:
+    assert run("export", str(tmp_path / "x.docx")).code == 2
+    assert run("export", str(tmp_path / "x"), "--format", "xml").code == 2
+    assert run("export", str(home / "inside.zip")).code == 4
+    assert run("export", str(tmp_path / "nowhere/x.zip")).code == 7
+
+
+def test_an_empty_home_gives_an_empty_export(run: Any, tmp_path: Path) -> None:
+    assert run("export", str(tmp_path / "x.jsonl")).code == 0
+    assert (tmp_path / "x.jsonl").read_text() == ""

@@ -1,0 +1,163 @@
+"""Several processes on one home, and processes that are killed: nothing that was acknowledged is lost.
+
+The full size (8 × 250 records) runs with STRATA_TORTURE=1, as `make torture` does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import Clock
+from strata.memory import Memory
+
+TORTURE = os.environ.get("STRATA_TORTURE") == "1"
+WRITERS, RECORDS, KILLS = 8, 250 if TORTURE else 40, 40 if TORTURE else 8
+
+WRITE = """
+import sys
+from strata.memory import Memory
+name, count = sys.argv[1], int(sys.argv[2])
+with Memory() as mem:
+    for at in range(count):
+        if at % 4 == 3:
+            made = mem.memo(f"{name}_memo_number_n{at}", f"Memo {at} of {name}.")
+        else:
+            made = mem.note(f"{name} {at}", f"Record {at} of {name}.", tags=[name])
+        print(made.id, flush=True)
+    assert mem.notices == [], mem.notices
+"""
+READ = """
+import sys
+from strata.memory import Memory
+looks = 0
+with Memory() as mem:
+    while sys.stdin.readline().strip() == "go":
+        items, total = mem.list(limit=20)
+        for item in items[:3]:
+            mem.get(item["id"])
+        mem.sync()
+        looks += 1
+        print(looks, flush=True)
+"""
+COUNT = """
+import sys
+from strata.errors import Conflict
+from strata.memory import Memory
+with Memory() as mem:
+    for _ in range(int(sys.argv[2])):
+        while True:
+            loaded = mem.home.load(sys.argv[1])
+            new = loaded.record.replace(text=str(int(loaded.record.text) + 1))
+            try:
+                mem.home.change(loaded, new, verb="edited")
+                break
+            except Conflict:
+                continue
+"""
+
+
+def start(code: str, *words: str, home: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", code, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, env={**os.environ, "STRATA_HOME": str(home)})
+
+
+@pytest.mark.clause("dialog-40")
+def test_eight_processes_write_while_another_reads_and_nothing_is_lost(home: Path, clock: Clock) -> None:
+    writers = [start(WRITE, f"writer{at}", str(RECORDS), home=home) for at in range(WRITERS)]
+    reader = start(READ, home=home)
+    looks = 0
+    assert reader.stdin is not None
+    assert reader.stdout is not None
+    while any(writer.poll() is None for writer in writers):
+        reader.stdin.write("go\n")
+        reader.stdin.flush()
+        line = reader.stdout.readline()
+        assert line, reader.stderr and reader.stderr.read()
+        looks = int(line)
+    told = [writer.communicate() for writer in writers]
+    _, complaint = reader.communicate("stop\n")
+
+    assert [(writer.returncode, err) for writer, (_, err) in zip(writers, told, strict=True)] == [(0, "")] * WRITERS
+    assert (reader.returncode, complaint) == (0, "")
+    assert looks > 0
+    acknowledged = {line for out, _ in told for line in out.split()}
+    assert len(acknowledged) == WRITERS * RECORDS
+    with Memory(home, clock=clock) as mem:
+        mem.sync()
+        items, _ = mem.list(limit=None, kind=["note", "memo"])
+        assert {item["id"] for item in items} == acknowledged
+        assert mem.check() == []
+        notes = [item for item in items if item["kind"] == "note"]
+        assert mem.list(kind="episode")[1] == len(notes)
+        audited = [json.loads(line)["id"] for line in (home / "index/audit.log").read_text().splitlines()]
+        assert sorted(audited) == sorted(acknowledged)
+
+
+def test_no_update_is_lost_between_processes(home: Path, clock: Clock) -> None:
+    with Memory(home, clock=clock) as mem:
+        note = mem.note("Counter", "0")
+    each = 100 if TORTURE else 15
+    counters = [start(COUNT, note.id, str(each), home=home) for _ in range(4)]
+
+    told = [counter.communicate()[1] for counter in counters]
+
+    assert told == [""] * 4
+    with Memory(home, clock=clock) as mem:
+        assert mem.get(note.id).record.text == str(4 * each)
+
+
+def test_one_memo_name_is_given_to_one_of_many(home: Path) -> None:
+    claim = ("import sys\nfrom strata.errors import Conflict\nfrom strata.memory import Memory\nwith Memory() as mem:\n"
+             "    try:\n        mem.memo('user_likes_green_tea', sys.argv[1])\n        print('kept')\n"
+             "    except Conflict:\n        print('conflict')\n")
+    told = [process.communicate() for process in [start(claim, f"text {at}", home=home) for at in range(5)]]
+
+    assert sorted(out.strip() for out, _ in told) == ["conflict"] * 4 + ["kept"]
+    assert [err for _, err in told] == [""] * 5
+
+
+def test_a_first_opening_by_many_at_once_works(home: Path, clock: Clock) -> None:
+    with Memory(home, clock=clock) as mem:
+        note = mem.note("Tea", "Steep.")
+        cache = mem.home.index.path
+    assert cache is not None
+    cache.unlink()
+    look = f"from strata.memory import Memory\nwith Memory() as mem: print(mem.get('{note.id}').title)"
+
+    told = [process.communicate() for process in [start(look, home=home) for _ in range(6)]]
+
+    assert told == [("Tea\n", "")] * 6
+
+
+@pytest.mark.parametrize("seed", range(KILLS))
+def test_a_writer_killed_at_any_moment_loses_nothing_it_acknowledged(home: Path, clock: Clock, seed: int) -> None:
+    moment = random.Random(seed)
+    code = WRITE if seed % 2 else WRITE.replace("print(made.id", "mem.edit(made.id, text='x' * 5000); print(made.id")
+    writer = start(code, "writer", "100000", home=home)
+    assert writer.stdout is not None
+    acknowledged = [writer.stdout.readline().strip()]
+    stop = time.monotonic() + moment.random() * 0.4
+    while time.monotonic() < stop:
+        acknowledged.append(writer.stdout.readline().strip())
+    time.sleep(moment.random() * 0.01)
+    writer.send_signal(signal.SIGKILL)
+    rest, _ = writer.communicate()
+    acknowledged += rest.split("\n")[:-1]
+
+    with Memory(home, clock=clock) as mem:
+        for record in acknowledged:
+            mem.get(record)
+        mem.sync()
+        assert {record for record in acknowledged if record} <= {item["id"] for item in mem.list(limit=None)[0]}
+        assert [finding for finding in mem.check() if finding.code != "line"] == []  # a torn log line may be told
+        mem.note("Life goes on", "It does.")
+    assert len([path for path in home.rglob("*") if path.name.startswith(".strata-")]) <= 2  # hidden, and tidied by a purge

@@ -1,0 +1,334 @@
+"""The page, in a real browser: what a person clicks and types, what they see, and what nothing remembered can make it do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+pytest.importorskip("starlette")
+playwright = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright: pip install playwright")
+import payloads  # noqa: E402 (beside this file)
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]
+VIEWS = ("/", "/recall", "/recall?q=kettle", "/review", "/review?tab=contradictions", "/review?tab=merges", "/graph",
+         "/timeline", "/health")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: make browser, or apt-get install chromium"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+DIALOGS = ("Jonas: I live in Bergen.\nAssistant: Since when?\nJonas: I am allergic to nuts. I prefer trains.",
+           "Jonas: I live in Oslo now.\nAssistant: Nice.\nJonas: My sister Ana is a botanist.")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as play:
+        found = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def person(browser: Any, server: Any) -> Iterator[Any]:
+    """A browser that has signed in; what it does on the side is written down."""
+    server.note("Kettle", "It boils at *ninety* degrees up here.", tags=["kitchen"], importance=0.8)
+    server.note("Altitude", "Two thousand metres. See [[Kettle]].", type="problem")
+    server.post("link", source="Kettle", type="SOLVES", target="Altitude", context="less pressure")
+    for dialog in DIALOGS:
+        server.post("log", dialog=dialog, topic="people")
+    context = browser.new_context(viewport={"width": 1200, "height": 800}, locale="en-GB")
+    context.away, context.dialogs = [], []
+
+    def route(given: Any) -> None:
+        if given.request.url.startswith(server.url):
+            given.continue_()
+        else:
+            context.away.append(given.request.url)
+            given.abort()
+
+    context.route("**/*", route)
+    first = context.new_page()
+    first.goto(server.link)
+    first.wait_for_url(f"{server.url}/")
+    first.wait_for_selector("h1")
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def visit(person: Any, server: Any) -> Iterator[Callable[[str], Any]]:
+    """Open an address; whatever goes wrong on the page fails the test."""
+    pages: list[Any] = []
+    wrong: list[str] = []
+
+    def open_page(path: str) -> Any:
+        page = person.new_page()
+        page.set_default_timeout(15_000)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: (person.dialogs.append(dialog.message), dialog.dismiss()))
+        page.goto(server.url + path)
+        page.wait_for_selector("main h1")
+        pages.append(page)
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert not wrong
+    assert not person.dialogs
+    assert not person.away
+
+
+def test_today_shows_what_changed_and_what_waits(visit):
+    page = visit("/")
+
+    assert page.locator(".rows .title", has_text="Kettle").count() == 1
+    assert int(page.locator(".tile b").first.inner_text()) >= 3
+
+
+def test_a_sign_in_link_that_was_used_says_so(browser, server, person):  # noqa: ARG001 (person has used it)
+    page = browser.new_page()
+    page.goto(server.link)
+
+    page.wait_for_selector("#hint:not([hidden])")
+
+    assert "used before" in page.inner_text("#state")
+    page.close()
+
+
+def test_a_question_is_answered_with_reasons_and_a_hit_opens(visit):
+    page = visit("/recall")
+    page.fill("input[type=search]", "at how many degrees does the kettle boil")
+    page.keyboard.press("Enter")
+
+    page.wait_for_selector(".hit")
+    assert page.locator(".hit .why").count() >= 1
+    assert "tokens" in page.inner_text(".meter >> nth=-1")
+    page.click(".hit h2 a >> nth=0")
+    page.wait_for_selector(".v-record")
+
+
+def test_facts_are_scored_corrected_and_taken_back_by_keys(visit, server):
+    page = visit("/review")
+    page.wait_for_selector(".fact[data-id]")
+    first = page.get_attribute(".fact[data-id]", "data-id")
+
+    page.keyboard.press("7")
+    page.wait_for_function("id => document.querySelector('.fact')?.dataset.id !== id", arg=first)
+    assert server.record(first).json["record"]["user_fact_score"] == 7
+
+    page.keyboard.press("u")
+    page.wait_for_selector(f".fact[data-id='{first}']")
+    assert server.record(first).json["record"]["user_fact_score"] is None
+
+    page.keyboard.press("c")
+    page.fill("input[name=object]", "something else")
+    page.keyboard.press("Enter")
+    page.wait_for_function("id => document.querySelector('.fact')?.dataset.id !== id", arg=first)
+    assert "something else" in json.dumps(server.get("/api/facts?topic=people").json)
+
+
+def test_contradicting_facts_stand_side_by_side_and_one_is_chosen(visit, server):
+    page = visit("/review?tab=contradictions")
+    page.wait_for_selector(".pair")
+    assert {"Bergen", "Oslo"} <= {word.strip(".") for word in page.inner_text(".pair").split()}
+
+    page.click("text=The newer is right")
+
+    page.wait_for_selector("text=No two facts contradict")
+    scores = {fact["record"]["object"]: fact["record"]["user_fact_score"]
+              for fact in server.get("/api/facts?topic=people").json["items"]}
+    assert scores["Oslo"] == 8
+    assert "Bergen" not in scores
+
+
+def test_a_node_of_the_graph_shows_and_opens_its_record(visit, server):
+    kettle = server.get("/api/get?id=Kettle").json["id"]
+    page = visit("/graph")
+    page.wait_for_selector("canvas[data-calm=true]")
+    place = page.evaluate("id => { const c = document.querySelector('canvas'), b = c.getBoundingClientRect(), p = c.where(id);"
+                          " return [b.x + p[0], b.y + p[1]]; }", kettle)
+
+    page.mouse.click(*place)
+
+    page.wait_for_selector(".peek h2 >> text=Kettle")
+    assert "solves" in page.inner_text(".peek")
+    page.click(".peek >> text=Open")
+    page.wait_for_selector(".v-record h1 >> text=Kettle")
+
+
+def test_the_slider_goes_back_in_time(visit, server):
+    server.run("remember", "A chunk of long ago, about a lighthouse that was painted twice.", "--created", "2025-03-01")
+    page = visit("/timeline")
+    now = page.inner_text(".asof .count")
+
+    page.locator("input[type=range]").evaluate("slider => { slider.value = 0; slider.dispatchEvent(new Event('input')); }")
+
+    page.wait_for_selector(".asof .count >> text=/^1 records/")
+    assert page.inner_text(".asof .count") != now
+    assert "lighthouse" in page.inner_text(".rows")
+    assert "at=2025-03-01" in page.url
+
+
+def test_a_stale_edit_shows_both_versions_and_overwrites_nothing_unasked(visit, server):
+    kept = server.note("Contested", "One line.\nAnother line.")
+    path = server.home / server.record(kept).json["path"]
+    page = visit(f"/record/{kept}")
+    page.keyboard.press("e")
+    page.fill("textarea[name=text]", "One line.\nMy line.")
+    path.write_text(path.read_text().replace("Another line.", "The editor's line."))
+
+    page.click("text=Save")
+
+    page.wait_for_selector(".clash")
+    shown = page.inner_text(".clash")
+    assert "My line." in shown
+    assert "The editor's line." in shown
+    assert "The editor's line." in path.read_text()
+    page.click("text=Keep mine")
+    page.wait_for_selector(".v-record .prose >> text=My line.")
+    assert "My line." in path.read_text()
+
+
+def test_an_edit_by_hand_appears_on_the_open_page_without_reload(visit, server):
+    kept = server.note("Watched", "Before the editor came.")
+    path = server.home / server.record(kept).json["path"]
+    page = visit(f"/record/{kept}")
+    page.wait_for_selector("#live[data-state=on]", state="attached")
+    page.evaluate("window.same = true")
+
+    path.write_text(path.read_text().replace("Before the editor came.", "After the editor went."))
+
+    page.wait_for_selector(".prose >> text=After the editor went.")
+    assert page.evaluate("window.same") is True
+
+
+def test_a_record_is_pinned_forgotten_and_brought_back(visit, server):
+    kept = server.note("Precious", "Keep me.")
+    page = visit(f"/record/{kept}")
+
+    page.keyboard.press("p")
+    page.wait_for_selector(".meta >> text=pinned")
+    assert server.record(kept).json["path"].startswith("vault/")
+    page.click("button:has-text('Forget')")
+    page.wait_for_selector(".gone")
+    page.click(".gone >> text=Restore")
+    page.wait_for_selector(".gone", state="detached")
+    assert server.record(kept).status == 200
+    assert {"forgot", "restored"} <= set(page.locator(".log b").all_inner_texts())
+
+
+def test_upkeep_is_run_and_reports(visit):
+    page = visit("/health")
+
+    page.click("text=Run upkeep")
+
+    page.wait_for_selector(".proposal[role=status]", timeout=60_000)
+    assert page.locator(".chart").count() >= 3
+
+
+def test_keys_lead_around_and_every_view_has_its_landmarks(visit):
+    page = visit("/")
+    for keys, name in (("gr", "Recall"), ("gv", "Review"), ("gg", "Graph"), ("gl", "Timeline"), ("gh", "Health")):
+        page.evaluate("document.activeElement?.blur()")
+        for key in keys:
+            page.keyboard.press(key)
+        page.wait_for_selector(f"main h1 >> text={name}")
+        assert page.locator("main").count() == page.locator("nav[aria-label]").count() == page.locator("main h1").count() == 1
+        assert page.get_attribute("#nav a[aria-current=page]", "data-view") == name.lower()
+    page.evaluate("document.activeElement?.blur()")
+    page.keyboard.press("?")
+    assert page.is_visible("dialog#help")
+
+
+def test_nothing_is_wider_than_a_phone(visit):
+    page = visit("/")
+    page.set_viewport_size({"width": 375, "height": 700})
+    for view in (*VIEWS, "/record/Kettle"):
+        page.goto(page.url.split("/", 3)[0] + "//" + page.url.split("/", 3)[2] + view)
+        page.wait_for_selector("main h1")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375, view
+
+
+def test_dark_and_light_both_have_readable_text(visit):
+    page = visit("/")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        ink, paper = page.evaluate("""() => ['color', 'backgroundColor'].map(name => getComputedStyle(document.body)[name]
+            .match(/[\\d.]+/g).slice(0, 3).map(Number))""")
+        assert _contrast(ink, paper) > 7
+
+
+def _contrast(one: list[float], other: list[float]) -> float:
+    def light(colour: list[float]) -> float:
+        parts = [part / 255 / 12.92 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in colour]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    pair = sorted((light(one), light(other)))
+    return (pair[1] + 0.05) / (pair[0] + 0.05)
+
+
+def test_a_form_and_a_fetch_of_another_site_reach_nothing(browser, server, person):
+    before = server.get("/api/stats").json["records"]
+    context = browser.new_context(storage_state=person.storage_state())
+    page = context.new_page()
+    form = f"""<form method=post enctype=text/plain action="{server.url}/api/note">
+               <input name='{{"title":"x","text":"' value='"}}'></form>"""
+    page.route("http://other.invalid/", lambda route: route.fulfill(content_type="text/html", body=form))
+    page.goto("http://other.invalid/")
+
+    said = page.evaluate("""async url => {
+        const body = '{"title": "x", "text": "y"}', plain = {'content-type': 'text/plain'};
+        const tries = [fetch(url + '/api/stats', {credentials: 'include'}),
+            fetch(url + '/api/note', {method: 'POST', mode: 'no-cors', credentials: 'include', headers: plain, body})];
+        return Promise.all(tries.map(one => one.then(answer => answer.type + answer.status, () => 'refused')));
+    }""", server.url)
+    page.evaluate("document.forms[0].submit()")
+    page.wait_for_load_state()
+
+    assert said[0] == "refused"
+    assert server.get("/api/stats").json["records"] == before
+    context.close()
+
+
+# Nothing remembered can act
+
+@pytest.fixture(scope="module")
+def poisoned(server: Any, person: Any) -> list[str]:  # noqa: ARG001 (signed in first)
+    """Every payload in every field of every kind; gives the ids of the records that hold them."""
+    done = subprocess.run([sys.executable, payloads.__file__, str(server.home)], env=server.env, capture_output=True, text=True,
+                          check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return list(json.loads(done.stdout))
+
+
+def test_three_hundred_script_payloads_do_nothing(visit, server, poisoned):
+    assert len(set(payloads.PAYLOADS)) == 300
+    pages = ["/", "/recall?q=alert+script+onerror", "/review?topic=poison", "/timeline", "/health", "/graph?kind=note",
+             *(f"/record/{quote(record, safe='')}" for record in poisoned)]
+    page = visit("/")
+    for path in pages:
+        page.goto(server.url + path)
+        page.wait_for_selector("main h1")
+        if path == "/timeline":
+            for _ in range(5):
+                page.click("text=Show earlier ones")
+                page.wait_for_timeout(50)
+        acting = page.evaluate("""() => [...document.querySelectorAll('main *')].filter(one =>
+            ['SCRIPT', 'IFRAME', 'OBJECT', 'EMBED', 'STYLE', 'LINK', 'META', 'BASE', 'IMG', 'FORM'].includes(one.tagName) &&
+                !one.closest('form') ||
+            [...one.attributes].some(a => /^on/i.test(a.name) || /^\\s*(javascript|data):/i.test(a.value)))
+            .map(one => one.outerHTML)""")
+        assert acting == [], path
+        assert page.evaluate("window.hit") is None
+        assert page.url.startswith(server.url)
+    assert payloads.AWAY not in str(page.context.away)

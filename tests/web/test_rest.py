@@ -1,0 +1,368 @@
+"""REST: the verbs over real sockets, refusals before anything else, changes that compare, writes that may be repeated."""
+
+from __future__ import annotations
+
+import json
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+from strata.doors import access
+from strata.doors.routes import API, PERSON, describe, verbs
+from strata.errors import StrataError
+
+# The verbs
+
+@pytest.mark.clause("dialog-65")
+def test_a_dialog_is_logged_and_its_facts_are_read_over_rest(server):
+    made = server.post("log", dialog="Mira: I live in Lisbon.\nAssistant: Since when?\nMira: I translate.", topic="people")
+
+    assert made.status == 200
+    assert made.json["kind"] == "entry"
+    facts = server.get("/api/facts?topic=people").json
+    assert facts["total"] == len(facts["items"]) >= 1
+    assert "Lisbon" in {fact["record"]["object"] for fact in facts["items"]}
+    assert [topic["topic"] for topic in server.get("/api/topics").json["items"]] == ["people"]
+
+
+def test_what_is_kept_is_recalled_with_reasons(server):
+    kept = server.note("Kettle boils at altitude", "Water boils at ninety degrees up here.", tags=["kitchen"])
+
+    found = server.get("/api/recall?query=kettle%20altitude&limit=3&tags=kitchen").json
+
+    assert found["hits"][0]["id"] == kept
+    assert found["hits"][0]["why"]
+
+
+def test_every_verb_of_the_table_is_a_route_and_in_the_document(server):
+    document = server.get("/api/openapi.json").json
+
+    for tool in verbs():
+        path = f"{API}/{tool.name.replace('_', '-')}"
+        assert ("get" if tool.reads else "post") in document["paths"][path]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "status", "code"), [
+    ("GET", "/api/get?id=nothing-of-that-name", None, 404, "not_found"),
+    ("GET", "/api/records/nothing-of-that-name", None, 404, "not_found"),
+    ("GET", "/api/nowhere", None, 404, "not_found"),
+    ("DELETE", "/api/stats", None, 405, "usage"),
+    ("GET", "/api/recall", None, 422, "invalid"),
+    ("GET", "/api/recall?query=x&limit=many", None, 422, "invalid"),
+    ("GET", "/api/list?since=1&since=2", None, 422, "invalid"),
+    ("POST", "/api/note", {"title": "x", "text": "y", "importance": 7}, 422, "invalid"),
+    ("POST", "/api/note", {"title": "x", "text": "y", "colour": "red"}, 422, "invalid"),
+    ("POST", "/api/note", b"{not json", 400, "usage"),
+    ("POST", "/api/note", b"[1, 2]", 400, "usage"),
+    ("POST", "/api/note", b'{"title": "x", "text": "y", "importance": NaN}', 400, "usage"),
+])
+def test_an_error_has_the_status_of_its_kind_and_says_what_to_do(server, method, path, body, status, code):
+    headers = {"Content-Type": "application/json"} if isinstance(body, bytes) else {}
+
+    answer = server.call(method, path, body, headers)
+
+    assert (answer.status, answer.code) == (status, code)
+    assert answer.json["error"]["message"]
+
+
+# Who may come in
+
+def _routes() -> list[tuple[str, str]]:
+    """Every route of the application itself, not of a list that could be out of date."""
+    from strata.doors.assets import Assets
+    from strata.doors.rest import Door, make_app
+
+    app = make_app(Door(None, Assets(), "x" * 40))  # type: ignore[arg-type]
+    return sorted({(method, route.path.replace("{id:path}", "some-id")) for route in app.routes  # type: ignore[attr-defined]
+                   for method in route.methods - {"HEAD"}})  # type: ignore[attr-defined]
+
+
+def test_every_route_refuses_without_a_token(server):
+    from strata.doors.assets import Assets
+
+    free = {*Assets().free, "/api/signin"}
+    asked = [(method, path) for method, path in [*_routes(), ("POST", "/mcp"), ("GET", "/mcp")] if path not in free]
+
+    refused = {(method, path): server.call(method, path, {} if method != "GET" else None, token=False).status
+               for method, path in asked}
+
+    assert len(asked) > 60
+    assert set(refused.values()) == {401}, refused
+
+
+@pytest.mark.parametrize("headers", [
+    {"Authorization": "Bearer wrong"}, {"Authorization": "Basic eDp5"}, {"Authorization": "Bearer "},
+    {"Cookie": "strata=1~2~3"}, {"Cookie": "strata=; strata=~~"},
+])
+def test_a_wrong_token_or_cookie_is_refused(server, headers):
+    assert server.call("GET", "/api/stats", headers=headers, token=False).status == 401
+
+
+def test_a_token_in_the_address_is_no_token(server):
+    assert server.get(f"/api/stats?token={server.token}", token=False).status == 401
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "localhost:1", "127.0.0.1.evil.example:80", ""])
+def test_a_foreign_host_is_refused_even_with_the_token(server, host):
+    assert server.get("/api/stats", headers={"Host": host}).status in (400, 421)
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "http://localhost:1", "null", "http://127.0.0.1"])
+def test_a_foreign_page_is_refused_even_with_the_token(server, origin):
+    answer = server.call("POST", "/api/note", {"title": "x", "text": "y"}, {"Origin": origin})
+
+    assert (answer.status, answer.code) == (403, "forbidden")
+
+
+def test_its_own_origin_may_write(server):
+    assert server.call("POST", "/api/note", {"title": "Own origin", "text": "y"}, {"Origin": server.url}).status == 200
+
+
+@pytest.mark.parametrize(("site", "mode"), [("cross-site", "cors"), ("same-site", "no-cors"), ("cross-site", "navigate")])
+def test_a_browser_that_asks_for_another_site_is_refused(server, site, mode):
+    headers = {**server.as_person(), "Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": "image"}
+
+    assert server.get("/api/stats", headers=headers, token=False).status == 403
+
+
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain", ""])
+def test_a_write_that_a_form_could_send_is_refused(server, kind):
+    headers = {"Content-Type": kind, **server.as_person()}
+
+    answer = server.call("POST", "/api/note", b'{"title": "x", "text": "y"}', headers, token=False)
+
+    assert answer.status == 415
+
+
+def _raw(server: Any, headers: str, body: bytes = b"", times: int = 0) -> bytes:
+    """What a client hears that sends as much as it likes."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as wire:
+        wire.sendall(f"POST /api/note HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {server.token}\r\n"
+                     f"Content-Type: application/json\r\n{headers}\r\n\r\n".encode())
+        with suppress(OSError):  # the server may hang up in the middle, as it should
+            for _ in range(times):
+                wire.sendall(body)
+        try:
+            return wire.recv(100)
+        except OSError:
+            return b""
+
+
+def test_a_body_that_says_it_is_too_long_is_refused_before_it_is_read(server):
+    assert b" 413 " in _raw(server, f"Content-Length: {1 << 33}")
+
+
+def test_a_body_without_end_is_cut_off(server):
+    said = _raw(server, "Transfer-Encoding: chunked", b"20000\r\n" + b" " * 0x20000 + b"\r\n", times=200)
+
+    assert said == b"" or b" 413 " in said
+
+
+def test_every_answer_carries_the_headers_that_bind_a_browser(server):
+    for path, token in (("/", True), ("/api/stats", True), ("/api/stats", False), ("/in", False), ("/api/nowhere", True)):
+        headers = server.get(path, token=token).headers
+        assert "script-src 'self'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert "cache-control" in headers
+
+
+def test_the_page_without_a_session_says_how_to_get_in(server):
+    answer = server.get("/health", headers={"Accept": "text/html"}, token=False)
+
+    assert answer.status == 401
+    assert b"strata serve --link" in answer.body
+
+
+# Signing in
+
+def test_a_sign_in_code_is_good_once_and_its_cookie_is_kept_from_scripts_and_other_sites(server):
+    code = server.run("serve", "--link", "--port", str(server.port)).strip().split("#")[1]
+
+    first = server.call("POST", "/api/signin", {"code": code}, token=False)
+    second = server.call("POST", "/api/signin", {"code": code}, token=False)
+
+    assert (first.status, second.status) == (200, 401)
+    flags = first.headers["set-cookie"].lower()
+    assert "httponly" in flags
+    assert "samesite=strict" in flags
+    assert server.get("/api/stats", headers={"Cookie": first.headers["set-cookie"].split(";")[0]}, token=False).status == 200
+
+
+def test_codes_and_cookies_end_with_time_with_the_token_and_with_the_server():
+    token, now = "t" * 40, 1_000_000.0
+    cookie = access.make_cookie(token, now)
+
+    assert access.check_signed(token, "cookie", cookie, now + 10, access.COOKIE_SECONDS)
+    assert not access.check_signed(token, "cookie", cookie, now + access.COOKIE_SECONDS + 10, access.COOKIE_SECONDS)
+    assert not access.check_signed("u" * 40, "cookie", cookie, now + 10, access.COOKIE_SECONDS)
+    assert not access.check_signed(token, "code", cookie, now + 10, access.CODE_SECONDS)
+    old = access.make_code(token, now)
+    assert not access.Codes(token, clock=lambda: now + 60).spend(old)
+    assert access.Codes(token, clock=lambda: now).spend(old)
+
+
+def test_too_many_requests_at_once_have_to_wait():
+    now = [0.0]
+    bucket = access.Bucket(3, 2, clock=lambda: now[0])
+
+    assert [bucket.take() for _ in range(4)] == [True, True, True, False]
+    now[0] = 0.5
+    assert [bucket.take() for _ in range(2)] == [True, False]
+
+
+def test_a_person_on_the_page_is_trusted_and_a_program_is_an_agent(server):
+    by_program = server.record(server.note("Kept by a program")).json["origin"]
+    made = server.call("POST", "/api/note", {"title": "Kept by a person", "text": "y"}, server.as_person(), token=False)
+    by_person = server.record(made.json["id"]).json["origin"]
+
+    assert (by_program["door"], by_program["trust"]) == ("rest", "agent")
+    assert (by_person["door"], by_person["trust"]) == ("page", "user")
+
+
+def test_a_program_cannot_accept_what_agents_propose(server):
+    wanted = {"merge": {"keep": "a", "absorb": "b"}, "unmerge": {"absorbed": "a"}, "accept": {"proposal": "a"}}
+    assert wanted.keys() == PERSON
+    for verb, body in wanted.items():
+        assert server.call("POST", f"/api/{verb}", body).status == 403
+        assert server.call("POST", f"/api/{verb}", body, server.as_person(), token=False).status == 404
+
+
+# Changes that compare, writes that may be repeated
+
+def test_a_record_that_did_not_change_is_not_sent_again(server):
+    first = server.record(kept := server.note("Seen before"))
+
+    again = server.call("GET", f"/api/records/{kept}", headers={"If-None-Match": first.headers["etag"]})
+
+    assert (again.status, again.body) == (304, b"")
+
+
+def test_an_edit_says_what_it_read(server):
+    kept = server.note("Read first")
+
+    assert server.call("PATCH", f"/api/records/{kept}", {"title": "Blind"}).status == 428
+    read = server.record(kept)
+    changed = server.call("PATCH", f"/api/records/{kept}", {"title": "Seen"}, {"If-Match": read.headers["etag"]})
+    assert changed.status == 200
+    assert changed.json["title"] == "Seen"
+    assert changed.headers["etag"] != read.headers["etag"]
+    assert server.call("PATCH", f"/api/records/{kept}", {"title": "Any"}, {"If-Match": "*"}).status == 200
+
+
+def test_a_stale_edit_changes_nothing_and_gets_the_record_as_it_is(server):
+    kept = server.note("Contested", "As it was.")
+    read = server.record(kept)
+    path = server.home / read.json["path"]
+    path.write_text(path.read_text().replace("As it was.", "As the editor left it."))
+
+    refused = server.call("PATCH", f"/api/records/{kept}", {"text": "As I want it."}, {"If-Match": read.headers["etag"]})
+
+    assert (refused.status, refused.code) == (409, "conflict")
+    assert refused.json["current"]["text"] == "As the editor left it."
+    assert "As the editor left it." in path.read_text()
+    now = {"If-Match": f'"{refused.json["current"]["etag"]}"'}
+    assert server.call("PATCH", f"/api/records/{kept}", {"text": "Settled."}, now).status == 200
+
+
+@pytest.mark.parametrize("changes", [{"id": "x"}, {"expect": "x"}, {"kind": "memo"}, {"title": 3}, {"tags": {"a": 1}},
+                                     {"importance": "much"}])
+def test_a_change_that_breaks_a_rule_is_refused_by_name(server, changes):
+    kept = server.note("Unbreakable")
+
+    answer = server.call("PATCH", f"/api/records/{kept}", changes, {"If-Match": "*"})
+
+    assert (answer.status, answer.code) == (422, "invalid")
+    assert server.record(kept).json["title"] == "Unbreakable"
+
+
+def test_the_same_key_writes_once(server):
+    def send(text: str) -> Any:
+        return server.call("POST", "/api/note", {"title": "Only once", "text": text}, {"Idempotency-Key": "key-1"})
+
+    first, again = send("a"), send("a")
+
+    assert first.json["id"] == again.json["id"]
+    assert server.get("/api/list?kind=note&limit=500").json["items"].count(
+        next(item for item in server.get("/api/list?limit=500").json["items"] if item["id"] == first.json["id"])) == 1
+    assert send("other").status == 409
+
+
+def test_the_same_key_edits_once(server):
+    kept = server.note("Edited once")
+    send = lambda title: server.call("PATCH", f"/api/records/{kept}", {"title": title},  # noqa: E731
+                                     {"If-Match": "*", "Idempotency-Key": f"edit-{kept}"})
+
+    assert [send("First").status, send("First").status, send("Second").status] == [200, 200, 409]
+    assert server.record(kept).json["title"] == "First"
+
+
+def test_what_is_forgotten_is_gone_and_comes_back(server):
+    kept = server.note("Forgettable")
+
+    assert server.call("DELETE", f"/api/records/{kept}").status == 200
+    assert server.record(kept).status == 404
+    assert server.get(f"/api/views/record?id={kept}").json["forgotten"] is True
+    assert server.post("restore", id=kept).status == 200
+    assert server.record(kept).status == 200
+
+
+# Events
+
+def test_a_hand_edit_is_told_without_being_asked_for(server, listener):
+    kept = server.note("Edited by hand", "Before.")
+    listener.wait_for(kept)
+    listener.events.clear()
+    path: Path = server.home / server.record(kept).json["path"]
+
+    path.write_text(path.read_text().replace("Before.", "After."))
+
+    assert listener.wait_for(kept)["records"][0]["title"] == "Edited by hand"
+
+
+def test_what_another_process_writes_is_told(server, listener):
+    kept = json.loads(server.run("note", "From the command line", "--text", "x", "--json"))["id"]
+
+    assert listener.wait_for(kept)
+
+
+def test_upkeep_tells_how_far_it_is(server, listener):
+    done = server.post("upkeep")
+
+    assert done.status == 200
+    assert done.json["date"]
+    steps = [value for event, value in listener.events if event == "progress"]
+    listener.wait(lambda event, value: event == "progress" and value.get("ended", False))
+    assert {step["job"] for step in steps} == {"upkeep"}
+    assert len({step["done"] for step in steps}) > 3
+
+
+def test_agents_are_served_on_the_same_port(server):
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize",
+             "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}
+
+    answer = server.call("POST", "/mcp", hello, {"Accept": "application/json, text/event-stream"})
+
+    assert answer.status == 200
+    assert answer.json["result"]["serverInfo"]["name"] == "strata"
+
+
+def test_a_server_told_to_stop_ends_the_events_and_goes(start):
+    running, listening = start("--no-mcp")
+
+    assert running.stop() in (0, -15)
+    listening.close()
+
+
+def test_the_document_names_every_status_of_the_error_tree():
+    told = describe()["components"]["responses"]["error"]["description"]
+
+    for kind in StrataError.__subclasses__():
+        assert kind.code in told
