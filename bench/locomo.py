@@ -113,7 +113,8 @@ def log_sessions(mem: Memory, dialog: Dialog) -> Names:
     for session in dict.fromkeys(turn.session for turn in dialog.turns):
         places = [place for place, turn in enumerate(dialog.turns) if turn.session == session]
         said = [dialog.turns[place] for place in places]
-        entry = mem.log([{"role": turn.speaker, "content": turn.text} for turn in said], topic=dialog.name, created=said[0].said)
+        messages = [{"role": turn.speaker, "content": turn.text} for turn in said]
+        entry = mem.log(messages, topic=dialog.name, created=said[0].said)
         names |= {(entry.id, number): place for number, place in enumerate(places, 1)}
     return names
 
@@ -163,7 +164,8 @@ def within_budget(mem: Memory, names: Names) -> Ranker:
 def full_text(turns: Sequence[Turn]) -> sqlite3.Connection:
     db = sqlite3.connect(":memory:")
     db.execute("CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='porter unicode61 remove_diacritics 2')")
-    db.executemany("INSERT INTO words(rowid, text) VALUES (?,?)", [(n, searchable(turn.spoken)) for n, turn in enumerate(turns)])
+    rows = [(n, searchable(turn.spoken)) for n, turn in enumerate(turns)]
+    db.executemany("INSERT INTO words(rowid, text) VALUES (?,?)", rows)
     return db
 
 

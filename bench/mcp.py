@@ -40,7 +40,8 @@ def first_answer(command: list[str], env: dict[str, str]) -> float:
     """Seconds from the start of a server to its first answer."""
     began = time.perf_counter()
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
-    assert server.stdin and server.stdout
+    assert server.stdin
+    assert server.stdout
     server.stdin.write(LIST)
     server.stdin.flush()
     assert b"tools" in server.stdout.readline()
@@ -66,7 +67,9 @@ def main() -> None:
     from strata.memory import Memory
 
     with tempfile.TemporaryDirectory() as folder:
-        env = {**os.environ, "STRATA_HOME": f"{folder}/home", "XDG_CACHE_HOME": f"{folder}/cache"}
+        env = {**os.environ, "STRATA_HOME": f"{folder}/home", "XDG_CACHE_HOME": f"{folder}/cache",
+               "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
+        env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode, and so has this one
         os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"
         with Memory(f"{folder}/home") as mem:
             for number in range(200):
@@ -81,7 +84,10 @@ def main() -> None:
         events = {"SessionStart": {}, "UserPromptSubmit": {"prompt": "when does the kettle number 7 whistle"},
                   "PreToolUse": {"tool_name": "Edit", "tool_input": {"file_path": "src/3.ts"}}, "Stop": {}}
         lives: dict[str, list[float]] = {"python, sqlite3, json": [], **{f"hook {event}": [] for event in events}}
-        for _ in range(RUNS):
+        for at in range(RUNS + 1):
+            if at == 1:  # the first round only fills the caches
+                for seconds in (*servers.values(), *lives.values()):
+                    seconds.clear()
             for name, command in zip(servers, commands, strict=True):
                 servers[name].append(first_answer(command, env))
             lives["python, sqlite3, json"].append(whole_life([python, "-c", "import sqlite3, json"], env, b""))

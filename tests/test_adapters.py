@@ -9,7 +9,6 @@ from typing import Any, TypedDict
 import pytest
 
 from strata.memory import Memory
-from conftest import Clock
 
 langgraph = pytest.importorskip("langgraph.store.base")
 agents = pytest.importorskip("agents")
@@ -23,7 +22,7 @@ def store(mem: Memory) -> StrataStore:
     return StrataStore(mem)
 
 
-def test_what_is_put_can_be_got(store: StrataStore, clock: Clock) -> None:
+def test_what_is_put_can_be_got(store: StrataStore, clock: Any) -> None:
     store.put(("users", "ann"), "tea", {"likes": "green tea"})
     clock.pass_time(hours=1)
     store.put(("users", "ann"), "tea", {"likes": "black tea"})

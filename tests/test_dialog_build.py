@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Clock
 
+from conftest import Clock
 from strata.derive.global_memory import Tier, build_global
 from strata.errors import Damaged, Invalid, NotFound
 from strata.files import jsonform
@@ -244,7 +244,8 @@ def test_what_is_superseded_or_said_elsewhere_too_is_not_repeated() -> None:
 
 
 def test_nothing_from_outside_is_core_without_a_persons_word() -> None:
-    page = build_global([topic("a", fact("Ann is rich", trust="outside"), fact("Ann is tall", trust="outside", user_fact_score=9))])
+    page = build_global([topic("a", fact("Ann is rich", trust="outside"),
+                               fact("Ann is tall", trust="outside", user_fact_score=9))])
 
     assert {item["object"]: item["tier"] for item in page.do_not_forget} == {"tall": "core", "rich": "secondary"}
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Clock, Ran
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import Clock, Ran
 from strata.errors import Invalid, NotFound
 from strata.memory import Memory
 from strata.model.dialog import Fact

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Clock, Ran
 
 import strata
+from conftest import Clock, Ran
 from strata.errors import Conflict, Invalid, NotFound
 from strata.memory import Memory
 
@@ -105,9 +105,9 @@ def test_everything_made_is_plain_json_and_markdown(mem: Memory, home: Path) -> 
     "### User\n\nI live in Lyon.\n\n### Assistant · 2026-02-01T10:00:00Z\n\nNice!\n\n### User\n\nI work at Acme.",
     json.dumps([{"role": "user", "content": "I live in Lyon."}, {"role": "user", "content": "I work at Acme."}]),
     json.dumps({"messages": [{"speaker": "Ann", "text": "I live in Lyon."}, {"speaker": "Ann", "text": "I work at Acme."}]}),
-    '{"type":"user","message":{"role":"user","content":"I live in Lyon."},"timestamp":"2026-02-01T10:00:00Z"}\n'
-    '{"type":"summary","summary":"x"}\n'
-    '{"type":"user","message":{"role":"user","content":[{"type":"text","text":"I work at Acme."}]}}\n',
+    ('{"type":"user","message":{"role":"user","content":"I live in Lyon."},"timestamp":"2026-02-01T10:00:00Z"}\n'
+     '{"type":"summary","summary":"x"}\n'
+     '{"type":"user","message":{"role":"user","content":[{"type":"text","text":"I work at Acme."}]}}\n'),
     "I live in Lyon. I work at Acme.",
 ], ids=["plain", "bold", "markdown", "messages", "an object of messages", "a transcript", "one text"])
 def test_every_writing_of_a_dialog_gives_the_same_facts(mem: Memory, dialog: str) -> None:

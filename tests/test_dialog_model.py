@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Clock, Ran
 
+from conftest import Clock, Ran
 from strata.config import load
 from strata.memory import Memory
 
@@ -272,7 +272,8 @@ def test_nobody_at_the_address(asking: Memory, server: Server, home: Path) -> No
     assert "cannot be reached" in asking.notices[0]
 
 
-def test_upkeep_tries_again_and_keeps_what_the_model_then_says(asking: Memory, server: Server, home: Path, clock: Clock) -> None:
+def test_upkeep_tries_again_and_keeps_what_the_model_then_says(asking: Memory, server: Server, home: Path,
+                                                               clock: Clock) -> None:
     server.script = [500]
     entry = asking.log(DIALOG, topic="friends")
     asking.upkeep()

@@ -15,7 +15,8 @@ from strata.memory import Memory
 @pytest.fixture
 def filled(mem: Memory) -> Memory:
     mem.init()
-    kettle, stove = mem.note("Kettle", "# Use\n\nIt whistles.", tags=["kitchen"]), mem.note("Stove", "It is hot.", type="problem")
+    kettle = mem.note("Kettle", "# Use\n\nIt whistles.", tags=["kitchen"])
+    stove = mem.note("Stove", "It is hot.", type="problem")
     mem.link(kettle.id, "SOLVES", stove.id)
     mem.memo("user_prefers_black_coffee_always", "Black, no sugar.")
     mem.remember("The pantry is behind the kitchen door.", conversation_id="c-1", tags=["kitchen"])
@@ -36,7 +37,8 @@ def test_a_zip_holds_every_file_of_the_home_and_opens_as_one(filled: Memory, run
     with zipfile.ZipFile(target) as packed:
         names = set(packed.namelist())
         packed.extractall(tmp_path / "again")
-    assert names == set(snapshot()) - {"_config.json", "index/metadata_index.json", "index/tag_index.json", "index/link_graph.json"}
+    exports = {f"index/{name}.json" for name in ("metadata_index", "tag_index", "link_graph")}
+    assert names == set(snapshot()) - {"_config.json"} - exports
     with Memory(tmp_path / "again") as again:
         assert again.stats()["kinds"] == filled.stats()["kinds"]
     assert target.stat().st_mode & 0o777 == 0o600
@@ -75,7 +77,8 @@ def test_a_book_reads_from_front_to_back(filled: Memory, run: Any, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("words", "kinds"), [
-    (["--kind", "note"], {"note"}), (["--tag", "kitchen"], {"note", "chunk"}), (["--kind", "memo", "--kind", "work"], {"memo", "work"})])
+    (["--kind", "note"], {"note"}), (["--tag", "kitchen"], {"note", "chunk"}),
+    (["--kind", "memo", "--kind", "work"], {"memo", "work"})])
 def test_a_part_is_chosen_by_the_filters_of_recall(filled: Memory, run: Any, tmp_path: Path, words: list[str],
                                                    kinds: set[str]) -> None:
     target = tmp_path / "part.jsonl"

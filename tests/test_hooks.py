@@ -113,7 +113,7 @@ def test_only_turns_after_the_last_one_logged_are_logged(hook: Any, home: Path, 
     assert sum("I prefer tabs" in text for text in entries(home)) == 1
 
 
-def test_a_transcript_that_is_still_being_written_is_read_to_its_last_whole_line(hook: Any, home: Path, transcript: Path) -> None:
+def test_a_transcript_still_being_written_is_read_to_its_last_whole_line(hook: Any, home: Path, transcript: Path) -> None:
     whole = claude_line(4, "user", "Half of this line comes later.")
     with transcript.open("a") as file:
         file.write(whole[:60])
@@ -262,7 +262,7 @@ def failed_work(mem: Memory) -> None:
     {"tool_name": "Edit", "tool_input": {"file_path": "src/auth.ts", "old_string": "a", "new_string": "b"}},
     {"tool_name": "Write", "tool_input": {"file_path": "{project}/src/auth.ts", "content": "x"}},
     {"tool_name": "MultiEdit", "tool_input": {"file_path": "src/auth.ts", "edits": []}},
-    {"tool_name": "apply_patch", "tool_input": {"command": "*** Begin Patch\n*** Update File: src/auth.ts\n@@\n-a\n+b\n*** End Patch"}},
+    {"tool_name": "apply_patch", "tool_input": {"command": "*** Begin Patch\n*** Update File: src/auth.ts\n@@\n-a\n+b\n"}},
     {"tool_name": "apply_patch", "tool_input": {"input": "*** Begin Patch\n*** Delete File: src/auth.ts\n*** End Patch"}},
 ])
 def test_an_edit_is_warned_of_what_failed_before(hook: Any, mem: Memory, project: Path, given: dict[str, Any]) -> None:
@@ -274,8 +274,9 @@ def test_an_edit_is_warned_of_what_failed_before(hook: Any, mem: Memory, project
 
 
 @pytest.mark.parametrize("given", [
-    {"tool_name": "Read", "tool_input": {"file_path": "src/auth.ts"}}, {"tool_name": "Edit", "tool_input": {"file_path": "src/b.ts"}},
-    {"tool_name": "Bash", "tool_input": {"command": "cat src/auth.ts"}}, {"tool_name": "Edit"}, {"tool_name": "Edit", "tool_input": "x"}])
+    {"tool_name": "Read", "tool_input": {"file_path": "src/auth.ts"}}, {"tool_name": "Edit", "tool_input": "x"},
+    {"tool_name": "Edit", "tool_input": {"file_path": "src/b.ts"}}, {"tool_name": "Edit"},
+    {"tool_name": "Bash", "tool_input": {"command": "cat src/auth.ts"}}])
 def test_other_tools_and_other_files_get_nothing(hook: Any, mem: Memory, given: dict[str, Any]) -> None:
     failed_work(mem)
     assert hook("PreToolUse", **given) == ""
@@ -341,21 +342,23 @@ def test_a_hook_loads_neither_the_mcp_stack_nor_numpy(home: Path, mem: Memory, t
     mem.note("Kettle", "The kettle whistles at dawn.")
     code = ("import sys, json; from strata.doors import hooks\n"
             "for event, more in json.loads(sys.argv[1]): hooks.run(event, json.dumps(more).encode(), sys.argv[2])\n"
-            "print([name for name in ('mcp', 'numpy', 'tokenizers', 'asyncio', 'rich', 'httpx', 'openai') if name in sys.modules])")
+            "print([name for name in ('mcp', 'numpy', 'tokenizers', 'asyncio', 'rich', 'openai') if name in sys.modules])")
     events = [["UserPromptSubmit", {"prompt": "when does the kettle whistle"}],
               ["PreToolUse", {"tool_name": "Edit", "tool_input": {"file_path": "a.py"}}],
               ["Stop", {"session_id": "s", "transcript_path": str(transcript)}]]
 
-    done = subprocess.run([sys.executable, "-c", code, json.dumps(events), str(home)], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code, json.dumps(events), str(home)], capture_output=True, text=True,
+                          check=True)
 
     assert done.stdout.strip() == "[]"
 
 
-def test_a_hook_is_quick(home: Path, mem: Memory) -> None:
+def test_a_hook_is_quick(home: Path, mem: Memory, tmp_path: Path) -> None:
     """The bench measures four times a bare Python; here a busy machine is forgiven."""
     mem.note("Kettle", "The kettle whistles at dawn.")
     given = json.dumps({"session_id": "s", "prompt": "when does the kettle whistle", "cwd": "/"}).encode()
-    env = {**os.environ, "STRATA_HOME": str(home)}
+    env = {**os.environ, "STRATA_HOME": str(home), "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def seconds(*command: str) -> float:
         began = time.perf_counter()
@@ -366,3 +369,27 @@ def test_a_hook_is_quick(home: Path, mem: Memory) -> None:
                   for command in (["-c", "import sqlite3, json"], ["-m", "strata", "hook", "UserPromptSubmit"]))
 
     assert ours < 6 * bare
+
+
+def test_the_plugin_and_the_installer_set_up_the_same(request: pytest.FixtureRequest) -> None:
+    from strata.doors.install import HOOKS, MCP_ARGUMENTS
+
+    plugin = request.config.rootpath / "plugin"
+    set_up = json.loads((plugin / "hooks/hooks.json").read_text())["hooks"]
+    server = json.loads((plugin / ".mcp.json").read_text())["mcpServers"]["strata"]
+
+    told = {event: (groups[0].get("matcher", ""), groups[0]["hooks"][0]["timeout"]) for event, groups in set_up.items()}
+    assert told == HOOKS
+    assert all(groups[0]["hooks"][0]["command"] == f"strata hook {event}" for event, groups in set_up.items())
+    assert server["args"] == list(MCP_ARGUMENTS)
+    assert set(set_up) == set(hooks.EVENTS)
+
+
+def test_the_skill_is_one_by_the_rules_of_agent_skills(request: pytest.FixtureRequest) -> None:
+    folder = request.config.rootpath / "skills/strata-memory"
+    _, front, body = (folder / "SKILL.md").read_text().split("---\n", 2)
+    fields = dict(line.split(": ", 1) for line in front.splitlines())
+
+    assert fields["name"] == folder.name
+    assert 50 < len(fields["description"]) <= 1024
+    assert len(body.splitlines()) < 500

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_exchange_formats import chat, lines_of, rollout, rum, session, tree, typed, vault, zip_of
 
 from strata.derive.protocol import Candidate, render_candidates
 from strata.memory import Memory
+from test_exchange_formats import chat, lines_of, rollout, rum, session, tree, typed, vault, zip_of
 
 
 def mem0(root: Path) -> Path:
     path = root / "mem0.json"
-    path.write_text(json.dumps({"results": [{"id": "m-1", "memory": "Ann likes green tea.", "created_at": "2026-02-01T10:00:00Z"},
-                                            {"id": "m-2", "memory": "Ann lives in Lisbon."}]}))
+    first = {"id": "m-1", "memory": "Ann likes green tea.", "created_at": "2026-02-01T10:00:00Z"}
+    path.write_text(json.dumps({"results": [first, {"id": "m-2", "memory": "Ann lives in Lisbon."}]}))
     return path
 
 
@@ -38,7 +38,8 @@ def memory_folder(root: Path) -> Path:
 
 def candidates(root: Path) -> Path:
     path = root / "notes.txt"
-    path.write_text(render_candidates([Candidate(name="user_prefers_tabs_over_spaces", category="past", tags=(), content="Tabs, always.")]))
+    one = Candidate(name="user_prefers_tabs_over_spaces", category="past", tags=(), content="Tabs, always.")
+    path.write_text(render_candidates([one]))
     return path
 
 
@@ -225,7 +226,7 @@ def test_one_bad_item_does_not_stop_the_others(run: Any, home: Path, tmp_path: P
     assert len(done.json["findings"]) >= 1
 
 
-def test_an_import_of_a_thousand_notes_takes_seconds(mem: Memory, tmp_path: Path) -> None:
+def test_hundreds_of_notes_and_links_come_in_step_by_step(mem: Memory, tmp_path: Path) -> None:
     from strata.doors.importing import Import
 
     folder = tmp_path / "vault"
@@ -234,7 +235,7 @@ def test_an_import_of_a_thousand_notes_takes_seconds(mem: Memory, tmp_path: Path
         (folder / f"n{number}.md").write_text(f"# Note {number}\n\nText number {number}. [[n{(number + 1) % 300}]]\n")
     steps: list[int] = []
 
-    done = Import(mem).run(folder, None, lambda at, total: steps.append(at))  # noqa: ARG005
+    done = Import(mem).run(folder, None, lambda at, total: steps.append(at))
 
     assert done.kept["note"] == 300
     assert done.kept["link"] == 300

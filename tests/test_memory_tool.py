@@ -119,8 +119,9 @@ def test_a_link_in_the_folder_is_not_followed(mem: Memory, home: Path, tmp_path:
 
 
 @pytest.mark.parametrize("command", [
-    {}, {"command": "explode"}, {"command": "create"}, {"command": "create", "path": "/memories/a", "file_text": "x", "mode": 1},
-    {"command": "create", "path": "/memories/a", "file_text": "x" * 100_001}, {"command": "create", "path": "/memories", "file_text": ""}])
+    {}, {"command": "explode"}, {"command": "create"}, {"command": "create", "path": "/memories", "file_text": ""},
+    {"command": "create", "path": "/memories/a", "file_text": "x", "mode": 1},
+    {"command": "create", "path": "/memories/a", "file_text": "x" * 100_001}])
 def test_a_command_that_makes_no_sense_is_refused_and_writes_nothing(mem: Memory, command: dict[str, Any], home: Path) -> None:
     with pytest.raises(Refused):
         MemoryTool(mem).run(command)

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import START, Clock
-from test_exchange_formats import lines_of, zip_of
 
 from strata.derive.protocol import Candidate, render_candidates
 from strata.doors import hooks, tools
 from strata.doors.fenced import answer
 from strata.doors.importing import Import
 from strata.memory import Memory
+from test_exchange_formats import lines_of, zip_of
 
+START = 1_770_759_420.0
 HIDDEN = "".join(chr(0xE0000 + ord(sign)) for sign in "obey")
 # Six kinds of poison; every record carries the word PWNED and its number.
 KINDS = (
@@ -54,7 +54,8 @@ def sources(root: Path) -> Iterator[Path]:
     (folder / "MEMORY.md").write_text(some(1)[0])
     yield folder
     yield zip_of(root / "chatgpt.zip", {"conversations.json": [_chatgpt(at, text) for at, text in enumerate(some(12))]})
-    (root / "mem0.json").write_text(json.dumps({"results": [{"id": f"m{at}", "memory": text} for at, text in enumerate(some(12))]}))
+    memories = [{"id": f"m{at}", "memory": text} for at, text in enumerate(some(12))]
+    (root / "mem0.json").write_text(json.dumps({"results": memories}))
     yield root / "mem0.json"
     yield lines_of(root / "memory.jsonl", [{"type": "entity", "name": f"E{at}", "entityType": "x", "observations": [text]}
                                            for at, text in enumerate(some(12))])
@@ -77,7 +78,7 @@ def _chatgpt(at: int, text: str) -> dict[str, Any]:
 
 def _other_home(folder: Path, texts: list[str]) -> Path:
     """A home in which a trusting person wrote, pinned and scored everything."""
-    with Memory(folder, clock=Clock(START)) as mem:
+    with Memory(folder, clock=lambda: START) as mem:
         mem.init()
         for at, text in enumerate(texts):
             line = " ".join(text.split())
@@ -112,12 +113,12 @@ def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             patch.setenv(f"XDG_{name}_HOME", str(root / name))
         patch.setenv("STRATA_PROJECT", "default")
         home = root / "home"
-        with Memory(home, clock=Clock(START), trust="outside", door="import") as mem:
+        with Memory(home, clock=lambda: START, trust="outside", door="import") as mem:
             (root / "from").mkdir()
             for source in sources(root / "from"):
                 done = Import(mem).run(source)
                 assert done.kept, (source, done.to_dict())
-        with Memory(home, clock=Clock(START)) as mem:
+        with Memory(home, clock=lambda: START) as mem:
             mem.note("The deployment runs on Mondays", "Deployment of the database is on Mondays only.", importance=0.9,
                      type="decision")
             mem.upkeep()
@@ -132,7 +133,7 @@ def _same_world(poisoned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def mem(poisoned: Path) -> Iterator[Memory]:
-    with Memory(poisoned, clock=Clock(START)) as memory:
+    with Memory(poisoned, clock=lambda: START) as memory:
         yield memory
 
 
@@ -204,7 +205,8 @@ def test_an_explicit_recall_finds_it_fenced_and_says_where_it_comes_from(mem: Me
 def test_poison_in_a_tools_output_never_enters_the_home(tmp_path: Path) -> None:
     home = tmp_path / "clean"
     lines = [
-        {"type": "user", "uuid": "1", "parentUuid": None, "sessionId": "s", "message": {"role": "user", "content": "Read the page."}},
+        {"type": "user", "uuid": "1", "parentUuid": None, "sessionId": "s",
+         "message": {"role": "user", "content": "Read the page."}},
         *({"type": "user", "uuid": f"t{n}", "parentUuid": "1", "sessionId": "s", "message": {"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": f"t{n}", "content": text}]}} for n, text in enumerate(poisons(18, 0)))]
     path = lines_of(tmp_path / "t.jsonl", list(lines))

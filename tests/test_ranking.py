@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strata.index.schema import DDL
-from strata.recall.candidates import best, best_by_words, gather, look_up, look_up_mistyped, neighbours, with_neighbours
+from strata.index.search import look_up
+from strata.recall import candidates
+from strata.recall.candidates import best, best_by_words, gather, neighbours, with_neighbours
 from strata.recall.dates import mentions_time, read_span
 from strata.recall.question import read_question
 from strata.recall.rank import Weights, rank, rarity
@@ -156,8 +158,8 @@ def shelf():
 
 def put(db, n, text, *, record=None, ord=0, kind="note", conversation=None, created=NOW, speaker=None):
     record = record or n
-    columns = "n, id, kind, type, title, unit, created, conversation, trust, sunk, pinned, uses"
-    db.execute(f"INSERT OR IGNORE INTO records ({columns}) VALUES (?,?,?,'','','',?,?,'user',0,0,0)",
+    columns = "n, id, kind, type, title, unit, created, conversation, trust, sunk, pinned, uses, place"
+    db.execute(f"INSERT OR IGNORE INTO records ({columns}) VALUES (?,?,?,'','','',?,?,'user',0,0,0,0)",
                (record, str(record), kind, created, conversation))
     db.execute("INSERT INTO passages (n, record, ord, start, stop, speaker, head, text) VALUES (?,?,?,0,0,?,0,?)",
                (n, record, ord, speaker, text))
@@ -193,9 +195,10 @@ def test_a_word_is_never_search_syntax(shelf, word):
 def test_a_mistyped_word_finds_what_was_meant(shelf):
     put(shelf, 1, "run pytest first")
 
-    word, rows = look_up_mistyped(shelf, "pytesst")
+    rows, meant = candidates.look_up(shelf, ["run", "pytesst"])
 
-    assert (word, rows.tolist()) == ("pytest", [1])
+    assert meant == {"pytesst": "pytest"}
+    assert [part.tolist() for part in rows] == [[1], [1]]
 
 
 def test_a_rare_word_outweighs_a_common_one(shelf):

@@ -24,7 +24,7 @@ from strata.model import log
 from strata.model.finding import Change
 from strata.model.record import Origin, Usage
 from strata.model.shape import Value
-from strata.units import make_unit
+from strata.units import make_unit, stamps
 
 QUICK_SWEEP = 0.010  # seconds
 SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of the time
@@ -112,7 +112,7 @@ class Home:
         if new.kind != "note" or self._pending is not None or new.updated_at != loaded.record.updated_at \
                 or loaded.record.card() != new.card():
             return False
-        stamp = sync.stamps({loaded.path: (token, data)})[loaded.path]
+        stamp = stamps({loaded.path: (token, data)})[loaded.path]
         try:
             with self.index.writing() as db:
                 return db.execute("UPDATE documents SET size = ?, mtime = ?, ctime = ?, inode = ?, hash = ?, seen = ? "

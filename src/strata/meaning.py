@@ -188,7 +188,8 @@ def _append(index: Index, held: VectorSet | None, embedder: Embedder, texts: lis
 def keep_up(index: Index, config: Config) -> None:
     """After a write: embed what is new, if this process has what it takes at hand."""
     tokens = sys.modules.get("strata.providers.tokens")
-    if config.provider == "none" or "numpy" not in sys.modules or tokens is None or not tokens.load_tokenizer.cache_info().currsize:
+    loaded = tokens is not None and tokens.load_tokenizer.cache_info().currsize
+    if config.provider == "none" or not loaded:
         return
     from strata.providers.static import Static
 

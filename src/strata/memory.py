@@ -227,12 +227,12 @@ class Memory:
         return tags(self.home)
 
     def tags_near(self, tag: str, limit: int = 10) -> Sequence[TagScore]:
-        from strata.verbs.graph import tags_near
+        from strata.verbs.edges import tags_near
 
         return tags_near(self.home, tag, limit)
 
     def tags_for(self, text_or_id: str, limit: int = 8) -> Sequence[TagScore]:
-        from strata.verbs.graph import tags_for
+        from strata.verbs.edges import tags_for
 
         return tags_for(self.home, text_or_id, limit)
 
@@ -247,7 +247,7 @@ class Memory:
         return suggest_edges(self.home, note)
 
     def graph(self, id: str | None = None, *, depth: int = 1, format: str = "mermaid", kind: Sequence[str] = ("note",)) -> str:
-        from strata.verbs.graph import graph
+        from strata.verbs.edges import graph
 
         return graph(self.home, id, depth=depth, format=format, kind=kind)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from strata.errors import Damaged, NeedsConfirmation, NotFound
 from strata.files import paths
 from strata.files.tree import Token, Tree, fingerprint
-from strata.index import write
+from strata.index import read, write
 from strata.index.store import Index
 from strata.model.finding import Change, Finding
 from strata.units import broken, read_unit
@@ -225,11 +225,13 @@ def own_ids(index: Index, units: Sequence[write.Unit], gone: set[str]) -> Iterat
     """Two files with one id: the one the index knows keeps it, the other is a finding. A moved file takes its id along."""
     taken: dict[str, str] = {}
     held = {unit.name: {card.id for card in unit.cards} for unit in units if not unit.broken}
+    known = {record: row.unit for record, row in read.rows_of(index.db, [card.id for u in units for card in u.cards]).items()}
     for unit in units:
         cards, findings = [], list(unit.findings)
         for card in unit.cards:
-            row = index.db.execute("SELECT unit FROM records WHERE id = ?", (card.id,)).fetchone()
-            owner = row[0] if row and card.id in held.get(row[0], (card.id,)) else None
+            owner = known.get(card.id)
+            if owner and card.id not in held.get(owner, (card.id,)):
+                owner = None
             if owner in gone:
                 write.drop(index.db, str(owner))
                 owner = None

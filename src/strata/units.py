@@ -77,7 +77,7 @@ def _oddities(name: str, records: Sequence[Any]) -> Iterator[Finding]:
     """What is legal but wants a look."""
     for record in records:
         if record.kind == "note" and name.startswith("graph/"):
-            place = paths.place(record).rsplit("/", 1)[0]
+            place = paths.note_folder(record)
             if name.rsplit("/", 1)[0] != place:
                 yield Finding(name, None, "misplaced", f"is a {record.type} note outside {place}/",
                               "move the file or change its type; it is found either way")

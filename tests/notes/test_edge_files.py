@@ -342,3 +342,15 @@ def test_nothing_near_means_no_proposal(mem):
     other = mem.note("Sourdough", "Feed the starter with flour every morning.", type="procedure")
 
     assert mem.suggest_edges(other.id) == []
+
+
+def test_without_the_embedder_a_note_is_kept_and_nothing_is_proposed(mem, pair, monkeypatch):
+    from strata.errors import Provider
+
+    def fail(*_):
+        raise Provider("the word vectors cannot be read", "reinstall wordllama")
+
+    monkeypatch.setattr("strata.providers.static.Static.embed", fail)
+
+    assert mem.suggest_edges(pair[0].id) == []
+    assert any("word vectors" in notice for notice in mem.notices)

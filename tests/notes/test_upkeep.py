@@ -182,14 +182,12 @@ def test_upkeep_commits_once_a_round_if_asked_and_not_without_a_change(home, clo
 
 @pytest.mark.usefixtures("repository")
 def test_a_session_commits_when_it_ends_if_asked(home, clock):
-    from strata.verbs.tending import commit_session
-
     (home / "strata.toml").write_text('git_commit = "session"\n')
     with Memory(home, clock=clock) as mem:
         mem.note("Tea")
         mem.upkeep()
         none = git(home, "rev-list", "--all", "--count").strip()
-        commit_session(mem.home)
+        mem.end("")
 
     assert none == "0"
     assert git(home, "rev-list", "--all", "--count").strip() == "1"

@@ -77,7 +77,7 @@ def poison(home: str) -> list[str]:
         notes = [_note(mem, line, payload) for line, payload in zip(LINES, PAYLOADS, strict=True)]
         ids = [*notes[::60], mem.note("All of them", EVERY).id]
         ids.append(mem.memo("every_script_payload_there_is", EVERY, category="past", tags=["x"]).id)
-        ids += [chunk.id for chunk in mem.remember(EVERY, conversation_id=LINES[0])]
+        ids.append(mem.remember(EVERY, conversation_id=LINES[0])[0].id)
         ids.append(mem.log("\n".join(f"<b>Mallory</b>: I live in {line}" for line in LINES), topic="poison").id)
         work = mem.record(goal=LINES[0], task_type="other", success=True, summary=EVERY, tags=LINES[:3],
                           reasoning={"approach": EVERY})

@@ -25,8 +25,8 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: make browser, or apt-get install chromium"),
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-DIALOGS = ("Jonas: I live in Bergen.\nAssistant: Since when?\nJonas: I am allergic to nuts. I prefer trains.",
-           "Jonas: I live in Oslo now.\nAssistant: Nice.\nJonas: My sister Ana is a botanist.")
+DIALOGS = ([{"role": "Jonas", "content": "I live in Bergen. I am allergic to nuts.", "ts": "2026-01-01T10:00:00Z"}],
+           [{"role": "Jonas", "content": "I live in Oslo now. My sister Ana is a botanist.", "ts": "2026-01-09T10:00:00Z"}])
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_today_shows_what_changed_and_what_waits(visit):
     assert int(page.locator(".tile b").first.inner_text()) >= 3
 
 
-def test_a_sign_in_link_that_was_used_says_so(browser, server, person):  # noqa: ARG001 (person has used it)
+def test_a_sign_in_link_that_was_used_says_so(browser, server, person):
     page = browser.new_page()
     page.goto(server.link)
 
@@ -303,7 +303,7 @@ def test_a_form_and_a_fetch_of_another_site_reach_nothing(browser, server, perso
 # Nothing remembered can act
 
 @pytest.fixture(scope="module")
-def poisoned(server: Any, person: Any) -> list[str]:  # noqa: ARG001 (signed in first)
+def poisoned(server: Any, person: Any) -> list[str]:
     """Every payload in every field of every kind; gives the ids of the records that hold them."""
     done = subprocess.run([sys.executable, payloads.__file__, str(server.home)], env=server.env, capture_output=True, text=True,
                           check=False, timeout=120)
@@ -313,8 +313,8 @@ def poisoned(server: Any, person: Any) -> list[str]:  # noqa: ARG001 (signed in 
 
 def test_three_hundred_script_payloads_do_nothing(visit, server, poisoned):
     assert len(set(payloads.PAYLOADS)) == 300
-    pages = ["/", "/recall?q=alert+script+onerror", "/review?topic=poison", "/timeline", "/health", "/graph?kind=note",
-             *(f"/record/{quote(record, safe='')}" for record in poisoned)]
+    pages = ["/", "/recall?q=alert+script+onerror", "/recall?q=alert+x&kind=chunk&limit=100", "/review?topic=poison",
+             "/timeline", "/health", "/graph?kind=note", *(f"/record/{quote(record, safe='')}" for record in poisoned)]
     page = visit("/")
     for path in pages:
         page.goto(server.url + path)

@@ -289,3 +289,35 @@ def test_a_model_that_fails_leaves_the_rules_words(home, clock, answer):
         assert len(better.chapters()) == 2
         assert "chapters" not in report.failed
         assert any("told by the rules" in notice for notice in better.notices)
+
+
+# Purging
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_a_purged_work_leaves_no_word_in_chapters_and_wisdom(mem, two_chapters, snapshot, by_hand):
+    secret = mem.record({**SHORT, "goal": "Hide the zebra", "learnings": ["Zebras bite"]}, files=["src/auth/a.ts"])
+    if by_hand:
+        mem.chapter([two_chapters[0][0], secret.id])
+    mem.upkeep()
+    mem.check_file("src/auth/a.ts")
+    assert any(b"ebra" in data for path, data in snapshot().items() if "chapters/" in path)
+
+    mem.forget(secret.id, purge=True)
+
+    left = {path: data for path, data in snapshot().items() if path != "index/audit.log"}
+    assert [path for path, data in left.items() if b"ebra" in data or secret.id.encode() in data] == []
+    mem.upkeep()
+    assert not any(b"ebra" in data for data in snapshot().values())
+
+
+def test_a_manual_chapter_of_one_purged_work_goes_and_given_words_stay(mem, two_chapters):
+    alone = mem.chapter([two_chapters[0][0]])
+    named = mem.chapter([two_chapters[0][0], two_chapters[1][0]], title="Mine", summary="My words")
+
+    mem.forget(two_chapters[0][0], purge=True)
+
+    with pytest.raises(NotFound):
+        mem.get(alone.id)
+    kept = mem.get(named.id).record
+    assert (kept.title, kept.summary, kept.memories) == ("Mine", "My words", (two_chapters[1][0],))

@@ -158,7 +158,10 @@ def test_failed_work_is_kept_with_its_reason_category_check_and_next_steps(mem):
     ({"importance": 1.1}, "importance must be from 0 to 1"), ({"importance": -0.1}, "importance"), ({"tags": "auth"}, "tags"),
     ({"intent": "fix it"}, "intent must be an object"), ({"observations": [{"where": "x"}]}, "what is missing"),
     ({"alternatives_considered": ["none"]}, "must be an object"), ({"id": "mem_mine"}, "no field 'id'"),
-    ({"intents": {}}, "no field 'intents'"), ({"agent_id": "../etc"}, "agent id"),
+    ({"intents": {}}, "no field 'intents'"), ({"agent_id": "../etc"}, "agent id"), ({"files": "a.py"}, "files must be a list"),
+    ({"files": [3]}, "files"), ({"links": "mem_1"}, "links must be an object"), ({"session_id": 5}, "session"),
+    ({"importance": float("nan")}, "finite"), ({"created_at": -5}, "created"), ({"goal": "half a \ud800 sign"}, "Unicode"),
+    ({"intent": {"deep": json.loads("[" * 900 + "]" * 900)}}, "nested too deeply"),
 ])
 def test_an_invalid_work_is_refused_and_nothing_is_written(mem, change, complaint):
     with pytest.raises(Invalid, match=complaint):

@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strata.errors import Invalid
 from strata.model.memo import CATEGORIES, Memo
 from strata.model.memo_name import check_name, master_name
 from strata.model.sentence_ends import sentences
+from strata.model.shape import Value
 from strata.model.text import fold
 from strata.model.times import day
 
@@ -44,8 +44,7 @@ _OPENING_LINE = re.compile(r"\[MEMORY_CANDIDATES\][ \t]*\r?")
 _TAG = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^,"]*)\s*(?:,|\Z)')
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
+class Candidate(Value):
     """A memo that could not be written."""
 
     name: str
@@ -53,7 +52,7 @@ class Candidate:
     tags: tuple[str, ...]
     content: str
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         check_name(self.name)
         if self.category not in CATEGORIES:
             raise Invalid(f"category {self.category!r} is not one of {', '.join(CATEGORIES)}")
@@ -182,8 +181,7 @@ _DEPRECATED = re.compile(r"^\W*DEPRECATED\b", re.MULTILINE)
 _HEADING = re.compile(r"^(#+)(?= )", re.MULTILINE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Proposal:
+class Proposal(Value):
     """What to do: retire `names` in favour of `target`, which then reads `text`; `note` is added to each retired memo."""
 
     kind: str  # "supersede" or "consolidate"

@@ -199,9 +199,9 @@ def _object_end(low: list[str], at: int, language: Language) -> int:
         stop = stop if listed and short and plain else commas[0]
     cut = False
     while stop > at:
-        last = low[stop - 1]
-        sign = not last[-1].isalnum() and last[-1] not in "`%+#/"
-        if not (sign or last in language.trailing or (cut and last in language.prepositions)):
+        end = low[stop - 1]
+        sign = not end[-1].isalnum() and end[-1] not in "`%+#/"
+        if not (sign or end in language.trailing or (cut and end in language.prepositions)):
             break
         stop, cut = stop - 1, True
     return _clear_end(low, at, stop, language)

@@ -90,7 +90,6 @@ def days(mem: Memory) -> list[dict[str, Any]]:
 
 def graph(mem: Memory, limit: int, around: str | None, filters: Mapping[str, Any]) -> dict[str, Any]:
     """Records and the links among them; if there are too many, the linked and the newest."""
-    mem.home.ensure_fresh()
     chosen = make_filter(**{"kind": list(DRAWN), **{name: value for name, value in filters.items() if value}})
     db = mem.home.db
     rows, total = read.listing(db, chosen, MANY, projects=mem.home.config.projects)

@@ -106,8 +106,8 @@ class Feed:
         finally:
             self._listeners.discard(queue)
 
-    async def watch(self, keepers: Keepers) -> None:
-        """Look at the home as long as somebody listens; ends when cancelled."""
+    async def watch(self, keepers: Keepers, prepare: Callable[[Memory], Any]) -> None:
+        """Look at the home as long as somebody listens, and prepare what will be asked for next; ends when cancelled."""
         self._loop = asyncio.get_running_loop()
         mark: Mark | None = None  # taken at once, so that what happens before the first page opens is told to it
         trouble = ""
@@ -119,15 +119,19 @@ class Feed:
             if mark is not None and not self._listeners:
                 continue
             try:
+                before = mark
                 mark, changed = await keepers.ask(lambda mem, before=mark: look(mem, before), long=True)  # type: ignore[misc]
+                if changed:
+                    self.publish("change", changed)
+                if mark != before:
+                    await keepers.ask(prepare, long=True)
                 trouble = ""
-            except StrataError as error:
-                if str(error) != trouble:
-                    trouble = str(error)
-                    self.publish("notice", {"code": error.code, "message": error.message, "hint": error.hint})
-                continue
-            if changed:
-                self.publish("change", changed)
+            except Exception as error:  # a door: whatever happens to one look, there is a next one
+                told = error if isinstance(error, StrataError) else StrataError(f"this is a bug in Strata: {error!r}")
+                if str(told) != trouble:
+                    trouble = str(told)
+                    self.publish("notice", {"code": told.code, "message": told.message, "hint": told.hint})
+                await asyncio.sleep(PAUSE)
 
     def close(self) -> None:
         for queue in self._listeners:

@@ -7,9 +7,9 @@ mark is fresh for every answer. Used by the MCP door and by the hooks.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
-from secrets import token_hex
 from typing import Any
 
 from strata.errors import Invalid
@@ -23,10 +23,10 @@ def fenced(text: str, origin: str) -> str:
     """The text in a fence with a mark that cannot be in it."""
     for _ in range(8):
         try:
-            return fence(text, token_hex(8), origin)
+            return fence(text, os.urandom(8).hex(), origin)
         except Invalid:
             continue  # the mark happened to be in the text
-    return fence(text, token_hex(16), origin)
+    return fence(text, os.urandom(16).hex(), origin)
 
 
 def answer(gives: str, value: Any, source: str) -> tuple[dict[str, Any], str]:

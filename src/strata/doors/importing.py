@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 KINDS = {Dialog: "dialog", NoteItem: "note", MemoItem: "memo", ChunkItem: "chunk", WorkItem: "work", LadderItem: "ladder",
          LinkItem: "link", FileItem: "file"}
-BATCH = 200
+BATCH = 100  # items, for which others wait a moment
 
 
 class Import:
@@ -69,14 +69,16 @@ class Import:
             if len(waiting) == BATCH:
                 done = self._keep_all(waiting, done, progress)
         done = self._keep_all(waiting, done, progress)
-        self._keep_all([*self._whole_entries(), *self._last, *links], done, progress)
+        rest: list[Any] = [*self._whole_entries(), *self._last, *links]
+        for at in range(0, len(rest), BATCH):
+            done = self._keep_all(rest[at : at + BATCH], done, progress)
         return self
 
     def _keep_all(self, items: list[Any], done: int, progress: Progress | None) -> int:
-        """Keep a batch with one group of syncs; the list is emptied."""
+        """Keep a batch with one group of syncs and one commit of the index; the list is emptied."""
         if self.mem is None or not items:
             return done
-        with self.mem.bulk():
+        with self.mem.bulk(), self.mem.home.together():
             for item in items:
                 done += 1
                 if progress:

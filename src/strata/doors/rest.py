@@ -57,7 +57,7 @@ def make_app(door: Door, mcp: Any = None) -> Starlette:
         async with AsyncExitStack() as stack:
             if mcp is not None:
                 await stack.enter_async_context(mcp.router.lifespan_context(mcp))
-            watching = asyncio.create_task(door.feed.watch(door.keepers))
+            watching = asyncio.create_task(door.feed.watch(door.keepers, views.today))
             yield
             door.feed.close()
             watching.cancel()

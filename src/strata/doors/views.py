@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from strata.doors import charts
 from strata.doors.feed import read_mark
@@ -31,7 +30,7 @@ EDITABLE = {"note": ("title", "text", "type", "tags", "importance"), "memo": ("t
             "chunk": ("content", "type", "tags", "confidence"), "edge": ("text", "strength"), "work": ("tags", "importance"),
             "chapter": ("title", "summary", "tags"), "page": ()}
 _LISTED = ("note", "memo", "chunk", "work", "entry", "chapter", "wisdom", "topic", "page")
-_cache: WeakKeyDictionary[Any, dict[str, tuple[Any, Any]]] = WeakKeyDictionary()
+_kept: dict[tuple[str, str], tuple[Any, Any]] = {}  # (home, view) → (state, view), shared by the keepers of a home
 
 
 def as_json(value: Any) -> Any:
@@ -39,13 +38,13 @@ def as_json(value: Any) -> Any:
     return json.loads(json.dumps(value.to_dict() if hasattr(value, "to_dict") else value, default=str))
 
 
-def remembered(mem: Memory, name: str, build: Callable[[], Any]) -> Any:
-    """A view as it was built for this state of the home and this minute."""
-    state = (read_mark(mem), int(mem.home.clock() // 60))
-    kept = _cache.setdefault(mem, {})
-    if name not in kept or kept[name][0] != state:
-        kept[name] = (state, build())
-    return kept[name][1]
+def remembered(mem: Memory, name: str, build: Callable[[], Any], asked: Any = None) -> Any:
+    """A view as it was last built, if the home, the hour and what was asked for are the same."""
+    state, place = (read_mark(mem), int(mem.home.clock() // 3600), asked), (str(mem.path), name)
+    kept = _kept.get(place)
+    if kept is None or kept[0] != state:
+        kept = _kept[place] = (state, build())
+    return kept[1]
 
 
 # A record as a resource
@@ -225,7 +224,10 @@ def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit
 
 
 def graph(mem: Memory, limit: int = 2_000, around: str | None = None, **filters: Any) -> dict[str, Any]:
-    return charts.graph(mem, _bounded(limit, 1, 5_000), around, filters)
+    """Records and the links among them."""
+    mem.home.ensure_fresh()
+    chosen = _bounded(limit, 1, 5_000)
+    return dict(remembered(mem, "graph", lambda: charts.graph(mem, chosen, around, filters), (chosen, around, repr(filters))))
 
 
 def health(mem: Memory) -> dict[str, Any]:

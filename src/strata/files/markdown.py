@@ -23,6 +23,7 @@ _EPISODE = r"(?m)^## (?P<time>\d\d:\d\d) - (?P<heading>[^\r\n]*)"
 _LINE = r"(?m)^- \*\*(?P<key>Type|Tags|Memory|Summary):\*\*[ \t]*(?P<value>[^\r\n]*)"
 _DEPRECATED = r"(?m)^DEPRECATED: See valid [^\n]*? in \[?(?P<name>[^\]\s]+?)(?:\.md)?\]?\.?[ \t]*\r?$"
 _FOLDER_TYPES = {folder: name for name, folder in FOLDERS.items()}
+_REQUIRED = {"id", "type", "title", "importance", "created_at"}
 _RENAMED = {"created": "created_at", "updated": "updated_at"}
 _NAMES = {inner: outer for outer, inner in _RENAMED.items()}
 
@@ -53,19 +54,21 @@ def read_note(path: str, data: bytes, modified: float) -> Note:
     taken = front.split(text)
     fields = _keys(taken.yaml) if taken else {}
     body = taken.body if taken else text.removeprefix("\ufeff")
-    stem, folder = path.rsplit("/", 1)[-1].removesuffix(".md"), path.split("/")[1] if path.count("/") > 1 else ""
-    when = offset(modified)
-    fields.setdefault("id", derived_uuid("file", path))
-    fields.setdefault("type", _FOLDER_TYPES.get(folder, "general"))
-    fields.setdefault("title", _heading(body) or stem)
-    fields.setdefault("importance", 0.5)
-    fields.setdefault("created_at", when)
+    if not fields.keys() >= _REQUIRED:
+        fields = {**_guessed(path, body, modified), **fields}
     fields.setdefault("updated_at", fields["created_at"])
     for key in ("tags", "aliases", *PROCEDURE_ONLY):
         if key in fields:
             fields[key] = _strings(fields[key], split_words=key == "tags")
     fields["relations"] = [_relation(item) for item in fields.get("relations") or []]
     return Note.from_dict({**fields, "pinned": path.startswith("vault/"), "text": body.strip("\r\n").replace("\r\n", "\n")})
+
+
+def _guessed(path: str, body: str, modified: float) -> dict[str, Any]:
+    """What a note's file says by its place, its heading and its time where it does not say it in words."""
+    folder = path.split("/")[1] if path.count("/") > 1 else ""
+    return {"id": derived_uuid("file", path), "type": _FOLDER_TYPES.get(folder, "general"), "importance": 0.5,
+            "title": _heading(body) or path.rsplit("/", 1)[-1].removesuffix(".md"), "created_at": offset(modified)}
 
 
 def read_edge(path: str, data: bytes, modified: float) -> Edge:

@@ -21,6 +21,7 @@ OTHER_FILES = ("GLOBAL_MEMORY.md", "CORE.md", "REFLECTION.md", "_index.json", "_
 
 AUDIT = "index/audit.log"
 LINKS = "links.jsonl"
+SHOWN = "log/shown.jsonl"  # which works were offered unasked, in which session
 EXPORTS = ("index/metadata_index.json", "index/tag_index.json", "index/link_graph.json", "_index.json")
 ENTRY_FILES = ("raw.md", "meta.json", "summary.json")
 
@@ -122,11 +123,15 @@ def _place_edge(edge: Any) -> str:
     return f"graph/edges/{name}"
 
 
-def _place_note(note: Any) -> str:
+def note_folder(note: Any) -> str:
+    """The folder a note's file belongs into."""
     from strata.model.note import FOLDERS
 
-    folder = "vault" if note.pinned else f"graph/{FOLDERS[note.type]}"
-    return f"{folder}/{slug(note.title)}-{suffix(note.id)}.md"
+    return "vault" if note.pinned else f"graph/{FOLDERS[note.type]}"
+
+
+def _place_note(note: Any) -> str:
+    return f"{note_folder(note)}/{slug(note.title)}-{suffix(note.id)}.md"
 
 
 _PLACES: dict[str, Callable[[Any], str]] = {

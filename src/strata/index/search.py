@@ -42,8 +42,8 @@ _EARLIER = f"{_TALK} < (?, ?, ?) ORDER BY r.created DESC, r.place DESC, r.n DESC
 _LATER = f"{_TALK} > (?, ?, ?) ORDER BY r.created, r.place, r.n, p.ord LIMIT ?"
 # Links that say one record bears on another. That chunks follow each other is what a conversation is, and a chapter's works
 # are found by themselves.
-_TELLING = ("'solves', 'led_to', 'builds_on', 'alternative_to', 'requires', 'supports', 'contradicts', 'supersedes', 'mentions', "
-            "'cites', 'blocked_by', 'related_to'")
+_TELLING = ("'solves', 'led_to', 'builds_on', 'alternative_to', 'requires', 'supports', 'contradicts', 'supersedes', "
+            "'mentions', 'cites', 'blocked_by', 'related_to'")
 _HOPS = f"""
 SELECT l.a, r.id, l.said, coalesce(l.strength, 0.8), l.created FROM links l JOIN records r ON r.id = l.b
 WHERE l.a IN (SELECT value FROM json_each(?1)) AND l.word IN ({_TELLING})
@@ -118,7 +118,8 @@ def _numbers(listed: str | None) -> Ints:
 def words_like(db: sqlite3.Connection, initial: str) -> Iterator[tuple[str, int]]:
     """Every word of the memory with that initial, and in how many passages it is."""
     db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, row)")
-    yield from db.execute("SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ?", (initial, initial + "\U0010ffff"))
+    query = "SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ?"
+    yield from db.execute(query, (initial, initial + "\U0010ffff"))
 
 
 def is_speaker(db: sqlite3.Connection, word: str) -> bool:

@@ -52,7 +52,8 @@ class Unembedded(NamedTuple):
 
 def find_set(db: sqlite3.Connection, provider: str, model: str) -> VectorSet | None:
     """The latest set of a model."""
-    row = db.execute("SELECT * FROM vector_sets WHERE provider = ? AND model = ? ORDER BY last DESC", (provider, model)).fetchone()
+    query = "SELECT * FROM vector_sets WHERE provider = ? AND model = ? ORDER BY last DESC"
+    row = db.execute(query, (provider, model)).fetchone()
     return VectorSet(*row) if row else None
 
 
@@ -143,7 +144,8 @@ def _read(db: sqlite3.Connection, held: VectorSet, after: int) -> tuple[Ints, Fl
     """The rows whose numbers come after one."""
     import numpy as np
 
-    blocks = db.execute("SELECT numbers, matrix FROM vectors WHERE held = ? AND last > ? ORDER BY last", (held.n, after)).fetchall()
+    query = "SELECT numbers, matrix FROM vectors WHERE held = ? AND last > ? ORDER BY last"
+    blocks = db.execute(query, (held.n, after)).fetchall()
     numbers = np.concatenate([np.zeros(0, np.int64), *(np.frombuffer(ids, np.int64) for ids, _ in blocks)])
     matrix = np.empty((len(numbers), held.dimension), np.float32)
     at = 0

@@ -24,7 +24,7 @@ SINGLE_VALUED = frozenset({
     "listens on", "is hosted on", "is deployed on", "is deployed to", "defaults to", "is written in"})
 SINGLE_VALUED_LIKE = r"favou?rite .{1,60}|preferred .{1,60}"
 CORRECTABLE = ("subject", "relation", "object", "type", "time_span", "date", "confidence")
-EVIDENCE_SHOWN = 8  # of a fact said a thousand times: the first entry and the latest ones
+EVIDENCE_SHOWN = 5  # of a fact said a thousand times: the first entry and the latest ones
 _BEFORE_TIME = 1e11  # keeps marks of the years before 1970 in order
 
 

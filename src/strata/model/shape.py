@@ -180,7 +180,7 @@ def parts(shape: type[S], *, default: Any = _MISSING, sparse: bool = False) -> A
 
 def anything(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     """Whatever it is, it is kept."""
-    return _field(lambda value, where: value, default, sparse=sparse)
+    return Field(None, default, sparse)
 
 
 def mapping(*, default: Any = _MISSING, sparse: bool = False) -> Any:
@@ -207,16 +207,27 @@ def plain(value: Any) -> Any:
     return value
 
 
+def _stands(name: str, field: Field) -> bool:
+    """Whether a field that is left out has its default just as it is written down."""
+    if field.default is _MISSING or field.check is None:
+        return field.default is not _MISSING
+    try:
+        return field.check(field.default, name) is field.default
+    except Invalid:
+        return False
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(
     text, choice, number, integer, flag, strings, one_or_many, part, parts, anything, mapping))
 class Value:
     """A frozen value made by keywords. Change means a new one."""
 
     _fields: ClassVar[dict[str, Field]] = {}
+    _ready: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls) -> None:
         fields = dict(cls._fields)
-        for name, annotation in cls.__dict__.get("__annotations__", {}).items():
+        for name, annotation in cls.__dict__.get("__annotations__", {}).items():  # noqa: RUF063 (inspect is what we avoid)
             if str(annotation).startswith("ClassVar"):
                 continue
             given = cls.__dict__.get(name, _MISSING)
@@ -226,16 +237,22 @@ class Value:
             elif isinstance(given, Field):
                 delattr(cls, name)
         cls._fields = fields
+        cls._ready = {name: field.default for name, field in fields.items() if _stands(name, field)}
 
     def __init__(self, **given: Any) -> None:
-        own = self.__dict__
-        for name, field in self._fields.items():
-            value = given.pop(name) if name in given else field.default
-            if value is _MISSING:
-                raise TypeError(f"{type(self).__name__} needs {name}")
-            own[name] = value if field.check is None else field.check(value, name)
-        if given:
-            raise TypeError(f"{type(self).__name__} has no {next(iter(given))}")
+        own, fields = self.__dict__, self._fields
+        own.update(self._ready)  # what a default's own check would leave as it is
+        for name, value in given.items():
+            if name not in fields:
+                raise TypeError(f"{type(self).__name__} has no {name}")
+            check = fields[name].check
+            own[name] = value if check is None else check(value, name)
+        if len(own) != len(fields):
+            for name in fields.keys() - own.keys():
+                field = fields[name]
+                if field.default is _MISSING or field.check is None:
+                    raise TypeError(f"{type(self).__name__} needs {name}")
+                own[name] = field.check(field.default, name)
         self.check()
 
     def check(self) -> None:

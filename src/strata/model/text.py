@@ -13,8 +13,8 @@ TITLE_SIGNS = 80
 _SENTENCE = r"(?<=[.!?])\s+|(?<=[。！？।])|\n\s*\n"
 _BREAKS = (r"\n\s*\n", r"\n", r"(?<=[.!?])\s+|(?<=[。！？।])", r"\s+")
 # Scripts that set no spaces between words: Thai, Lao, Khmer, Myanmar, Kana, Han, Hangul and their extensions.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af" \
-            "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+_UNSPACED = ("\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+             "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff")
 _RUN = f"[{_UNSPACED}]+"
 
 

@@ -7,6 +7,7 @@ integer seconds. A time without a zone is UTC; a number above 10¹¹ is millisec
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from strata.errors import Invalid
@@ -21,13 +22,19 @@ def parse_time(value: Any, where: str = "time") -> float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value / 1000 if abs(value) > MILLISECONDS_ABOVE else float(value)
     if isinstance(value, str):
-        given = value.strip()
         try:
-            when = datetime.fromisoformat(given[:-1] + "+00:00" if given[-1:] in ("Z", "z") else given)
+            return _read_iso(value)
         except ValueError:
             raise Invalid(f"{where} is not a time: {value!r}", "write 2026-02-10 or 2026-02-10T21:37:00Z") from None
-        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
     raise Invalid(f"{where} is not a time: {value!r}", "write 2026-02-10 or 2026-02-10T21:37:00Z")
+
+
+@lru_cache(maxsize=1024)
+def _read_iso(value: str) -> float:
+    """A record's times are asked for several times in a row."""
+    given = value.strip()
+    when = datetime.fromisoformat(given[:-1] + "+00:00" if given[-1:] in ("Z", "z") else given)
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
 def utc(seconds: float) -> datetime:

@@ -69,8 +69,8 @@ def _hit(home: Home, one: Candidate, depth: str, left: int | None, said: set[str
     return Hit(
         id=row.id, kind=row.kind, type=row.type, title=row.title, text=text, created=row.created, path=row.unit,
         score=one.score, why=why, tags=read.tags_of(home.db, [row.n]).get(row.n, []), origin=_origin(record, row),
-        superseded_by=one.superseded_by or getattr(record, "deprecated_by", None), tokens=tokens, parts=one.parts, record=record,
-        passage={"start": about.start, "end": about.stop, "turn": _number(about.turn)})
+        superseded_by=one.superseded_by or getattr(record, "deprecated_by", None), tokens=tokens, parts=one.parts,
+        record=record, passage={"start": about.start, "end": about.stop, "turn": _number(about.turn)})
 
 
 def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
@@ -160,5 +160,6 @@ def _line(home: Home, found: Found, one: Candidate, reach: int) -> Iterator[list
 
 
 def _neighbour(passage: Passage, tokens: int) -> dict[str, Any]:
-    shown = {"id": passage.id, "turn": _number(passage.turn), "speaker": passage.speaker, "text": passage.text, "tokens": tokens}
+    shown = {"id": passage.id, "turn": _number(passage.turn), "speaker": passage.speaker, "text": passage.text,
+             "tokens": tokens}
     return {key: value for key, value in shown.items() if value is not None}

@@ -188,22 +188,23 @@ def _once(best: Iterable[Candidate]) -> list[Candidate]:
 
 def _follow_links(home: Home, found: Found, best: list[Candidate], as_of: float | None) -> list[Candidate]:
     """Add what a link leads to from the best hits; it never comes to stand above where it was reached from."""
-    heads = {one.passage.id: one for one in sorted(best, key=lambda one: one.score)[-HEADS:] if one.score > 0}
-    known: dict[str, Candidate] = {one.passage.id: one for one in sorted(best, key=lambda one: one.score)}
+    known = {one.passage.id: one for one in sorted(best, key=lambda one: one.score)}  # of an entry's turns the best
+    heads = dict(list(known.items())[-HEADS:])
     hops = [hop for hop in search.hops(home.db, list(heads)) if as_of is None or (hop.created or 0.0) <= as_of]
-    fresh = {one.id: one for one in search.first_passages(home.db, {hop.id for hop in hops} - known.keys()) if found.passes(one)}
+    fresh = [Candidate(one) for one in search.first_passages(home.db, {hop.id for hop in hops} - known.keys())
+             if found.passes(one)]
+    known |= {one.passage.id: one for one in fresh}
     for hop in hops:
-        source, passage = heads[hop.source], fresh.get(hop.id)
-        if hop.id not in known and passage is None:
+        source, target = heads[hop.source], known.get(hop.id)
+        if target is None:
             continue
-        target = known.get(hop.id) or known.setdefault(hop.id, Candidate(passage)) if passage else known[hop.id]
-        own = target.score - target.parts.get("link", 0.0)
-        part = min(LINKED * hop.strength * source.score, source.score - own - 0.01)
-        if part > target.parts.get("link", 0.0):
+        before = target.parts.get("link", 0.0)
+        part = min(LINKED * hop.strength * source.score, source.score - (target.score - before) - 0.01)
+        if part > before:
             target.parts["link"] = part
-            target.why = [reason for reason in target.why if not reason.startswith("linked")]
-            target.why.append(f"linked: {hop.word} {source.passage.id}")
-    return best + [known[id] for id in fresh if id in known]
+            target.why = [*(reason for reason in target.why if not reason.startswith("linked")),
+                          f"linked: {hop.word} {source.passage.id}"]
+    return best + fresh
 
 
 def _fold_copies(best: list[Candidate], chosen: Filter) -> list[Candidate]:

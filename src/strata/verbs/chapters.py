@@ -57,8 +57,23 @@ def make_chapter(home: Home, works: Sequence[str], *, title: str | None = None, 
     if key is not None and home.db.execute("SELECT 1 FROM chapters WHERE id = ?", (made.id,)).fetchone():
         known: Chapter = home.load(made.id).record
         return known
+    told_by_rules = [name for name, given in (("title", title), ("summary", summary), ("tags", tags)) if given is None]
+    made = made.replace(extra={**made.extra, "told": told_by_rules})
     home.create(made, verb="chapter")
     return made
+
+
+def without_work(home: Home, chapter: Chapter, work: str) -> Chapter | None:
+    """A manual chapter once one of its works is purged: what was told from the works is told again; None if none is left."""
+    left = [one for one in chapter.memories if one != work and home.db.execute(
+        "SELECT 1 FROM memories WHERE id = ?", (one,)).fetchone()]
+    if not left:
+        return None
+    by_rules = chapter.extra.get("told") or ()
+    kept = {name: getattr(chapter, name) for name in ("title", "summary", "tags") if name not in by_rules}
+    told = tell(_load(home, left), chapter_id=chapter.id, project=chapter.project_id, origin=chapter.origin,
+                made=chapter.created_at, **kept)
+    return told.replace(extra={**chapter.extra, **told.extra})
 
 
 # Climbing from works to chapters

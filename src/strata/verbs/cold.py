@@ -77,12 +77,14 @@ def warm_path(path: str) -> str:
 
 
 def plan(home: Home, *, days: float = DAYS, uses: int = FEW_USES) -> list[Move]:
-    """What a round would move, from the index and the usage ledger."""
+    """What a round would move, from the index and the usage ledger; only old and cold works are looked at."""
     home.fold_usage()
+    before = home.clock() - max(days, 0) * _DAY
     rows = home.db.execute(
         "SELECT r.id, r.unit, r.created, r.uses + coalesce(u.count, 0), max(coalesce(r.used, 0), coalesce(u.last, 0)), "
         "r.pinned OR EXISTS (SELECT 1 FROM links l WHERE l.a = r.id AND l.word = 'pinned') "
-        "FROM records r LEFT JOIN usage u ON u.id = r.id WHERE r.kind = 'work'")
+        "FROM records r LEFT JOIN usage u ON u.id = r.id "
+        "WHERE r.kind = 'work' AND (r.created <= ? OR (r.unit >= 'work/cold/' AND r.unit < 'work/cold0'))", (before,))
     return plan_moves((Shelved(*row) for row in rows), home.clock(), days=days, uses=uses)
 
 

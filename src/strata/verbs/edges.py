@@ -1,4 +1,4 @@
-"""Edges: listed and searched, proposed for a new note, and their copies in the notes kept true.
+"""The graph of notes: edges listed, searched, proposed and kept true in both notes; the links as a picture; tags.
 
 The edge file is the truth about a relation (see DECISIONS, Links). A copy that a crash or a hand left out comes back in the
 next write of that note or in upkeep; a copy of an edge that is gone leaves in upkeep; titles in edges follow their notes.
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from strata.derive.similar import EdgeProposal, Near, propose_edges
-from strata.errors import Damaged, Invalid, NotFound
+from strata.derive.pictures import Arrow, Graph, Node, draw_dot, draw_mermaid, draw_svg, gather_graph
+from strata.derive.similar import EdgeProposal, Near, TagScore, propose_edges, related_tags, suggest_tags
+from strata.errors import Damaged, Invalid, NotFound, Provider
 from strata.home import Home
 from strata.index import read
 from strata.index.read import Row
@@ -18,10 +19,12 @@ from strata.model.link import NOTE_TYPES, check_type
 from strata.model.note import Edge, Note, Relation
 from strata.model.text import searchable
 from strata.model.times import zulu
-from strata.verbs.finding import fetch, locate
+from strata.verbs.finding import fetch, locate, related
 
 CANDIDATES = 40  # notes that share words with a new one and are compared by meaning
 _JOIN = " — "
+FORMATS = {"mermaid": draw_mermaid, "dot": draw_dot, "svg": draw_svg}
+ASKED = 10  # notes whose tags are worth asking
 
 
 def edges(home: Home, query: str | None = None, *, type: str | None = None, note: str | None = None, limit: int | None = 50,
@@ -195,7 +198,11 @@ def near_notes(home: Home, title: str, text: str, *, but: str = "", limit: int =
         [" OR ".join(f'"{word}"' for word in words), but, 3 * limit])
     found = list({row[1]: Row(*row[:-1]) for row in rows}.values())[:limit]
     texts = first_passages(home, [row.n for row in found])
-    vectors = Static().embed([f"{title}. {text[:800]}", *(f"{row.title}. {texts.get(row.n, '')}" for row in found)])
+    try:
+        vectors = Static().embed([f"{title}. {text[:800]}", *(f"{row.title}. {texts.get(row.n, '')}" for row in found)])
+    except Provider as error:  # a proposal is a kindness: without the embedder there is none
+        home.notices.append(str(error))
+        return []
     near = [(row, round(float(value), 4)) for row, value in zip(found, vectors[1:] @ vectors[0], strict=True)]
     return sorted(near, key=lambda item: (-item[1], item[0].id))
 
@@ -220,3 +227,71 @@ def suggest_edges(home: Home, handle: str) -> list[EdgeProposal]:
             for other, value in near_notes(home, note.title, note.text, but=note.id)]
     linked = [other.id for other in read.neighbours(home.db, note.id)]
     return propose_edges(note.id, note.type, near, linked)
+
+
+# Pictures and tags
+
+def graph(home: Home, handle: str | None = None, *, depth: int = 1, format: str = "mermaid",
+          kind: Sequence[str] = ("note",)) -> str:
+    """The links around a record to a depth, or all links among records of some kinds."""
+    if format not in FORMATS:
+        raise Invalid(f"no format {format!r}", f"use one of {', '.join(FORMATS)}")
+    home.ensure_fresh()
+    if handle is None:
+        return FORMATS[format](_everything(home, kind))
+    start = locate(home, handle)
+    ids = [start.id, *(found["id"] for found in related(home, start.id, depth))]
+    return FORMATS[format](_among(home, ids))
+
+
+def _everything(home: Home, kinds: Sequence[str]) -> Graph:
+    marks = ",".join("?" * len(kinds))
+    return _among(home, [one for one, in home.db.execute(f"SELECT id FROM records WHERE kind IN ({marks})", list(kinds))])
+
+
+def _among(home: Home, ids: Sequence[str]) -> Graph:
+    """These records and every link between two of them, as it was written."""
+    rows = read.rows_of(home.db, ids)
+    names: dict[str, str] = {}
+    for record, name in home.db.execute("SELECT r.id, n.name FROM names n JOIN records r ON r.n = n.record"):
+        if record in rows:
+            names[f"name:{name}"] = record
+    arrows = []
+    query = "SELECT a, b, said, inverted, strength FROM links WHERE said <> 'pinned'"
+    for a, b, said, inverted, strength in home.db.execute(query):
+        ends = [names.get(end, end) for end in ((b, a) if inverted else (a, b))]
+        if ends[0] != ends[1] and ends[0] in rows and ends[1] in rows:
+            arrows.append(Arrow(source=ends[0], type=said, target=ends[1], strength=0.5 if strength is None else strength))
+    return gather_graph((Node(id=row.id, title=row.title, type=row.type) for row in rows.values()), arrows)
+
+
+def tags_near(home: Home, tag: str, limit: int = 10) -> list[TagScore]:
+    """Tags that stand beside this one."""
+    home.ensure_fresh()
+    found: dict[int, list[str]] = {}
+    query = ("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record WHERE r.kind <> 'episode' "
+             "AND t.record IN (SELECT record FROM tags WHERE tag = ?)")
+    for record, name in home.db.execute(query, (tag,)):
+        found.setdefault(record, []).append(name)
+    if not found:
+        raise NotFound(f"no record has the tag {tag!r}", "see: strata tags")
+    totals = dict(read.tag_counts(home.db))
+    alone = [[name] for name in {name for names in found.values() for name in names}
+             for _ in range(totals[name] - sum(name in names for names in found.values()))]
+    return related_tags(tag, [*found.values(), *alone], limit)
+
+
+def tags_for(home: Home, text_or_id: str, limit: int = 8) -> list[TagScore]:
+    """Known tags that would suit a text, or a record that is already there."""
+    home.ensure_fresh()
+    known = dict(read.tag_counts(home.db))
+    rows = read.resolve(home.db, text_or_id) if len(text_or_id) <= 200 else []
+    if len(rows) == 1:
+        row = rows[0]
+        title, own, but = row.title, read.tags_of(home.db, [row.n]).get(row.n, []), row.id
+        text = " ".join(text for text, in home.db.execute("SELECT text FROM passages WHERE record = ? ORDER BY ord", (row.n,)))
+    else:
+        title, text, own, but = "", text_or_id, [], ""
+    near = near_notes(home, title, text, but=but)[:ASKED]
+    tags = read.tags_of(home.db, [row.n for row, _ in near])
+    return suggest_tags(f"{title}\n{text}", [(tags.get(row.n, []), value) for row, value in near], known, own, limit)

@@ -15,12 +15,11 @@ from typing import Any
 from strata.derive import notices
 from strata.derive.notices import COOLDOWN, MOST, FileNotices, Notice, Touch, match_intent, start_session
 from strata.errors import Busy, CannotWrite, Invalid, NotFound
-from strata.files import ledger
+from strata.files import ledger, paths
 from strata.home import Home
 from strata.model.record import tail_of
 from strata.model.text import searchable
 
-SHOWN = "log/shown.jsonl"
 SHOWN_BYTES = 1 << 20
 TAIL_BYTES = 1 << 16  # half an hour of notices fits many times over
 LOOKED_AT = 40  # works on one file that are weighed against each other
@@ -112,8 +111,8 @@ def shown_lately(home: Home, now: float) -> dict[str, float]:
     shown: dict[str, float] = home.shown.setdefault(home.session, {})
     if home.config.session and not shown:
         try:
-            token = home.tree.look(SHOWN)
-            data = home.tree.read(SHOWN, max(0, token.size - TAIL_BYTES))[0] if token else b""
+            token = home.tree.look(paths.SHOWN)
+            data = home.tree.read(paths.SHOWN, max(0, token.size - TAIL_BYTES))[0] if token else b""
         except NotFound:
             return shown
         for _, line in ledger.read_lines(data):
@@ -127,16 +126,16 @@ def note_shown(home: Home, now: float, ids: Sequence[str]) -> None:
     home.shown.setdefault(home.session, {}).update(dict.fromkeys(ids, now))
     if home.config.session:
         try:
-            ledger.append_line(home.tree, SHOWN, {"t": now, "session": home.session, "ids": list(ids)})
+            ledger.append_line(home.tree, paths.SHOWN, {"t": now, "session": home.session, "ids": list(ids)})
         except (CannotWrite, Busy):
             return
 
 
 def trim_shown(home: Home) -> None:
     """Upkeep: a log that grew large starts over; nothing in it matters for longer than the cooldown."""
-    token = home.tree.look(SHOWN)
+    token = home.tree.look(paths.SHOWN)
     if token and token.size > SHOWN_BYTES:
-        home.tree.remove(SHOWN)
+        home.tree.remove(paths.SHOWN)
 
 
 # Intent and session start

@@ -15,7 +15,8 @@ from strata.errors import Busy, CannotWrite, Damaged, Invalid, NotFound
 from strata.files import ledger, paths
 from strata.files.tree import fingerprint
 from strata.home import Home
-from strata.index import read
+from strata.index import read, vectors
+from strata.verbs.chapters import without_work
 from strata.verbs.exports import write_exports
 from strata.verbs.finding import fetch, locate
 from strata.verbs.lifecycle import BUILT, files_of
@@ -82,6 +83,7 @@ def _shrink(home: Home, record: str) -> None:
             db.execute("DELETE FROM usage WHERE id = ?", (record,))
             home.index.set("usage_bytes", 0)  # the ledger was rewritten: it is read again from its beginning
             db.execute("INSERT INTO words(words) VALUES ('optimize')")
+            vectors.compact(db, force=True)
         db.execute("VACUUM")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except (sqlite3.Error, Busy, CannotWrite) as error:
@@ -145,8 +147,13 @@ def _strip_references(home: Home, record: str) -> list[str]:
             home.tree.remove(loaded.path)
             changed += [loaded.path, *_strip_references(home, held.id)]
             continue
-        new = _without(held, record)
-        if new != held:
+        new = without_work(home, held, record) if held.kind == "chapter" else _without(held, record)
+        if held.kind == "chapter":  # made by hand; wisdom that retells it is built again
+            changed += _strip_references(home, held.id)
+        if new is None:
+            home.tree.remove(loaded.path)
+            changed.append(loaded.path)
+        elif new != held:
             home.change(loaded, new, verb="unlinked")
             changed.append(loaded.path)
     return changed
@@ -159,8 +166,6 @@ def _without(held: Any, record: str) -> Any:
     if held.kind == "memo":
         text = unmark(held.text) if held.deprecated_by == record else held.text
         return held.replace(supersedes=tuple(name for name in held.supersedes if name != record), text=text)
-    if held.kind == "chapter":
-        return held.replace(memories=tuple(one for one in held.memories if one != record))
     lists: dict[str, Any] = {word: tuple(one for one in _ids(held, word) if one != record)
                              for word in held.links.to_dict() if word != "details" and record in _ids(held, word)}
     if held.kind == "work":
@@ -192,8 +197,8 @@ def _rewrite_logs(home: Home, record: str, mention: str) -> list[str]:
             return {"base": {key: value for key, value in line["base"].items() if key != record}}
         return line
 
-    for path in (paths.LINKS, usage):
-        if _rewrite_lines(home, path, without) and path != usage:
+    for path in (paths.LINKS, usage, paths.SHOWN):
+        if _rewrite_lines(home, path, without) and path == paths.LINKS:
             rewritten.append(path)
     for unit, in home.db.execute("SELECT DISTINCT unit FROM records WHERE kind = 'episode'").fetchall():
         if _rewrite(home, unit, lambda data, unit=unit: _purge_blocks(data, unit, record, mention)):  # type: ignore[misc]

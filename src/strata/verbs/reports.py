@@ -22,7 +22,7 @@ from strata.derive.similar import (
     propose_insights,
     propose_merges,
 )
-from strata.errors import Invalid, NotFound
+from strata.errors import Damaged, Invalid, NotFound
 from strata.files import paths
 from strata.home import Home
 from strata.index import vectors
@@ -36,6 +36,7 @@ CORE, REFLECTION = "CORE.md", "REFLECTION.md"
 PAGES = {"core": CORE, "reflection": REFLECTION, "global": "GLOBAL_MEMORY.md"}
 _MERGE = re.compile(r"^- \*\*Type:\*\*[ \t]*merge[ \t]*$", re.MULTILINE)
 _REFLECTED = b'"verb":"reflected"'
+_TOLD = re.compile(r"Last reflection: (\S+) \| Total reflections: (\d+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +55,7 @@ class Reflected:
                 "insights": [{"key": key, **asdict(one)} for key, one in self.insights]}
 
 
-class _Page(NamedTuple):
+class _Built(NamedTuple):
     """What an audit line calls a built page."""
 
     kind: str
@@ -100,7 +101,7 @@ def _look(home: Home, notes: Sequence[Standing]) -> tuple[bool, bool]:
     total, last, known = _reflections(home)
     counted = inputs != known
     if counted:
-        home.audit("reflected", _Page("reflection", "reflection"), inputs)
+        home.audit("reflected", _Built("reflection", "reflection"), inputs)
         total, last = total + 1, day(home.clock())
     found = reflection_page.look_over(notes, projects=projects, merges=merges)
     page = reflection_page.build_reflection(found, date=day(home.clock()), last=last, total=total)
@@ -108,13 +109,16 @@ def _look(home: Home, notes: Sequence[Standing]) -> tuple[bool, bool]:
 
 
 def _reflections(home: Home) -> tuple[int, str, str]:
-    """(how many, the last one's date, what it looked at), from the audit log."""
+    """(how many, the last one's date, what it looked at), from the audit log; from the page if the log is too long to read."""
     import json
 
     try:
         data, _ = home.tree.read(paths.AUDIT)
     except NotFound:
         return 0, "never", ""
+    except Damaged:
+        told = _TOLD.search(_page(home, REFLECTION))
+        return (int(told[2]), told[1], "") if told else (0, "never", "")
     lines = [line for line in data.split(b"\n") if _REFLECTED in line]
     try:
         line = json.loads(lines[-1]) if lines else {}
@@ -131,21 +135,25 @@ def count_merges(home: Home) -> int:
 
 
 def _write(home: Home, path: str, page: str, bare: Callable[[str], str]) -> bool:
+    before = _page(home, path)
+    return (not before or bare(before) != bare(page)) and home.build(path, page.encode(errors="surrogatepass"))
+
+
+def _page(home: Home, path: str) -> str:
     try:
-        before = home.tree.read(path)[0].decode(errors="replace")
+        return home.tree.read(path)[0].decode(errors="replace")
     except NotFound:
-        before = None
-    return (before is None or bare(before) != bare(page)) and home.build(path, page.encode(errors="surrogatepass"))
+        return ""
 
 
 def show(home: Home, page: str) -> str:
     """A built page as it stands; nothing is built."""
     if page not in PAGES:
         raise Invalid(f"no page {page!r}", f"use one of {', '.join(PAGES)}")
-    try:
-        return home.tree.read(PAGES[page])[0].decode(errors="replace")
-    except NotFound:
-        raise NotFound(f"{PAGES[page]} is not built yet", "run: strata upkeep") from None
+    found = _page(home, PAGES[page])
+    if not found:
+        raise NotFound(f"{PAGES[page]} is not built yet", "run: strata upkeep")
+    return found
 
 
 # Reflecting

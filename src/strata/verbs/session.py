@@ -15,6 +15,7 @@ from strata.files import codec
 from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read
+from strata.model import log
 from strata.model.filter import Filter
 from strata.model.ids import slug
 from strata.model.memo import Memo
@@ -66,7 +67,7 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
     count = count or count_many
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise Invalid(f"the budget must be a positive number of tokens; got {budget!r}")
-    home.ensure_fresh()
+    _look_round(home)
     here = project or home.config.project
     chosen = choose_memos(home, context, here, providers)
     state = _read_state(home, session)
@@ -88,13 +89,21 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
     return Brief(text=text, hud=shown, memos=names, tokens=count([text])[0], budget=budget)
 
 
+def _look_round(home: Home) -> None:
+    """A session begins with a look at all file names; only a hook, which must be quick, takes them as last seen."""
+    try:
+        home.ensure_fresh() if home.door == "hook" else home.sweep()
+    except (Busy, CannotWrite) as error:  # what was known a moment ago is better than nothing
+        log.warning("sync: %s", error)
+
+
 def choose_memos(home: Home, context: str, project: str, providers: Any = None) -> list[Memo]:
     """All names are looked at; the memos nearest to the context are read, and the newest where fewer than five are near."""
-    from strata.recall.answer import recall
-
     units = dict(home.db.execute(_MEMOS, (project,)).fetchall())
     near: list[str] = []
     if context.strip() and units:
+        from strata.recall.answer import recall  # a brief without a context has no use for it
+
         with home.uncounted():
             found = recall(home, context, Filter(kind=("memo",), trust=TRUSTED), limit=MOST * 2, depth="summary",
                            providers=providers)
@@ -263,6 +272,7 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
     """
     from strata.derive.protocol import Candidate, render_notes
     from strata.verbs.memos import draft_memos, keep_draft
+    from strata.verbs.tending import commit_session
 
     home.ensure_fresh()
     kept: list[Memo] = []
@@ -276,6 +286,7 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
         except (CannotWrite, Busy) as error:
             home.notices.append(str(error))
             left.append(draft)
+    commit_session(home)
     candidates = [Candidate(name=draft.name, category=draft.category, tags=draft.tags, content=draft.body) for draft in left]
     return Ended(hud=hud(home, session=session), kept=kept, notes=render_notes(candidates) if candidates else "")
 

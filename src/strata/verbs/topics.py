@@ -330,7 +330,9 @@ def _refuse_newer(home: Home, path: str) -> None:
 
 
 def _built_topics(home: Home) -> list[str]:
-    return [path for path, in home.db.execute("SELECT path FROM documents WHERE path LIKE 'topics/%/topic_memory.json'")]
+    """Every topic memory, also one that cannot be read; told without a look at the entries."""
+    return [path for path, in home.db.execute("SELECT unit FROM records WHERE kind = 'topic' UNION "
+                                              "SELECT path FROM problems WHERE path LIKE 'topics/%/topic_memory.json'")]
 
 
 def global_rung(home: Home, _providers: Any = None) -> list[str]:

@@ -15,7 +15,7 @@ from strata.home import Home
 from strata.index import read
 from strata.model.ids import check_agent_id, check_prefixed
 from strata.model.link import WORK_TYPES
-from strata.model.shape import Shape, plain
+from strata.model.shape import Shape, plain, read_strings
 from strata.model.times import parse_time
 from strata.model.work import Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
 from strata.verbs.editing import lay
@@ -27,6 +27,7 @@ FLAT = {field: layer for layer, shape in LAYERS.items() for field in shape._fiel
 WHOLE = (*LAYERS, "actions", "links", "tags", "importance")
 CREDITED = ("agent_id", "session_id", "origin", "access_count", "last_accessed", "links_at")
 MAX_SIGNS = 2_000_000  # of one work; more is a log, not a memory
+MAX_NESTED = 40
 MAX_DEPTH = 50
 DIRECTIONS = ("causes", "effects", "both")
 LEADS = {"caused_by": "causes", "blocked_by": "causes", "led_to": "effects", "blocks": "effects"}
@@ -69,7 +70,7 @@ def gather(given: Mapping[str, Any]) -> dict[str, Any]:
         elif name != "files":
             raise Invalid(f"a work has no field {name[:40]!r}", f"it has {', '.join((*WHOLE, *FLAT))}")
     if given.get("files"):
-        edits = [{"type": "file_edit", "details": {"file_path": path}} for path in given["files"]]
+        edits = [{"type": "file_edit", "details": {"file_path": path}} for path in read_strings(given["files"], "files")]
         found["actions"] = [*(found.get("actions") or ()), *edits]
     for layer in ("intent", "outcome"):
         found.setdefault(layer, {})
@@ -82,13 +83,15 @@ def _fields(layer: str) -> list[str]:
     return [field for field, place in FLAT.items() if place == layer]
 
 
-def _weigh(value: Any, limit: int = MAX_SIGNS) -> int:
+def _weigh(value: Any, limit: int = MAX_SIGNS, depth: int = 0) -> int:
     """About how many signs a value holds; stops counting soon after the limit."""
     if isinstance(value, str):
         return len(value)
+    if depth > MAX_NESTED:
+        raise Invalid("the work is nested too deeply", f"at most {MAX_NESTED} objects or lists within each other")
     total = 8
     for item in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
-        total += _weigh(item, limit - total)
+        total += _weigh(item, limit - total, depth + 1)
         if total > limit:
             break
     return total

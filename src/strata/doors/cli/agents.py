@@ -116,9 +116,12 @@ def _import(desk: Desk) -> None:
         if args.dry_run:
             done = Import(None).run(path, args.format)
         else:
+            from strata import config
             from strata.memory import Memory
 
-            with Memory(args.home, door="import", trust="outside") as mem:
+            # A thousand dialogs are not sent to a model unasked; the rules read them, and upkeep may ask later.
+            settings = config.load(config.home_path(args.home)).replace(chat_url=None, chat_model=None)
+            with Memory(args.home, door="import", trust="outside", config=settings) as mem:
                 done = Import(mem).run(path, args.format, progress)
                 for notice in mem.notices:
                     desk.tell(notice)
