@@ -4,12 +4,20 @@ BIN = .venv/bin
 STAMP = .venv/.installed
 TESTED = .venv/.tested
 
-.PHONY: demo test lint types unit bench bench-recall torture clean
+.PHONY: demo test browser lint types unit bench bench-recall torture clean
 
 demo: $(STAMP)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
-test: lint types unit
+test: browser lint types unit
+
+# The page is tested in a real browser: Debian's Chromium, installed here where it is missing and may be.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || { \
+	  echo "Chromium is missing; the tests of the page need it."; \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing it with apt-get."; apt-get update -qq && apt-get install -y -qq chromium >/dev/null || true; \
+	  else echo "Install it to run them; they are skipped now."; fi; }
 
 lint: $(TESTED)
 	$(BIN)/ruff check .

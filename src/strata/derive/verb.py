@@ -170,7 +170,8 @@ def _plain(low: list[str], at: int, roles: list[Role], subject: Subject, languag
     if past and known and not language.is_form(word, "third"):
         return _spoken(low, at, word, past[0], "past", language)
     if subject.who in ("speaker", "group", "other") or subject.plural:
-        if not word.isalpha() or word in language.stop_words - {language.have} or word in language.prepositions \
+        verb = word == language.have or word in language.kinds or word in language.lasting_kinds  # like, own: verbs here
+        if not word.isalpha() or (not verb and (word in language.stop_words or word in language.prepositions)) \
                 or word in language.first or language.shows(word, "progressive"):
             return None
         if word not in language.forms and language.is_form("".join(low[at + 1:at + 2]), "base"):
