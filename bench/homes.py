@@ -94,10 +94,13 @@ def _work(mem: Memory, moment: list[float], now: float) -> None:
                    summary=f"{goal}: {'done' if status else 'given up for now, the index does not fit'}.", tags=["billing"])
 
 
-WORDS = ("amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "juniper", "kelp",
-         "lagoon", "meadow", "nectar", "orchard", "pebble", "quarry", "river", "saffron", "tundra", "umber", "valley",
-         "willow", "yarrow", "zephyr", "anchor", "bridge", "candle", "drift", "engine", "filter", "gravel", "hinge",
-         "index", "joint")
+SYLLABLES = ("an", "bel", "cor", "dra", "el", "fin", "gos", "hal", "ir", "jun", "kel", "lor", "mir", "nev", "or", "pas", "qui")
+WORDS = tuple(a + b + c for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES[:14])  # as many as a small vocabulary has
+
+
+def draw_words(chance: random.Random, count: int) -> list[str]:
+    """Words as unevenly frequent as those of a language."""
+    return [WORDS[int(len(WORDS) ** chance.random()) - 1] for _ in range(count)]
 
 
 def fill(home: Path, records: int, now: float, *, links: int = 0, seed: int = 7) -> None:
@@ -108,10 +111,10 @@ def fill(home: Path, records: int, now: float, *, links: int = 0, seed: int = 7)
         made = []
         for at in range(records):
             moment[0] = now - (records - at) * 600.0
-            text = " ".join(chance.choice(WORDS) for _ in range(60))
-            made.append(mem.note(f"{chance.choice(WORDS)} {chance.choice(WORDS)} {at}".capitalize(), text + ".",
+            title, text = " ".join(draw_words(chance, 3)), " ".join(draw_words(chance, 60))
+            made.append(mem.note(f"{title} {at}".capitalize(), f"{text}.",
                                  type=chance.choice(("solution", "problem", "decision", "general")),
-                                 tags=chance.sample(WORDS, 2), importance=round(chance.random(), 2)).id)
+                                 tags=chance.sample(WORDS[:80], 2), importance=round(chance.random(), 2)).id)
         moment[0] = now
         for _ in range(links):
             source = made[int(len(made) * chance.random() ** 2)]
