@@ -167,13 +167,13 @@ def measure_writes(home: Path, folder: Path, count: int = 60) -> Pair:
     return first, second
 
 
-def measure_get(home: Path, record: str, repeats: int = 8) -> Pair:
+def measure_get(home: Path, record: str, repeats: int = 20) -> Pair:
     ours = [sys.executable, "-c", "from strata.doors.cli import console; console()", "get", record]
     floor = [sys.executable, "-c", "import sqlite3, json"]
     env = {**os.environ, "STRATA_HOME": str(home)}
     run = [lambda command=command: subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
            for command in (ours, floor)]
-    return best(run[0], run[1], repeats=repeats, loops=4)
+    return best(run[0], run[1], repeats=repeats)
 
 
 def peak_memory(home: Path) -> float:

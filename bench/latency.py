@@ -102,6 +102,7 @@ def bare(turns: Sequence[Turn], questions: Sequence[Asked], folder: Path) -> dic
     """What recall is held against, in a process of its own so that its memory is not counted with recall's."""
     db = full_text(turns)
     db.execute("INSERT INTO words(words) VALUES ('optimize')")
+    db.commit()
     kept = sqlite3.connect(folder / "bare.sqlite")
     db.backup(kept)
     vectors = Static().embed([turn.spoken for turn in turns])

@@ -27,6 +27,7 @@ from urllib.parse import quote, urlsplit
 
 from bench.homes import draw_words, fill
 from bench.screenshots import FLAGS, serving
+from strata.memory import Memory
 
 ECHO = """
     import json, sys, uvicorn
@@ -71,8 +72,6 @@ def questions(count: int) -> list[str]:
 
 
 def measure_recall(home: Path, told: dict[str, str], headers: dict[str, str]) -> None:
-    from strata.memory import Memory
-
     asked = questions(100)
     client = Client(told["url"], headers)
     with Memory(home) as mem:
@@ -165,6 +164,41 @@ def _painted(page: Any) -> float:
         look(); })"""))
 
 
+def measure_graph(told: dict[str, str]) -> None:
+    """Two thousand nodes: how long until they are drawn, and how many frames a second while the wheel turns."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        page = browser.new_page(viewport={"width": 1200, "height": 800})
+        page.goto(subprocess.run([sys.executable, "-m", "strata", "serve", "--link", "--port", str(urlsplit(told["url"]).port)],
+                                 capture_output=True, text=True, check=True).stdout.strip())
+        page.wait_for_selector(".rows")
+        began = time.perf_counter()
+        page.goto(told["url"] + "/graph")
+        page.wait_for_selector("canvas[data-frame]")
+        drawn = time.perf_counter() - began
+        page.wait_for_selector("canvas[data-calm=true]", timeout=120_000)
+        calm = time.perf_counter() - began
+        frames, cost = page.evaluate("""() => new Promise(done => {
+            const canvas = document.querySelector('canvas'), box = canvas.getBoundingClientRect(), began = performance.now(), all = [];
+            let frames = 0;
+            const turn = () => {
+                frames += 1;
+                all.push(Number(canvas.dataset.frame));
+                canvas.dispatchEvent(new WheelEvent('wheel', {deltaY: frames % 40 < 20 ? -40 : 40, clientX: box.x + 400,
+                    clientY: box.y + 300, cancelable: true}));
+                performance.now() - began < 3000 ? requestAnimationFrame(turn)
+                    : done([frames / 3, all.sort((a, b) => a - b)[all.length >> 1]]);
+            };
+            turn();
+        })""")
+        nodes = page.inner_text(".head .count")
+        browser.close()
+    print(f"graph   {nodes}: drawn after {drawn:.1f} s, calm after {calm:.1f} s, {frames:.0f} frames/s while zooming, "
+          f"{cost:.1f} ms a frame in software")
+
+
 def measure_crowd(told: dict[str, str], headers: dict[str, str], seconds: float, clients: int = 50) -> None:
     """Fifty clients, each asking as fast as it is answered."""
     counts, times, errors = [0], [], []
@@ -206,10 +240,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         os.environ.update({f"XDG_{name}_HOME": f"{scratch}/{name}" for name in ("CACHE", "CONFIG", "DATA")})
         home = Path(scratch) / "memory"
-        fill(home, records, time.time(), links=records // 10)
+        fill(home, records, time.time(), links=records // 3)
+        with Memory(home) as mem:
+            mem.embed()
         with serving(home) as told:
             headers = {"Authorization": f"Bearer {Path(told['token']).read_text().strip()}"}
             measure_paint(told, headers)
+            measure_graph(told)
             measure_recall(home, told, headers)
             measure_crowd(told, headers, seconds)
 

@@ -1,5 +1,5 @@
 """The command line of the ground: answers on stdout, one clear line on stderr, an exit code of its own, never a traceback."""
-# ruff: noqa: ARG001 - a fixture may be there for what it makes
+
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_bad_input_is_refused_in_one_line_and_nothing_is_written(mem: Memory, ac
 
 @pytest.mark.parametrize("handle", ["no-such-record", "chunk-2026-02-10-00000000", "episode:2026-02-10#0000-1", "a" * 5000,
                                     "%", "' OR 1=1 --", "東京"])
-def test_what_is_not_there_is_not_found(mem: Memory, tea: Note, handle: str) -> None:  # noqa: ARG001
+def test_what_is_not_there_is_not_found(mem: Memory, tea: Note, handle: str) -> None:
     for act in (mem.get, mem.forget, mem.restore, mem.pin, mem.related):
         with pytest.raises(NotFound):
             act(handle)
@@ -188,7 +188,7 @@ def test_a_note_that_changes_its_type_moves_to_the_types_folder(mem: Memory, tea
     assert mem.check() == []
 
 
-def test_a_foreign_note_keeps_its_id_when_it_is_edited_or_pinned(mem: Memory, tea: Note) -> None:  # noqa: ARG001
+def test_a_foreign_note_keeps_its_id_when_it_is_edited_or_pinned(mem: Memory, tea: Note) -> None:
     for name, text in (("bare.md", "# Bare\n\nNo front matter.\n"), ("some.md", "---\ntitle: Some\n# mine\n---\nNo id.\n")):
         (mem.path / "graph/general" / name).write_text(text)
     mem.sync()
@@ -543,7 +543,7 @@ def test_reindexing_again_writes_nothing(mem: Memory, clock: Clock, snapshot: Ca
     assert snapshot() == before
 
 
-def test_an_export_that_a_person_changed_is_kept_aside(mem: Memory, tea: Note) -> None:  # noqa: ARG001
+def test_an_export_that_a_person_changed_is_kept_aside(mem: Memory, tea: Note) -> None:
     mem.reindex()
     (mem.path / "_index.json").write_text('{"mine": true}')
 
@@ -597,7 +597,7 @@ def test_a_damaged_ledger_still_counts_what_can_be_read(mem: Memory, tea: Note) 
     assert [finding.code for finding in mem.check()] == ["line", "line"]
 
 
-def test_stats_tell_the_formats(mem: Memory, tea: Note) -> None:  # noqa: ARG001
+def test_stats_tell_the_formats(mem: Memory, tea: Note) -> None:
     found = mem.stats()
 
     assert found["kinds"]["note"] == 1

@@ -83,7 +83,8 @@ def test_the_readme_s_python_runs(tmp_path: Path) -> None:
     blocks = _blocks("python")
     assert blocks
     script = "\n".join(blocks).replace("~/memory", str(tmp_path / "memory"))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=120)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path,
+                          timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
 

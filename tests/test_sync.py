@@ -1,5 +1,5 @@
 """Files against index: what people and other programs do to a home between two looks."""
-# ruff: noqa: ARG001 - a fixture may be there for what it makes
+
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class DictTree:
             raise Conflict(f"{path} is not what was read")
         return self._keep(path, data)
 
-    def append(self, path: str, data: bytes, *, synced: bool = False) -> None:  # noqa: ARG002
+    def append(self, path: str, data: bytes, *, synced: bool = False) -> None:
         before = self.held.get(check_path(path), (b"", 0))[0]
         self._keep(path, before + (b"\n" if before and not before.endswith(b"\n") else b"") + data)
 
@@ -222,7 +222,7 @@ def test_a_write_that_fails_half_way_leaves_the_old_file_and_no_litter(
         disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     disk.write(NOTE, b"first")
 
-    def fail(*given: object, **more: object) -> None:  # noqa: ARG001
+    def fail(*given: object, **more: object) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
@@ -416,7 +416,7 @@ def test_a_batch_syncs_every_file_and_folder_once_at_its_end(disk: DiskTree, mon
 def test_a_batch_that_cannot_be_synced_is_an_error(disk: DiskTree, monkeypatch: pytest.MonkeyPatch) -> None:
     disk.write(NOTE, b"x")
 
-    def fail(fd: int) -> None:  # noqa: ARG001
+    def fail(fd: int) -> None:
         raise OSError(5, "Input/output error")
 
     batch = disk.bulk()

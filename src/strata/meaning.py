@@ -49,14 +49,14 @@ class Sense(NamedTuple):
     def nearest(self, limit: int, allowed: NDArray[np.bool_] | None) -> Ints:
         return self.loaded.nearest(self.vector, limit, allowed)
 
-    def likeness(self, numbers: Ints, text_of: Callable[[int], str]) -> NDArray[np.float64]:
+    def likeness(self, numbers: Ints, texts: Callable[[list[int]], list[str]]) -> NDArray[np.float64]:
         """The cosines of passages with the question; what the built-in set lacks yet is embedded on the spot."""
         import numpy as np
 
         found, known = self.loaded.likeness(self.vector, numbers)
         lacking = np.flatnonzero(~known)
         if len(lacking) and self.embedder.name == "static":
-            found[lacking] = self.embedder.embed([text_of(int(row)) for row in lacking]) @ self.vector
+            found[lacking] = self.embedder.embed(texts(numbers[lacking].tolist())) @ self.vector
         return found.astype(np.float64)
 
 

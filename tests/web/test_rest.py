@@ -366,3 +366,14 @@ def test_the_document_names_every_status_of_the_error_tree():
 
     for kind in StrataError.__subclasses__():
         assert kind.code in told
+
+
+def test_every_verb_of_memory_is_here_or_its_absence_has_a_reason():
+    from strata.doors.routes import GAPS
+    from strata.memory import Memory
+
+    offered = {name for name in dir(Memory) if not name.startswith("_")}
+    here = {tool.method for tool in verbs()}
+
+    assert offered - here == GAPS.keys()
+    assert all(GAPS.values())

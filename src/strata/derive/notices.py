@@ -170,8 +170,8 @@ def check_file(path: str, touches: Sequence[Touch], now: float, *, known: int | 
             fresh.append(touch)
     fresh.sort(key=in_order)
     notices += [Notice("file", touch, now, touches) for touch in fresh[: limit - len(notices)]]
-    return FileNotices(path=path, known=len(touches) if known is None else known, notices=tuple(notices), already=tuple(already),
-                       already_seconds=now - latest if already else 0.0)
+    return FileNotices(path=path, known=len(touches) if known is None else known, notices=tuple(notices),
+                       already=tuple(already), already_seconds=now - latest if already else 0.0)
 
 
 def in_order(touch: Touch) -> tuple[bool, float]:

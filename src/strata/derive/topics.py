@@ -199,7 +199,8 @@ def assemble(topic: str, facts: Sequence[Fact], state: TopicState, *, inputs: st
              updated: str) -> Topic:
     """The topic memory: all facts but those a person rejected. `updated` is the time of what it stands on, not of building."""
     shown = tuple(fact for fact in facts if fact.user_fact_score != 0)
-    return Topic(schema=TOPIC_SCHEMA, topic=topic, updated=updated, fingerprint=inputs, entry_count=entries, last_entry_ts=last_entry, state=state,
+    return Topic(schema=TOPIC_SCHEMA, topic=topic, updated=updated, fingerprint=inputs, entry_count=entries,
+                 last_entry_ts=last_entry, state=state,
                  facts=shown)
 
 

@@ -7,17 +7,20 @@ arguments in the query; one that writes is a POST with a JSON body. A record is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from strata import __version__
-from strata.doors.tools import COUNT, FILTERS, FLAG, ID, OBJECT, TEXT, TOOLS, WORDS, Schema, Tool
+from strata.doors.acts import named
+from strata.doors.tools import COUNT, FILTERS, FLAG, ID, NUMBER, OBJECT, TEXT, TOOLS, WORDS, Schema, Tool
 from strata.errors import Invalid, StrataError
 
 if TYPE_CHECKING:
     from strata.memory import Memory
 
 API = "/api"
-LONG = frozenset({"upkeep", "reindex", "check", "core", "reflect", "reflection", "embed", "sync", "decay", "garden"})
+_FILTERS = {"kind": WORDS, "type": WORDS, "conversation": TEXT, "min_confidence": NUMBER}  # agents have simpler ones
+LONG = frozenset({"upkeep", "reindex", "check", "core", "reflect", "reflection", "embed", "sync", "decay", "garden", "cold"})
 PERSON = frozenset({"merge", "unmerge", "accept"})  # agents propose; a person's page accepts
 VIEWS: dict[str, dict[str, Schema]] = {
     "today": {}, "review": {"topic": TEXT, "limit": COUNT}, "health": {},
@@ -78,11 +81,33 @@ MORE: tuple[Tool, ...] = (
     Tool(name="check_intent", gives="items", reads=True, needs=("goal",), says="Earlier works with much the same aim.",
          takes={"goal": TEXT, "task_type": TEXT}),
     Tool(name="sql", gives="facts", reads=True, needs=("query",), says="One SELECT against the index.", takes={"query": TEXT}),
+    Tool(name="agent", gives="record", says="Make an agent known, or get the one that is.", adapt=named("agent", "id"),
+         takes={**ID, "type": {"enum": ["main", "subagent"]}, "parent": TEXT, "project": TEXT, "metadata": OBJECT}),
+    Tool(name="chapter", gives="record", needs=("works",), keyed=True, adapt=named("chapter", "works"),
+         says="Make a chapter of these works.",
+         takes={"works": WORDS, "title": TEXT, "summary": TEXT, "tags": WORDS, "project": TEXT}),
+    Tool(name="unpin", gives="record", needs=("id",), says="Take a pin back.", takes=ID),
+    Tool(name="resume", gives="facts", reads=True, says="Take up an agent's latest session.",
+         takes={"agent": TEXT, "session": TEXT}),
+    Tool(name="diary", gives="items", reads=True, says="A day's episodes; today's if none is named.", takes={"date": TEXT}),
+    Tool(name="tags_near", gives="items", reads=True, needs=("tag",), says="Tags that stand beside this one.",
+         takes={"tag": TEXT, "limit": COUNT}),
+    Tool(name="tags_for", gives="items", reads=True, needs=("text",), says="Known tags that would suit a text or a record.",
+         adapt=named("tags_for", "text"), takes={"text": TEXT, "limit": COUNT}),
+    Tool(name="suggest_edges", gives="items", reads=True, needs=("id",), says="Edges that a note could have.",
+         adapt=named("suggest_edges", "id"), takes=ID),
+    Tool(name="embed", gives="facts", says="Bring the vectors up to the records."),
+    Tool(name="cold", gives="items", reads=True, says="Which works could go to cold storage.",
+         takes={"days": NUMBER, "uses": COUNT}),
     Tool(name="graph", gives="text", reads=True, says="The links as Mermaid, Graphviz dot or SVG.",
          takes={**ID, "depth": COUNT, "format": {"enum": ["mermaid", "dot", "svg"]}, "kind": WORDS}),
 )
-# Not at this door: init, import, export, install, hook (files of the caller's machine), purge (cannot be undone: command
-# line only), config (keys do not travel by HTTP).
+# What Memory offers and this door does not, and why.
+GAPS = {
+    "init": "it is about files of the caller's machine", "bulk": "every request is whole by itself",
+    "close": "the server's own", "path": "the server's own", "notices": "they come with the answers",
+    "build_topic": "upkeep builds what is to be built", "build_global": "upkeep builds what is to be built",
+}
 
 
 def verbs() -> list[Tool]:
@@ -90,6 +115,8 @@ def verbs() -> list[Tool]:
     from strata.memory import Memory
 
     rows = {tool.name: tool for tool in (*TOOLS, *MORE)}  # a row of our own stands before the agents'
+    for name in ("recall", "list"):
+        rows[name] = replace(rows[name], takes={**rows[name].takes, **_FILTERS})
     return [tool for tool in rows.values() if hasattr(Memory, tool.method)]
 
 

@@ -20,11 +20,12 @@ from strata.files.tree import MAX_BYTES, Token, fingerprint
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_new = tuple.__new__  # three times as fast as calling the named tuple
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def _token(found: os.stat_result) -> Token:
-    return Token(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    return _new(Token, (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino))
 
 
 class DiskTree:
@@ -41,43 +42,44 @@ class DiskTree:
     # Looking
 
     def scan(self) -> Iterator[tuple[str, Token | None]]:
-        for name in SCANNED:
-            yield from self._walk(name)
+        for folder in SCANNED:
+            if os.path.islink(f"{self.root}/{folder}"):
+                yield folder, None
+                continue
+            todo = [folder]
+            while todo:
+                yield from self._list(todo.pop(), todo)
         for name in SCANNED_FILES:
             token = self.look(name)
             if token is not None:
                 yield name, token
 
-    def _walk(self, folder: str) -> Iterator[tuple[str, Token | None]]:
-        todo = [folder]
-        if os.path.islink(f"{self.root}/{folder}"):
-            yield folder, None
-            return
-        while todo:
-            here = todo.pop()
-            try:
-                listing = os.scandir(f"{self.root}/{here}")
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            except OSError:
-                yield here, None
-                continue
-            with listing:
-                for item in listing:
-                    if item.name[0] == ".":
-                        continue
-                    path = f"{here}/{item.name}"
-                    if (not item.name.isascii() or "\\" in item.name) and _shown(path) != path:
-                        yield _shown(path), None
-                        continue
-                    if item.is_dir(follow_symlinks=False):
-                        todo.append(path)
-                        continue
+    def _list(self, here: str, todo: list[str]) -> list[tuple[str, Token | None]]:
+        """The files of one folder; its folders are left to do. A walk's time goes here, so it is written for speed."""
+        found: list[tuple[str, Token | None]] = []
+        try:
+            listing = os.scandir(f"{self.root}/{here}")
+        except (FileNotFoundError, NotADirectoryError):
+            return found
+        except OSError:
+            return [(here, None)]
+        with listing:
+            for item in listing:
+                name = item.name
+                if name[0] == ".":
+                    continue
+                path = f"{here}/{name}"
+                if (not name.isascii() or "\\" in name) and _shown(path) != path:
+                    found.append((_shown(path), None))
+                elif item.is_dir(follow_symlinks=False):
+                    todo.append(path)
+                else:
                     try:
-                        found = item.stat(follow_symlinks=False)
+                        seen = item.stat(follow_symlinks=False)
                     except OSError:
                         continue
-                    yield path, _token(found) if stat.S_ISREG(found.st_mode) else None
+                    found.append((path, _token(seen) if stat.S_ISREG(seen.st_mode) else None))
+        return found
 
     def look(self, path: str) -> Token | None:
         try:

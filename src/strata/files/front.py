@@ -21,7 +21,7 @@ _CLOSE = r"(?m)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)"
 _KEY = re.compile(  # a key at the line's very beginning: "double", 'single' or plain
     r"""^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s#'"\[\]{},&*!|>%@`-][^\r\n]*?|-[^\s][^\r\n]*?))[ \t]*"""
     r""":(?=[ \t\r\n]|\Z)""", re.MULTILINE)
-_PLAIN = r"[A-Za-z_][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+-]+)*"
+_PLAIN = r"[A-Za-z][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+-]+)*"
 _NOT_TEXT = {"null", "true", "false", "yes", "no", "on", "off", "~", "y", "n"}
 _QUOTED = {"title", "from_title", "to_title", "context"}
 _UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"

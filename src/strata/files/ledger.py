@@ -41,6 +41,8 @@ def read_lines(data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
             continue
         try:
             found = json.loads(line)
+            if b"\\ud" in line.lower():
+                json.dumps(found, ensure_ascii=False).encode()  # half a sign cannot be written anywhere
         except (ValueError, RecursionError):
             found = None
         yield number, found if isinstance(found, dict) else None

@@ -6,7 +6,7 @@ tables of seed 003 stand beside them under their own names, column for column, s
 
 from __future__ import annotations
 
-SCHEMA = 4
+SCHEMA = 5
 
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -138,9 +138,12 @@ CREATE INDEX idx_memories_success ON memories(outcome_success);
 CREATE INDEX idx_memory_files_path ON memory_files(file_path);
 CREATE INDEX idx_memory_links_target ON memory_links(target_id);
 
--- The work ladder besides its seed: files by their segments from the end, works by what they have in common, and what changed
--- since the last climb.
-CREATE TABLE file_names (tail TEXT NOT NULL, file_path TEXT NOT NULL, PRIMARY KEY (tail, file_path)) WITHOUT ROWID;
+-- The work ladder besides its seed: works by the segments of their files from the end, works by what they have in
+-- common, and what changed since the last climb.
+CREATE TABLE file_works (
+  tail TEXT NOT NULL, memory_id TEXT NOT NULL, operation TEXT NOT NULL, unit TEXT NOT NULL, PRIMARY KEY (tail, memory_id)
+) WITHOUT ROWID;
+CREATE INDEX file_works_memory ON file_works(memory_id);
 CREATE TABLE threads (
   thread TEXT NOT NULL, created REAL NOT NULL, id TEXT NOT NULL, PRIMARY KEY (thread, created, id)
 ) WITHOUT ROWID;

@@ -32,11 +32,20 @@ _TOKEN = re.compile(r"[^\s\"'`,;!?()\[\]{}<>“”«»]{2,200}")
 _COLUMNS = ("p.n, p.record, p.ord, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, r.place, r.id, "
             "r.type, r.importance, r.pinned, r.sunk, r.unit, p.start, p.stop, p.turn, p.text")
 _FROM = f"SELECT {_COLUMNS} FROM passages p JOIN records r ON r.n = p.record"
+_SPOT = ("p.n, p.record, p.ord, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, r.place, "
+         "substr(p.text, -1) IN ('?', '？')")
+_SPOTS = f"SELECT {_SPOT} FROM passages p JOIN records r ON r.n = p.record WHERE p.n IN (SELECT value FROM json_each(?))"
 _SEEDS = f"{_FROM} WHERE p.n IN (SELECT value FROM json_each(?))"
 _FIRST = f"{_FROM} WHERE p.ord = 0 AND r.id IN (SELECT value FROM json_each(?))"
 _SAME_RECORD = f"{_FROM} WHERE p.record = ? AND p.ord BETWEEN ? AND ? ORDER BY p.ord"
-_SAME_RECORDS = f"""SELECT DISTINCT {_COLUMNS} FROM json_each(?) w JOIN passages p ON p.record = w.value ->> 0
+_SAME_RECORDS = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN passages p ON p.record = w.value ->> 0
 AND p.ord BETWEEN w.value ->> 1 AND w.value ->> 2 JOIN records r ON r.n = p.record"""
+# What stands beside many chunks at once: for each of them the nearest records of its conversation on one side.
+_BESIDE = f"""SELECT DISTINCT {_SPOT} FROM json_each(?1) w JOIN records r ON r.n IN (
+SELECT x.n FROM records x WHERE x.conversation = w.value ->> 0 AND x.kind = 'chunk'
+AND (x.created, x.place, x.n) %s (w.value ->> 1, w.value ->> 2, w.value ->> 3)
+ORDER BY x.created %s, x.place %s, x.n %s LIMIT ?2) JOIN passages p ON p.record = r.n"""
+_BEFORE, _AFTER = _BESIDE % ("<", "DESC", "DESC", "DESC"), _BESIDE % (">=", "ASC", "ASC", "ASC")
 _TALK = f"{_FROM} WHERE r.conversation = ? AND r.kind = 'chunk' AND (r.created, r.place, r.n)"
 _EARLIER = f"{_TALK} < (?, ?, ?) ORDER BY r.created DESC, r.place DESC, r.n DESC, p.ord DESC LIMIT ?"
 _LATER = f"{_TALK} > (?, ?, ?) ORDER BY r.created, r.place, r.n, p.ord LIMIT ?"
@@ -55,8 +64,30 @@ _REPLACED = """SELECT l.b, l.a, l.created, r.created FROM links l JOIN records r
 WHERE l.word = 'supersedes' AND l.b IN (SELECT value FROM json_each(?)) ORDER BY r.created, r.id"""
 
 
+class Spot(NamedTuple):
+    """Where a passage stands: all that is read of the many that are only looked at."""
+
+    n: int
+    record: int
+    ord: int
+    speaker: str | None
+    said: float
+    kind: str
+    conversation: str | None
+    created: float
+    place: int
+    asks: int
+
+    @property
+    def strand(self) -> str | int | None:
+        """The dialog it is a turn of: an entry, or a conversation of chunks; None for all else."""
+        if self.kind == "entry":
+            return self.record
+        return self.conversation if self.kind == "chunk" else None
+
+
 class Passage(NamedTuple):
-    """A row of the index that may be ranked, with what ranking asks of its record."""
+    """A passage that may be delivered, with what ranking asks of its record."""
 
     n: int
     record: int
@@ -79,11 +110,9 @@ class Passage(NamedTuple):
     text: str
 
     @property
-    def strand(self) -> str | int | None:
-        """The dialog it is a turn of: an entry, or a conversation of chunks; None for all else."""
-        if self.kind == "entry":
-            return self.record
-        return self.conversation if self.kind == "chunk" else None
+    def is_turn(self) -> bool:
+        """Does it stand in a dialog, with something said before and after it?"""
+        return self.kind == "entry" or (self.kind == "chunk" and self.conversation is not None)
 
 
 class Handle(NamedTuple):
@@ -150,6 +179,16 @@ def read_passages(db: sqlite3.Connection, numbers: Iterable[int]) -> list[Passag
     return [Passage(*row) for row in db.execute(_SEEDS, (json.dumps(list(map(int, numbers))),))]
 
 
+def texts(db: sqlite3.Connection, numbers: Sequence[int]) -> list[str]:
+    """The texts of passages, in their order."""
+    found = dict(db.execute("SELECT n, text FROM passages WHERE n IN (SELECT value FROM json_each(?))", (json.dumps(numbers),)))
+    return [found.get(n, "") for n in numbers]
+
+
+def read_spots(db: sqlite3.Connection, numbers: Iterable[int]) -> list[Spot]:
+    return [Spot(*row) for row in db.execute(_SPOTS, (json.dumps(list(map(int, numbers))),))]
+
+
 def first_passages(db: sqlite3.Connection, ids: Iterable[str]) -> list[Passage]:
     """The opening of each record."""
     return [Passage(*row) for row in db.execute(_FIRST, (json.dumps(list(ids)),))]
@@ -164,14 +203,16 @@ def around(db: sqlite3.Connection, passage: Passage, reach: int) -> list[Passage
     return [Passage(*row) for row in rows]
 
 
-def around_all(db: sqlite3.Connection, passages: Iterable[Passage], reach: int) -> Iterator[Passage]:
-    """The same for many passages at once, in no order; what is no dialog has no neighbours."""
-    talks = [passage for passage in passages if passage.strand is not None]
-    spans = [(passage.record, passage.ord - reach, passage.ord + reach) for passage in talks if passage.kind == "entry"]
-    yield from (Passage(*row) for row in db.execute(_SAME_RECORDS, (json.dumps(spans),)))
-    for passage in talks:
-        if passage.kind == "chunk":
-            yield from around(db, passage, reach)
+def spots_around(db: sqlite3.Connection, spots: Iterable[Spot], reach: int) -> Iterator[Spot]:
+    """The turns around many passages at once, in no order; what is no dialog has no neighbours."""
+    talks = [spot for spot in spots if spot.strand is not None]
+    spans = [(spot.record, spot.ord - reach, spot.ord + reach) for spot in talks if spot.kind == "entry"]
+    chunks = [(spot.conversation, spot.created, spot.place, spot.record) for spot in talks if spot.kind == "chunk"]
+    queries: list[tuple[str, tuple[object, ...]]] = [(_SAME_RECORDS, (json.dumps(spans),))] if spans else []
+    if chunks:
+        queries += [(_BEFORE, (json.dumps(chunks), reach)), (_AFTER, (json.dumps(chunks), reach + 1))]
+    for query, given in queries:
+        yield from map(Spot._make, db.execute(query, given))
 
 
 def hops(db: sqlite3.Connection, ids: Sequence[str]) -> list[Hop]:
@@ -231,6 +272,6 @@ def _token(db: sqlite3.Connection, token: str, whole: str) -> Iterator[tuple[str
 def _touching(db: sqlite3.Connection, path: str) -> list[str]:
     """Works that touched a file, newest first; the path is compared by whole segments from its end."""
     tail = tail_of(path)
-    query = ("SELECT DISTINCT m.id FROM file_names x JOIN memory_files f ON f.file_path = x.file_path "
-             "JOIN memories m ON m.id = f.memory_id WHERE x.tail >= ? AND x.tail < ? ORDER BY m.created_at DESC LIMIT ?")
+    query = ("SELECT DISTINCT m.id FROM file_works x JOIN memories m ON m.id = x.memory_id "
+             "WHERE x.tail >= ? AND x.tail < ? ORDER BY m.created_at DESC LIMIT ?")
     return [id for id, in db.execute(query, (tail, tail[:-1] + "0", HANDLES))] if tail else []

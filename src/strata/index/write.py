@@ -202,6 +202,7 @@ def _drop_record(db: sqlite3.Connection, n: int, record: str, kind: str) -> None
 _SEED_DROPS = {
     "work": ("INSERT OR IGNORE INTO unclimbed VALUES ('work', ?)", "DELETE FROM memories WHERE id = ?",
              "DELETE FROM memory_files WHERE memory_id = ?", "DELETE FROM memory_links WHERE source_id = ?",
+             "DELETE FROM file_works WHERE memory_id = ?",
              "DELETE FROM threads WHERE id = ?"),
     "agent": ("DELETE FROM agents WHERE id = ?",
               """INSERT INTO agents SELECT agent_id, 'main', NULL, project_id, min(created_at), NULL FROM memories
@@ -244,8 +245,8 @@ def _put_work(db: sqlite3.Connection, work: Any) -> None:
          _seconds(work.last_accessed)))
     files = work.files()
     db.executemany("INSERT OR REPLACE INTO memory_files VALUES (?,?,?)", [(work.id, *touched) for touched in files])
-    db.executemany("INSERT OR IGNORE INTO file_names VALUES (?,?)",
-                   [(tail_of(path), path) for path, _ in files])
+    db.executemany("INSERT OR REPLACE INTO file_works SELECT ?, id, ?, unit FROM records WHERE id = ?",
+                   [(tail_of(path), operation, work.id) for path, operation in files])
     db.executemany("INSERT OR IGNORE INTO threads VALUES (?,?,?)",
                    [(thread, work.created, work.id)
                     for thread in threads_of(work.project_id, files, work.tags, work.session_id)])

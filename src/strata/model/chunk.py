@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from strata.errors import Invalid
@@ -51,6 +52,14 @@ class ChunkLinks(Shape):
     supports: tuple[str, ...] = strings(default=())
     contradicts: tuple[str, ...] = strings(default=())
     details: dict[str, Any] | None = mapping(default=None, sparse=True)
+
+    def check(self) -> None:
+        for word, found in (self.details or {}).items():
+            if not isinstance(found, Mapping) or not all(isinstance(more, Mapping) for more in found.values()):
+                raise Invalid(f"details.{word} must name ids with an object each")
+            for more in found.values():
+                Link(source="", type=word, target="", strength=more.get("strength"), context=more.get("context"),
+                     created=more.get("created"))
 
 
 class Chunk(Shape):

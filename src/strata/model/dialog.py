@@ -238,6 +238,14 @@ class GlobalMemory(Shape):
     active_topics: Sequence[Mapping[str, Any]] = anything(default=())
     do_not_forget: Sequence[Mapping[str, Any]] = anything(default=())
 
+    def check(self) -> None:
+        for name in ("active_topics", "do_not_forget"):
+            found = getattr(self, name)
+            if not isinstance(found, list | tuple) or not all(isinstance(item, Mapping) for item in found):
+                raise Invalid(f"{name} must be a list of objects")
+        if not all(isinstance(topic.get("state") or {}, Mapping) for topic in self.active_topics):
+            raise Invalid("active_topics must have an object as state")
+
     @property
     def created(self) -> float:
         return parse_time(self.updated) if self.updated else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from strata.errors import Invalid
@@ -174,6 +175,9 @@ class Work(Shape):
 
     def check(self) -> None:
         check_prefixed(self.id, "mem")
+        for word, times in (self.links_at or {}).items():
+            if not isinstance(times, Mapping) or not all(isinstance(when, int | float) for when in times.values()):
+                raise Invalid(f"links_at.{word} must name ids with a time each")
 
     @property
     def title(self) -> str:

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from strata.index import search
-from strata.index.search import Passage
-from strata.recall.dates import mentions_time
+from strata.index.search import Spot
 from strata.recall.question import Question
 from strata.recall.rank import REACH, Candidates, rarity
 from strata.recall.spelling import closest, mistyped
@@ -65,23 +64,23 @@ def best(scores: NDArray[np.floating], limit: int = SEEDS) -> Ints:
     return places
 
 
-def with_neighbours(db: sqlite3.Connection, seeds: Iterable[int]) -> list[Passage]:
+def with_neighbours(db: sqlite3.Connection, seeds: Iterable[int]) -> list[Spot]:
     """The seeds and, for turns of a dialog, what was said around them, as far as what is ranked looks."""
-    found = {passage.n: passage for passage in search.read_passages(db, seeds)}
-    for passage in search.around_all(db, list(found.values()), RANKED + REACH):
-        found.setdefault(passage.n, passage)
+    found = {spot.n: spot for spot in search.read_spots(db, seeds)}
+    for spot in search.spots_around(db, list(found.values()), RANKED + REACH):
+        found.setdefault(spot.n, spot)
     return list(found.values())
 
 
-def neighbours(passages: Sequence[Passage]) -> Ints:
+def neighbours(spots: Sequence[Spot]) -> Ints:
     """For each passage the rows of those at -2, -1, +1, +2 in its dialog, -1 where there is none."""
     import numpy as np
 
-    around = np.full((len(passages), 2 * REACH), -1, np.int64)
+    around = np.full((len(spots), 2 * REACH), -1, np.int64)
     names: dict[str | int, int] = {}
-    strands = np.array([-1 if (strand := passage.strand) is None else names.setdefault(strand, len(names))
-                        for passage in passages], np.int64)
-    keys = np.array([(passage.ord, passage.record, passage.place, passage.created) for passage in passages]).reshape(-1, 4)
+    strands = np.array([-1 if (strand := spot.strand) is None else names.setdefault(strand, len(names)) for spot in spots],
+                       np.int64)
+    keys = np.array([(spot.ord, spot.record, spot.place, spot.created) for spot in spots]).reshape(-1, 4)
     order = np.lexsort((*keys.T, strands))
     for column, step in ((1, 1), (0, 2)):
         earlier, later = order[:-step], order[step:]
@@ -91,27 +90,26 @@ def neighbours(passages: Sequence[Passage]) -> Ints:
     return around
 
 
-def gather(passages: Sequence[Passage], seeds: Ints, question: Question, rows: Sequence[Ints], total: int,
+def gather(spots: Sequence[Spot], seeds: Ints, question: Question, rows: Sequence[Ints], total: int,
            likeness: Callable[[Ints], Floats]) -> Candidates:
     """The columns that ranking works on; `seeds` ascending. `likeness` gives the cosines of passages with the question."""
     import numpy as np
 
-    numbers = np.array([passage.n for passage in passages], np.int64)
-    around = neighbours(passages)
+    numbers = np.array([spot.n for spot in spots], np.int64)
+    around = neighbours(spots)
     seeded = _among(seeds, numbers)
     ranked = seeded.copy()
     for column in range(REACH - RANKED, REACH + RANKED):
         ranked |= seeded[around[:, column]] & (around[:, column] >= 0)
     names, span = question.names, question.span
-    chosen = list(zip(ranked.tolist(), passages, strict=True))  # what costs is asked only of what is ranked
+    named = {speaker: _named(speaker, names) for speaker in {spot.speaker for spot in spots}} if names else {}
     matches = np.array([_among(part, numbers) for part in rows], np.float64).reshape(len(rows), len(numbers))
     return Candidates(
         numbers=numbers, ranked=ranked, matches=matches, rarity=rarity([len(part) for part in rows], total),
         likeness=likeness(numbers), around=around,
-        by_named=np.array([bool(names) and _named(passage.speaker, names) for passage in passages], np.float64),
-        asking=np.array([passage.text.endswith(("?", "？")) for passage in passages], np.float64),
-        timely=np.array([yes and mentions_time(passage.text) for yes, passage in chosen], np.float64),
-        nearness=np.array([span.nearness(passage.said) if span and yes else 0.0 for yes, passage in chosen], np.float64),
+        by_named=np.array([named.get(spot.speaker, False) for spot in spots], np.float64),
+        asking=np.array([spot.asks for spot in spots], np.float64),
+        nearness=np.array([span.nearness(spot.said) if span else 0.0 for spot in spots], np.float64),
     )
 
 

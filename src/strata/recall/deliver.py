@@ -89,7 +89,7 @@ def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
 
 def _text(home: Home, passage: Passage, row: Row, record: Any, depth: str, as_of: float | None) -> str:
     beside = ""
-    if depth == "reasoning" and (passage.strand is not None or row.kind in ("note", "memo", "page")):
+    if depth == "reasoning" and (passage.is_turn or row.kind in ("note", "memo", "page")):
         beside = "\n".join(one.text for one in search.around(home.db, passage, 1) if one.n != passage.n)
     if row.kind == "entry" and (depth != "complete" or record is None):
         opening = f"{row.title}. {first_sentence(passage.text, 200)}"
@@ -151,12 +151,12 @@ def _with_context(home: Home, found: Found, hits: list[tuple[Candidate, Hit]], l
 
 def _line(home: Home, found: Found, one: Candidate, reach: int) -> Iterator[list[Passage]]:
     """The turns at distance 1, 2, … of a hit, as far as the filters let them pass."""
-    if one.passage.strand is None:
+    if not one.passage.is_turn:
         return
     turns = search.around(home.db, one.passage, reach)
     here = next((at for at, turn in enumerate(turns) if turn.n == one.passage.n), 0)
     for step in range(1, reach + 1):
-        yield [turns[at] for at in (here - step, here + step) if 0 <= at < len(turns) and found.passes(turns[at])]
+        yield [turns[at] for at in (here - step, here + step) if 0 <= at < len(turns) and found.passes(turns[at].n)]
 
 
 def _neighbour(passage: Passage, tokens: int) -> dict[str, Any]:

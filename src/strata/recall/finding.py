@@ -19,8 +19,9 @@ from strata.model.decay import decay_score
 from strata.model.filter import Filter
 from strata.model.record import Usage
 from strata.recall.candidates import SEEDS, best_by_words, gather, look_up, with_neighbours
+from strata.recall.dates import mentions_time
 from strata.recall.question import Question, read_question
-from strata.recall.rank import WEIGHTS, rank, rarity
+from strata.recall.rank import WEIGHTS, rank, rarity, timely
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +35,7 @@ PINNED = 1.0
 SUNK = -8.0
 LINKED, HEADS = 0.35, 5  # share of its neighbour's score that a link brings, for neighbours among so many best
 FLOOR = 0.30  # the cosine below which a passage without any of the question's words, its own or nearby, is no answer
-SLACK = 24  # candidates weighed beyond three times what is wanted
+SLACK = 70  # candidates weighed beyond three times what is wanted
 DAY = 86_400.0
 
 
@@ -66,9 +67,9 @@ class Found:
         self.notices: list[str] = []
         self.embedder: str | None = None
 
-    def passes(self, passage: Passage) -> bool:
-        """Do the filters let it pass?"""
-        return self.mask is None or (passage.n < len(self.mask) and bool(self.mask[passage.n]))
+    def passes(self, n: int) -> bool:
+        """Do the filters let a passage pass?"""
+        return self.mask is None or (n < len(self.mask) and bool(self.mask[n]))
 
 
 def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> Found:
@@ -105,31 +106,33 @@ def _by_passage(home: Home, found: Found, felt: Sense | None, named: dict[str, s
     seeds = best_by_words(rows, rarity([len(part) for part in rows], total), found.mask)
     if felt is not None:
         seeds = np.union1d(seeds, felt.nearest(SEEDS, found.mask))
-    openings = [one.n for one in search.first_passages(db, named) if found.passes(one)]
+    openings = [one.n for one in search.first_passages(db, named) if found.passes(one.n)]
     seeds = np.union1d(seeds, np.array(openings, np.int64))
-    passages = with_neighbours(db, seeds.tolist())
-    if not passages:
+    spots = with_neighbours(db, seeds.tolist())
+    if not spots:
         return []
 
     def likeness(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        return felt.likeness(numbers, lambda row: passages[row].text) if felt else np.zeros(len(numbers))
+        return felt.likeness(numbers, lambda lacking: search.texts(db, lacking)) if felt else np.zeros(len(numbers))
 
-    columns = gather(passages, seeds, question, rows, total, likeness)
+    columns = gather(spots, seeds, question, rows, total, likeness)
     weights = WEIGHTS.get(found.embedder or "static", WEIGHTS["minilm"])
-    parts = rank(columns, weights, asks_when=question.asks_when)
+    parts = rank(columns, weights)
     scores = np.sum(list(parts.values()), axis=0)
-    order = np.lexsort((columns.numbers, -scores))
     near = columns.ranked & ((parts["cover"] > 0) | (columns.likeness >= FLOOR) | np.isin(columns.numbers, openings))
-    kept = [row for row in order[near[order]].tolist() if found.passes(passages[row])]
+    order = [row for row in np.lexsort((columns.numbers, -scores)).tolist() if near[row] and found.passes(spots[row].n)]
     must = set(openings)
+    kept = {spots[row].n: row for at, row in enumerate(order) if at < most or spots[row].n in must}
     best = []
-    for at, row in enumerate(kept):
-        if at < most or passages[row].n in must:
-            one = Candidate(passages[row], {name: float(part[row]) for name, part in parts.items() if part[row]})
-            one.covered, one.likeness = float(parts["cover"][row]) / weights.cover, float(columns.likeness[row])
-            one.why = _reasons(one, question, [word for word, hit in zip(question.words, columns.matches[:, row], strict=True)
-                                               if hit], meant)
-            best.append(one)
+    for passage in search.read_passages(db, kept):
+        row = kept[passage.n]
+        one = Candidate(passage, {name: float(part[row]) for name, part in parts.items() if part[row]})
+        if mentions_time(passage.text):
+            one.parts["when"] = timely(weights, asks_when=question.asks_when)
+        one.covered, one.likeness = float(parts["cover"][row]) / weights.cover, float(columns.likeness[row])
+        one.why = _reasons(one, question, [word for word, hit in zip(question.words, columns.matches[:, row], strict=True)
+                                           if hit], meant)
+        best.append(one)
     return best
 
 
@@ -192,7 +195,7 @@ def _follow_links(home: Home, found: Found, best: list[Candidate], as_of: float 
     heads = dict(list(known.items())[-HEADS:])
     hops = [hop for hop in search.hops(home.db, list(heads)) if as_of is None or (hop.created or 0.0) <= as_of]
     fresh = [Candidate(one) for one in search.first_passages(home.db, {hop.id for hop in hops} - known.keys())
-             if found.passes(one)]
+             if found.passes(one.n)]
     known |= {one.passage.id: one for one in fresh}
     for hop in hops:
         source, target = heads[hop.source], known.get(hop.id)
@@ -233,7 +236,7 @@ def _sink(home: Home, found: Found, best: list[Candidate], as_of: float | None) 
     by_id = {one.passage.id: one for one in sorted(best, key=lambda one: one.score)}
     missing = search.first_passages(db, {new for new in replaced.values() if new not in by_id})
     for passage in missing:
-        if found.passes(passage):
+        if found.passes(passage.n):
             best.append(by_id.setdefault(passage.id, Candidate(passage)))
     for one in [one for one in best if one.passage.id in replaced]:
         one.superseded_by = replaced[one.passage.id]

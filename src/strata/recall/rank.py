@@ -59,7 +59,6 @@ class Candidates(Value):
     around: Ints
     by_named: Floats  # said by somebody whom the question names
     asking: Floats
-    timely: Floats
     nearness: Floats  # to the time the question names
 
 
@@ -75,8 +74,11 @@ def rarity(found: Sequence[int], total: int) -> Floats:
     return np.log1p(np.maximum(total - counts + 0.5, 0.0) / (counts + 0.5)) / largest
 
 
-def rank(candidates: Candidates, weights: Weights, *, asks_when: bool) -> dict[str, Floats]:
-    """The parts of each candidate's score, by the name that `why` shows; their sum is the score."""
+def rank(candidates: Candidates, weights: Weights) -> dict[str, Floats]:
+    """The parts of each candidate's score, by the name that `why` shows; their sum is the score.
+
+    That a passage says when is worth `timely` more; it takes its text, so it is looked at only in the best.
+    """
     import numpy as np
 
     seen = candidates
@@ -93,10 +95,14 @@ def rank(candidates: Candidates, weights: Weights, *, asks_when: bool) -> dict[s
         "meaning": weights.likeness * seen.likeness + weights.likeness_around * near,
         "answer": weights.answer * _from(word_score, before) * _from(seen.asking, before),
         "speaker": weights.speaker * seen.by_named,
-        "when": (weights.timely + weights.when * asks_when) * seen.timely,
         "time": weights.time * seen.nearness,
         "asking": weights.asking * seen.asking,
     }
+
+
+def timely(weights: Weights, *, asks_when: bool) -> float:
+    """What it is worth to say when something was."""
+    return weights.timely + weights.when * asks_when
 
 
 def _from(values: Floats, rows: Ints) -> Floats:

@@ -24,18 +24,20 @@ SHOWN_BYTES = 1 << 20
 TAIL_BYTES = 1 << 16  # half an hour of notices fits many times over
 LOOKED_AT = 40  # works on one file that are weighed against each other
 RECENT = 200
-MOST_NAMES = 500
 _WORD = re.compile(r"\w+")
 _TOUCH = """m.id, m.intent_goal, m.intent_type, m.agent_id, m.created_at, m.outcome_success, m.outcome_summary"""
 _WHY = """CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.outcome, '$.failure_reason'), '') END,
 CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.reasoning, '$.approach_chosen'), '') END"""
 _REPLACED = "EXISTS (SELECT 1 FROM links l JOIN records n ON n.id = l.a WHERE l.b = m.id AND l.word = 'supersedes')"
-# The latest works on a file, those of the asker's project first; details are read only for the few that are looked at.
-_FILE = f"""SELECT {_TOUCH}, x.operation, {_WHY}, CASE WHEN m.outcome_success THEN 0 ELSE {_REPLACED} END, m.project_id,
+# Works by the end of a path: those whose path ends in it, and those whose path it ends in.
+_ENDING = """SELECT memory_id, operation, unit FROM file_works WHERE tail >= ? AND tail < ?
+UNION ALL SELECT memory_id, operation, unit FROM file_works WHERE tail IN (%s)"""
+_BELOW = """SELECT f.memory_id, f.operation, r.unit FROM memory_files f JOIN records r ON r.id = f.memory_id
+WHERE f.file_path >= ? AND f.file_path < ?"""
+_LOOK = f"""SELECT {_TOUCH}, x.operation, {_WHY}, CASE WHEN m.outcome_success THEN 0 ELSE {_REPLACED} END, m.project_id,
 d.path, d.size, d.mtime, d.ctime, d.inode
-FROM (SELECT f.operation, m.rowid AS n FROM memory_files f JOIN memories m ON m.id = f.memory_id WHERE f.file_path IN (%s)
-      ORDER BY m.project_id <> ?, m.created_at DESC LIMIT {LOOKED_AT}) x
-JOIN memories m ON m.rowid = x.n JOIN records r ON r.id = m.id JOIN documents d ON d.unit = r.unit"""
+FROM (%s) x JOIN memories m ON m.id = x.memory_id JOIN documents d ON d.path = x.unit %s LIMIT {LOOKED_AT}"""
+_LATEST = "ORDER BY m.project_id <> ?, m.created_at DESC"
 
 
 def check_file(home: Home, path: str, *, plan: str = "", again: bool = False, project: str | None = None,
@@ -61,20 +63,34 @@ def check_file(home: Home, path: str, *, plan: str = "", again: bool = False, pr
 
 
 def _works_on(home: Home, path: str, project: str | None) -> tuple[list[Any], int]:
-    """The latest works on a file with what their own files looked like when they were read, and how many there are."""
-    names = stored_names(home, path)
-    if not names:
-        return [], 0
+    """The latest works on a file with what their own files looked like when they were read, and how many there are.
+
+    Paths match by whole segments, from the end; if nothing does, the path may be a folder.
+    """
+    tail = tail_of(path)
+    parts = tail.split("/")[:-1]
+    ends = ["/".join(parts[:count]) + "/" for count in range(2, len(parts))]  # a bare name does not stand for every such file
     own = project or home.config.project
-    marks = ",".join("?" * len(names))
-    rows = home.db.execute(_FILE % marks, (*names, own)).fetchall()
+    rows, known = _read(home, _ENDING % ",".join("?" * len(ends)), [tail, tail[:-1] + "0", *ends], own, project)
+    if known or project:
+        return rows, known
+    folder = path.rstrip("/").removeprefix("./")
+    return _read(home, _BELOW, [f"{folder}/", f"{folder}0"], own, project)
+
+
+def _read(home: Home, which: str, values: list[str], own: str, project: str | None) -> tuple[list[Any], int]:
+    """(works, how many there are) of the asker's project, else of any unless one is insisted on."""
+    rows = home.db.execute(_LOOK % (which, ""), values).fetchall()
+    full = len(rows) == LOOKED_AT
+    if full:  # only now is it worth putting all of them in order
+        rows = home.db.execute(_LOOK % (which, _LATEST), [*values, own]).fetchall()
     mine = [row for row in rows if row[11] == own]
-    kept = mine if mine or project else rows
+    kept = {row[0]: row for row in (mine if mine or project else rows)}
     if len(kept) < LOOKED_AT:
-        return kept, len(kept)
-    count = home.db.execute("SELECT count(DISTINCT m.id) FROM memory_files f JOIN memories m ON m.id = f.memory_id "
-                            f"WHERE f.file_path IN ({marks}) AND (? OR m.project_id = ?)", (*names, not mine, own)).fetchone()
-    return kept, count[0]
+        return list(kept.values()), len(kept)
+    count = home.db.execute(f"SELECT count(DISTINCT m.id) FROM ({which}) x JOIN memories m ON m.id = x.memory_id "
+                            "WHERE ? OR m.project_id = ?", [*values, not mine, own]).fetchone()
+    return list(kept.values()), count[0]
 
 
 def _moved(home: Home, units: Iterable[Any]) -> bool:
@@ -82,25 +98,6 @@ def _moved(home: Home, units: Iterable[Any]) -> bool:
     look = home.tree.look
     stale = [unit[0] for unit in units if look(unit[0]) != unit[1:]]
     return home.touch(stale) if stale else False
-
-
-def stored_names(home: Home, path: str) -> list[str]:
-    """The paths under which works name a file: those that end in it, and those it ends in, by whole segments; if there are
-    none, everything below that folder.
-
-    A bare name in a work does not stand for every file of that name that a longer path may lead to.
-    """
-    tail = tail_of(path)
-    parts = tail.split("/")[:-1]
-    ends = ["/".join(parts[:count]) + "/" for count in range(2, len(parts))]
-    found = [stored for stored, in home.db.execute(
-        f"SELECT file_path FROM file_names WHERE (tail >= ? AND tail < ?) OR tail IN ({','.join('?' * len(ends))})",
-        (tail, tail[:-1] + "0", *ends))]
-    if found:
-        return found[:MOST_NAMES]
-    below = "SELECT DISTINCT file_path FROM memory_files WHERE file_path >= ? AND file_path < ? LIMIT ?"
-    folder = path.rstrip("/").removeprefix("./")
-    return [stored for stored, in home.db.execute(below, (f"{folder}/", f"{folder}0", MOST_NAMES))]
 
 
 # What was shown lately

@@ -48,15 +48,17 @@ def _recall(desk: Desk) -> None:
     answer = found.to_dict()
     if args.explain:
         for shown, hit in zip(answer["hits"], found.hits, strict=True):
-            shown["parts"] = dict(hit.parts)
+            shown["parts"] = {name: round(value, 4) for name, value in hit.parts.items()}
     desk.answer(answer, lambda: _shown(found, args.explain))
+    for notice in () if args.json else found.notices:
+        desk.tell(notice)
 
 
 def _shown(found: Any, explain: bool) -> str:
     blocks = []
     for place, hit in enumerate(found.hits, 1):
         head = f"{place}. {hit.title}\n   {hit.kind} {hit.id}  {'; '.join(hit.why)}"
-        parts = "   " + "  ".join(f"{name} {value:.3f}" for name, value in hit.parts.items()) if explain and hit.parts else ""
+        parts = f"   {hit.score:.2f} = " + " + ".join(f"{name} {value:.2f}" for name, value in hit.parts.items()) if explain else ""
         text = "\n".join(f"   {line}" for line in hit.text.splitlines())
         blocks.append("\n".join(part for part in (head, parts, text) if part))
     if not blocks:
