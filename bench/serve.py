@@ -27,6 +27,7 @@ from urllib.parse import quote, urlsplit
 
 from bench.homes import draw_words, fill
 from bench.screenshots import FLAGS, serving
+
 from strata.memory import Memory
 
 ECHO = """
@@ -181,7 +182,8 @@ def measure_graph(told: dict[str, str]) -> None:
         page.wait_for_selector("canvas[data-calm=true]", timeout=120_000)
         calm = time.perf_counter() - began
         frames, cost = page.evaluate("""() => new Promise(done => {
-            const canvas = document.querySelector('canvas'), box = canvas.getBoundingClientRect(), began = performance.now(), all = [];
+            const canvas = document.querySelector('canvas'), box = canvas.getBoundingClientRect();
+            const began = performance.now(), all = [];
             let frames = 0;
             const turn = () => {
                 frames += 1;

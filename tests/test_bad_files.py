@@ -26,24 +26,30 @@ WORK = {"id": "mem_1", "agent_id": "a", "project_id": "p", "session_id": "s", "c
         "outcome": {"success": True, "summary": "s", "learnings": ["l"], "verified_by": {"type": "test", "result": "ok"}},
         "links": {"caused_by": ["mem_2"], "supersedes": "mem_3"}, "links_at": {"caused_by": {"mem_2": 5}}, "importance": 0.5,
         "origin": {"agent": "a", "door": "cli", "session": "s", "project": "p", "trust": "user"}}
-FACT = {"subject": "Ann", "relation": "lives in", "object": "Berlin", "type": "identity", "time_span": "current", "confidence": 0.9,
-        "user_fact_score": 8, "entry_id": "e1", "entry_ts": "2026-02-10T12:00:00Z", "valid_from": "2026-02-10", "turn": 1}
+FACT = {"subject": "Ann", "relation": "lives in", "object": "Berlin", "type": "identity", "time_span": "current",
+        "confidence": 0.9, "user_fact_score": 8, "entry_id": "e1", "entry_ts": "2026-02-10T12:00:00Z",
+        "valid_from": "2026-02-10", "turn": 1}
 SPAN = {"project_id": "p", "created_at": 1, "updated_at": 2, "start_ts": 1, "end_ts": 2, "summary": "s", "tags": ["t"]}
 FILES: dict[str, dict[str, Any]] = {
     "chunks/2026-02/chunk-2026-02-10-a1b2c3d4.json": {
         "id": "chunk-2026-02-10-a1b2c3d4", "content": "c", "tokens": 1, "type": "fact", "tags": ["t"],
-        "metadata": {"created": "2026-02-10T21:37:00Z", "conversation_id": "c", "access_count": 1, "last_accessed": "2026-02-10"},
-        "links": {"related_to": ["chunk-x"], "details": {"related_to": {"chunk-x": {"strength": 0.5, "context": "c", "created": 5}}}}},
+        "metadata": {"created": "2026-02-10T21:37:00Z", "conversation_id": "c", "access_count": 1,
+                     "last_accessed": "2026-02-10"},
+        "links": {"related_to": ["chunk-x"],
+                  "details": {"related_to": {"chunk-x": {"strength": 0.5, "context": "c", "created": 5}}}}},
     "work/2026-02/mem_1.json": WORK,
-    "work/agents/a.json": {"id": "a", "type": "subagent", "parent_id": "b", "project_id": "p", "created_at": 1, "metadata": {"x": 1}},
+    "work/agents/a.json": {"id": "a", "type": "subagent", "parent_id": "b", "project_id": "p", "created_at": 1,
+                           "metadata": {"x": 1}},
     "work/chapters/chapter_1.json": {"id": "chapter_1", "title": "t", "learnings": ["l"], "memories": ["mem_1"], **SPAN},
     "work/wisdom/wisdom_1.json": {"id": "wisdom_1", "insights": ["i"], "chapters": ["chapter_1"], **SPAN},
     "topics/tea/e1/meta.json": {"schema": "entry_meta.v1", "entry_id": "e1", "entry_ts": "2026-02-10T12:00:00Z", "topic": "tea",
                                 "roles": {"Ann": "user"}, "tags": ["t"], "conversation_id": "c"},
     "topics/tea/e1/summary.json": {"schema": "entry_summary.v1", "entry_id": "e1", "summary": "s", "facts": [FACT]},
-    "topics/tea/topic_memory.json": {"schema": "topic_memory.v1", "topic": "tea", "facts": [FACT], "last_entry_ts": "2026-02-10",
+    "topics/tea/topic_memory.json": {"schema": "topic_memory.v1", "topic": "tea", "facts": [FACT],
+                                     "last_entry_ts": "2026-02-10",
                                      "state": {"summary": "s", "bounds": ["b"], "open_questions": ["q"], "next_actions": []}},
-    "GLOBAL_MEMORY.json": {"schema": "global_memory.v1", "updated": "2026-02-10", "active_topics": [{"topic": "t", "summary": "s"}],
+    "GLOBAL_MEMORY.json": {"schema": "global_memory.v1", "updated": "2026-02-10",
+                           "active_topics": [{"topic": "t", "state": {"summary": "s"}}],
                            "do_not_forget": [{"tier": "core", "type": "identity", "facts": [FACT]}]},
     "graph/general/tea-a1b2c3.md": {
         "id": "a1b2c3d4-e5f6-7890-abcd-ef1234567890", "type": "general", "title": "Tea", "tags": ["t"], "aliases": ["a"],
@@ -52,13 +58,13 @@ FILES: dict[str, dict[str, Any]] = {
     "graph/edges/a--SOLVES--b-a1b2c3.md": {
         "id": "a1b2c3d4-e5f6-7890-abcd-ef1234567891", "type": "SOLVES", "from_id": "x", "from_title": "X", "to_id": "y",
         "to_title": "Y", "strength": 0.8, "created": "2026-02-10", "updated": "2026-02-10"},
-    "links.jsonl": {"op": "add", "from": "a", "type": "cites", "to": "b", "strength": 0.5, "context": "c", "created": "2026-02-10",
-                    "origin": {"trust": "user"}},
+    "links.jsonl": {"op": "add", "from": "a", "type": "cites", "to": "b", "strength": 0.5, "context": "c",
+                    "created": "2026-02-10", "origin": {"trust": "user"}},
     "topics/tea/curation.jsonl": {"ts": "2026-02-10", "op": "score", "fact_id": "fact_1", "fact": ["a", "b", "c"], "score": 9,
                                   "by": "user"},
 }
-JUNK = st.sampled_from([None, True, 0, -1, 7, 1e300, float("inf"), 10**30, "", "x", "\u0000", "\ud83d", "2026-99-99", "../../etc", [],
-                        [[]], [None], ["a", 1], {}, {"x": {}}, [{}], "y" * 5000, {"": None}])
+JUNK = st.sampled_from([None, True, 0, -1, 7, 1e300, float("inf"), 10**30, "", "x", "\u0000", "\ud83d", "2026-99-99",
+                        "../../etc", [], [[]], [None], ["a", 1], {}, {"x": {}}, [{}], "y" * 5000, {"": None}])
 
 
 def spots(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -143,3 +143,13 @@ def test_a_work_from_the_future_is_not_of_negative_age(make):
     notice, = check_file(PATH, [touch_of(make(1, at=NOW + 500), "edit")], NOW).notices
 
     assert notice.age == "moments ago"
+
+
+def test_a_notice_is_one_line_however_long_and_torn_its_work_is(make):
+    work = make(1, goal="Fix\nit\tall " + "x" * 5000, success=False, reason="It\nbroke. Then it burned.")
+
+    notice, = check_file(PATH, [touch_of(work, "edit")], NOW).notices
+
+    assert len(notice.text.splitlines()) == 1
+    assert len(notice.text) < 600
+    assert "— It broke. More:" in notice.text

@@ -204,9 +204,24 @@ def test_the_same_path_in_another_project_is_another_file(mem):
     assert [notice.id for notice in mem.check_file("src/auth.ts", again=True).notices] == [theirs.id]
 
 
-def test_an_empty_path_is_refused(mem):
+@pytest.mark.parametrize("path", ["", " ", "/", "./", "///"])
+def test_a_path_that_names_nothing_is_refused(mem, path):
+    mem.record(goal="g", task_type="bug_fix", success=True, summary="s", files=["a.py"])
+
     with pytest.raises(Invalid):
-        mem.check_file(" ")
+        mem.check_file(path)
+
+
+def test_a_broken_line_in_the_log_of_what_was_shown_harms_nothing(home, monkeypatch):
+    from strata.memory import Memory
+
+    monkeypatch.setenv("STRATA_SESSION", "one")
+    with Memory(home) as mem:
+        mem.record(goal="g", task_type="bug_fix", success=True, summary="s", files=["a.py"])
+        (home / "log").mkdir(exist_ok=True)
+        (home / "log/shown.jsonl").write_text('{"t": "x", "session": "one", "ids": 3}\nnonsense\n{"session": "one"}\n')
+
+        assert mem.check_file("a.py").state == "notices"
 
 
 def test_an_aim_that_was_had_before_is_noticed(mem, works):

@@ -20,6 +20,7 @@ COOLDOWN = 1800.0  # seconds in which the same thing is not shown twice
 MOST = 5
 REPEATS = 0.5  # share of a plan's words that a failed work must share to be called the same plan
 SAME_GOAL = 0.6
+LINE = 200  # signs of a title or a reason within a notice's line
 
 
 class Touch(NamedTuple):
@@ -100,11 +101,11 @@ class Notice:
         did = {"create": "created", "delete": "deleted", "edit": "edited", "read": "read"}.get(self.operation, "worked")
         head = {"conflict": "FAILED BEFORE", "unfinished": "Unfinished", "follow-up": "Still to do"}.get(
             self.trigger, "Worked" if self.success else "FAILED")
-        why = f" — {self.why}" if self.why else ""
+        why = f" — {first_sentence(self.why, LINE).rstrip('.')}" if self.why else ""
         solved = self.solved_by
         later = f"; later solved by {solved}" if solved else ""
         who = f"{self.agent} {did}, {self.age}" if self.operation else f"{self.agent}, {self.age}"
-        return f"{head}: {self.title} ({who}){why}{later}. More: {self.more}"
+        return f"{head}: {first_sentence(self.title, LINE)} ({who}){why}{later}. More: {self.more}"
 
     def to_dict(self) -> dict[str, Any]:
         return {"trigger": self.trigger, "id": self.id, "title": self.title, "age": self.age, "seconds": self.seconds,

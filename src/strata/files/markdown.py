@@ -60,7 +60,7 @@ def read_note(path: str, data: bytes, modified: float) -> Note:
     for key in ("tags", "aliases", *PROCEDURE_ONLY):
         if key in fields:
             fields[key] = _strings(fields[key], split_words=key == "tags")
-    fields["relations"] = [_relation(item) for item in fields.get("relations") or []]
+    fields["relations"] = _relations(fields.get("relations", []))
     return Note.from_dict({**fields, "pinned": path.startswith("vault/"), "text": body.strip("\r\n").replace("\r\n", "\n")})
 
 
@@ -105,10 +105,10 @@ def _strings(value: Any, *, split_words: bool) -> Any:
     return value
 
 
-def _relation(item: Any) -> Any:
-    if isinstance(item, dict):
-        return {"direction": DIRECTIONS[0], **{key: value for key, value in item.items() if value is not None}}
-    raise Invalid("relations must be a list of objects")
+def _relations(value: Any) -> list[Any]:
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise Invalid("relations must be a list of objects")
+    return [{"direction": DIRECTIONS[0], **{key: one for key, one in item.items() if one is not None}} for item in value]
 
 
 def _heading(body: str) -> str:

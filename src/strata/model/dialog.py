@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from strata.errors import Invalid
 from strata.model.ids import check_id, check_topic, fact_id
 from strata.model.link import Link
 from strata.model.record import Card, Origin, Passage, origin_fields

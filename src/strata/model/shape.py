@@ -17,6 +17,7 @@ from strata.errors import Invalid
 Check = Callable[[Any, str], Any]
 S = TypeVar("S", bound="Shape")
 V = TypeVar("V", bound="Value")
+LARGEST = 9e18  # what every index can hold as a whole number
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 _MISSING: Any = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
 
@@ -76,7 +77,7 @@ def number(low: float | None = None, high: float | None = None, *, default: Any 
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise Invalid(f"{where} must be a number, not {_kind(value)}")
-        if value != value or value in (float("inf"), float("-inf")):
+        if not -LARGEST <= value <= LARGEST:  # infinities and what is not a number among them
             raise Invalid(f"{where} must be a finite number")
         if (low is not None and value < low) or (high is not None and value > high):
             bounds = f"from {low:g} to {high:g}" if low is not None and high is not None else f"at least {low}"
@@ -96,8 +97,8 @@ def integer(low: int | None = None, high: int | None = None, *, default: Any = _
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
             raise Invalid(f"{where} must be a whole number, not {_kind(value)}")
-        if (low is not None and value < low) or (high is not None and value > high):
-            raise Invalid(f"{where} is out of range: {value}")
+        if not (-LARGEST if low is None else low) <= value <= (LARGEST if high is None else high):
+            raise Invalid(f"{where} is out of range: {value:.3g}")
         return value
 
     return _field(check, default, sparse=sparse)

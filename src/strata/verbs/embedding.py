@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from strata.errors import NotFound, Provider
 from strata.home import Home
 from strata.index import vectors
+from strata.index.vectors import VectorSet
 from strata.meaning import Progress, embedders_of, fill
 from strata.model.times import offset
 
 if TYPE_CHECKING:
-    from strata.index.vectors import VectorSet
     from strata.providers.embedders import Embedder
 
 EXPORT = "_embeddings.json"
@@ -29,20 +29,20 @@ def embed(home: Home, *, providers: Any = None, progress: Progress | None = None
     """Embed every passage that lacks a vector; what each set holds now, and what went wrong."""
     home.ensure_fresh()
     notices: list[str] = []
-    sets, chosen = [], None
-    chain = embedders_of(home.config, providers, notices)
-    for embedder in _wanted(chain):
+    sets, whole = [], list[VectorSet]()
+    wanted = _wanted(embedders_of(home.config, providers, notices))
+    for embedder in wanted:
         held, made = _fill(home, embedder, notices, progress, tell)
         left = vectors.count_missing(home.db, held)
         sets.append({"provider": embedder.name, "model": embedder.model, "dimension": held.dimension if held else None,
                      "embedded": made, "missing": left})
-        if held and not left and chosen is None:
-            chosen = held
-    if chosen is not None:
-        _drop_others(home, chosen)
+        if held and not left:
+            whole.append(held)
+    if whole and whole[0].provider == wanted[0].name:
+        _drop_others(home, whole[0])
     with home.index.writing() as db:
         vectors.compact(db)
-    chosen = chosen and vectors.find_set(home.db, chosen.provider, chosen.model)
+    chosen = vectors.find_set(home.db, whole[0].provider, whole[0].model) if whole else None
     written = chosen is not None and _write_export(home, chosen)
     return {"sets": sets, "written": [EXPORT] if written else [], "notices": notices}
 

@@ -24,6 +24,7 @@ SHOWN_BYTES = 1 << 20
 TAIL_BYTES = 1 << 16  # half an hour of notices fits many times over
 LOOKED_AT = 40  # works on one file that are weighed against each other
 RECENT = 200
+MOST_SHOWN = 2000
 _WORD = re.compile(r"\w+")
 _TOUCH = """m.id, m.intent_goal, m.intent_type, m.agent_id, m.created_at, m.outcome_success, m.outcome_summary"""
 _WHY = """CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.outcome, '$.failure_reason'), '') END,
@@ -46,10 +47,10 @@ def check_file(home: Home, path: str, *, plan: str = "", again: bool = False, pr
 
     A path means the file of that name in the current project, if works of it know one, else in any; `project` insists.
     """
-    if not isinstance(path, str) or not path.strip():
+    if not isinstance(path, str) or not tail_of(path.strip()):
         raise Invalid("the path is empty", "name a file as the works name it, such as src/auth.ts")
     now = home.clock()
-    shown = None if again else shown_lately(home, now)
+    shown = None if again else shown_lately(home)
     rows, known = _works_on(home, path, project)
     found = notices.check_file(path, [Touch(*row[:11]) for row in rows], now, known=known, shown=shown, plan=plan, limit=limit)
     told = {notice.id for notice in found.notices}
@@ -72,7 +73,7 @@ def _works_on(home: Home, path: str, project: str | None) -> tuple[list[Any], in
     ends = ["/".join(parts[:count]) + "/" for count in range(2, len(parts))]  # a bare name does not stand for every such file
     own = project or home.config.project
     rows, known = _read(home, _ENDING % ",".join("?" * len(ends)), [tail, tail[:-1] + "0", *ends], own, project)
-    if known or project:
+    if known:
         return rows, known
     folder = path.rstrip("/").removeprefix("./")
     return _read(home, _BELOW, [f"{folder}/", f"{folder}0"], own, project)
@@ -103,7 +104,7 @@ def _moved(home: Home, units: Iterable[Any]) -> bool:
 # What was shown lately
 
 
-def shown_lately(home: Home, now: float) -> dict[str, float]:
+def shown_lately(home: Home) -> dict[str, float]:
     """When each work was last shown in this session."""
     shown: dict[str, float] = home.shown.setdefault(home.session, {})
     if home.config.session and not shown:
@@ -113,14 +114,19 @@ def shown_lately(home: Home, now: float) -> dict[str, float]:
         except NotFound:
             return shown
         for _, line in ledger.read_lines(data):
-            if line and line.get("session") == home.session and now - float(line.get("t", 0)) < COOLDOWN:
-                shown.update((str(record), float(line["t"])) for record in line.get("ids", ()))
+            when, ids = (line.get("t"), line.get("ids")) if line and line.get("session") == home.session else (None, None)
+            if isinstance(when, int | float) and isinstance(ids, list):
+                shown.update(dict.fromkeys(map(str, ids), float(when)))
     return shown
 
 
 def note_shown(home: Home, now: float, ids: Sequence[str]) -> None:
     """Remember what was shown; a log that cannot be written never fails a look."""
-    home.shown.setdefault(home.session, {}).update(dict.fromkeys(ids, now))
+    shown = home.shown.setdefault(home.session, {})
+    if len(shown) > MOST_SHOWN:
+        for record in [record for record, when in shown.items() if now - when >= COOLDOWN]:
+            del shown[record]
+    shown.update(dict.fromkeys(ids, now))
     if home.config.session:
         try:
             ledger.append_line(home.tree, paths.SHOWN, {"t": now, "session": home.session, "ids": list(ids)})

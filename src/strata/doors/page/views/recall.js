@@ -52,6 +52,7 @@ async function ask(place, { q, ...given }) {
   say(`${found.hits.length} hits`);
   for (const one of place.querySelectorAll(".hit")) {
     const text = $(".prose", one);
+    if (!text) continue;
     requestAnimationFrame(() => {
       const long = text.scrollHeight > text.clientHeight + 4;
       text.classList.toggle("cut", long);
@@ -70,7 +71,7 @@ function hit(one) {
   return h("li", { class: "hit" }, h("h2", {}, h("a", { href: recordPath(one.id) }, one.title)),
     h("p", { class: "meta" }, mark(one.kind, one.type), when(one.created), one.why.map((why) => h("span", { class: "why" }, why)),
       one.superseded_by ? h("a", { class: "sunk-note", href: recordPath(one.superseded_by) }, "superseded") : null, tagsOf(one.tags)),
-    article(one.text, "prose small", { breaks: LINES.has(one.kind) }),
+    one.text.trim() === one.title ? null : article(one.text, "prose small", { breaks: LINES.has(one.kind) }),
     one.context?.length ? h("details", { class: "more" }, h("summary", {}, "Around it"), one.context.map((near) => article(near.text, "prose small"))) : null);
 }
 
