@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -49,7 +50,7 @@ def take(folder: Path) -> None:
         home = Path(scratch) / "memory"
         tell_story(home, time.time())
         with serving(home) as told, sync_playwright() as play:
-            browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+            browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
             state = None
             wide, narrow = {"width": 1200, "height": 800}, {"width": 390, "height": 800}
             rounds = [("", VIEWS, wide, "light"), ("-dark", DARK, wide, "dark"), ("-phone", PHONE, narrow, "light")]

@@ -142,7 +142,7 @@ AS_NOBODY = """
 import importlib, os, pkgutil, sys
 import strata, tomllib, yaml_rs, encodings.idna
 for found in pkgutil.walk_packages(strata.__path__, "strata."):  # afterwards this Python may be out of reach
-    if found.name.split(".")[1] not in ("doors", "providers") or found.name.startswith("strata.doors.cli"):
+    if found.name.split(".")[1] not in ("__main__", "doors", "providers") or found.name.startswith("strata.doors.cli"):
         importlib.import_module(found.name)
 from strata.doors.cli import main
 os.setgroups([]); os.setgid(65534); os.setuid(65534)

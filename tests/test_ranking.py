@@ -171,7 +171,7 @@ def recalled(db, text, *speakers, weights=None):
     question = ask(text, *speakers)
     total = db.execute("SELECT count(*) FROM passages").fetchone()[0]
     rows = [look_up(db, word) for word in question.words]
-    seeds = best_by_words(rows, rarity([len(part) for part in rows], total), None)
+    seeds = best_by_words(rows, rarity([len(part) for part in rows], total), None, 80)
     spots = with_neighbours(db, seeds.tolist())
     columns = gather(spots, seeds, question, rows, total, lambda numbers: np.zeros(len(numbers)))
     scores = sum(rank(columns, weights or Weights()).values())
@@ -214,7 +214,7 @@ def test_filters_keep_passages_from_becoming_candidates(shelf):
     put(shelf, 2, "tea")
     allowed = np.array([False, False, True])
 
-    assert best_by_words([look_up(shelf, "tea")], np.ones(1), allowed).tolist() == [2]
+    assert best_by_words([look_up(shelf, "tea")], np.ones(1), allowed, 80).tolist() == [2]
 
 
 def dialog(db, *turns, kind):
@@ -270,4 +270,4 @@ def test_the_parts_of_the_score_do_not_grow_with_the_memory():
 
 def test_best_takes_only_positive_scores():
     assert best(np.array([0.0, 2.0, -1.0, 3.0, 1.0]), 2).tolist() == [1, 3]
-    assert best(np.zeros(5)).tolist() == []
+    assert best(np.zeros(5), 2).tolist() == []

@@ -124,7 +124,7 @@ class Listener:
             self.socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads
         self.wire.close()
 
-    def wait(self, wanted: Callable[[str, Any], bool], seconds: float = 20.0) -> Any:
+    def wait(self, wanted: Callable[[str, Any], bool], seconds: float = 40.0) -> Any:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for event, value in list(self.events):
@@ -160,11 +160,16 @@ def listener(server: Server) -> Iterator[Listener]:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Callable[..., tuple[Server, Listener]]:
-    """A server of the test's own, and somebody who listens to it."""
+def start(tmp_path: Path) -> Iterator[Callable[..., tuple[Server, Listener]]]:
+    """A server of the test's own, and somebody who listens to it; gone when the test is, however it ended."""
+    running: list[Server] = []
 
     def begin(*words: str) -> tuple[Server, Listener]:
-        running = Server(tmp_path / "home", world(tmp_path), *words)
-        return running, Listener(running)
+        running.append(Server(tmp_path / "home", world(tmp_path), *words))
+        return running[-1], Listener(running[-1])
 
-    return begin
+    yield begin
+    for one in running:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.stop()

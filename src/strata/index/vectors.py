@@ -164,21 +164,23 @@ def _gone(db: sqlite3.Connection) -> Ints:
 
 
 class Loaded:
-    """A set in memory: `numbers` ascending, and a unit row for each; rows of dropped passages are zero."""
+    """A set in memory: `numbers` ascending, and a unit row for each; rows of dropped passages are zero.
+
+    Rows lie in two halves, because the first one alone tells nearly as well which are near, and is read in a third of the
+    time that both take.
+    """
 
     def __init__(self, held: VectorSet) -> None:
         import numpy as np
 
         self._held, self._gone, self._size = held, 0, 0
-        self._numbers, self._matrix = np.zeros(0, np.int64), np.zeros((0, held.dimension), np.float32)
+        self._half = held.dimension // 2
+        self._numbers = np.zeros(0, np.int64)
+        self._fore, self._rest = np.zeros((0, self._half), np.float32), np.zeros((0, held.dimension - self._half), np.float32)
 
     @property
     def numbers(self) -> Ints:
         return self._numbers[: self._size]
-
-    @property
-    def matrix(self) -> Floats:
-        return self._matrix[: self._size]
 
     def catch_up(self, db: sqlite3.Connection) -> None:
         """Take in what was added and dropped since."""
@@ -188,40 +190,42 @@ class Loaded:
         last, = db.execute("SELECT coalesce(max(last), 0) FROM vectors WHERE held = ?", (self._held.n,)).fetchone()
         if last > after:
             numbers, matrix = _read(db, self._held, after)
-            if not self._size:
-                self._numbers, self._matrix = numbers, matrix
-            else:
-                self._make_room(len(numbers))
-                self._numbers[self._size : self._size + len(numbers)] = numbers
-                self._matrix[self._size : self._size + len(numbers)] = matrix
+            self._make_room(len(numbers))
+            new = slice(self._size, self._size + len(numbers))
+            self._numbers[new], self._fore[new], self._rest[new] = numbers, matrix[:, : self._half], matrix[:, self._half :]
             self._size += len(numbers)
             self._gone = -1
         gone, = db.execute("SELECT count(*) FROM gone").fetchone()
         if gone != self._gone:
-            self.matrix[np.isin(self.numbers, _gone(db))] = 0.0
+            dropped = np.flatnonzero(np.isin(self.numbers, _gone(db)))
+            self._fore[dropped] = self._rest[dropped] = 0.0
             self._gone = gone
 
     def _make_room(self, more: int) -> None:
         import numpy as np
 
-        if self._size + more > len(self._numbers):
-            room = (self._size + more) * 5 // 4
-            numbers, matrix = np.zeros(room, np.int64), np.zeros((room, self._held.dimension), np.float32)
-            numbers[: self._size], matrix[: self._size] = self.numbers, self.matrix
-            self._numbers, self._matrix = numbers, matrix
+        wanted = self._size + more
+        if wanted > len(self._numbers):
+            room = wanted * 5 // 4 if self._size else wanted
+            for name in ("_numbers", "_fore", "_rest"):
+                old = getattr(self, name)
+                new = np.zeros((room, *old.shape[1:]), old.dtype)
+                new[: self._size] = old[: self._size]
+                setattr(self, name, new)
+
+    def _cosines(self, vector: Floats, rows: Ints | slice) -> Floats:
+        cosines: Floats = self._fore[rows] @ vector[: self._half] + self._rest[rows] @ vector[self._half :]
+        return cosines
 
     def nearest(self, vector: Floats, limit: int, allowed: NDArray[np.bool_] | None = None) -> Ints:
         """The passages most like a vector, by ascending number; `allowed` tells by number which may be among them."""
         import numpy as np
 
-        rows, half = np.arange(self._size), self._held.dimension // 2
         may = None if allowed is None else (self.numbers < len(allowed)) & allowed[np.minimum(self.numbers, len(allowed) - 1)]
-        if self._size > COARSE and self._held.provider == "static":  # whose first dimensions say most
-            rows = _largest(_only(self.matrix[:, :half] @ vector[:half], may), limit * COARSE_SHARE)
-            may = None if may is None else may[rows]
-        scores = _only(self.matrix[rows] @ vector if len(rows) < self._size else self.matrix @ vector, may)
-        found: Ints = self.numbers[rows[_largest(scores, limit)]]
-        return found
+        if self._size <= COARSE or self._held.provider != "static":  # of another's first dimensions nothing is known
+            return self.numbers[_largest(_only(self._cosines(vector, slice(self._size)), may), limit)]
+        rows = _largest(_only(self._fore[: self._size] @ vector[: self._half], may), limit * COARSE_SHARE)
+        return self.numbers[rows[_largest(self._cosines(vector, rows), limit)]]
 
     def likeness(self, vector: Floats, numbers: Ints) -> tuple[Floats, NDArray[np.bool_]]:
         """(cosines, which of the passages are in the set at all)."""
@@ -231,7 +235,7 @@ class Loaded:
             return np.zeros(len(numbers), np.float32), np.zeros(len(numbers), np.bool_)
         rows = np.minimum(np.searchsorted(self.numbers, numbers), self._size - 1)
         known = self.numbers[rows] == numbers
-        return np.where(known, self.matrix[rows] @ vector, np.float32(0)), known
+        return np.where(known, self._cosines(vector, rows), np.float32(0)), known
 
 
 def _only(scores: Floats, may: NDArray[np.bool_] | None) -> Floats:

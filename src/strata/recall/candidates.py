@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-SEEDS = 80  # from words, and as many from meaning; 100 find hardly more
+SEEDS, SEEDS_A_HIT = 60, 2  # from words, and as many from meaning: so many, or more where more hits are wanted
 RANKED = 1  # turns beside a seed that are ranked with it; two find no more
 
 
@@ -42,7 +42,7 @@ def look_up(db: sqlite3.Connection, words: Iterable[str]) -> tuple[list[Ints], d
     return found, meant
 
 
-def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: NDArray[np.bool_] | None, limit: int = SEEDS) -> Ints:
+def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: NDArray[np.bool_] | None, limit: int) -> Ints:
     """The passages with the largest share of the question's rare words, ascending."""
     import numpy as np
 
@@ -54,7 +54,7 @@ def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: NDArray[np.boo
     return best(scores, limit)
 
 
-def best(scores: NDArray[np.floating], limit: int = SEEDS) -> Ints:
+def best(scores: NDArray[np.floating], limit: int) -> Ints:
     """The places of the largest positive scores, ascending."""
     import numpy as np
 

@@ -23,7 +23,7 @@ from strata.providers.tokens import count_many, count_tokens
 from strata.recall.depth import render
 from strata.recall.finding import Candidate, Found
 
-BESIDE = 2  # turns on either side that come along when there is no budget
+BESIDE = 1  # turn on either side that come along when there is no budget
 REACH = 25  # turns on either side of a hit that may fill a budget
 SPARE = 12  # tokens below which nothing more is tried
 

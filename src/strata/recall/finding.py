@@ -8,6 +8,7 @@ deprecated or rejected sinks, and never stands above what replaced it.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,9 @@ from strata.home import Home
 from strata.index import search
 from strata.index.search import Passage
 from strata.meaning import Sense, sense
-from strata.model.decay import decay_score
+from strata.model.decay import DAY, LAMBDA, usage_factor, weight
 from strata.model.filter import Filter
-from strata.model.record import Usage
-from strata.recall.candidates import SEEDS, best_by_words, gather, look_up, with_neighbours
+from strata.recall.candidates import SEEDS, SEEDS_A_HIT, best_by_words, gather, look_up, with_neighbours
 from strata.recall.dates import mentions_time
 from strata.recall.question import Question, read_question
 from strata.recall.rank import WEIGHTS, rank, rarity, timely
@@ -35,8 +35,7 @@ PINNED = 1.0
 SUNK = -8.0
 LINKED, HEADS = 0.35, 5  # share of its neighbour's score that a link brings, for neighbours among so many best
 FLOOR = 0.30  # the cosine below which a passage without any of the question's words, its own or nearby, is no answer
-SLACK = 70  # candidates weighed beyond three times what is wanted
-DAY = 86_400.0
+SLACK = 30  # candidates weighed beyond three times what is wanted
 
 
 class Candidate:
@@ -80,7 +79,7 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     felt = sense(home.index, home.config, question.meaning, providers, found.notices)
     found.embedder = felt.embedder.name if felt else None
     named = {handle.id: handle.how for handle in search.handles(db, query)}
-    best = _by_passage(home, found, felt, named, 3 * limit + SLACK)
+    best = _by_passage(home, found, felt, named, limit)
     for one in best:
         _weigh_record(one, now)
         if (how := named.get(one.passage.id)) is not None:
@@ -96,16 +95,17 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     return found
 
 
-def _by_passage(home: Home, found: Found, felt: Sense | None, named: dict[str, str], most: int) -> list[Candidate]:
+def _by_passage(home: Home, found: Found, felt: Sense | None, named: dict[str, str], limit: int) -> list[Candidate]:
     """The best passages by words and meaning, and the opening of every record that is named."""
     import numpy as np
 
     db, question = home.db, found.question
     rows, meant = look_up(db, question.words)
     total = search.count_passages(db)
-    seeds = best_by_words(rows, rarity([len(part) for part in rows], total), found.mask)
+    wanted = max(SEEDS, SEEDS_A_HIT * limit)
+    seeds = best_by_words(rows, rarity([len(part) for part in rows], total), found.mask, wanted)
     if felt is not None:
-        seeds = np.union1d(seeds, felt.nearest(SEEDS, found.mask))
+        seeds = np.union1d(seeds, felt.nearest(wanted, found.mask))
     openings = [one.n for one in search.first_passages(db, named) if found.passes(one.n)]
     seeds = np.union1d(seeds, np.array(openings, np.int64))
     spots = with_neighbours(db, seeds.tolist())
@@ -122,7 +122,7 @@ def _by_passage(home: Home, found: Found, felt: Sense | None, named: dict[str, s
     near = columns.ranked & ((parts["cover"] > 0) | (columns.likeness >= FLOOR) | np.isin(columns.numbers, openings))
     order = [row for row in np.lexsort((columns.numbers, -scores)).tolist() if near[row] and found.passes(spots[row].n)]
     must = set(openings)
-    kept = {spots[row].n: row for at, row in enumerate(order) if at < most or spots[row].n in must}
+    kept = {spots[row].n: row for at, row in enumerate(order) if at < 3 * limit + SLACK or spots[row].n in must}
     best = []
     for passage in search.read_passages(db, kept):
         row = kept[passage.n]
@@ -171,12 +171,13 @@ def _weigh_usage(home: Home, best: Sequence[Candidate], now: float, *, counted: 
     query = ("SELECT r.id, r.uses + coalesce(u.count, 0), max(coalesce(r.used, 0), coalesce(u.last, 0)) FROM records r "
              "LEFT JOIN usage u ON u.id = r.id WHERE r.id IN (SELECT value FROM json_each(?))")
     ids = json.dumps(list({one.passage.id for one in best}))
-    uses = {id: Usage(count, last or None) for id, count, last in home.db.execute(query, (ids,))} if counted else {}
+    uses = {id: (count, last) for id, count, last in home.db.execute(query, (ids,))} if counted else {}
     for one in best:
         about = one.passage
-        score = decay_score(importance=0.5 if about.importance is None else about.importance, created=about.created,
-                            usage=uses.get(about.id, Usage()), type_=about.type, now=now, kind=about.kind)
-        one.parts["standing"] = STANDING * min(1.0, score)
+        count, last = uses.get(about.id, (0, 0))
+        fading = math.exp(-LAMBDA * max(0.0, now - (last or about.created)) / DAY)
+        importance = 0.5 if about.importance is None else about.importance
+        one.parts["standing"] = STANDING * min(1.0, importance * fading * usage_factor(count) * weight(about.type, about.kind))
 
 
 def _once(best: Iterable[Candidate]) -> list[Candidate]:

@@ -36,8 +36,7 @@ UNION ALL SELECT memory_id, operation, unit FROM file_works WHERE tail IN (%s)""
 _BELOW = """SELECT f.memory_id, f.operation, r.unit FROM memory_files f JOIN records r ON r.id = f.memory_id
 WHERE f.file_path >= ? AND f.file_path < ?"""
 _LOOK = f"""SELECT {_TOUCH}, x.operation, {_WHY}, CASE WHEN m.outcome_success THEN 0 ELSE {_REPLACED} END, m.project_id,
-d.path, d.size, d.mtime, d.ctime, d.inode
-FROM (%s) x JOIN memories m ON m.id = x.memory_id JOIN documents d ON d.path = x.unit %s LIMIT {LOOKED_AT}"""
+x.unit FROM (%s) x JOIN memories m ON m.id = x.memory_id %s LIMIT {LOOKED_AT}"""
 _LATEST = "ORDER BY m.project_id <> ?, m.created_at DESC"
 
 
@@ -54,7 +53,7 @@ def check_file(home: Home, path: str, *, plan: str = "", again: bool = False, pr
     rows, known = _works_on(home, path, project)
     found = notices.check_file(path, [Touch(*row[:11]) for row in rows], now, known=known, shown=shown, plan=plan, limit=limit)
     told = {notice.id for notice in found.notices}
-    if _moved(home, [row[12:] for row in rows if row[0] in told]):
+    if told and _moved(home, [row[12] for row in rows if row[0] in told]):
         rows, known = _works_on(home, path, project)
         found = notices.check_file(path, [Touch(*row[:11]) for row in rows], now, known=known, shown=shown, plan=plan,
                                    limit=limit)
@@ -94,11 +93,14 @@ def _read(home: Home, which: str, values: list[str], own: str, project: str | No
     return list(kept.values()), count[0]
 
 
-def _moved(home: Home, units: Iterable[Any]) -> bool:
+def _moved(home: Home, units: Sequence[str]) -> bool:
     """One look at each delivered record's file; what moved on is read again."""
     look = home.tree.look
-    stale = [unit[0] for unit in units if look(unit[0]) != unit[1:]]
-    return home.touch(stale) if stale else False
+    marks = ",".join("?" * len(units))
+    seen = home.db.execute(f"SELECT path, size, mtime, ctime, inode FROM documents WHERE path IN ({marks})", units).fetchall()
+    if len(seen) == len(units) and all(look(row[0]) == row[1:] for row in seen):
+        return False
+    return home.touch(units)
 
 
 # What was shown lately
