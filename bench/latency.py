@@ -120,21 +120,20 @@ def main() -> int:
     given = parser.parse_args()
     dialogs = read_dialogs(given.data)
     questions = random.Random(2).sample([asked for dialog in dialogs for asked in dialog.asked], QUESTIONS)
-    turns = make_turns([turn for dialog in dialogs for turn in dialog.turns], given.records)
+    said = [turn for dialog in dialogs for turn in dialog.turns]
     if given.bare:
-        print(json.dumps(bare(turns, questions, given.bare)))
+        print(json.dumps(bare(make_turns(said, given.records), questions, given.bare)))
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        for line in measure(given, Path(folder), turns, questions):
+        for line in measure(given, Path(folder), said, questions):
             print(line)
     return 0
 
 
-def measure(given: argparse.Namespace, folder: Path, turns: list[Turn], questions: Sequence[Asked]) -> list[str]:
+def measure(given: argparse.Namespace, folder: Path, said: Sequence[Turn], questions: Sequence[Asked]) -> list[str]:
     os.environ |= {"XDG_CACHE_HOME": f"{folder}/cache", "XDG_CONFIG_HOME": f"{folder}/config"}
     home = folder / "home"
-    WAYS[given.way](home, turns)
-    del turns
+    WAYS[given.way](home, make_turns(said, given.records))
     start = time.perf_counter()
     with Memory(home, clock=lambda: NOW) as mem:
         swept = time.perf_counter() - start

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 RACY_NS = 2_000_000_000  # a file written this shortly before it was read may have been written again since
 BATCH = 500
+STAMP_SECONDS = 1.0
 VANISHED_FILES, VANISHED_SHARE = 20, 0.5
 Progress = Callable[[int, int], None]
 Known = Mapping[str, tuple[Any, ...]]  # path → size, mtime, ctime, inode, seen, unit
@@ -70,6 +71,8 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
     changes = compare(seen, known)
     check_removals(changes, len(known), accept_removals)
     cost = time.monotonic() - began
+    if not changes and 0 <= time.time() - index.get("swept", 0.0) < STAMP_SECONDS:
+        return []  # nothing to tell, and a stamp is a commit: once a second is enough
     with index.writing():
         changes = _settle(tree, index, changes)
         if changes:

@@ -53,6 +53,7 @@ class Index:
         db.execute("PRAGMA trusted_schema = OFF")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA temp_store = MEMORY")
+        db.execute("PRAGMA cache_size = -32768")  # 32 MB: filling a large index would else write its pages again and again
         return db
 
     def _ready(self) -> None:

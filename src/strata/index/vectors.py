@@ -122,7 +122,8 @@ def compact(db: sqlite3.Connection, *, force: bool = False) -> bool:
         return False
     for held in all_sets(db):
         numbers, matrix = _read(db, held, 0)
-        kept = ~np.isin(numbers, _gone(db))
+        kept = np.ones(len(numbers), np.bool_)
+        kept[_rows_of(numbers, _gone(db))] = False
         drop_set(db, held)
         fresh = make_set(db, held.provider, held.model, held.dimension)
         for at in range(0, int(kept.sum()), BLOCK):
@@ -163,6 +164,17 @@ def _gone(db: sqlite3.Connection) -> Ints:
     return np.array([n for n, in db.execute("SELECT n FROM gone ORDER BY n")], np.int64)
 
 
+def _rows_of(numbers: Ints, wanted: Ints) -> Ints:
+    """The rows of those of the wanted numbers that are there; both ascending."""
+    import numpy as np
+
+    if not len(numbers):
+        return np.zeros(0, np.int64)
+    rows = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
+    found: Ints = rows[numbers[rows] == wanted]
+    return found
+
+
 class Loaded:
     """A set in memory: `numbers` ascending, and a unit row for each; rows of dropped passages are zero.
 
@@ -184,7 +196,6 @@ class Loaded:
 
     def catch_up(self, db: sqlite3.Connection) -> None:
         """Take in what was added and dropped since."""
-        import numpy as np
 
         after = int(self.numbers[-1]) if self._size else 0
         last, = db.execute("SELECT coalesce(max(last), 0) FROM vectors WHERE held = ?", (self._held.n,)).fetchone()
@@ -197,7 +208,7 @@ class Loaded:
             self._gone = -1
         gone, = db.execute("SELECT count(*) FROM gone").fetchone()
         if gone != self._gone:
-            dropped = np.flatnonzero(np.isin(self.numbers, _gone(db)))
+            dropped = _rows_of(self.numbers, _gone(db))
             self._fore[dropped] = self._rest[dropped] = 0.0
             self._gone = gone
 

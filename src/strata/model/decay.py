@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from strata.model.record import UNUSED as UNUSED_YET
 from strata.model.record import Usage
+from strata.model.shape import Value
 from strata.model.times import age, day
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ SHOWN = 0.2  # what scores lower stays out of CORE.md
 DIGITS = 9  # of a score in a file: enough to compute with, and equal on every machine
 
 
-@dataclass(frozen=True, kw_only=True)
-class Standing:
+class Standing(Value):
     """A note as the ladder's builders see it: its front matter's gist, its use and its score, not its text."""
 
     id: str
@@ -46,7 +46,7 @@ class Standing:
     created: float
     tags: tuple[str, ...] = ()
     importance: float = 0.5
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = UNUSED_YET
     score: float = 0.0
     pinned: bool = False
     trust: str = "user"
@@ -54,8 +54,7 @@ class Standing:
     preview: str = ""  # the opening of the text, on insights
 
 
-@dataclass(frozen=True, kw_only=True)
-class Decay:
+class Decay(Value):
     """One score, taken apart."""
 
     importance: float

@@ -18,7 +18,7 @@ from strata.index.search import Passage
 from strata.meaning import Sense, sense
 from strata.model.decay import DAY, LAMBDA, usage_factor, weight
 from strata.model.filter import Filter
-from strata.recall.candidates import SEEDS, SEEDS_A_HIT, best_by_words, gather, look_up, with_neighbours
+from strata.recall.candidates import SEEDS, SEEDS_A_HIT, among, best_by_words, gather, look_up, merged, with_neighbours
 from strata.recall.dates import mentions_time
 from strata.recall.question import Question, read_question
 from strata.recall.rank import WEIGHTS, rank, rarity, timely
@@ -105,9 +105,9 @@ def _by_passage(home: Home, found: Found, felt: Sense | None, named: dict[str, s
     wanted = max(SEEDS, SEEDS_A_HIT * limit)
     seeds = best_by_words(rows, rarity([len(part) for part in rows], total), found.mask, wanted)
     if felt is not None:
-        seeds = np.union1d(seeds, felt.nearest(wanted, found.mask))
+        seeds = merged(seeds, felt.nearest(wanted, found.mask))
     openings = [one.n for one in search.first_passages(db, named) if found.passes(one.n)]
-    seeds = np.union1d(seeds, np.array(openings, np.int64))
+    seeds = merged(seeds, np.array(sorted(openings), np.int64))
     spots = with_neighbours(db, seeds.tolist())
     if not spots:
         return []
@@ -119,7 +119,7 @@ def _by_passage(home: Home, found: Found, felt: Sense | None, named: dict[str, s
     weights = WEIGHTS.get(found.embedder or "static", WEIGHTS["minilm"])
     parts = rank(columns, weights)
     scores = np.sum(list(parts.values()), axis=0)
-    near = columns.ranked & ((parts["cover"] > 0) | (columns.likeness >= FLOOR) | np.isin(columns.numbers, openings))
+    near = columns.ranked & ((parts["cover"] > 0) | (columns.likeness >= FLOOR) | among(np.array(sorted(openings), np.int64), columns.numbers))
     order = [row for row in np.lexsort((columns.numbers, -scores)).tolist() if near[row] and found.passes(spots[row].n)]
     must = set(openings)
     kept = {spots[row].n: row for at, row in enumerate(order) if at < 3 * limit + SLACK or spots[row].n in must}

@@ -4,8 +4,8 @@ For each passage the score adds: its share of the question's rare words; how muc
 turns on either side cover together; its likeness in meaning and, less, that of its neighbours; whether it answers a
 question that was just asked in the question's words; whether the person asked about is the one who speaks; whether it
 says when, for a question that asks when; whether it was said at the time the question names. A turn that itself asks
-counts a little less. Pure arithmetic over arrays: no SQL, no texts, no clock. The weights are round
-numbers near those fitted on five dialogs; `bench/locomo.py` measures them.
+counts a little less. Pure arithmetic over arrays: no SQL, no texts, no clock. The weights are those that `bench/fit.py`
+fits on five dialogs, rounded; `bench/locomo.py` measures them.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ REACH = 2  # turns on either side that have a say
 class Weights(Value):
     """What each sign is worth. Only the weight of likeness depends on the embedder."""
 
-    words: float = 1.5
-    cover: float = 4.2
-    likeness: float = 5.0
+    words: float = 1.2
+    cover: float = 4.1
+    likeness: float = 3.6
     likeness_around: float = 1.3
     answer: float = 1.2
-    speaker: float = 2.8
-    timely: float = 0.6
+    speaker: float = 2.7
+    timely: float = 0.45
     when: float = 1.8
-    time: float = 3.6
-    asking: float = -0.45
+    time: float = 3.1
+    asking: float = -0.55
 
 
-WEIGHTS = {"static": Weights(), "minilm": Weights(likeness=6.5)}
+WEIGHTS = {"static": Weights(), "minilm": Weights(likeness=4.6)}
 
 
 class Candidates(Value):

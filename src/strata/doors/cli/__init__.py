@@ -6,6 +6,7 @@ error's own code; a traceback is a bug.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -166,4 +167,5 @@ def complain(error: StrataError, as_json: bool) -> int:
 
 def console() -> None:
     """The installed `strata` script."""
+    gc.set_threshold(50_000)  # a command lives shortly: it makes much and drops little
     sys.exit(main())

@@ -142,7 +142,7 @@ def _decay_one(desk: Desk) -> None:
     curve, lines = trace_curve(title, decay, now), explain(decay, now)
     if desk.args.svg:
         return _deliver(desk, {}, svg_curve(curve), desk.args.svg)
-    return desk.answer({"title": title, **asdict(decay), "explanation": lines},
+    return desk.answer({"title": title, **vars(decay), "explanation": lines},
                        lambda: draw_curve(curve) + "\n" + "\n".join(lines))
 
 

@@ -1,0 +1,203 @@
+"""The same turns and questions put to other memories, each in its own environment, with the same vectors where it takes them.
+
+    python bench/peers.py DATA.json --models FOLDER [--dialogs N]
+
+An environment is bench/.peers/NAME (`python -m venv`, `pip install NAME`); a peer without one, or one that does not run
+offline, is stated as such and never guessed. One memory a turn, as its speaker and words; each peer's own recall call; the
+embedder is all-MiniLM-L6-v2, handed over as vectors or served to the peer at an OpenAI-compatible address on this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+PEERS = ("chromadb", "mem0ai", "mcp-memory-service", "basic-memory")
+FOLDER = Path(__file__).parent / ".peers"
+WANTED = 50
+SECONDS = 1500
+
+
+# The child: runs in the peer's environment and knows nothing of Strata
+
+def ask_chromadb(dialog: dict[str, Any], folder: str, _: str) -> list[list[int]]:
+    import chromadb
+
+    client = chromadb.PersistentClient(path=folder, settings=chromadb.Settings(anonymized_telemetry=False))
+    shelf = client.create_collection("turns", metadata={"hnsw:space": "cosine"}, embedding_function=None)
+    texts = dialog["texts"]
+    for at in range(0, len(texts), 500):
+        part = slice(at, at + 500)
+        shelf.add(ids=[str(n) for n in range(len(texts))][part], documents=texts[part], embeddings=dialog["vectors"][part])
+    answers = []
+    for vector in dialog["question_vectors"]:
+        found = shelf.query(query_embeddings=[vector], n_results=min(WANTED, len(texts)), include=[])
+        answers.append([int(n) for n in found["ids"][0]])
+    return answers
+
+
+def ask_mem0ai(dialog: dict[str, Any], folder: str, address: str) -> list[list[int]]:
+    from mem0 import Memory
+
+    openai = {"api_key": "none", "openai_base_url": address}
+    memory = Memory.from_config({
+        "vector_store": {"provider": "qdrant", "config": {"path": folder, "embedding_model_dims": 384, "on_disk": True}},
+        "embedder": {"provider": "openai", "config": {**openai, "model": "minilm", "embedding_dims": 384}},
+        "llm": {"provider": "openai", "config": {**openai, "model": "none"}}, "history_db_path": f"{folder}/history.db"})
+    for n, text in enumerate(dialog["texts"]):
+        memory.add(text, user_id="u", infer=False, metadata={"n": n})
+    answers = []
+    for question in dialog["questions"]:
+        found = memory.search(question, filters={"user_id": "u"}, top_k=WANTED)
+        answers.append([int(one["metadata"]["n"]) for one in found["results"]])
+    return answers
+
+
+def ask_mcp_memory_service(dialog: dict[str, Any], folder: str, address: str) -> list[list[int]]:
+    import asyncio
+
+    os.environ |= {"MCP_EXTERNAL_EMBEDDING_URL": f"{address}/embeddings", "MCP_EXTERNAL_EMBEDDING_MODEL": "minilm",
+                   "MCP_MEMORY_STORAGE_BACKEND": "sqlite_vec", "MCP_SEMANTIC_DEDUP_ENABLED": "false"}
+    from mcp_memory_service.models.memory import Memory
+    from mcp_memory_service.storage.sqlite_vec import SqliteVecMemoryStorage
+    from mcp_memory_service.utils.hashing import generate_content_hash
+
+    async def run() -> list[list[int]]:
+        store = SqliteVecMemoryStorage(f"{folder}/memory.db")
+        await store.initialize()
+        places = {}
+        for n, text in enumerate(dialog["texts"]):
+            mark = generate_content_hash(text)
+            places.setdefault(mark, n)
+            await store.store(Memory(content=text, content_hash=mark, tags=["turn"]))
+        recall = getattr(store, "retrieve_hybrid", None) or store.retrieve
+        answers = []
+        for question in dialog["questions"]:
+            found = await recall(question, n_results=WANTED)
+            answers.append([places[one.memory.content_hash] for one in found if one.memory.content_hash in places])
+        return answers
+
+    return asyncio.run(run())
+
+
+ASK: dict[str, Callable[[dict[str, Any], str, str], list[list[int]]]] = {
+    "chromadb": ask_chromadb, "mem0ai": ask_mem0ai, "mcp-memory-service": ask_mcp_memory_service}
+
+
+def child(peer: str, data: str, address: str) -> None:
+    with open(data) as file:
+        dialogs = json.load(file)
+    answers = []
+    for dialog in dialogs:
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.perf_counter()
+            answers.append(ASK[peer](dialog, folder, address))
+            print(f"{peer} {time.perf_counter() - start:.0f} s", file=sys.stderr)
+    with open(f"{data}.{peer}", "w") as file:
+        json.dump(answers, file)
+
+
+# The parent
+
+@contextmanager
+def serve(embedder: Any) -> Iterator[str]:
+    """The embedder at an OpenAI-compatible address."""
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
+            texts = [given] if isinstance(given, str) else list(given)
+            rows = [{"object": "embedding", "index": at, "embedding": row} for at, row in
+                    enumerate(embedder.embed(texts).tolist())]
+            data = json.dumps({"object": "list", "data": rows, "model": "minilm",
+                               "usage": {"prompt_tokens": 0, "total_tokens": 0}}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    web = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=web.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{web.server_port}/v1"
+    finally:
+        web.shutdown()
+        thread.join()
+
+
+def measure(data: Path, models: Path, count: int | None, peers: list[str]) -> list[str]:
+    import numpy as np
+    from locomo import DEPTHS, read_dialogs
+
+    from strata.providers.minilm import MiniLM
+
+    embedder, dialogs = MiniLM(models), read_dialogs(data)[:count]
+    lines = ["| peer | R@5 | R@10 | R@25 | R@50 |", "|---|---|---|---|---|"]
+    with tempfile.TemporaryDirectory() as folder, serve(embedder) as address:
+        put = Path(folder, "dialogs.json")
+        put.write_text(json.dumps([{
+            "texts": [turn.spoken for turn in dialog.turns], "questions": [asked.text for asked in dialog.asked],
+            "vectors": embedder.embed([turn.spoken for turn in dialog.turns]).tolist(),
+            "question_vectors": embedder.embed([asked.text for asked in dialog.asked]).tolist()} for dialog in dialogs]))
+        for peer in peers:
+            answers = _run(peer, put, address, Path(folder))
+            if isinstance(answers, str):
+                lines.append(f"| {peer} | {answers} | | | |")
+                continue
+            rows = [[len(asked.evidence.intersection(order[:depth])) / len(asked.evidence) for depth in DEPTHS]
+                    for dialog, answered in zip(dialogs, answers, strict=True)
+                    for asked, order in zip(dialog.asked, answered, strict=True) if asked.category != 5]
+            lines.append(f"| {peer} | " + " | ".join(f"{value:.1f}" for value in 100 * np.mean(rows, axis=0)) + " |")
+    return lines
+
+
+def _run(peer: str, put: Path, address: str, folder: Path) -> Any:
+    """The peer's answers, or in a few words why there are none."""
+    python = FOLDER / peer / "bin" / "python"
+    if peer not in ASK or not python.exists():
+        return "not installable from the package index here"
+    env = {**os.environ, "HOME": str(folder), "HF_HUB_OFFLINE": "1", "ANONYMIZED_TELEMETRY": "False", "MEM0_TELEMETRY": "False"}
+    try:
+        done = subprocess.run([python, __file__, "--child", peer, str(put), address], env=env, timeout=SECONDS, check=False,
+                              stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    except subprocess.TimeoutExpired:
+        return f"did not finish in {SECONDS} s"
+    if done.returncode:
+        print(done.stderr[-2000:], file=sys.stderr)
+        return f"did not run offline: {done.stderr.strip().splitlines()[-1][:100]}"
+    return json.loads(Path(f"{put}.{peer}").read_text())
+
+
+def main() -> int:
+    if "--child" in sys.argv:
+        child(*sys.argv[2:5])
+        return 0
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--models", type=Path, required=True, help="folder with the MiniLM weights")
+    parser.add_argument("--dialogs", type=int, help="only so many")
+    parser.add_argument("--peer", action="append", choices=PEERS)
+    given = parser.parse_args()
+    for line in measure(given.data, given.models, given.dialogs, given.peer or list(PEERS)):
+        print(line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
