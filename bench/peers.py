@@ -180,7 +180,8 @@ def _run(peer: str, put: Path, address: str, folder: Path) -> Any:
         return f"did not finish in {SECONDS} s"
     if done.returncode:
         print(done.stderr[-2000:], file=sys.stderr)
-        return f"did not run offline: {done.stderr.strip().splitlines()[-1][:100]}"
+        said = [line for line in done.stderr.splitlines() if "Error: " in line]
+        return f"did not run here: {said[-1][:120] if said else 'no reason told'}"
     return json.loads(Path(f"{put}.{peer}").read_text())
 
 

@@ -32,6 +32,7 @@ IMPORTANCE = 0.8  # times what importance is above or below the middle
 STANDING = 0.3  # times the decay score, at most 1
 RECENT, HALF_LIFE = 0.3, 30.0  # for what is new, halved every so many days
 PINNED = 1.0
+ECHO = -1.5  # an edge's title repeats those of its two notes, so it matches twice what they match once
 SUNK = -8.0
 LINKED, HEADS = 0.35, 5  # share of its neighbour's score that a link brings, for neighbours among so many best
 FLOOR = 0.30  # the cosine below which a passage without any of the question's words, its own or nearby, is no answer
@@ -161,6 +162,8 @@ def _weigh_record(one: Candidate, now: float) -> None:
     if passage.importance is not None and passage.importance != 0.5:
         one.parts["importance"] = IMPORTANCE * (passage.importance - 0.5)
     one.parts["recent"] = RECENT * 0.5 ** (max(0.0, now - passage.created) / DAY / HALF_LIFE)
+    if passage.kind == "edge":
+        one.parts["echo"] = ECHO
     if passage.pinned:
         one.parts["pinned"] = PINNED
         one.why.append("pinned")
