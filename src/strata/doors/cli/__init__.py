@@ -6,6 +6,7 @@ error's own code; a traceback is a bug.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sys
@@ -86,7 +87,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in given
     try:
-        return run(given)
+        code = run(given)
+        sys.stdout.flush()  # here, where a reader who has gone away is no failure
+        return code
     except StrataError as error:
         return complain(error, as_json)
     except KeyboardInterrupt:
@@ -154,7 +157,9 @@ def suggest(verb: str) -> str:
 
 
 def complain(error: StrataError, as_json: bool) -> int:
-    """One line on stderr, and the error's own exit code."""
+    """One line on stderr, after what was said so far, and the error's own exit code."""
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.flush()
     if as_json:
         import json
 

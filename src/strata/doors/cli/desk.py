@@ -97,7 +97,8 @@ class Desk:
             print(text)
 
     def tell(self, text: str) -> None:
-        """A word on the side."""
+        """A word on the side, after what was said so far."""
+        sys.stdout.flush()
         print(f"strata: {text}", file=sys.stderr)
 
     def kept(self, record: Any, what: str = "kept", **more: Any) -> None:
