@@ -1,6 +1,6 @@
 """Turn-level recall on LoCoMo's development dialogs through the public verbs, without a language model.
 
-    python -m bench.locomo DATA.json [--models FOLDER] [--out bench/RESULTS.md]
+    python bench/locomo.py DATA.json [--models FOLDER] [--way log|remember]
 
 Every turn is stored, every question asked; recall@k is the share of a question's evidence turns among the first k, averaged
 over questions, without category 5 unless said. Stored both ways a person would: a session is one `log` (a hit names its

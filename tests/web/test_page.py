@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("starlette")
 playwright = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright: pip install playwright")
-import payloads  # noqa: E402 (beside this file)
+from web import payloads  # noqa: E402 (beside this file)
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

@@ -57,23 +57,26 @@ class Index:
         return db
 
     def _ready(self) -> None:
-        made_for = self._identity()
-        if self.db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA:
-            if self.get("home") == made_for:
-                return
-            self._empty()
+        if self._fits():
+            return
         if sqlite3.sqlite_version_info >= WAL_SINCE:
             self.db.execute("PRAGMA journal_mode = WAL")
-        with self.writing():
-            if self.db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:  # another process may have been first
+        with self.writing():  # dropped and made in one step: no other process ever sees it without tables
+            if not self._fits():  # another process may have been first
                 self._drop_tables()
                 for statement in DDL.split(";\n"):
                     self.db.execute(statement)
                 self.db.execute(f"PRAGMA user_version = {SCHEMA}")
-                self.set("home", made_for)
+                self.set("home", self._identity())
                 self.set("next", 1)
         if self.path is not None:
             os.chmod(self.path, 0o600)
+
+    def _fits(self) -> bool:
+        """It has our tables and was made for this folder, or before the folder was."""
+        if self.db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:
+            return False
+        return self.get("home") in (self._identity(), "none")
 
     def _identity(self) -> str:
         try:
