@@ -50,6 +50,7 @@ class Home:
         self.notices: list[str] = []
         self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
         self._pending: list[write.Unit] | None = None
+        self._told: list[bytes] | None = None  # audit lines of a change of several files
         self._counting = True
 
     @property
@@ -109,8 +110,7 @@ class Home:
 
     def _restamped(self, loaded: Loaded, new: Any, token: Token, data: bytes) -> bool:
         """A note that only says more of its edges: the index has nothing to learn but that the file is another one."""
-        if new.kind != "note" or self._pending is not None or new.updated_at != loaded.record.updated_at \
-                or loaded.record.card() != new.card():
+        if new.kind != "note" or self._pending is not None or not new.says_as_much_as(loaded.record):
             return False
         stamp = stamps({loaded.path: (token, data)})[loaded.path]
         try:
@@ -181,11 +181,18 @@ class Home:
 
     def audit(self, verb: str, record: Any, sha256: str, origin: Origin | None = None) -> None:
         """One line in the audit log; its failure never undoes what is safe on disk."""
+        line = ledger.audit_line(self.clock(), verb, record.kind, record.id, sha256, origin or self.origin())
+        log.info("%s %s %s", verb, record.kind, record.id)
+        if self._told is None:
+            self._tell([line])
+        else:
+            self._told.append(line)
+
+    def _tell(self, lines: Sequence[bytes]) -> None:
         try:
-            ledger.audit(self.tree, self.clock(), verb, record.kind, record.id, sha256, origin or self.origin())
+            self.tree.append(paths.AUDIT, b"".join(lines))
         except CannotWrite as error:
             self.notices.append(str(error))
-        log.info("%s %s %s", verb, record.kind, record.id)
 
     def take_in(self, unit: str, record: Any, files: dict[str, tuple[Token, bytes]]) -> None:
         """What was just written in several files goes into the index."""
@@ -237,8 +244,19 @@ class Home:
     @contextmanager
     def together(self) -> Iterator[None]:
         """Several files of one change: one lock, one commit of the index. Broken off, the next sweep reads what was written."""
-        with self.tree.lock(), self.index.writing():
-            yield
+        if self._told is not None:
+            with self.index.writing():
+                yield
+            return
+        self._told = []
+        with self.tree.lock():
+            try:
+                with self.index.writing(), self.tree.together():
+                    yield
+            finally:
+                told, self._told = self._told, None
+                if told:
+                    self._tell(told)
 
     # Usage
 

@@ -115,13 +115,14 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, od
     done, touched = 0, None
     # Another process may have filled the index since it was looked at.
     fresh = not known and index.db.execute("SELECT 1 FROM documents LIMIT 1").fetchone() is None
-    for batch in _batches(_read_all(tree, alive, gone, odd)):
-        units = list(own_ids(index, batch, gone))
-        write.put(index.db, units, fresh=fresh)
-        touched = _take_facts(index, units, (), touched)
-        done += len(batch)
-        if progress:
-            progress(done, len(alive))
+    with write.filling(index.db, fresh):
+        for batch in _batches(_read_all(tree, alive, gone, odd)):
+            units = list(own_ids(index, batch, gone))
+            write.put(index.db, units, fresh=fresh)
+            touched = _take_facts(index, units, (), touched)
+            done += len(batch)
+            if progress:
+                progress(done, len(alive))
     for name in gone:
         write.drop(index.db, name)
     _settle_facts(index, _take_facts(index, (), gone, touched))
@@ -165,14 +166,15 @@ def _reconsider(tree: Tree, index: Index) -> None:
 
 
 def _read_all(tree: Tree, names: Iterable[str], gone: set[str], odd: Iterable[str] = ()) -> Iterator[write.Unit]:
-    for name in names:
-        unit = read_unit(tree, name)
-        if unit is None and name in odd:
-            unit = broken(tree, name, Damaged("is not a plain file, or its name is not plain text", flaw="not-a-file"))
-        if unit is None:
-            gone.add(name)
-        else:
-            yield unit
+    with tree.reading() as steady:
+        for name in names:
+            unit = read_unit(steady, name)
+            if unit is None and name in odd:
+                unit = broken(tree, name, Damaged("is not a plain file, or its name is not plain text", flaw="not-a-file"))
+            if unit is None:
+                gone.add(name)
+            else:
+                yield unit
 
 
 def _batches(units: Iterator[write.Unit]) -> Iterator[list[write.Unit]]:

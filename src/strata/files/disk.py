@@ -14,14 +14,23 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from strata.errors import Conflict, Damaged, NotFound
+from strata.files.descriptors import (
+    FOLDER,
+    NEW,
+    READ,
+    make_folder,
+    mode_of,
+    moved_on,
+    open_folder,
+    read_rest,
+    slurp,
+    unlink,
+)
 from strata.files.lock import HomeLock, cannot_write
 from strata.files.paths import SCANNED, SCANNED_FILES, check_path
-from strata.files.tree import MAX_BYTES, Token, fingerprint
+from strata.files.tree import MAX_BYTES, Token, Tree, fingerprint
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _new = tuple.__new__  # three times as fast as calling the named tuple
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def _token(found: os.stat_result) -> Token:
@@ -34,7 +43,8 @@ class DiskTree:
     def __init__(self, root: str) -> None:
         self.root = os.path.abspath(os.path.expanduser(root))
         self._lock = HomeLock(self.root)
-        self._unsynced: dict[str, None] | None = None
+        self._files: dict[str, None] | None = None  # written, to be synced at a batch's end
+        self._folders: dict[str, None] | None = None
 
     def close(self) -> None:
         self._lock.close()
@@ -90,39 +100,52 @@ class DiskTree:
 
     def read(self, path: str, start: int = 0) -> tuple[bytes, Token]:
         try:
-            folder = self._folder(check_path(path).split("/")[:-1])
-            try:
-                file = os.open(path.rsplit("/", 1)[-1], _READ, dir_fd=folder)
-            finally:
-                os.close(folder)
+            file = self._open(check_path(path))
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(f"no file {path}") from None
         except OSError as error:
             flaw = "symlink" if error.errno in (errno.ELOOP, errno.EMLINK) else "unreadable"
             what = "is a symlink and is not followed" if flaw == "symlink" else error.strerror
             raise Damaged(f"{path}: {what}", flaw=flaw) from None
-        with open(file, "rb", buffering=0) as opened:
+        try:
             found = os.fstat(file)
             if not stat.S_ISREG(found.st_mode):
                 raise Damaged(f"{path}: not a plain file", flaw="not-a-file")
             if found.st_size > MAX_BYTES:
                 raise Damaged(f"{path}: {found.st_size} bytes are more than {MAX_BYTES}", flaw="too-large")
-            try:
-                if start:
-                    opened.seek(start)
-                return opened.readall(), _token(found)
-            except OSError as error:
-                raise Damaged(f"{path}: {error.strerror}", flaw="unreadable") from None
+            if start:
+                os.lseek(file, start, os.SEEK_SET)
+            return read_rest(file, found.st_size), _token(found)
+        except OSError as error:
+            raise Damaged(f"{path}: {error.strerror}", flaw="unreadable") from None
+        finally:
+            os.close(file)
+
+    def _open(self, path: str) -> int:
+        where, _, name = path.rpartition("/")
+        folder = self._folder(where.split("/") if where else [])
+        try:
+            return os.open(name, READ, dir_fd=folder)
+        finally:
+            os.close(folder)
+
+    @contextmanager
+    def reading(self) -> Iterator[Tree]:
+        reader = _Reader(self)
+        try:
+            yield reader
+        finally:
+            reader.let_go()
 
     def _folder(self, parts: list[str], *, make: bool = False) -> int:
         """A descriptor of a folder below the home, each step opened without following symlinks."""
         here = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         for part in parts:
             try:
-                below = _open_folder(part, here, missing_ok=make)
+                below = open_folder(part, here, missing_ok=make)
                 if below is None:
-                    _make_folder(part, here)
-                    below = os.open(part, _FOLDER, dir_fd=here)
+                    make_folder(part, here)
+                    below = os.open(part, FOLDER, dir_fd=here)
             finally:
                 os.close(here)
             here = below
@@ -130,29 +153,37 @@ class DiskTree:
 
     # Writing
 
-    def write(self, path: str, data: bytes, replacing: str | None = None) -> Token:
+    @contextmanager
+    def _place(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+        """A document's folder, open and under the lock, and its name there; trouble is told in a person's words."""
         parts = check_path(path).split("/")
         try:
             with self.lock():
-                folder = self._folder(parts[:-1], make=True)
+                folder = self._folder(parts[:-1], make=make)
                 try:
-                    return self._put(folder, parts[-1], path, data, replacing)
+                    yield folder, parts[-1]
                 finally:
                     os.close(folder)
         except OSError as error:
+            if isinstance(error, FileNotFoundError) and not make:
+                raise NotFound(f"no file {path}") from None
             raise cannot_write(path, error) from None
+
+    def write(self, path: str, data: bytes, replacing: str | None = None) -> Token:
+        with self._place(path, make=True) as (folder, name):
+            return self._put(folder, name, path, data, replacing)
 
     def _put(self, folder: int, name: str, path: str, data: bytes, replacing: str | None) -> Token:
         temporary = f".strata-{os.urandom(6).hex()}.tmp"
-        file = os.open(temporary, _NEW, 0o600, dir_fd=folder)
+        file = os.open(temporary, NEW, 0o600, dir_fd=folder)
         try:
             with open(file, "wb", buffering=0) as opened:
                 rest = memoryview(data)
                 while rest:
                     rest = rest[opened.write(rest) :]
                 if replacing is not None:
-                    os.fchmod(file, _mode(folder, name, path))
-                if self._unsynced is None:
+                    os.fchmod(file, mode_of(folder, name, path))
+                if self._files is None or replacing is not None:  # what takes an old file's place is whole before it does
                     os.fsync(file)
             if replacing is None:
                 try:
@@ -160,10 +191,12 @@ class DiskTree:
                 except FileExistsError:
                     raise Conflict(f"{path} is already there", "nothing was overwritten") from None
                 os.unlink(temporary, dir_fd=folder)
+                if self._files is not None:
+                    self._files[path] = None
             else:
                 self._swap(folder, temporary, name, path, replacing)
         except BaseException:
-            _unlink(temporary, folder)
+            unlink(temporary, folder)
             raise
         self._sync(folder, path)
         return _token(os.stat(name, dir_fd=folder, follow_symlinks=False))
@@ -171,82 +204,55 @@ class DiskTree:
     def _swap(self, folder: int, temporary: str, name: str, path: str, replacing: str) -> None:
         """Put the new file in the old one's place unless the old one is not what was read."""
         aside = f".strata-{os.urandom(6).hex()}.old.tmp"
-        if fingerprint(_slurp(folder, name, path)) != replacing:
-            raise _moved_on(path)
+        if fingerprint(slurp(folder, name, path)) != replacing:
+            raise moved_on(path)
         os.link(name, aside, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
         try:
             os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-            if fingerprint(_slurp(folder, aside, path)) != replacing:
+            if fingerprint(slurp(folder, aside, path)) != replacing:
                 os.rename(aside, name, src_dir_fd=folder, dst_dir_fd=folder)
-                raise _moved_on(path)
+                raise moved_on(path)
         finally:
-            _unlink(aside, folder)
+            unlink(aside, folder)
 
     def _sync(self, folder: int, path: str) -> None:
-        if self._unsynced is not None:
-            self._unsynced[path] = None
+        if self._folders is not None:
+            self._folders[path.rpartition("/")[0]] = None
         else:
             os.fsync(folder)
 
     def append(self, path: str, data: bytes, *, synced: bool = False) -> None:
-        parts = check_path(path).split("/")
-        try:
-            with self.lock():
-                folder = self._folder(parts[:-1], make=True)
-                try:
-                    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-                    file = os.open(parts[-1], flags, 0o600, dir_fd=folder)
-                finally:
-                    os.close(folder)
-                with open(file, "r+b", buffering=0) as opened:
-                    found = os.fstat(file)
-                    if not stat.S_ISREG(found.st_mode):
-                        raise OSError(errno.EINVAL, "it is not a plain file")
-                    torn = found.st_size > 0 and os.pread(file, 1, found.st_size - 1) != b"\n"
-                    if opened.write(b"\n" * torn + data) < torn + len(data):  # the next append closes the torn line
-                        raise OSError(errno.ENOSPC, "the disk is full")
-                    if synced:
-                        os.fsync(file)
-        except OSError as error:
-            raise cannot_write(path, error) from None
+        with self._place(path, make=True) as (folder, name):
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            with open(os.open(name, flags, 0o600, dir_fd=folder), "r+b", buffering=0) as opened:
+                file = opened.fileno()
+                found = os.fstat(file)
+                if not stat.S_ISREG(found.st_mode):
+                    raise OSError(errno.EINVAL, "it is not a plain file")
+                torn = found.st_size > 0 and os.pread(file, 1, found.st_size - 1) != b"\n"
+                if opened.write(b"\n" * torn + data) < torn + len(data):  # the next append closes the torn line
+                    raise OSError(errno.ENOSPC, "the disk is full")
+                if synced:
+                    os.fsync(file)
+            if synced and not found.st_size:  # perhaps just made: its name must last as well
+                self._sync(folder, path)
 
     def move(self, path: str, to: str) -> None:
-        source, target = check_path(path).split("/"), check_path(to).split("/")
-        try:
-            with self.lock():
-                old = self._folder(source[:-1])
-                try:
-                    new = self._folder(target[:-1], make=True)
-                    try:
-                        os.link(source[-1], target[-1], src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
-                        os.fsync(new)
-                        os.unlink(source[-1], dir_fd=old)
-                        os.fsync(old)
-                    finally:
-                        os.close(new)
-                finally:
-                    os.close(old)
-        except FileNotFoundError:
-            raise NotFound(f"no file {path}") from None
-        except FileExistsError:
-            raise Conflict(f"{to} is already there", "nothing was moved") from None
-        except OSError as error:
-            raise cannot_write(to, error) from None
+        with self._place(path) as (old, name), self._place(to, make=True) as (new, target):
+            try:
+                os.link(name, target, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
+            except FileExistsError:
+                raise Conflict(f"{to} is already there", "nothing was moved") from None
+            except FileNotFoundError:
+                raise NotFound(f"no file {path}") from None
+            os.fsync(new)
+            os.unlink(name, dir_fd=old)
+            os.fsync(old)
 
     def remove(self, path: str) -> None:
-        parts = check_path(path).split("/")
-        try:
-            with self.lock():
-                folder = self._folder(parts[:-1])
-                try:
-                    os.unlink(parts[-1], dir_fd=folder)
-                    self._sync(folder, path)
-                finally:
-                    os.close(folder)
-        except FileNotFoundError:
-            raise NotFound(f"no file {path}") from None
-        except OSError as error:
-            raise cannot_write(path, error) from None
+        with self._place(path) as (folder, name):
+            os.unlink(name, dir_fd=folder)
+            self._sync(folder, path)
 
     def tidy(self) -> list[str]:
         """Remove what a writer left behind that was killed; under the lock nobody is writing."""
@@ -266,83 +272,64 @@ class DiskTree:
 
     @contextmanager
     def bulk(self) -> Iterator[None]:
-        if self._unsynced is not None:  # already inside one: it syncs at its own end
+        if self._files is not None:  # already inside one: it syncs at its own end
             yield
             return
-        self._unsynced = {}
+        self._files = {}
+        with self.together():
+            try:
+                yield
+            finally:
+                files, self._files = self._files, None
+                self._each_synced(files, READ)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        if self._folders is not None:
+            yield
+            return
+        self._folders = {}
         try:
             yield
         finally:
-            paths, self._unsynced = self._unsynced, None
-            try:
-                self._sync_all(paths)
-            except OSError as error:
-                raise cannot_write("the batch", error) from None
+            folders, self._folders = self._folders, None
+            self._each_synced(folders, FOLDER)
 
-    def _sync_all(self, paths: dict[str, None]) -> None:
-        folders: dict[str, None] = {}
-        for path in paths:
-            folders[path.rpartition("/")[0]] = None
-            try:
-                file = os.open(f"{self.root}/{path}", _READ)
-            except FileNotFoundError:
-                continue  # written and removed within the batch
-            try:
-                os.fsync(file)
-            finally:
-                os.close(file)
-        for name in folders:
-            folder = self._folder(name.split("/") if name else [])
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+    def _each_synced(self, paths: dict[str, None], how: int) -> None:
+        try:
+            for path in paths:
+                try:
+                    found = os.open(f"{self.root}/{path}", how)
+                except FileNotFoundError:
+                    continue  # written and removed within the batch
+                try:
+                    os.fsync(found)
+                finally:
+                    os.close(found)
+        except OSError as error:
+            raise cannot_write("the batch", error) from None
+
+
+class _Reader(DiskTree):
+    """The tree for many reads in one go: the folder last read from stays open."""
+
+    def __init__(self, tree: DiskTree) -> None:
+        self.__dict__.update(tree.__dict__)
+        self._last, self._opened = "", -1
+
+    def _open(self, path: str) -> int:
+        where, _, name = path.rpartition("/")
+        if where != self._last or self._opened < 0:
+            self.let_go()
+            self._opened, self._last = self._folder(where.split("/") if where else []), where
+        return os.open(name, READ, dir_fd=self._opened)
+
+    def let_go(self) -> None:
+        if self._opened >= 0:
+            os.close(self._opened)
+            self._opened = -1
 
 
 def _shown(path: str) -> str:
     """The path as every layer above can hold it: whole Unicode text without a backslash."""
     return path.encode(errors="surrogateescape").decode(errors="replace").replace("\\", "\ufffd")
-
-
-def _open_folder(name: str, parent: int, *, missing_ok: bool) -> int | None:
-    try:
-        return os.open(name, _FOLDER, dir_fd=parent)
-    except FileNotFoundError:
-        if missing_ok:
-            return None
-        raise
-
-
-def _make_folder(name: str, parent: int) -> None:
-    try:
-        os.mkdir(name, 0o700, dir_fd=parent)
-    except FileExistsError:
-        return
-    os.fsync(parent)
-
-
-def _mode(folder: int, name: str, path: str) -> int:
-    try:
-        return stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
-    except FileNotFoundError:
-        raise _moved_on(path) from None
-
-
-def _slurp(folder: int, name: str, path: str) -> bytes:
-    try:
-        file = os.open(name, _READ, dir_fd=folder)
-    except FileNotFoundError:
-        raise _moved_on(path) from None
-    with open(file, "rb", buffering=0) as opened:
-        return opened.readall()
-
-
-def _unlink(name: str, folder: int) -> None:
-    try:
-        os.unlink(name, dir_fd=folder)
-    except OSError:
-        return  # a left-over temporary file is hidden from every reader
-
-
-def _moved_on(path: str) -> Conflict:
-    return Conflict(f"{path} was changed by somebody else meanwhile", "read it again; nothing was overwritten")

@@ -21,7 +21,9 @@ _CLOSE = r"(?m)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)"
 _KEY = re.compile(  # a key at the line's very beginning: "double", 'single' or plain
     r"""^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s#'"\[\]{},&*!|>%@`-][^\r\n]*?|-[^\s][^\r\n]*?))[ \t]*"""
     r""":(?=[ \t\r\n]|\Z)""", re.MULTILINE)
-_PLAIN = r"[A-Za-z][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+-]+)*"
+_BARE = (  # what needs no quotes: plain words, times, uuids
+    r"[A-Za-z][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+-]+)*|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)"
+    r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _NOT_TEXT = {"null", "true", "false", "yes", "no", "on", "off", "~", "y", "n"}
 _QUOTED = {"title", "from_title", "to_title", "context"}
 _UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
@@ -56,7 +58,7 @@ def parse(yaml: str, first_line: int = 2) -> dict[str, Any]:
     """The front matter's keys and values; times stay the strings they are."""
     import yaml_rs
 
-    deep = re.search(_TOO_DEEP, yaml)
+    deep = re.search(_TOO_DEEP, yaml) if len(yaml) >= 500 else None
     if deep:
         line = yaml.count("\n", 0, deep.start()) + first_line
         raise Damaged("front matter is nested too deeply", flaw="front-matter", line=line)
@@ -153,6 +155,8 @@ def emit(fields: Mapping[str, Any]) -> str:
 def emit_key(key: str, value: Any) -> str:
     """One key in the seed's form: quoted titles, inline tags, block lists of quoted strings and of relations."""
     name = _scalar(key)
+    if isinstance(value, str):
+        return f"{name}: {_scalar(value, quoted=key in _QUOTED)}\n"
     if isinstance(value, Mapping):
         return f"{name}: {_inline(value)}\n"
     if isinstance(value, list | tuple):
@@ -170,14 +174,20 @@ def _block_item(item: Mapping[str, Any]) -> str:
 
 
 def _inline(value: Any) -> str:
+    if isinstance(value, str):
+        return _scalar(value)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_scalar(str(key))}: {_inline(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, Sequence):
         return "[" + ", ".join(_inline(item) for item in value) + "]"
     return _scalar(value)
 
 
 def _scalar(value: Any, *, quoted: bool = False) -> str:
+    if isinstance(value, str):
+        if quoted or not re.fullmatch(_BARE, value) or value.casefold() in _NOT_TEXT:
+            return quote(value)
+        return value
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -186,12 +196,7 @@ def _scalar(value: Any, *, quoted: bool = False) -> str:
         return repr(value)
     if isinstance(value, Mapping | list | tuple):
         return _inline(value)
-    said = str(value)
-    stamp = re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)", said)
-    hexed = re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", said)
-    if not quoted and (stamp or hexed or (re.fullmatch(_PLAIN, said) and said.casefold() not in _NOT_TEXT)):
-        return said
-    return quote(said)
+    return quote(str(value))
 
 
 def quote(said: str) -> str:

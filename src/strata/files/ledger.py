@@ -28,10 +28,9 @@ def append_line(tree: Tree, path: str, value: Mapping[str, Any], *, synced: bool
     tree.append(path, _line(value), synced=synced)
 
 
-def audit(tree: Tree, now: float, verb: str, kind: str, record: str, sha256: str, origin: Origin) -> None:
+def audit_line(now: float, verb: str, kind: str, record: str, sha256: str, origin: Origin) -> bytes:
     """Who did what, when; nothing of the content."""
-    append_line(tree, paths.AUDIT, {"ts": zulu(now), "verb": verb, "kind": kind, "id": record, "sha256": sha256,
-                                    "origin": origin.to_dict()})
+    return _line({"ts": zulu(now), "verb": verb, "kind": kind, "id": record, "sha256": sha256, "origin": origin.to_dict()})
 
 
 def read_lines(data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:

@@ -61,7 +61,8 @@ def read_note(path: str, data: bytes, modified: float) -> Note:
         if key in fields:
             fields[key] = _strings(fields[key], split_words=key == "tags")
     fields["relations"] = _relations(fields.get("relations", []))
-    return Note.from_dict({**fields, "pinned": path.startswith("vault/"), "text": body.strip("\r\n").replace("\r\n", "\n")})
+    fields["pinned"], fields["text"] = path.startswith("vault/"), body.strip("\r\n").replace("\r\n", "\n")
+    return Note.from_dict(fields)
 
 
 def _guessed(path: str, body: str, modified: float) -> dict[str, Any]:
@@ -85,11 +86,16 @@ def read_edge(path: str, data: bytes, modified: float) -> Edge:
 
 
 def _keys(yaml: str) -> dict[str, Any]:
-    fields = {_RENAMED.get(str(key), str(key)): value for key, value in front.parse(yaml).items()}
+    fields = front.parse(yaml)
+    if None in fields.values() or {*map(type, fields)} - {str}:
+        fields = {str(key): value for key, value in fields.items() if value is not None}
+    for outer, inner in _RENAMED.items():
+        if outer in fields:
+            fields[inner] = fields.pop(outer)
     for key in ("created_at", "updated_at", "title", "from_title", "to_title"):
-        if key in fields and not isinstance(fields[key], str) and fields[key] is not None:
+        if key in fields and not isinstance(fields[key], str):
             fields[key] = str(fields[key])  # title: 2024 is a title
-    return {key: value for key, value in fields.items() if value is not None}
+    return fields
 
 
 def _strings(value: Any, *, split_words: bool) -> Any:

@@ -19,12 +19,14 @@ UNSCANNED = ("log", "index")
 OTHER_FILES = ("GLOBAL_MEMORY.md", "CORE.md", "REFLECTION.md", "_index.json", "_state.json", "_embeddings.json",
                "_config.json", "strata.toml", ".gitignore", ".gitattributes", ".lock")
 
+_FOLDERS = {*SCANNED, *UNSCANNED}
 AUDIT = "index/audit.log"
 LINKS = "links.jsonl"
 SHOWN = "log/shown.jsonl"  # which works were offered unasked, in which session
 EXPORTS = ("index/metadata_index.json", "index/tag_index.json", "index/link_graph.json", "_index.json")
 ENTRY_FILES = ("raw.md", "meta.json", "summary.json")
 
+_NO_PARTS = {"", ".", ".."}
 _COPY_MARKS = ("conflicted copy", ".sync-conflict-", "(conflict", "_conflict-")
 _COPY_ENDINGS = ("~", ".orig", ".swp", ".swo", ".rej")
 # folder → (how many parts a path has, the file's ending, kind); work/ and topics/ have rules of their own
@@ -35,11 +37,11 @@ _WORK = {"agents": "agent", "chapters": "chapter", "wisdom": "wisdom"}
 def check_path(path: str) -> str:
     """A relative path below the home that belongs to it; anything else is refused before the disk is touched."""
     parts = path.split("/")
-    if not path or "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in parts):
+    if not path or "\0" in path or "\\" in path or not _NO_PARTS.isdisjoint(parts):
         raise Invalid(f"{path[:120]!r} is not a path inside a home")
     if parts[0] in OTHER_FILES or path in SCANNED_FILES:
         return path
-    if len(parts) > 1 and parts[0] in (*SCANNED, *UNSCANNED):
+    if len(parts) > 1 and parts[0] in _FOLDERS:
         return path
     raise Invalid(f"{path[:120]!r} does not belong to a home")
 
@@ -77,7 +79,7 @@ def kind_of(path: str) -> str:
 def is_copy(path: str) -> bool:
     """A copy left by a sync tool, an editor or a merge: never a second record."""
     name = path.rsplit("/", 1)[-1].casefold()
-    return name.endswith(_COPY_ENDINGS) or any(mark in name for mark in _COPY_MARKS)
+    return name.endswith(_COPY_ENDINGS) or ("conflict" in name and any(mark in name for mark in _COPY_MARKS))
 
 
 def unit_of(path: str) -> str:

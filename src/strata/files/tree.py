@@ -40,6 +40,9 @@ class Tree(Protocol):
     def read(self, path: str, start: int = 0) -> tuple[bytes, Token]:
         """The document's bytes from `start` on; NotFound or Damaged otherwise."""
 
+    def reading(self) -> AbstractContextManager[Tree]:
+        """The tree for many reads in one go; its folders are taken to stay where they are meanwhile."""
+
     def write(self, path: str, data: bytes, replacing: str | None = None) -> Token:
         """Durably create the document, or replace the one whose fingerprint is `replacing`; Conflict otherwise."""
 
@@ -60,3 +63,6 @@ class Tree(Protocol):
 
     def bulk(self) -> AbstractContextManager[None]:
         """Many writes, synced together at the end; nothing is acknowledged before."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """A few writes: each document is safe by itself at once, its name at the end; nothing is acknowledged before."""

@@ -59,10 +59,13 @@ class Index:
     def _ready(self) -> None:
         if self._fits():
             return
+        self._make()
+
+    def _make(self, *, anew: bool = False) -> None:
         if sqlite3.sqlite_version_info >= WAL_SINCE:
             self.db.execute("PRAGMA journal_mode = WAL")
         with self.writing():  # dropped and made in one step: no other process ever sees it without tables
-            if not self._fits():  # another process may have been first
+            if anew or not self._fits():  # another process may have been first
                 self._drop_tables()
                 for statement in DDL.split(";\n"):
                     self.db.execute(statement)
@@ -102,13 +105,8 @@ class Index:
         self.db = self._connect(":memory:")
         self._ready()
 
-    def _empty(self) -> None:
-        """Drop every table. The file stays: removing it under another process could mix two databases' journals."""
-        with self.writing():
-            self._drop_tables()
-            self.db.execute("PRAGMA user_version = 0")
-
     def _drop_tables(self) -> None:
+        """The file itself stays: removing it under another process could mix two databases' journals."""
         names = [name for name, in self.db.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
             "ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'")]
@@ -123,8 +121,7 @@ class Index:
     def reset(self) -> None:
         """Empty the index; the next sweep fills it from the files."""
         try:
-            self._empty()
-            self._ready()
+            self._make(anew=True)
         except (sqlite3.Error, CannotWrite):
             if self.path is None:
                 self._in_memory()

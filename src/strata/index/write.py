@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from strata.model.finding import Finding
@@ -55,10 +56,22 @@ def words_of(speaker: str | None) -> list[str]:
     return speaker.casefold().split() if speaker else []
 
 
+@contextmanager
+def filling(db: sqlite3.Connection, empty: bool) -> Iterator[None]:
+    """Many writes. An empty index is filled without its look-up trees, which are then made in one go."""
+    made = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN "
+                      "('documents', 'records', 'tags', 'names', 'passages', 'links')").fetchall() if empty else []
+    for name, _ in made:
+        db.execute(f"DROP INDEX {name}")
+    yield
+    for _, statement in made:
+        db.execute(statement)
+
+
 def put(db: sqlite3.Connection, units: Sequence[Unit], *, fresh: bool = False) -> None:
     """Write the units; what the index held of them before is gone."""
-    for unit in units:
-        if not fresh:
+    if not fresh:
+        for unit in units:
             drop(db, unit.name, keep_records=unit.broken)
     _put_documents(db, units)
     rows = _Rows()
@@ -130,15 +143,17 @@ def _card_rows(rows: _Rows, unit: str, card: Card, next_row: int) -> int:
         card.project, card.agent, card.session, card.conversation, card.topic,
         None if card.success is None else int(card.success), card.trust, card.valid_from, card.valid_until,
         int(card.sunk), int(card.pinned), card.usage.count, card.usage.last, card.place))
-    rows.tags.extend((tag, n) for tag in dict.fromkeys(card.tags))
-    rows.names.extend((fold(name), n) for name in dict.fromkeys((card.title, *card.names)) if name)
-    title, tags = searchable(card.title), " ".join(sorted(set(card.tags)))
+    tags = sorted(set(card.tags))
+    rows.tags += [(tag, n) for tag in tags]
+    rows.names += [(fold(name), n) for name in {card.title, *card.names} if name]
+    title, joined = searchable(card.title), " ".join(tags)
     head = card.passages is None  # a turn is found by its own words, any other passage also by its record's title and tags
     for ord_, passage in enumerate(card.cut() or (Passage(0, 0, ""),)):  # a title alone can be found too
-        rows.speakers.update(words_of(passage.speaker))
+        if passage.speaker:
+            rows.speakers.update(words_of(passage.speaker))
         rows.passages.append((next_row, n, ord_, passage.start, passage.stop, passage.turn, passage.speaker, passage.said,
                               int(head), passage.text))
-        rows.words.append((next_row, searchable(passage.text), title if head else "", tags if head else ""))
+        rows.words.append((next_row, searchable(passage.text), title if head else "", joined if head else ""))
         next_row += 1
     rows.links.extend(_link_row(link, unit, card.trust) for link in card.links)
     return next_row

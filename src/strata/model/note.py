@@ -64,8 +64,10 @@ class Note(Shape):
         check_uuid(self.id)
         parse_time(self.created_at, "created")
         parse_time(self.updated_at, "updated")
+        if self.type == "procedure":
+            return
         given = [name for name in PROCEDURE_ONLY if getattr(self, name) is not None]
-        if given and self.type != "procedure":
+        if given:
             raise Invalid(f"{given[0]} belongs to notes of type procedure, not {self.type}")
 
     @property
@@ -78,21 +80,31 @@ class Note(Shape):
 
     def prose(self) -> str:
         """The body with what a procedure's lists say."""
+        if self.type != "procedure":
+            return self.text
         lists = [f"{name.capitalize()}:\n" + "\n".join(f"- {line}" for line in values)
                  for name in PROCEDURE_ONLY if (values := getattr(self, name))]
         return "\n\n".join(part for part in (self.text, *lists) if part)
 
+    def says_as_much_as(self, other: Note) -> bool:
+        """Whether the two differ in nothing but their copies of edges."""
+        ours, theirs = ({**note.__dict__, "relations": [one for one in note.relations if one.edge_id is None]}
+                        for note in (self, other))
+        return ours == theirs
+
     def card(self) -> Card:
         own = [Link(source=self.id, type=r.type, target=r.target, strength=r.strength, context=r.context,
                     created=self.created) for r in self.relations if r.direction == "outgoing" and r.edge_id is None]
-        bare = re.sub(_CODE, "", self.text) if "[[" in self.text or "#" in self.text else ""
-        mentions = [Link(source=self.id, type="mentions", target=name.strip(), created=self.created)
+        tags = self.tags
+        if "[[" in self.text or "#" in self.text:
+            bare = re.sub(_CODE, "", self.text)
+            tags = tuple(dict.fromkeys((*tags, *re.findall(_HASHTAG, bare))))
+            own += [Link(source=self.id, type="mentions", target=name.strip(), created=self.created)
                     for name in dict.fromkeys(re.findall(_WIKILINK, bare)) if name.strip()]
-        tags = tuple(dict.fromkeys((*self.tags, *re.findall(_HASHTAG, bare))))
         return Card(
             id=self.id, kind="note", type=self.type, title=self.title, text=self.prose(), created=self.created,
             updated=self.updated, tags=tags, names=self.aliases or (), importance=self.importance,
-            confidence=self.confidence, pinned=self.pinned, links=own + mentions, **origin_fields(self.origin),
+            confidence=self.confidence, pinned=self.pinned, links=own, **origin_fields(self.origin),
         )
 
 

@@ -19,6 +19,7 @@ S = TypeVar("S", bound="Shape")
 V = TypeVar("V", bound="Value")
 LARGEST = 9e18  # what every index can hold as a whole number
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NUMBERS, _LISTS = (int, float), (list, tuple, set, frozenset)  # a union is made anew each time it is named
 _MISSING: Any = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
 
 
@@ -75,7 +76,7 @@ def number(low: float | None = None, high: float | None = None, *, default: Any 
     def check(value: Any, where: str) -> Any:
         if value is None and default is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, _NUMBERS):
             raise Invalid(f"{where} must be a number, not {_kind(value)}")
         if not -LARGEST <= value <= LARGEST:  # infinities and what is not a number among them
             raise Invalid(f"{where} must be a finite number")
@@ -121,7 +122,7 @@ def read_strings(value: Any, where: str) -> tuple[str, ...]:
     """A list of strings; one string alone is refused, since it is nearly always a forgotten pair of brackets."""
     if isinstance(value, str):
         raise Invalid(f'{where} must be a list of words, not the text {value!r}; write ["{value}"]')
-    if not isinstance(value, list | tuple | set | frozenset):
+    if not isinstance(value, _LISTS):
         raise Invalid(f"{where} must be a list of words, not {_kind(value)}")
     items = sorted(value) if isinstance(value, set | frozenset) else value
     for item in items:
@@ -225,6 +226,8 @@ class Value:
 
     _fields: ClassVar[dict[str, Field]] = {}
     _ready: ClassVar[dict[str, Any]] = {}
+    _checks: ClassVar[dict[str, Check]] = {}
+    _needed: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls) -> None:
         fields = dict(cls._fields)
@@ -239,16 +242,21 @@ class Value:
                 delattr(cls, name)
         cls._fields = fields
         cls._ready = {name: field.default for name, field in fields.items() if _stands(name, field)}
+        cls._checks = {name: field.check for name, field in fields.items() if field.check is not None}
+        cls._needed = frozenset(name for name, field in fields.items() if field.default is _MISSING)
 
     def __init__(self, **given: Any) -> None:
         own, fields = self.__dict__, self._fields
         own.update(self._ready)  # what a default's own check would leave as it is
-        for name, value in given.items():
-            if name not in fields:
+        own.update(given)
+        checks = self._checks
+        if checks:
+            for name, value in given.items():
+                if name in checks:
+                    own[name] = checks[name](value, name)
+        if len(own) != len(fields) or own.keys() != fields.keys():
+            for name in own.keys() - fields.keys():
                 raise TypeError(f"{type(self).__name__} has no {name}")
-            check = fields[name].check
-            own[name] = value if check is None else check(value, name)
-        if len(own) != len(fields):
             for name in fields.keys() - own.keys():
                 field = fields[name]
                 if field.default is _MISSING or field.check is None:
@@ -290,15 +298,13 @@ class Shape(Value):
         """Make the value from what a file or a caller gave; a wrong part is named by its path."""
         if not isinstance(data, Mapping):
             raise Invalid(f"{where or cls.__name__.lower()} must be an object, not {_kind(data)}")
-        known: dict[str, Any] = {}
-        extra: dict[str, Any] = {}
-        for key, value in data.items():
-            (known if key in cls._fields and key != "extra" else extra)[key] = value
-        if extra:
+        known = dict(data)
+        if not known.keys() <= cls._fields.keys() or "extra" in known:
+            extra = {key: known.pop(key) for key in data if key not in cls._fields or key == "extra"}
             known["extra"] = extra
-        missing = [name for name, field in cls._fields.items() if field.default is _MISSING and name not in known]
-        if missing:
-            raise Invalid(f"{where + '.' if where else ''}{missing[0]} is missing")
+        if not known.keys() >= cls._needed:
+            missing = next(name for name in cls._fields if name in cls._needed and name not in known)
+            raise Invalid(f"{where + '.' if where else ''}{missing} is missing")
         try:
             return cls(**known)
         except Invalid as error:

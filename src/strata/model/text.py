@@ -11,7 +11,7 @@ from collections.abc import Iterator
 PASSAGE_BYTES = 800  # about 200 tokens
 TITLE_SIGNS = 80
 _SENTENCE = r"(?<=[.!?])\s+|(?<=[。！？।])|\n\s*\n"
-_BREAKS = (r"\n\s*\n", r"\n", r"(?<=[.!?])\s+|(?<=[。！？।])", r"\s+")
+_BREAKS = tuple(rf"(?s).*(?:{end})" for end in (r"\n\s*\n", r"\n", r"(?<=[.!?])\s+|(?<=[。！？।])", r"\s+"))
 # Scripts that set no spaces between words: Thai, Lao, Khmer, Myanmar, Kana, Han, Hangul and their extensions.
 _UNSPACED = ("\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
              "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff")
@@ -46,10 +46,11 @@ def cut_passages(text: str, limit: int = PASSAGE_BYTES) -> Iterator[tuple[int, i
 
 def _best_break(piece: str) -> int:
     """Where to cut a full piece: after its last paragraph, line, sentence or word that leaves at least half of it."""
-    for pattern in _BREAKS:
-        ends = [found.end() for found in re.compile(pattern).finditer(piece, len(piece) // 2)]
-        if ends:
-            return ends[-1]
+    half = len(piece) // 2
+    for pattern in _BREAKS if piece.find("\n", half) >= 0 else _BREAKS[2:]:
+        found = re.compile(pattern).match(piece, half)
+        if found:
+            return found.end()
     return len(piece)
 
 

@@ -17,15 +17,15 @@ MILLISECONDS_ABOVE = 1e11
 
 def parse_time(value: Any, where: str = "time") -> float:
     """Seconds since 1970 of a date, a timestamp, a datetime or a number."""
-    if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value / 1000 if abs(value) > MILLISECONDS_ABOVE else float(value)
     if isinstance(value, str):
         try:
             return _read_iso(value)
         except ValueError:
             raise Invalid(f"{where} is not a time: {value!r}", "write 2026-02-10 or 2026-02-10T21:37:00Z") from None
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value / 1000 if abs(value) > MILLISECONDS_ABOVE else float(value)
     raise Invalid(f"{where} is not a time: {value!r}", "write 2026-02-10 or 2026-02-10T21:37:00Z")
 
 
