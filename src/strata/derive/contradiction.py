@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from strata.model.sentence_ends import sentences
-from strata.model.words import STOP, WORD, stem, word_set, words
+from strata.model.words import STOP, WORD, sentences, stem, word_set, words
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -14,8 +14,7 @@ from itertools import combinations
 
 from strata.derive.contradiction import Cell, Claim, cells, find_claims, find_contradiction
 from strata.errors import Invalid
-from strata.model.sentence_ends import sentences
-from strata.model.words import key_words, stem, stems, word_set
+from strata.model.words import key_words, sentences, stem, stems, word_set
 
 KINDS = ("synthesis", "comparison", "pattern", "gap")
 _HEADINGS = {"decision": "Decisions", "preference": "Preferences", "pattern": "Patterns", "fact": "Facts", "note": "Notes"}

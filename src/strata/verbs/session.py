@@ -15,10 +15,10 @@ from strata.files import codec
 from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read
-from strata.model import log
-from strata.model.filter import Filter
+from strata.model.finding import log
 from strata.model.ids import slug
 from strata.model.memo import Memo
+from strata.model.recall import Filter
 from strata.model.shape import Value
 from strata.model.text import first_sentence
 from strata.model.times import day
