@@ -15,7 +15,7 @@ from strata.files import codec, ledger, paths
 from strata.files.tree import Token, Tree, fingerprint
 from strata.index import write
 from strata.model.finding import Finding, log
-from strata.model.link import Link
+from strata.model.record import Link
 from strata.model.times import parse_time, utc
 
 if TYPE_CHECKING:

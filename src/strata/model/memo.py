@@ -15,8 +15,7 @@ from typing import ClassVar
 
 from strata.errors import Invalid
 from strata.model.ids import check_id
-from strata.model.link import Link
-from strata.model.record import Card, Origin, origin_fields
+from strata.model.record import Card, Link, Origin, origin_fields
 from strata.model.shape import Shape, choice, part, strings, text
 from strata.model.text import first_sentence
 from strata.model.times import parse_time
