@@ -10,8 +10,7 @@ import time
 import pytest
 
 from strata.derive.english import ENGLISH
-from strata.derive.facts import extract
-from strata.derive.when import first_day
+from strata.derive.facts import extract, first_day
 from strata.model.dialog import FACT_TYPES, TIME_SPANS, Fact, Turn
 
 MONDAY = "2026-03-16T09:00:00Z"

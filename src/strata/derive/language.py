@@ -41,7 +41,6 @@ class Language:
     second: frozenset[str]
     third: frozenset[str]  # pronouns whose person the rules do not know
     own: Mapping[str, str]  # first-person words as they read once the subject is the speaker: my → their
-    agree: Mapping[str, str]  # verbs after those words: I am → they are
     possessive_first: frozenset[str]
     object_first: frozenset[str]
     second_words: Mapping[str, str]  # you, in every case, as it reads with the name of the one spoken to

@@ -152,9 +152,7 @@ def clauses(words: list[str], language: Language) -> list[Clause]:
 
 
 def _opener(skipped: list[str], language: Language) -> str:
-    """What says how the clause hangs: its last joint, else the sign before it; or that words not the speaker's precede."""
-    if QUOTED in skipped:
-        return QUOTED
+    """What says how the clause hangs: its last joint, else the sign before it."""
     named = [word for word in skipped if word in language.asides or word in language.joints or word in language.breaks]
     return named[-1] if named else skipped[0]
 
@@ -175,8 +173,6 @@ def _boundary(low: list[str], words: list[str], index: int, start: int, verbal: 
     if comma and low[after] in language.hedges:
         return after - index
     if comma and (low[after] in language.breaks or low[after] in language.asks or low[after] in language.tags):
-        return after - index
-    if comma and _drops_subject(low, after, language):
         return after - index
     if not verbal and not comma:
         return 0  # "my sister and I": no verb yet, so the subject is still being named
@@ -199,15 +195,6 @@ def opens_clause(low: list[str], words: list[str], index: int, language: Languag
         near = [low[at] for at in range(index + 1, min(index + 4, len(low))) if low[at] not in language.prepositions]
         return shared or any(_finite(word, low[index] in language.indefinite, language) for word in near)
     return False
-
-
-def _drops_subject(low: list[str], index: int, language: Language) -> bool:
-    """", just finished a book": a past verb and its object after a comma, the subject left out."""
-    while index < len(low) - 1 and language.is_adverb(low[index]):
-        index += 1
-    tenses = {tense for _, tense in language.forms.get(low[index], ())}
-    return "past" in tenses and "base" not in tenses and low[index] not in language.auxiliaries \
-        and index + 1 < len(low) and low[index + 1] in language.determiners
 
 
 def _verb_at(low: list[str], index: int, language: Language) -> bool:
