@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from strata.derive.language import Language, Tense, TimeWord
-from strata.model.facts_table import SINGLE_VALUED, SINGLE_VALUED_LIKE
+from strata.model.facts_table import SINGLE_VALUED
 
 
 def _words(text: str) -> frozenset[str]:
@@ -273,7 +273,6 @@ ENGLISH = Language(
         as just ya know there here already ever yet still to of for with the a an my their because"""),
     sequels=_words("so"), hanging=_words("how what care thanks rid hold used track advantage part look close able"),
     complement=_words("that what how why if whether when where who"),
-    abbreviations=_words("e.g i.e etc mr mrs ms dr prof st vs approx no fig inc ltd jr sr dept est u.s u.k a.m p.m"),
     stop_words=_words("""a an the and or but if then so as at by for from in into of off on onto out over to up with
         about after before between during through under again i me my mine myself we us our ours ourselves you your
         yours yourself he him his she her hers it its they them their theirs themselves this that these those there
@@ -317,8 +316,6 @@ ENGLISH = Language(
     found_relation="finds {}", towards=_words("for to"), eager=_words("wait"), cannot="cannot",
     feelings=_words("""excited nervous grateful thankful proud stoked pumped thrilled determined keen eager blessed
         happy glad"""),
-    unfelt=_words("""happy glad sad sorry mad kind nice mean good thankful proud grateful new up on off over easy
-        hard"""),
     announced=_words("""look hope plan enjoy think work head try miss love like start learn get practice finish
         follow prepare write train study build"""),
     given_by="is {} {} by", role_relation="has as {}", is_word="is",
@@ -335,7 +332,6 @@ ENGLISH = Language(
     forbids={"must": "must not", "should": "should not", "can": "cannot", "might": "may not", "will": "must not"},
     single_valued=SINGLE_VALUED,
     asunder=_words("as with for since because and together"),
-    single_valued_patterns=re.compile(SINGLE_VALUED_LIKE),
     times=_TIMES,
     time_hint=re.compile(r"\d|ago\b|\bback\b|day|week|month|year|night|morning|afternoon|evening|tomorrow|spring|summer|autumn"
                          r"|\bfall\b|winter|recently|lately|\bsoon|future|later|now|currently|moment|present"

@@ -42,7 +42,7 @@ class When(NamedTuple):
 def extract(turns: Sequence[Turn], *, entry_ts: str, language: Language = ENGLISH) -> list[Fact]:
     """The facts that the turns state, in the order they were said, each once."""
     heard = [turn for turn in turns if turn.role in _HEARD]
-    said = [[sentence for line in prose(turn.text, language) for sentence in sentences(line, language)]
+    said = [[sentence for line in prose(turn.text, language) for sentence in sentences(line)]
             if not language.retractions.search(turn.text) else [] for turn in heard]
     speakers = list(dict.fromkeys(turn.speaker or turn.role for turn in heard))
     names = _names((sentence for found in said for sentence in found), speakers, language)

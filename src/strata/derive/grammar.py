@@ -340,9 +340,8 @@ def _spoken(low: list[str], at: int, relation: str, base: str, mode: Mode, langu
 def _chain(low: list[str], at: int, relation: str, base: str, mode: Mode, language: Language) -> Verb | None:
     """Take a second verb into the relation where the first only leads to it: plans to adopt."""
     second = at + 2
-    if low[at + 1:at + 2] == [language.infinitive] and base in language.chains and second < len(low):
-        if language.is_form(low[second], "base") and second < len(low) - 1:
-            if low[second] in language.silent:
-                return None
-            return Verb(f"{relation} {language.infinitive} {low[second]}", base, mode, second + 1)
+    if low[at + 1:second] == [language.infinitive] and base in language.chains and second < len(low) - 1 \
+            and language.is_form(low[second], "base"):
+        silent = low[second] in language.silent
+        return None if silent else Verb(f"{relation} {language.infinitive} {low[second]}", base, mode, second + 1)
     return Verb(relation, base, mode, at + 1)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from strata.derive.language import Language
+from strata.model.words import sentences as cut
 
 LONGEST_SENTENCE = 600  # characters; longer runs are logs, data or lists, not something somebody states
 LONGEST_QUOTED_LINE = 20_000  # an apostrophe may open a quotation; in longer lines looking for its end costs too much
@@ -20,7 +21,8 @@ QUOTED = "¶"  # stands for words that are somebody else's
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 _NOT_SPEECH = re.compile(r"^\s*(?:>|\||#{1,6}\s|\$ |\+\+\+|---|@@|<[a-z!/])")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_STOP = re.compile(r"[.!?…]+[\"'”’)\]]{0,3}(?=\s|$|[A-Z])|[\U0001F300-\U0001FAFF☀-➿]+")
+_PICTURES = re.compile(r"[\U0001F300-\U0001FAFF☀-➿]+")
+_CLOSING = " .!?…\"'”’)]"
 _DOUBLE = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»")
 _SINGLE = re.compile(r"(?<!\w)['‘](?:[^'’\n]|['’](?=\w)){12,200}['’](?!\w)")
 _MARKUP = re.compile(r"\*\*|__|!\[|\]\([^)\s]{1,200}\)")
@@ -69,27 +71,13 @@ def _quotation(match: re.Match[str], language: Language) -> str:
     return f" {QUOTED} " if speaks or len(words) > _TITLE_WORDS or not words else inside
 
 
-def sentences(line: str, language: Language) -> Iterator[Sentence]:
-    """Cut a line where a sentence ends; a full stop inside a number, a name or an abbreviation ends none."""
-    start = 0
-    for stop in _STOP.finditer(line):
-        mark = stop.group()
-        if mark == "." and _abbreviated(line, start, stop.start(), language):
-            continue
-        piece = line[start:stop.start()].strip()
-        if piece and len(piece) <= LONGEST_SENTENCE:
-            yield Sentence(piece, "?" in mark)
-        start = stop.end()
-    rest = line[start:].strip()
-    if rest and len(rest) <= LONGEST_SENTENCE:
-        yield Sentence(rest, False)
-
-
-def _abbreviated(line: str, start: int, stop: int, language: Language) -> bool:
-    if stop + 1 < len(line) and not line[stop + 1].isspace():
-        return True  # v1.2, config.toml
-    last = line[max(start, stop - 12):stop].rsplit(None, 1)[-1:]
-    return bool(last) and last[0].casefold() in language.abbreviations
+def sentences(line: str) -> Iterator[Sentence]:
+    """Cut a line where a sentence ends, a picture sign among the ends, and leave its closing signs off."""
+    for part in _PICTURES.split(line):
+        for sentence in cut(part):
+            piece = sentence.rstrip(_CLOSING)
+            if piece and len(piece) <= LONGEST_SENTENCE:
+                yield Sentence(piece, "?" in sentence[len(piece):])
 
 
 def tokens(text: str, language: Language) -> list[str]:

@@ -325,8 +325,7 @@ def _to_speaker(words: list[str], low: list[str], at: int, given: list[str], spe
         kind = rest[slot.end():].strip() if slot else rest
         relation = (language.favourite_relation if slot else language.role_relation).format(kind.casefold())
         return _about_speaker(relation, thing, "copula", speech) if kind else None
-    if stop == start + 3 and low[start + 1] in language.towards and low[start + 2] in language.object_first \
-            and low[start] not in language.unfelt and low[start] not in language.bare_states:
+    if stop == start + 3 and low[start + 1] in language.towards and low[start + 2] in language.object_first:
         return _about_speaker(language.found_relation.format(low[start]), thing, "present", speech)
     return None
 

@@ -44,11 +44,12 @@ UNUSED = Usage()
 
 
 class LinkType(NamedTuple):
-    """What a link's word means: its canonical word, whether it points the other way, whether it has a direction at all."""
+    """What a link's word means: its canonical word, how that reads from the far end, and how the word stands to both."""
 
     canonical: str
-    inverted: bool = False
-    symmetric: bool = False
+    inverse: str
+    inverted: bool = False  # the word points the other way
+    symmetric: bool = False  # it has no direction
 
 
 NOTE_TYPES = ("SOLVES", "CAUSES", "BUILDS_ON", "ALTERNATIVE_TO", "REQUIRES", "FOLLOWS", "RELATED_TO")
@@ -56,45 +57,27 @@ CHUNK_TYPES = ("context_of", "follows", "related_to", "supports", "contradicts")
 WORK_TYPES = ("caused_by", "led_to", "related_to", "supersedes", "blocked_by")
 
 TYPES: dict[str, LinkType] = {
-    "SOLVES": LinkType("solves"),
-    "CAUSES": LinkType("led_to"),
-    "BUILDS_ON": LinkType("builds_on"),
-    "ALTERNATIVE_TO": LinkType("alternative_to", symmetric=True),
-    "REQUIRES": LinkType("requires"),
-    "FOLLOWS": LinkType("follows"),
-    "RELATED_TO": LinkType("related_to", symmetric=True),
-    "context_of": LinkType("context_of"),
-    "follows": LinkType("follows"),
-    "related_to": LinkType("related_to", symmetric=True),
-    "supports": LinkType("supports"),
-    "contradicts": LinkType("contradicts", symmetric=True),
-    "caused_by": LinkType("led_to", inverted=True),
-    "led_to": LinkType("led_to"),
-    "supersedes": LinkType("supersedes"),
-    "blocked_by": LinkType("blocked_by"),
-    "mentions": LinkType("mentions"),  # a [[wikilink]] in a note's text
-    "merged_into": LinkType("merged_into"),
-    "pinned": LinkType("pinned"),  # the person's own mark on a chunk, memo or work, in links.jsonl
-    "cites": LinkType("cites"),
-    "part_of": LinkType("part_of"),
-}
-
-# How a link reads from its far end; a symmetric one reads the same.
-INVERSE = {
-    "solves": "solved_by",
-    "led_to": "caused_by",
-    "builds_on": "basis_of",
-    "requires": "required_by",
-    "follows": "followed_by",
-    "context_of": "has_context",
-    "supports": "supported_by",
-    "supersedes": "superseded_by",
-    "blocked_by": "blocks",
-    "mentions": "mentioned_by",
-    "merged_into": "merged_from",
-    "pinned": "pinned",
-    "cites": "cited_by",
-    "part_of": "has_part",
+    "SOLVES": LinkType("solves", "solved_by"),
+    "CAUSES": LinkType("led_to", "caused_by"),
+    "BUILDS_ON": LinkType("builds_on", "basis_of"),
+    "ALTERNATIVE_TO": LinkType("alternative_to", "alternative_to", symmetric=True),
+    "REQUIRES": LinkType("requires", "required_by"),
+    "FOLLOWS": LinkType("follows", "followed_by"),
+    "RELATED_TO": LinkType("related_to", "related_to", symmetric=True),
+    "context_of": LinkType("context_of", "has_context"),
+    "follows": LinkType("follows", "followed_by"),
+    "related_to": LinkType("related_to", "related_to", symmetric=True),
+    "supports": LinkType("supports", "supported_by"),
+    "contradicts": LinkType("contradicts", "contradicts", symmetric=True),
+    "caused_by": LinkType("led_to", "caused_by", inverted=True),
+    "led_to": LinkType("led_to", "caused_by"),
+    "supersedes": LinkType("supersedes", "superseded_by"),
+    "blocked_by": LinkType("blocked_by", "blocks"),
+    "mentions": LinkType("mentions", "mentioned_by"),  # a [[wikilink]] in a note's text
+    "merged_into": LinkType("merged_into", "merged_from"),
+    "pinned": LinkType("pinned", "pinned"),  # the person's own mark on a chunk, memo or work, in links.jsonl
+    "cites": LinkType("cites", "cited_by"),
+    "part_of": LinkType("part_of", "has_part"),
 }
 
 
@@ -112,9 +95,7 @@ def reads_as(word: str, *, outgoing: bool) -> str:
     meaning = TYPES.get(word)
     if meaning is None:
         return word if outgoing else f"{word} (from)"
-    if meaning.symmetric or outgoing != meaning.inverted:
-        return meaning.canonical
-    return INVERSE[meaning.canonical]
+    return meaning.canonical if outgoing != meaning.inverted else meaning.inverse
 
 
 class Link(Shape):

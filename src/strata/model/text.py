@@ -32,6 +32,12 @@ def first_sentence(text: str, limit: int = TITLE_SIGNS) -> str:
     return (cut[: cut.rfind(" ")] if " " in cut[limit // 2 :] else cut).rstrip() + "…"
 
 
+def shorten(text: str, limit: int) -> str:
+    """The text on one line, cut with … where it is longer than `limit` signs."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
 def cut_passages(text: str, limit: int = PASSAGE_BYTES) -> Iterator[tuple[int, int]]:
     """(start, stop) of pieces that together are the text, each at most `limit` bytes, cut at the best break."""
     start, length = 0, len(text)
