@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from strata.memory import Memory
-from strata.model.hit import Recall
+from strata.model.recall import Recall
 from strata.model.text import searchable
 from strata.model.words import STOP
 from strata.providers.embedders import Embedder

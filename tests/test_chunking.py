@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strata.derive.chunking import ChunkingEngine, Piece
 from strata.derive.chunks import Neighbour, auto_links, detect_type
 from strata.errors import Invalid
-from strata.model.sentence_ends import sentences
+from strata.model.words import sentences
 
 
 def by_words(texts: Sequence[str]) -> list[int]:

@@ -25,7 +25,7 @@ from strata.doors.exchange.items import (
     WorkItem,
 )
 from strata.errors import Invalid, NotFound, Usage
-from strata.model.fence import fence
+from strata.model.text import fence
 
 
 def of(kind: type, found: list[Any]) -> list[Any]:

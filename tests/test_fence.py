@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strata.errors import Invalid
-from strata.model.fence import fence, unfence, visible
+from strata.model.text import fence, unfence, visible
 
 MARK = "0f1e2d3c4b5a69788796a5b4"
 OTHER = "ffffffffffffffffffffffff"

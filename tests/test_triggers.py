@@ -6,7 +6,7 @@ import pytest
 
 from strata.derive.triggers import Trigger, find_triggers, memo_from
 from strata.model.dialog import Turn
-from strata.model.memo_name import check_name
+from strata.model.memo import check_name
 
 
 def said(*texts: str, role: str = "user") -> list[Turn]:

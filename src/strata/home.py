@@ -20,8 +20,7 @@ from strata.files import codec, ledger, paths
 from strata.files.tree import Token, Tree, fingerprint
 from strata.index import read, write
 from strata.index.store import Index
-from strata.model import log
-from strata.model.finding import Change
+from strata.model.finding import Change, log
 from strata.model.record import Origin, Usage
 from strata.model.shape import Value
 from strata.units import make_unit, stamps

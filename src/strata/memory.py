@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from strata.model.chunk import Chunk
     from strata.model.dialog import Entry, Fact, GlobalMemory, Topic
     from strata.model.finding import Change, Finding
-    from strata.model.link import Link
     from strata.model.memo import Memo
     from strata.model.note import Note
+    from strata.model.record import Link
     from strata.model.work import Agent, Chapter, Work
     from strata.sync import Progress
     from strata.upkeep import Report

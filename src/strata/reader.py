@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from strata.model.filter import make_filter
+from strata.model.recall import make_filter
 
 if TYPE_CHECKING:
     from strata.derive.notices import FileNotices, Notice
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from strata.derive.similar import EdgeProposal, TagScore
     from strata.home import Home
     from strata.model.dialog import Fact, GlobalMemory
-    from strata.model.hit import Hit, Recall
+    from strata.model.recall import Hit, Recall
     from strata.model.work import Chapter, Wisdom
     from strata.verbs.reasoning import Explored
 

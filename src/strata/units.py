@@ -14,9 +14,8 @@ from strata.errors import Damaged, Invalid, NotFound
 from strata.files import codec, ledger, paths
 from strata.files.tree import Token, Tree, fingerprint
 from strata.index import write
-from strata.model import log
-from strata.model.finding import Finding
-from strata.model.link import Link
+from strata.model.finding import Finding, log
+from strata.model.record import Link
 from strata.model.times import parse_time, utc
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from strata.derive.core import build_core, without_stamp
+from strata.derive.front_pages import build_core, without_stamp
 from strata.model.decay import PINNED, Standing
 
 SECTIONS = ["Critical Solutions", "Active Decisions", "Key Fixes", "Configurations", "Patterns & Workflows"]

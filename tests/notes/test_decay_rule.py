@@ -14,7 +14,6 @@ from strata.model.decay import (
     WEIGHTS,
     Decay,
     count_statuses,
-    decay_score,
     explain,
     next_fall,
     score_all,
@@ -135,7 +134,7 @@ def test_a_pinned_note_is_explained_by_its_pin():
                           st.booleans()), max_size=30))
 def test_many_at_once_and_one_by_one_give_the_same_scores(rows):
     usages = [Usage(count, NOW - days * DAY if used else None) for _, days, count, _, _, used in rows]
-    single = [decay_score(importance=importance, created=NOW - days * DAY, usage=usage, type_=type_, now=NOW, pinned=pinned)
+    single = [take_apart(importance=importance, created=NOW - days * DAY, usage=usage, type_=type_, now=NOW, pinned=pinned).score
               for (importance, days, _, type_, pinned, _), usage in zip(rows, usages, strict=True)]
 
     together = score_all([row[0] for row in rows], [NOW - row[1] * DAY for row in rows], [row[2] for row in rows],

@@ -9,7 +9,7 @@ import pytest
 
 from strata.errors import Invalid, NotFound
 from strata.memory import Memory
-from strata.model.link import NOTE_TYPES
+from strata.model.record import NOTE_TYPES
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from strata.derive.reflection import build_reflection, fingerprint, look_over, without_stamp
+from strata.derive.front_pages import build_reflection, fingerprint, look_over, without_stamp
 from strata.model.decay import Standing
 from strata.model.record import Usage
 

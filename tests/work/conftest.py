@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from strata.derive.chapters import Member
+from strata.derive.notices import Touch
+from strata.model.record import threads_of
 from strata.model.work import Work
 
 NOON = 1_770_724_800  # 2026-02-10T12:00:00Z
@@ -51,6 +54,19 @@ SEED_OUTCOME = {
     "verified_by": {"type": "test", "command": "npm test -- --grep 'auth'", "result": "14 tests passed"},
     "follow_up_needed": ["Add monitoring for refresh failures", "Consider refresh token rotation"],
 }
+
+
+def member_of(work: Work) -> Member:
+    """The work as finding chapters sees it."""
+    threads = threads_of(work.project_id, work.files(), work.tags, work.session_id)
+    return Member(work.id, work.project_id, work.created, tuple(threads), tuple(link.target for link in work.all_links()))
+
+
+def touch_of(work: Work, operation: str = "", replaced: bool = False) -> Touch:
+    """The work as notices see it."""
+    return Touch(work.id, work.intent.goal, work.intent.task_type, work.agent_id, work.created, work.outcome.success,
+                 work.outcome.summary, operation, work.outcome.failure_reason or "", work.reasoning.approach_chosen,
+                 replaced, work.outcome.follow_up_needed or ())
 
 
 @pytest.fixture

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from strata.derive.chapters import MOST_LEARNINGS, find_groups, member_of, tell, write_chapter
+from strata.derive.chapters import MOST_LEARNINGS, find_groups, tell, write_chapter
 from strata.derive.wisdom import read_digest
 from strata.errors import Invalid
 from strata.model.work import Chapter
+from work.conftest import member_of
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strata.derive.notices import COOLDOWN, check_file, find_conflicts, match_intent, start_session, touch_of
+from strata.derive.notices import COOLDOWN, check_file, find_conflicts, match_intent, start_session
+from work.conftest import touch_of
 
 NOW = 1_770_811_200.0  # a day after noon
 PATH = "src/auth.ts"

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from strata.derive.sentences import sentences
-from strata.derive.topics import LANGUAGES, LINE_SIGNS, SUMMARY_SIGNS
+from strata.derive.topics import LINE_SIGNS, SUMMARY_SIGNS
 from strata.derive.wisdom import cited_in
 from strata.errors import Invalid
 from strata.model.dialog import FACT_TYPES, TIME_SPANS, Entry, Fact, TopicState, Turn
 from strata.model.shape import Shape, strings, text
+from strata.model.text import shorten
 from strata.model.words import stems
 from strata.model.work import Chapter, Wisdom, Work
 
@@ -118,7 +119,7 @@ def read_entry(answer: Any, turns: Sequence[Turn], entry_ts: str) -> tuple[str, 
             facts.setdefault((fact.subject.casefold(), fact.relation.casefold(), fact.object.casefold()), fact)
     if wrong:
         raise Invalid("; ".join(wrong[:10]))
-    return _cut(summary, SUMMARY_SIGNS), list(facts.values())
+    return shorten(summary, SUMMARY_SIGNS), list(facts.values())
 
 
 def _fact(item: Any, turns: Mapping[int, Turn], entry_ts: str) -> Fact | None:
@@ -144,12 +145,8 @@ def _fact(item: Any, turns: Mapping[int, Turn], entry_ts: str) -> Fact | None:
 def _source(text: str, title: str) -> str:
     """The sentence of the turn that a fact most likely came from."""
     wanted = stems(title)
-    said = [sentence.text for line in text.splitlines() for sentence in _cut_sentences(line)] or [text]
-    return _cut(max(said, key=lambda sentence: len(wanted & stems(sentence))), 600)
-
-
-def _cut_sentences(line: str) -> Iterator[Any]:
-    yield from sentences(line, LANGUAGES["english"][0])
+    said = [sentence.text for line in text.splitlines() for sentence in sentences(line)] or [text]
+    return shorten(max(said, key=lambda sentence: len(wanted & stems(sentence))), 600)
 
 
 def read_state(answer: Any, maker: str) -> TopicState:
@@ -162,8 +159,8 @@ def read_state(answer: Any, maker: str) -> TopicState:
         lines = found.get(name, [])
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
             raise Invalid(f'"{name}" must be a list of texts')
-        lists[name] = tuple(_cut(line, LINE_SIGNS) for line in lines[:10] if line.strip())
-    return TopicState(summary=_cut(found["summary"], 2 * SUMMARY_SIGNS), made_by=maker, **lists)
+        lists[name] = tuple(shorten(line, LINE_SIGNS) for line in lines[:10] if line.strip())
+    return TopicState(summary=shorten(found["summary"], 2 * SUMMARY_SIGNS), made_by=maker, **lists)
 
 
 def _object(answer: Any) -> Mapping[str, Any]:
@@ -180,11 +177,6 @@ def _object(answer: Any) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise Invalid("it holds no JSON object")
     return found
-
-
-def _cut(text: str, limit: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 # Chapters and wisdom: a model may reword what the rules found; members, times and counts stay the rules'

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from strata.derive.wisdom import MOST_TAGS, count, lowest_trust, merge_alike, most_first
 from strata.errors import Invalid
 from strata.model.ids import derived_uuid
-from strata.model.record import place_of, threads_of
+from strata.model.record import place_of
 from strata.model.text import TITLE_SIGNS, first_sentence
 from strata.model.times import day
 from strata.model.words import key_words, stem
@@ -55,12 +55,6 @@ class Group(NamedTuple):
     def id(self) -> str:
         """The same for the same project, rule and earliest member, so that a deleted chapter comes back as itself."""
         return "chapter_" + derived_uuid(self.project, RULE, self.members[0])
-
-
-def member_of(work: Work) -> Member:
-    """The work as finding sees it."""
-    threads = threads_of(work.project_id, work.files(), work.tags, work.session_id)
-    return Member(work.id, work.project_id, work.created, tuple(threads), tuple(link.target for link in work.all_links()))
 
 
 def find_groups(members: Iterable[Member], held: Collection[str] = ()) -> list[Group]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from strata.errors import Invalid
-from strata.model.sentence_ends import sentence_starts
+from strata.model.words import sentence_starts
 
 Count = Callable[[Sequence[str]], list[int]]
 

@@ -17,7 +17,7 @@ from heapq import nlargest
 from typing import NamedTuple
 
 from strata.model.chunk import Chunk
-from strata.model.sentence_ends import sentences
+from strata.model.words import sentences
 
 _QUESTION = re.compile(r"[?？؟][\"'”’)\s]*\Z")
 _LOOKED_AT = 600  # characters of a sentence, so that no text makes the patterns slow

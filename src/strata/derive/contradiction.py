@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from strata.model.sentence_ends import sentences
-from strata.model.words import STOP, WORD, stem, word_set, words
+from strata.model.text import shorten
+from strata.model.words import STOP, WORD, sentences, stem, word_set, words
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -110,7 +110,7 @@ def find_contradiction(older: Iterable[Claim], newer: Iterable[Claim], *, one_su
         for other in by_frame.get((claim.subject, claim.relation), ()):
             why = _oppose(other, claim, one_subject)
             if why:
-                return f'{why}: "{_short(other.sentence)}" – "{_short(claim.sentence)}"'
+                return f'{why}: "{shorten(other.sentence, 80)}" – "{shorten(claim.sentence, 80)}"'
     return None
 
 
@@ -205,8 +205,3 @@ def _oppose(older: Claim, newer: Claim, one_subject: bool) -> str | None:
     if _has_one_value(older) or (older.relation == "use" and both and len(left) == len(right) == 1):
         return "gives another value"
     return "makes another choice" if one_subject and older.exclusive and newer.exclusive else None
-
-
-def _short(sentence: str) -> str:
-    text = " ".join(sentence.split())
-    return text if len(text) <= 80 else text[:79].rstrip() + "…"

@@ -1,6 +1,7 @@
 """English, as the table that the fact rules read.
 
-Only words and patterns; the rules are in `facts.py` and the modules it reads with. Patterns are bounded and free of nested
+Only words and patterns; the rules are in `facts.py` and the modules it reads with. A verb is its base and, where it is
+irregular, its past and participle; the other forms are spelled out by rule. Patterns are bounded and free of nested
 repetition, so that no text can make them slow. Adding a word here needs no other change.
 """
 
@@ -8,16 +9,105 @@ from __future__ import annotations
 
 import re
 
-from strata.derive.english_verbs import conjugate
-from strata.derive.language import Language, TimeWord
-from strata.model.facts_table import SINGLE_VALUED, SINGLE_VALUED_LIKE
+from strata.derive.language import Language, Tense, TimeWord
+from strata.model.facts_table import SINGLE_VALUED
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_FORMS, _THIRDS = conjugate()
+# base past participle; a bare base is regular
+_IRREGULAR = """
+be was been; become became become; begin began begun; bend bent bent; bet bet bet; bite bit bitten; blow blew blown;
+break broke broken; bring brought brought; build built built; buy bought bought; catch caught caught;
+choose chose chosen; come came come; cost cost cost; cut cut cut; deal dealt dealt; do did done; draw drew drawn;
+dream dreamed dreamed; drink drank drunk; drive drove driven; eat ate eaten; fall fell fallen; feed fed fed;
+feel felt felt; fight fought fought; find found found; fly flew flown; forget forgot forgotten; forgive forgave forgiven;
+freeze froze frozen; get got gotten; give gave given; go went gone; grow grew grown; hang hung hung; have had had;
+hear heard heard; hide hid hidden; hit hit hit; hold held held; hurt hurt hurt; keep kept kept; know knew known;
+lay laid laid; lead led led; leave left left; lend lent lent; let let let; lie lay lain; lose lost lost;
+make made made; mean meant meant; meet met met; pay paid paid; put put put; quit quit quit; read read read;
+ride rode ridden; ring rang rung; rise rose risen; run ran run; say said said; see saw seen; seek sought sought;
+sell sold sold; send sent sent; set set set; shake shook shaken; shoot shot shot; show showed shown; shut shut shut;
+sing sang sung; sit sat sat; sleep slept slept; speak spoke spoken; spend spent spent; split split split;
+spread spread spread; stand stood stood; steal stole stolen; stick stuck stuck; strike struck struck; sweep swept swept;
+swim swam swum; take took taken; teach taught taught; tear tore torn; tell told told; think thought thought;
+throw threw thrown; understand understood understood; undergo underwent undergone; wake woke woken; wear wore worn;
+win won won; write wrote written; withdraw withdrew withdrawn; rewrite rewrote rewritten; rebuild rebuilt rebuilt
+"""
+_REGULAR = """
+accept achieve act add adopt advertise agree aim allow amplify analyze answer apply appreciate approve arrange arrive
+ask assume attach attend audit avoid bake balance ban believe belong benefit block book borrow brew cache call calm
+camp cancel care carry celebrate change chase chat check cheer clean cleanse clear climb close coach collaborate
+collect combine commit communicate compete compile complete compose concern configure connect consider contact contain
+contribute convert cook copy craft crash create cry dance decide declare default define delete deliver depend deploy
+deprecate describe deserve design destroy develop die disable discover discuss dislike document donate download drop
+earn educate email emit enable encourage encrypt end enforce enjoy enroll enter establish expand expect experience
+experiment expire explain explore export expose express extend face fail favor favour feature fetch figure film
+finalize finish fix focus follow force format foster function gain garden generate graduate guess guide handle happen
+hate head help hike hire hope host hug identify ignore imagine implement import improve include increase index inform
+inherit inspire install instruct integrate intend interact interview introduce invest invite involve join journal jump
+keep kick knit label land last laugh launch learn like limit link list listen live load log look love maintain manage
+map mark marry match matter measure mentor merge mess migrate mind miss mix mock monitor motivate mount move name need
+network notice offer open operate order organize outsource own pack paint park parse participate pass perform persist
+pet phone pick pin pitch place plan plant play point polish post practice practise prefer prepare present print
+process produce promise promote prove provide publish pull pursue push qualify query raise reach realize receive
+recharge recommend record recover redesign reduce refactor reference reflect refuse register reject relax release
+relocate remember remind remove rename renew renovate rent repair replace reply report represent request require
+rescue research resign resolve rest restart restore retire retry return reveal review revise reward roast rotate sail
+save schedule score search secure seem select serve share shift ship shop shut sign sketch skip smile solve sort sound
+spawn sponsor stack start state stay stop store stream strengthen stretch struggle study submit subscribe succeed
+suffer suggest supervise supply support suppose surf surprise survive switch sync talk target taste tend test thank
+throttle tie tour track trade train transfer transform transition translate travel treat trigger trust try turn
+uninstall unlock update upgrade upload use validate vary verify visit volunteer vote wait walk want warn wash waste
+watch water welcome whip whisk wish wonder work worry wrap yell
+"""
+_DOUBLING = """
+ban begin cancel chat commit cut drag drop forget format get hit hop jog knit let log map mop nap pet pin plan plot prefer put
+quit run set ship shop shut sit skip split stop submit swim transfer travel trek win wrap
+"""
+
+
+def _third(base: str) -> str:
+    if re.search(r"(?:s|x|z|ch|sh|o)$", base):
+        return base + "es"
+    return base[:-1] + "ies" if re.search(r"[^aeiou]y$", base) else base + "s"
+
+
+def _past(base: str) -> str:
+    if base.endswith("e"):
+        return base + "d"
+    if re.search(r"[^aeiou]y$", base):
+        return base[:-1] + "ied"
+    return base + base[-1] + "ed" if base in _DOUBLING.split() else base + "ed"
+
+
+def _progressive(base: str) -> str:
+    if base.endswith("ie"):
+        return base[:-2] + "ying"
+    if base.endswith("e") and not base.endswith(("ee", "ye", "oe")) and base != "be":
+        return base[:-1] + "ing"
+    return base + base[-1] + "ing" if base in _DOUBLING.split() else base + "ing"
+
+
+def _conjugate() -> tuple[dict[str, tuple[tuple[str, Tense], ...]], dict[str, str]]:
+    """Every form of the verbs above, and the third person of each."""
+    table: dict[str, list[tuple[str, Tense]]] = {}
+    thirds = {"have": "has", "be": "is", "do": "does", "go": "goes"}
+    rows = [row.split() for row in _IRREGULAR.split(";")] + [[base] for base in _REGULAR.split()]
+    for base, *rest in rows:
+        past, participle = rest if rest else (_past(base), _past(base))
+        thirds.setdefault(base, _third(base))
+        shown: list[tuple[str, Tense]] = [(base, "base"), (thirds[base], "third"), (past, "past"),
+                                          (participle, "participle"), (_progressive(base), "progressive")]
+        for form, tense in shown:
+            table.setdefault(form, []).append((base, tense))
+    table["got"].append(("get", "participle"))
+    return {form: tuple(found) for form, found in table.items()}, thirds
+
+
+_FORMS, _THIRDS = _conjugate()
 _NUMBER = r"(?P<n>an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|few|couple(?: of)?|several|\d{1,3})"
 _UNIT = r"(?P<unit>day|week|weekend|month|year)"
 _WEEKDAY = (r"(?P<weekday>monday|tuesday|wednesday|thursday|friday|saturday|sunday"
@@ -64,7 +154,6 @@ ENGLISH = Language(
     third=_words("he she it they this that these those there here who what one"),
     own={"i": "they", "me": "them", "my": "their", "mine": "theirs", "myself": "themselves", "we": "they", "us": "them",
          "our": "their", "ours": "theirs", "ourselves": "themselves"},
-    agree={"am": "are", "was": "were"},
     possessive_first=_words("my our"), object_first=_words("me us myself ourselves"),
     second_words={"you": "{}", "yourself": "themselves", "yours": "{}'s", "your": "{}'s"},
     possessive="{}'s",
@@ -184,7 +273,6 @@ ENGLISH = Language(
         as just ya know there here already ever yet still to of for with the a an my their because"""),
     sequels=_words("so"), hanging=_words("how what care thanks rid hold used track advantage part look close able"),
     complement=_words("that what how why if whether when where who"),
-    abbreviations=_words("e.g i.e etc mr mrs ms dr prof st vs approx no fig inc ltd jr sr dept est u.s u.k a.m p.m"),
     stop_words=_words("""a an the and or but if then so as at by for from in into of off on onto out over to up with
         about after before between during through under again i me my mine myself we us our ours ourselves you your
         yours yourself he him his she her hers it its they them their theirs themselves this that these those there
@@ -228,8 +316,6 @@ ENGLISH = Language(
     found_relation="finds {}", towards=_words("for to"), eager=_words("wait"), cannot="cannot",
     feelings=_words("""excited nervous grateful thankful proud stoked pumped thrilled determined keen eager blessed
         happy glad"""),
-    unfelt=_words("""happy glad sad sorry mad kind nice mean good thankful proud grateful new up on off over easy
-        hard"""),
     announced=_words("""look hope plan enjoy think work head try miss love like start learn get practice finish
         follow prepare write train study build"""),
     given_by="is {} {} by", role_relation="has as {}", is_word="is",
@@ -246,7 +332,6 @@ ENGLISH = Language(
     forbids={"must": "must not", "should": "should not", "can": "cannot", "might": "may not", "will": "must not"},
     single_valued=SINGLE_VALUED,
     asunder=_words("as with for since because and together"),
-    single_valued_patterns=re.compile(SINGLE_VALUED_LIKE),
     times=_TIMES,
     time_hint=re.compile(r"\d|ago\b|\bback\b|day|week|month|year|night|morning|afternoon|evening|tomorrow|spring|summer|autumn"
                          r"|\bfall\b|winter|recently|lately|\bsoon|future|later|now|currently|moment|present"

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from strata.errors import Invalid
 from strata.model.dialog import FACT_TYPES, GLOBAL_SCHEMA, Fact, GlobalMemory, Topic, TopicState
 from strata.model.ids import normal
+from strata.model.text import shorten
 
 ACTIVE_TOPICS = 20
 SNAPSHOT_LINES, SNAPSHOT_SIGNS = 5, 600
@@ -66,12 +67,9 @@ def build_global(topics: Iterable[Topic], *, tiers: Sequence[Tier] = TIERS, caps
 
 
 def _snapshot(state: TopicState) -> dict[str, Any]:
-    return {"summary": _cut(state.summary), **{name: [_cut(line, 240) for line in getattr(state, name)[:SNAPSHOT_LINES]]
-                                               for name in ("bounds", "open_questions", "next_actions")}}
-
-
-def _cut(text: str, limit: int = SNAPSHOT_SIGNS) -> str:
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+    lists = {name: [shorten(line, 240) for line in getattr(state, name)[:SNAPSHOT_LINES]]
+             for name in ("bounds", "open_questions", "next_actions")}
+    return {"summary": shorten(state.summary, SNAPSHOT_SIGNS), **lists}
 
 
 def _select(topics: Sequence[Topic], tiers: Sequence[Tier], caps: Mapping[str, Caps]) -> list[tuple[str, str, Fact]]:

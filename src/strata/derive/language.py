@@ -41,7 +41,6 @@ class Language:
     second: frozenset[str]
     third: frozenset[str]  # pronouns whose person the rules do not know
     own: Mapping[str, str]  # first-person words as they read once the subject is the speaker: my → their
-    agree: Mapping[str, str]  # verbs after those words: I am → they are
     possessive_first: frozenset[str]
     object_first: frozenset[str]
     second_words: Mapping[str, str]  # you, in every case, as it reads with the name of the one spoken to
@@ -99,7 +98,6 @@ class Language:
     sequels: frozenset[str]  # words after which only the consequence follows: so
     hanging: frozenset[str]  # words that mean nothing once what follows is cut off: take care
     complement: frozenset[str]  # words that open a clause as object: that, what, how
-    abbreviations: frozenset[str]
     stop_words: frozenset[str]
     # what kind of fact
     kinds: Mapping[str, str]  # verb base → type, whatever the tense
@@ -113,7 +111,6 @@ class Language:
     found_relation: str  # "tea is good for me": finds good
     towards: frozenset[str]
     feelings: frozenset[str]  # states that chat names without their subject: so excited to
-    unfelt: frozenset[str]  # words before "for me" that say nothing of what the speaker finds
     announced: frozenset[str]  # verbs that chat uses without their subject: still enjoying
     eager: frozenset[str]  # verbs whose "cannot" is a promise: cannot wait
     cannot: str
@@ -133,7 +130,6 @@ class Language:
     forbids: Mapping[str, str]  # role of the modal → relation when negated
     single_valued: frozenset[str]  # relations of which a subject has one at a time: a newer one replaces an older
     asunder: frozenset[str]  # prepositions at which the object of such a relation ends
-    single_valued_patterns: re.Pattern[str]
     # time
     times: tuple[TimeWord, ...]
     time_hint: re.Pattern[str]  # one of these must occur before the time words are looked for one by one
@@ -179,7 +175,3 @@ class Language:
         return word in self.adverbs or (
             bool(self.adverb_ending) and len(word) > 4 and word.endswith(self.adverb_ending)
             and word not in self.stop_words and word not in self.forms)
-
-    def is_single_valued(self, relation: str) -> bool:
-        """Whether a subject has one such relation at a time, so that a newer fact replaces an older one."""
-        return relation in self.single_valued or bool(self.single_valued_patterns.fullmatch(relation))

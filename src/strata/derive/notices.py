@@ -14,7 +14,6 @@ from strata.model.shape import Value
 from strata.model.text import first_sentence
 from strata.model.times import age
 from strata.model.words import likeness, stems
-from strata.model.work import Work
 
 COOLDOWN = 1800.0  # seconds in which the same thing is not shown twice
 MOST = 5
@@ -229,10 +228,3 @@ def _made_good(goal: str, done: Iterable[Touch]) -> str | None:
     """The later success with much the same aim, if there is one."""
     wanted = stems(goal)
     return next((later.id for later in done if likeness(wanted, stems(later.goal)) >= SAME_GOAL), None)
-
-
-def touch_of(work: Work, operation: str = "", replaced: bool = False) -> Touch:
-    """A work as notices see it."""
-    return Touch(work.id, work.intent.goal, work.intent.task_type, work.agent_id, work.created, work.outcome.success,
-                 work.outcome.summary, operation, work.outcome.failure_reason or "", work.reasoning.approach_chosen,
-                 replaced, work.outcome.follow_up_needed or ())

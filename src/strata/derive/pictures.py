@@ -14,7 +14,7 @@ from html import escape
 from itertools import pairwise
 from math import exp
 
-from strata.derive.core import one_line
+from strata.derive.front_pages import one_line
 from strata.model.decay import DAY, LAMBDA, PINNED, THRESHOLDS, Decay, days_until, status
 from strata.model.times import day
 

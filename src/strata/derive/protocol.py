@@ -14,12 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from strata.errors import Invalid
-from strata.model.memo import CATEGORIES, Memo
-from strata.model.memo_name import check_name, master_name
-from strata.model.sentence_ends import sentences
+from strata.model.memo import CATEGORIES, Memo, check_name, master_name
 from strata.model.shape import Value
 from strata.model.text import fold
 from strata.model.times import day
+from strata.model.words import sentences
 
 if TYPE_CHECKING:
     from strata.derive.contradiction import Cell

@@ -14,9 +14,10 @@ from itertools import combinations
 
 from strata.derive.contradiction import Cell, Claim, cells, find_claims, find_contradiction
 from strata.errors import Invalid
-from strata.model.sentence_ends import sentences
-from strata.model.words import key_words, stem, stems, word_set
+from strata.model.text import shorten
+from strata.model.words import key_words, sentences, stem, stems, word_set
 
+LINE = 240  # signs of a sentence that is cited
 KINDS = ("synthesis", "comparison", "pattern", "gap")
 _HEADINGS = {"decision": "Decisions", "preference": "Preferences", "pattern": "Patterns", "fact": "Facts", "note": "Notes"}
 # Tags that say what a chunk is, not what it is about: sharing one makes no common subject.
@@ -147,13 +148,9 @@ def _synthesis(sources: list[Source], question: str, _: Sequence[str]) -> list[s
 
 def _telling(text: str, asked: frozenset[str], most: int = 2) -> list[str]:
     """The sentences that bear on the question, or the opening ones, in the order of the text."""
-    parts = [" ".join(sentence.split()) for sentence in sentences(text)]
+    parts = sentences(text)
     ranked = sorted(range(len(parts)), key=lambda i: (-len(asked & stems(parts[i])), i))[:most]
-    return [_clip(parts[i]) for i in sorted(ranked)]
-
-
-def _clip(sentence: str, most: int = 240) -> str:
-    return sentence if len(sentence) <= most else sentence[: most - 1].rstrip() + "…"
+    return [shorten(parts[i], LINE) for i in sorted(ranked)]
 
 
 def _comparison(sources: list[Source], question: str, terms: Sequence[str]) -> list[str]:
@@ -233,7 +230,7 @@ def _gap(sources: list[Source], question: str, terms: Sequence[str]) -> list[str
     if covered:
         lines += ["", "## Covered", "", *covered]
     open_questions = [
-        f"- {_clip(sentence)} [{s.id}]"
+        f"- {shorten(sentence, LINE)} [{s.id}]"
         for s in sources for sentence in sentences(s.text) if sentence.endswith(("?", "？", "؟"))
     ]
     if open_questions:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from strata.derive.language import Language
+from strata.model.words import sentences as cut
 
 LONGEST_SENTENCE = 600  # characters; longer runs are logs, data or lists, not something somebody states
 LONGEST_QUOTED_LINE = 20_000  # an apostrophe may open a quotation; in longer lines looking for its end costs too much
@@ -20,7 +21,8 @@ QUOTED = "¶"  # stands for words that are somebody else's
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 _NOT_SPEECH = re.compile(r"^\s*(?:>|\||#{1,6}\s|\$ |\+\+\+|---|@@|<[a-z!/])")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_STOP = re.compile(r"[.!?…]+[\"'”’)\]]{0,3}(?=\s|$|[A-Z])|[\U0001F300-\U0001FAFF☀-➿]+")
+_PICTURES = re.compile(r"[\U0001F300-\U0001FAFF☀-➿]+")
+_CLOSING = " .!?…\"'”’)]"
 _DOUBLE = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»")
 _SINGLE = re.compile(r"(?<!\w)['‘](?:[^'’\n]|['’](?=\w)){12,200}['’](?!\w)")
 _MARKUP = re.compile(r"\*\*|__|!\[|\]\([^)\s]{1,200}\)")
@@ -69,27 +71,13 @@ def _quotation(match: re.Match[str], language: Language) -> str:
     return f" {QUOTED} " if speaks or len(words) > _TITLE_WORDS or not words else inside
 
 
-def sentences(line: str, language: Language) -> Iterator[Sentence]:
-    """Cut a line where a sentence ends; a full stop inside a number, a name or an abbreviation ends none."""
-    start = 0
-    for stop in _STOP.finditer(line):
-        mark = stop.group()
-        if mark == "." and _abbreviated(line, start, stop.start(), language):
-            continue
-        piece = line[start:stop.start()].strip()
-        if piece and len(piece) <= LONGEST_SENTENCE:
-            yield Sentence(piece, "?" in mark)
-        start = stop.end()
-    rest = line[start:].strip()
-    if rest and len(rest) <= LONGEST_SENTENCE:
-        yield Sentence(rest, False)
-
-
-def _abbreviated(line: str, start: int, stop: int, language: Language) -> bool:
-    if stop + 1 < len(line) and not line[stop + 1].isspace():
-        return True  # v1.2, config.toml
-    last = line[max(start, stop - 12):stop].rsplit(None, 1)[-1:]
-    return bool(last) and last[0].casefold() in language.abbreviations
+def sentences(line: str) -> Iterator[Sentence]:
+    """Cut a line where a sentence ends, a picture sign among the ends, and leave its closing signs off."""
+    for part in _PICTURES.split(line):
+        for sentence in cut(part):
+            piece = sentence.rstrip(_CLOSING)
+            if piece and len(piece) <= LONGEST_SENTENCE:
+                yield Sentence(piece, "?" in sentence[len(piece):])
 
 
 def tokens(text: str, language: Language) -> list[str]:
@@ -152,9 +140,7 @@ def clauses(words: list[str], language: Language) -> list[Clause]:
 
 
 def _opener(skipped: list[str], language: Language) -> str:
-    """What says how the clause hangs: its last joint, else the sign before it; or that words not the speaker's precede."""
-    if QUOTED in skipped:
-        return QUOTED
+    """What says how the clause hangs: its last joint, else the sign before it."""
     named = [word for word in skipped if word in language.asides or word in language.joints or word in language.breaks]
     return named[-1] if named else skipped[0]
 
@@ -175,8 +161,6 @@ def _boundary(low: list[str], words: list[str], index: int, start: int, verbal: 
     if comma and low[after] in language.hedges:
         return after - index
     if comma and (low[after] in language.breaks or low[after] in language.asks or low[after] in language.tags):
-        return after - index
-    if comma and _drops_subject(low, after, language):
         return after - index
     if not verbal and not comma:
         return 0  # "my sister and I": no verb yet, so the subject is still being named
@@ -199,15 +183,6 @@ def opens_clause(low: list[str], words: list[str], index: int, language: Languag
         near = [low[at] for at in range(index + 1, min(index + 4, len(low))) if low[at] not in language.prepositions]
         return shared or any(_finite(word, low[index] in language.indefinite, language) for word in near)
     return False
-
-
-def _drops_subject(low: list[str], index: int, language: Language) -> bool:
-    """", just finished a book": a past verb and its object after a comma, the subject left out."""
-    while index < len(low) - 1 and language.is_adverb(low[index]):
-        index += 1
-    tenses = {tense for _, tense in language.forms.get(low[index], ())}
-    return "past" in tenses and "base" not in tenses and low[index] not in language.auxiliaries \
-        and index + 1 < len(low) and low[index + 1] in language.determiners
 
 
 def _verb_at(low: list[str], index: int, language: Language) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from strata.derive.core import link_to
+from strata.derive.front_pages import link_to
 from strata.model.decay import Standing
 from strata.model.text import fold
 from strata.model.times import day

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from strata.derive.grammar import LONGEST_SUBJECT, Mode, Speech, Subject, Verb, find_subject, opening, read_verb
 from strata.derive.language import Language
-from strata.derive.subject import LONGEST_SUBJECT, Speech, Subject, find_subject, opening
-from strata.derive.verb import Mode, Verb, read_verb
 
 LONGEST_OBJECT = 20  # words; what runs longer is a story, not a fact
 MOST_VERBS = 4  # that share one subject
@@ -103,7 +102,7 @@ def _complete(words: list[str], low: list[str], subject: Subject, verb: Verb, sp
         at += 1
     stop = _uncalled(low, at, _object_end(low, at, language), speech, language)
     spoken = _wording(words[at:stop], low[at:stop], subject, speech, language)
-    if not spoken or stop - at > LONGEST_OBJECT or _is_helper(low[at], language) or not _says_something(spoken, language):
+    if not spoken or stop - at > LONGEST_OBJECT or not _says_something(spoken, language):
         return None
     if subject.slot:
         if verb.base != language.be or relation != verb.relation:
@@ -130,10 +129,6 @@ def _apart(statement: Statement, language: Language) -> Iterator[Statement]:
         relation = f"{statement.verb.relation} {words[at].casefold()}"
         if relation in language.single_valued:
             yield statement._replace(relation=relation, object=" ".join(words[at + 1:end]).strip(" ,"))
-
-
-def _is_helper(word: str, language: Language) -> bool:
-    return language.auxiliaries.get(word, "have") not in ("have", "had", "do")
 
 
 def _joined(low: list[str], verb: Verb, language: Language) -> tuple[str, int]:
@@ -180,9 +175,6 @@ def _state(words: list[str], low: list[str], verb: Verb, subject: Subject, langu
         return f"{verb.relation} {word}", at + 1  # busy packing
     if word in language.bare_states or subject.slot or " ".join(low[at:]) in language.bare_states:
         return verb.relation, at
-    participle = language.is_form(word, "participle")
-    if participle and subject.who in ("thing", "owned", "named") and word not in language.moods:
-        return (f"{verb.relation} {word}", at + 1) if after else (verb.relation, at)
     return "", None
 
 
@@ -254,8 +246,6 @@ def _wording(words: list[str], low: list[str], subject: Subject, speech: Speech,
             spoken.append(language.second_words[small].format(speech.other))
         elif small in language.with_name and spoken and spoken[-1] in (speech.other, speech.speaker):
             spoken.append(language.with_name[small])
-        elif small in language.agree and spoken and spoken[-1] in language.own.values():
-            spoken.append(language.agree[small])
         elif word == ",":
             spoken[-1:] = [f"{spoken[-1]},"] if spoken else []
         else:
@@ -289,10 +279,6 @@ def _fits(statement: Statement, language: Language) -> bool:
     if who == "thing":
         plain = base in language.thing_verbs or exact or (state and statement.relation != statement.verb.relation)
         return mode in ("must", "limit") or (plain and words[0].casefold() not in language.moods)
-    if who == "named" and mode == "present":
-        return exact or base in language.lasting_kinds or base in language.kinds or base in language.thing_verbs
-    if state and who not in ("speaker", "group") and words[0].casefold() in language.articles and len(words) > 1:
-        return not any(word.casefold() in language.moods for word in words[1:3])
     return True
 
 
@@ -339,8 +325,7 @@ def _to_speaker(words: list[str], low: list[str], at: int, given: list[str], spe
         kind = rest[slot.end():].strip() if slot else rest
         relation = (language.favourite_relation if slot else language.role_relation).format(kind.casefold())
         return _about_speaker(relation, thing, "copula", speech) if kind else None
-    if stop == start + 3 and low[start + 1] in language.towards and low[start + 2] in language.object_first \
-            and low[start] not in language.unfelt and low[start] not in language.bare_states:
+    if stop == start + 3 and low[start + 1] in language.towards and low[start + 2] in language.object_first:
         return _about_speaker(language.found_relation.format(low[start]), thing, "present", speech)
     return None
 

@@ -17,7 +17,7 @@ from strata.derive.language import Language
 from strata.derive.sentences import prose, sentences
 from strata.model.dialog import FACT_TYPES, TOPIC_SCHEMA, Entry, Fact, Topic, TopicState, Turn
 from strata.model.ids import slug
-from strata.model.text import first_sentence
+from strata.model.text import first_sentence, shorten
 from strata.model.words import key_words
 
 RULES = "rules-1"
@@ -104,7 +104,7 @@ def _spoken(turns: Iterable[Turn], language: Language) -> Iterator[tuple[str, bo
     """(sentence, asked) of what people say in these turns."""
     for turn in turns:
         for line in prose(turn.text[:20_000], language):
-            yield from sentences(line, language)
+            yield from sentences(line)
 
 
 def _joined(parts: Iterable[str], limit: int = SUMMARY_SIGNS) -> str:
@@ -181,7 +181,7 @@ def _lines(found: Iterable[str], most: int) -> tuple[str, ...]:
     for line in found:
         text = " ".join(line.split())
         if text and len(seen) < most:
-            seen.setdefault(text.casefold(), text if len(text) <= LINE_SIGNS else text[: LINE_SIGNS - 1].rstrip() + "…")
+            seen.setdefault(text.casefold(), shorten(text, LINE_SIGNS))
     return tuple(seen.values())
 
 

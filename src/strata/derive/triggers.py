@@ -12,10 +12,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from strata.model.dialog import Turn
-from strata.model.memo_name import name_from
-from strata.model.sentence_ends import sentences
+from strata.model.memo import name_from
 from strata.model.text import first_sentence
-from strata.model.words import key_words, word_set
+from strata.model.words import key_words, sentences, word_set
 
 KINDS = ("request", "correction", "preference", "milestone", "learning")
 _UNSAID = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.MULTILINE | re.DOTALL)

@@ -12,7 +12,7 @@ from strata.files import paths
 from strata.index import facts as facts_table
 from strata.index import read
 from strata.model.decay import STATUSES, next_fall, status
-from strata.model.filter import make_filter
+from strata.model.recall import make_filter
 from strata.model.times import zulu
 from strata.verbs import finding
 

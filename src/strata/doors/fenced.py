@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from strata.errors import Invalid
-from strata.model.fence import fence
+from strata.model.text import fence
 
 _SAFE = ("id", "kind", "type", "score", "created", "superseded_by", "distance", "link", "from", "to", "count", "count_uses",
          "edge_id", "strength")

@@ -72,7 +72,7 @@ def start(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:  # noqa
 def prompt(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     """UserPromptSubmit: what is known about what was asked, if it is good enough."""
     from strata.doors.fenced import fenced, hit_lines
-    from strata.model.fence import unfence
+    from strata.model.text import unfence
     from strata.model.times import zulu
     from strata.providers.tokens import estimate_many
     from strata.recall.unasked import find_by_words

@@ -117,7 +117,7 @@ def _within_budget(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _complaint(error: Exception) -> str:
-    from strata.model.fence import visible
+    from strata.model.text import visible
 
     if isinstance(error, StrataError):
         return visible(f"{error.code}: {error}")

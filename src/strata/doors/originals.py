@@ -18,9 +18,9 @@ from strata.errors import Damaged, Invalid, NotFound
 from strata.index import read
 from strata.memory import Memory
 from strata.model.chunk import Chunk
-from strata.model.filter import make_filter
 from strata.model.ids import check_chunk_id
-from strata.model.link import CHUNK_TYPES
+from strata.model.recall import make_filter
+from strata.model.record import CHUNK_TYPES
 from strata.model.shape import read_strings
 from strata.model.times import zulu
 

@@ -25,7 +25,7 @@ from strata.doors.feed import Feed
 from strata.doors.keepers import Keepers
 from strata.doors.tools import Tool, call, check_arguments
 from strata.errors import Conflict, Invalid, NeedsConfirmation, StrataError, Usage
-from strata.model import log
+from strata.model.finding import log
 
 if TYPE_CHECKING:
     from strata.doors.assets import Assets

@@ -281,7 +281,7 @@ def plain(mem: Memory, value: Any) -> Any:
 
 
 def _record(mem: Memory, value: Any) -> Any:
-    from strata.model.hit import Hit
+    from strata.model.recall import Hit
 
     if isinstance(value, Hit):
         return value.to_dict()

@@ -89,7 +89,7 @@ def _state_path(session: str) -> str:
 
 def clean(turns: Iterable[Turn], ignore: Ignore | None = None) -> tuple[list[dict[str, Any]], Counter[str]]:
     """Turns as the verb `log` takes them, and how many secrets of each kind were replaced."""
-    from strata.model.fence import unfence
+    from strata.model.text import unfence
 
     messages: list[dict[str, Any]] = []
     secrets: Counter[str] = Counter()

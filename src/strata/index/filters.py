@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from strata.model.filter import Filter
+from strata.model.recall import Filter
 
 
 def where(chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from strata.index.filters import where
-from strata.model.filter import Filter
 from strata.model.finding import Finding
-from strata.model.link import reads_as
-from strata.model.record import Usage
+from strata.model.recall import Filter
+from strata.model.record import Usage, reads_as
 from strata.model.text import fold
 
 

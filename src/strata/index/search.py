@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strata.index.filters import where
 from strata.index.read import resolve
-from strata.model.filter import Filter
+from strata.model.recall import Filter
 from strata.model.record import tail_of
 from strata.model.text import fold
 

@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from strata.model.finding import Finding
-from strata.model.link import TYPES, Link
-from strata.model.record import Card, Passage, tail_of, threads_of
+from strata.model.record import TYPES, Card, Link, Passage, tail_of, threads_of
 from strata.model.shape import Value
 from strata.model.text import fold, searchable
 

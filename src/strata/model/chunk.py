@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 from strata.errors import Invalid
 from strata.model.ids import check_chunk_id
-from strata.model.link import CHUNK_TYPES, Link
-from strata.model.record import Card, Origin, Usage, origin_fields
+from strata.model.record import CHUNK_TYPES, Card, Link, Origin, Usage, origin_fields
 from strata.model.shape import Shape, choice, integer, mapping, number, part, strings, text
 from strata.model.text import first_sentence
 from strata.model.times import parse_time

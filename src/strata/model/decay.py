@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strata.model.record import UNUSED as UNUSED_YET
 from strata.model.record import Usage
@@ -94,13 +94,6 @@ def take_apart(*, importance: float, created: float, usage: Usage, type_: str, n
                  status=status(score), since="creation" if usage.last is None else "last access")
 
 
-def decay_score(*, importance: float, created: float, usage: Usage, type_: str, now: float, pinned: bool = False,
-                kind: str = "note") -> float:
-    """How strongly the record stands now."""
-    return take_apart(importance=importance, created=created, usage=usage, type_=type_, now=now, pinned=pinned,
-                      kind=kind).score
-
-
 def score_all(importances: Sequence[float], anchors: Sequence[float], counts: Sequence[int], weights: Sequence[float],
               pinned: Sequence[bool], now: float) -> NDArray[np.float64]:
     """Many scores at once; `anchors` are the last accesses, or the creations of what was never accessed."""
@@ -153,8 +146,3 @@ def explain(decay: Decay, now: float) -> list[str]:
         name, days = fall
         lines.append(f"untouched it is {name} in {age(max(days, 0) * DAY)}, on {day(now + days * DAY)}")
     return lines
-
-
-def read_back(value: Any) -> float | None:
-    """A score as a state file holds it; what is no number counts as absent."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value == value else None

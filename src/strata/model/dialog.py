@@ -1,25 +1,26 @@
-"""The dialog ladder's values: Turn, Entry, Fact, Topic, GlobalMemory (seed 002).
+"""The dialog ladder's values: Turn, Entry, Fact, Topic, GlobalMemory (seed 002); and a dialog's text as turns.
 
 Entries and their facts are append-only; topics and the global memory are built. A person's scores come from the
-curation file and are laid over the facts; they are never written into them.
+curation file and are laid over the facts; they are never written into them. Three ways of writing a dialog are
+understood, told apart by the document's first header: `### Ann · time` (as Strata writes it), `**Ann:** …`, and `Ann: …`.
+A text without headers is one turn. Nothing is lost either way: a turn's start and stop say where it stands in the text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from strata.errors import Invalid
 from strata.model.ids import check_id, check_topic, fact_id
-from strata.model.link import Link
-from strata.model.record import Card, Origin, Passage, origin_fields
+from strata.model.record import Card, Link, Origin, Passage, origin_fields
 from strata.model.shape import NOTHING, Shape, anything, choice, integer, mapping, number, part, parts, strings, text
-from strata.model.times import day, parse_time
+from strata.model.times import day, parse_time, zulu
 
 FACT_TYPES = ("identity", "commitment", "constraint", "preference", "trait", "event")  # the order of do_not_forget
 TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
 ROLES = ("user", "assistant", "system", "tool", "other")
-TIERS = ("core", "secondary")
 META_SCHEMA = "entry_meta.v1"
 SUMMARY_SCHEMA = "entry_summary.v1"
 TOPIC_SCHEMA = "topic_memory.v1"
@@ -86,18 +87,6 @@ class Fact(Shape):
             valid_until=parse_time(self.valid_until) if self.valid_until else None,
             links=(Link(source=self.superseded_by, type="supersedes", target=self.id_in(topic)),) if self.superseded_by else (),
         )
-
-
-class Curation(Shape):
-    """One line of a topic's curation.jsonl: what a person said about a fact."""
-
-    ts: str = text()
-    op: str = choice(("score", "correct"))
-    fact_id: str = text()
-    fact: tuple[str, ...] = strings(default=())
-    score: float | None = number(0, 10, default=None)
-    to: dict[str, Any] | None = mapping(default=None, sparse=True)
-    by: str = text(default="user")
 
 
 class EntryMeta(Shape):
@@ -167,7 +156,6 @@ class Entry(Shape):
         return self.summary.facts if self.summary else ()
 
     def card(self) -> Card:
-        origin = self.meta.origin
         passages = [Passage(turn.start, turn.stop, f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text,
                             str(turn.number), turn.speaker or None, parse_time(turn.ts) if turn.ts else None)
                     for turn in self.turns]
@@ -175,7 +163,7 @@ class Entry(Shape):
             id=self.id, kind="entry", type="dialog", title=self.title, text=self.raw, passages=passages or None,
             created=self.created, tags=self.tags, topic=self.meta.topic, importance=0.5,
             names=(f"key:{self.meta.key}",) if self.meta.key else (),
-            conversation=self.meta.conversation_id or self.id, **origin_fields(origin),
+            conversation=self.meta.conversation_id or self.id, **origin_fields(self.meta.origin),
         )
 
 
@@ -256,3 +244,103 @@ class GlobalMemory(Shape):
         levels = [fact.get("trust") for fact in self.do_not_forget if isinstance(fact, Mapping)]
         return Card(id="global", kind="global", type="global", title=self.title, created=self.created, importance=0.5,
                     text="\n".join(line for line in lines if line), trust="outside" if "outside" in levels else "agent")
+
+
+# Turns as text
+
+_OURS = re.compile(r"^### (?P<speaker>[^\n·]{1,80}?)(?: · (?P<ts>[0-9][0-9T:.Z+-]{3,40}))?[ \t]*$", re.MULTILINE)
+_BOLD = re.compile(r"^\*\*(?P<speaker>[^*\n:]{1,60})(?::\*\*|\*\*:)(?P<ts>)[ \t]*", re.MULTILINE)
+_PLAIN = re.compile(
+    r"^(?P<speaker>(?:[A-Z][\w.'’-]{0,30}(?: [A-Z][\w.'’-]{0,30}){0,2}|user|assistant|system|tool|human))"
+    r"(?: \[(?P<ts>[0-9][0-9T:.Z+-]{3,40})\])?:[ \t]+", re.MULTILINE)
+_ROLE_NAMES = {
+    "user": "user", "human": "user", "me": "user", "you": "user", "assistant": "assistant", "ai": "assistant",
+    "agent": "assistant", "claude": "assistant", "chatgpt": "assistant", "gpt": "assistant", "codex": "assistant",
+    "gemini": "assistant", "bot": "assistant", "model": "assistant", "system": "system", "developer": "system",
+    "tool": "tool", "function": "tool",
+}
+
+
+def role_of(speaker: str) -> str:
+    """The role a speaker's name stands for; any other name is a person."""
+    return _ROLE_NAMES.get(speaker.strip().casefold(), "user")
+
+
+def read_turns(raw: str, roles: Mapping[str, str] | None = None) -> list[Turn]:
+    """The turns of a dialog's text, in order, numbered from 1."""
+    known = roles or {}
+    first = {style: found.start() for style in (_OURS, _BOLD, _PLAIN) if (found := style.search(raw))}
+    if not first:
+        body = raw.strip()
+        return [Turn(1, "", "user", body, None, 0, len(raw))] if body else []
+    style = min(first, key=lambda style: first[style])
+    heads = list(style.finditer(raw))
+    turns = []
+    if raw[: heads[0].start()].strip():
+        turns.append(Turn(1, "", "other", raw[: heads[0].start()].strip(), None, 0, heads[0].start()))
+    for at, head in enumerate(heads):
+        stop = heads[at + 1].start() if at + 1 < len(heads) else len(raw)
+        said = raw[head.end() : stop].strip()
+        if style is _OURS:
+            said = re.sub(r"^\\(?=\\*### )", "", said, flags=re.MULTILINE)
+        speaker = head["speaker"].strip()
+        turns.append(Turn(len(turns) + 1, speaker, known.get(speaker, role_of(speaker)), said,
+                          head["ts"] or None, head.start(), stop))
+    return turns
+
+
+def read_messages(text: str) -> list[dict[str, Any]] | None:
+    """The messages in a JSON text: a list, an object that holds one, or an object a line, as transcripts are written.
+
+    None if the text is anything else: then it is the dialog itself.
+    """
+    opening = text.lstrip("\ufeff \t\r\n")[:1]
+    if opening not in ("[", "{"):
+        return None
+    import json
+
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            found = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except (ValueError, RecursionError):
+            return None
+    if isinstance(found, Mapping):
+        found = next((found[key] for key in ("messages", "turns", "dialog", "conversation") if key in found), [found])
+    if not isinstance(found, list):
+        return None
+    messages = [message for one in found if isinstance(one, Mapping) and (message := as_message(one))["content"]]
+    return messages or None
+
+
+def as_message(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A message of any common writing as role, name, content and ts; of a list of parts only the text is kept."""
+    inner = given["message"] if isinstance(given.get("message"), Mapping) else given
+    said = next((inner[key] for key in ("content", "text", "value", "message") if inner.get(key)), "")
+    if isinstance(said, list | tuple):
+        parts = [part if isinstance(part, str) else part.get("text", "") if isinstance(part, Mapping) else "" for part in said]
+        said = "\n\n".join(part for part in parts if isinstance(part, str) and part)
+    speaker = inner.get("name") or inner.get("speaker") or inner.get("author")
+    role = inner.get("role") or inner.get("from") or given.get("type") or "user"
+    return {"role": str(role), "name": speaker if isinstance(speaker, str) else None,
+            "content": said if isinstance(said, str) else "",
+            "ts": next((given[key] for key in ("ts", "timestamp", "time", "created_at") if given.get(key)), None)}
+
+
+def write_turns(messages: Iterable[Mapping[str, Any]]) -> tuple[str, dict[str, str]]:
+    """A list of messages as raw.md, and the roles that the speakers' names do not tell."""
+    blocks, roles = [], {}
+    for at, message in enumerate(messages):
+        if not isinstance(message, Mapping) or not isinstance(message.get("content"), str):
+            raise Invalid(f"message {at + 1} must be an object with role and content")
+        role = str(message.get("role", "user"))
+        speaker = " ".join(str(message.get("name") or role).replace("·", "-").split())[:80] or role
+        kind = role if role in ROLES else _ROLE_NAMES.get(role.casefold(), "other")
+        if role_of(speaker) != kind:
+            roles[speaker] = kind
+        when = message.get("ts") or message.get("timestamp")
+        stamp = f" · {zulu(parse_time(when, 'ts'))}" if when else ""
+        said = re.sub(r"^(?=\\*### )", r"\\", message["content"], flags=re.MULTILINE)
+        blocks.append(f"### {speaker}{stamp}\n\n{said}\n")
+    return "\n".join(blocks), roles

@@ -13,8 +13,9 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from strata.errors import Invalid
-from strata.model.dialog import Curation, Entry, Fact
+from strata.model.dialog import Entry, Fact
 from strata.model.ids import fact_id, normal
+from strata.model.shape import Shape, choice, mapping, number, strings, text
 from strata.model.times import parse_time, zulu
 
 # A subject has one of these at a time, so a newer object replaces the older one. The one table of its kind.
@@ -35,6 +36,18 @@ class Mention(NamedTuple):
     mark: str
     project: str | None
     fact: Fact
+
+
+class Curation(Shape):
+    """One line of a topic's curation.jsonl: what a person said about a fact."""
+
+    ts: str = text()
+    op: str = choice(("score", "correct"))
+    fact_id: str = text()
+    fact: tuple[str, ...] = strings(default=())
+    score: float | None = number(0, 10, default=None)
+    to: dict[str, Any] | None = mapping(default=None, sparse=True)
+    by: str = text(default="user")
 
 
 class Review(NamedTuple):

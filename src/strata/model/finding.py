@@ -1,8 +1,12 @@
-"""Finding: something in the home that wants a person's eye, with where and what to do. Change: what sync found."""
+"""What Strata tells a person besides its answers: a Finding, a Change, and lines of the logger `strata`.
+
+A finding is something in the home that wants a person's eye, with where and what to do; a change is what sync found.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import sys
+from typing import Any, NamedTuple
 
 
 class Finding(NamedTuple):
@@ -20,3 +24,24 @@ class Change(NamedTuple):
 
     what: str  # added, edited, moved, removed
     path: str
+
+
+class _Log:
+    """One line a verb. Where nobody has loaded Python's logging, nobody listens, and nothing is loaded."""
+
+    def debug(self, message: str, *values: Any) -> None:
+        self._tell("debug", message, *values)
+
+    def info(self, message: str, *values: Any) -> None:
+        self._tell("info", message, *values)
+
+    def warning(self, message: str, *values: Any) -> None:
+        self._tell("warning", message, *values)
+
+    def _tell(self, level: str, message: str, *values: Any) -> None:
+        logging = sys.modules.get("logging")
+        if logging is not None:
+            getattr(logging.getLogger("strata"), level)(message, *values)
+
+
+log = _Log()

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from strata.errors import Invalid
 from strata.model.ids import check_id, check_uuid
-from strata.model.link import NOTE_TYPES, Link
-from strata.model.record import Card, Origin, origin_fields
+from strata.model.record import NOTE_TYPES, Card, Link, Origin, origin_fields
 from strata.model.shape import Shape, choice, flag, number, part, parts, strings, text
 from strata.model.text import first_sentence
 from strata.model.times import parse_time

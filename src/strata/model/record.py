@@ -1,4 +1,8 @@
-"""What every record has, whatever its kind: an origin, usage, and a card by which the index knows it."""
+"""What every record has, whatever its kind: an origin, usage, links to others, and a card by which the index knows it.
+
+Three seeds have links. Each keeps its own word in its own files; one table says which words mean the same, which are each
+other's inverse and which read the same both ways. The index keeps both: the word as written and the canonical one.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from strata.model.link import Link
-from strata.model.shape import Shape, Value, choice, text
+from strata.errors import Invalid
+from strata.model.shape import Shape, Value, choice, mapping, number, text
 from strata.model.text import cut_passages
 
 TRUST = ("user", "agent", "outside")
@@ -37,6 +41,84 @@ class Usage(Value):
 
 
 UNUSED = Usage()
+
+
+class LinkType(NamedTuple):
+    """What a link's word means: its canonical word, how that reads from the far end, and how the word stands to both."""
+
+    canonical: str
+    inverse: str
+    inverted: bool = False  # the word points the other way
+    symmetric: bool = False  # it has no direction
+
+
+NOTE_TYPES = ("SOLVES", "CAUSES", "BUILDS_ON", "ALTERNATIVE_TO", "REQUIRES", "FOLLOWS", "RELATED_TO")
+CHUNK_TYPES = ("context_of", "follows", "related_to", "supports", "contradicts")
+WORK_TYPES = ("caused_by", "led_to", "related_to", "supersedes", "blocked_by")
+
+TYPES: dict[str, LinkType] = {
+    "SOLVES": LinkType("solves", "solved_by"),
+    "CAUSES": LinkType("led_to", "caused_by"),
+    "BUILDS_ON": LinkType("builds_on", "basis_of"),
+    "ALTERNATIVE_TO": LinkType("alternative_to", "alternative_to", symmetric=True),
+    "REQUIRES": LinkType("requires", "required_by"),
+    "FOLLOWS": LinkType("follows", "followed_by"),
+    "RELATED_TO": LinkType("related_to", "related_to", symmetric=True),
+    "context_of": LinkType("context_of", "has_context"),
+    "follows": LinkType("follows", "followed_by"),
+    "related_to": LinkType("related_to", "related_to", symmetric=True),
+    "supports": LinkType("supports", "supported_by"),
+    "contradicts": LinkType("contradicts", "contradicts", symmetric=True),
+    "caused_by": LinkType("led_to", "caused_by", inverted=True),
+    "led_to": LinkType("led_to", "caused_by"),
+    "supersedes": LinkType("supersedes", "superseded_by"),
+    "blocked_by": LinkType("blocked_by", "blocks"),
+    "mentions": LinkType("mentions", "mentioned_by"),  # a [[wikilink]] in a note's text
+    "merged_into": LinkType("merged_into", "merged_from"),
+    "pinned": LinkType("pinned", "pinned"),  # the person's own mark on a chunk, memo or work, in links.jsonl
+    "cites": LinkType("cites", "cited_by"),
+    "part_of": LinkType("part_of", "has_part"),
+}
+
+
+def check_type(word: str, allowed: tuple[str, ...] | None = None) -> str:
+    """The link type as its seed writes it; a known word in the wrong case is forgiven."""
+    options = allowed or tuple(TYPES)
+    for candidate in (word, word.upper(), word.lower()):
+        if candidate in options:
+            return candidate
+    raise Invalid(f"unknown link type {word!r}", f"use one of {', '.join(options)}")
+
+
+def reads_as(word: str, *, outgoing: bool) -> str:
+    """The link's word seen from one of its ends."""
+    meaning = TYPES.get(word)
+    if meaning is None:
+        return word if outgoing else f"{word} (from)"
+    return meaning.canonical if outgoing != meaning.inverted else meaning.inverse
+
+
+class Link(Shape):
+    """One edge as its truth states it."""
+
+    source: str = text()
+    type: str = text()
+    target: str = text()
+    strength: float | None = number(0, 1, default=None)
+    context: str | None = text(default=None)
+    created: float | None = number(default=None)
+    edge_id: str | None = text(default=None)
+    origin: dict[str, str] | None = mapping(default=None, sparse=True)
+
+    def canonical(self) -> tuple[str, str, str]:
+        """(from, word, to) in the canonical direction, equal for two ways of saying the same."""
+        meaning = TYPES.get(self.type)
+        if meaning is None:
+            return self.source, self.type, self.target
+        ends = (self.target, self.source) if meaning.inverted else (self.source, self.target)
+        if meaning.symmetric:
+            ends = (min(ends), max(ends))
+        return ends[0], meaning.canonical, ends[1]
 
 
 class Passage(NamedTuple):

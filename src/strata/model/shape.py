@@ -29,31 +29,31 @@ def _kind(value: object) -> str:
 
 
 class Field:
-    """What a class says about one of its fields."""
+    """What a class says about one of its fields. Where the default is None, None is taken and not checked."""
 
     __slots__ = ("check", "default", "sparse")
 
     def __init__(self, check: Check | None, default: Any, sparse: bool) -> None:
         self.check, self.default, self.sparse = check, default, sparse
 
-
-def _field(check: Check, default: Any = _MISSING, *, sparse: bool = False) -> Any:
-    return Field(check, default, sparse)
+    def read(self, value: Any, where: str) -> Any:
+        """The value as the field keeps it; `Invalid` says what is wrong with it."""
+        if self.check is None or (value is None and self.default is None):
+            return value
+        return self.check(value, where)
 
 
 def text(*, default: Any = _MISSING, sparse: bool = False, filled: bool = False) -> Any:
     """A string; `filled` refuses white space only, `sparse` leaves the key out of files while it is None."""
 
     def check(value: Any, where: str) -> Any:
-        if value is None and default is None:
-            return None
         if not isinstance(value, str):
             raise Invalid(f"{where} must be text, not {_kind(value)}")
         if filled and not value.strip():
             raise Invalid(f"{where} must not be empty")
         return value
 
-    return _field(check, default, sparse=sparse)
+    return Field(check, default, sparse)
 
 
 def choice(options: Iterable[str], *, default: Any = _MISSING, sparse: bool = False) -> Any:
@@ -61,21 +61,17 @@ def choice(options: Iterable[str], *, default: Any = _MISSING, sparse: bool = Fa
     allowed = tuple(options)
 
     def check(value: Any, where: str) -> Any:
-        if value is None and default is None:
-            return None
         if not isinstance(value, str) or value not in allowed:
             raise Invalid(f"{where} must be one of {', '.join(allowed)}; got {value!r}")
         return value
 
-    return _field(check, default, sparse=sparse)
+    return Field(check, default, sparse)
 
 
 def number(low: float | None = None, high: float | None = None, *, default: Any = _MISSING, sparse: bool = False) -> Any:
     """A finite number within bounds; what was an integer stays one, so that files keep their bytes."""
 
     def check(value: Any, where: str) -> Any:
-        if value is None and default is None:
-            return None
         if isinstance(value, bool) or not isinstance(value, _NUMBERS):
             raise Invalid(f"{where} must be a number, not {_kind(value)}")
         if not -LARGEST <= value <= LARGEST:  # infinities and what is not a number among them
@@ -85,15 +81,13 @@ def number(low: float | None = None, high: float | None = None, *, default: Any 
             raise Invalid(f"{where} must be {bounds}; got {value:g}")
         return value
 
-    return _field(check, default, sparse=sparse)
+    return Field(check, default, sparse)
 
 
 def integer(low: int | None = None, high: int | None = None, *, default: Any = _MISSING, sparse: bool = False) -> Any:
     """A whole number; 3.0 is taken as 3."""
 
     def check(value: Any, where: str) -> Any:
-        if value is None and default is None:
-            return None
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
@@ -102,20 +96,18 @@ def integer(low: int | None = None, high: int | None = None, *, default: Any = _
             raise Invalid(f"{where} is out of range: {value:.3g}")
         return value
 
-    return _field(check, default, sparse=sparse)
+    return Field(check, default, sparse)
 
 
 def flag(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     """True or false, and nothing that merely looks like it."""
 
     def check(value: Any, where: str) -> Any:
-        if value is None and default is None:
-            return None
         if not isinstance(value, bool):
             raise Invalid(f"{where} must be true or false, not {_kind(value)}")
         return value
 
-    return _field(check, default, sparse=sparse)
+    return Field(check, default, sparse)
 
 
 def read_strings(value: Any, where: str) -> tuple[str, ...]:
@@ -134,10 +126,7 @@ def read_strings(value: Any, where: str) -> tuple[str, ...]:
 def strings(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     """A list of strings."""
 
-    def check(value: Any, where: str) -> Any:
-        return None if value is None and default is None else read_strings(value, where)
-
-    return _field(check, default, sparse=sparse)
+    return Field(read_strings, default, sparse)
 
 
 def one_or_many(*, default: None = None) -> Any:
@@ -149,35 +138,31 @@ def one_or_many(*, default: None = None) -> Any:
         found = read_strings(value, where)
         return found[0] if len(found) == 1 else found or None
 
-    return _field(check, default, sparse=True)
+    return Field(check, default, True)
 
 
 def part(shape: type[S], *, default: Any = _MISSING, sparse: bool = False) -> Any:
     """Another shape inside this one."""
 
     def check(value: Any, where: str) -> Any:
-        if value is None and default is None:
-            return None
         if value is None and default is not _MISSING:
             return shape.from_dict({}, where)
         return value if isinstance(value, shape) else shape.from_dict(value, where)
 
-    return _field(check, default, sparse=sparse)
+    return Field(check, default, sparse)
 
 
 def parts(shape: type[S], *, default: Any = _MISSING, sparse: bool = False) -> Any:
     """A list of shapes."""
 
     def check(value: Any, where: str) -> Any:
-        if value is None and default is None:
-            return None
         if not isinstance(value, list | tuple):
             raise Invalid(f"{where} must be a list, not {_kind(value)}")
         return tuple(
             item if isinstance(item, shape) else shape.from_dict(item, f"{where}[{at}]") for at, item in enumerate(value)
         )
 
-    return _field(check, default, sparse=sparse)
+    return Field(check, default, sparse)
 
 
 def anything(*, default: Any = _MISSING, sparse: bool = False) -> Any:
@@ -189,13 +174,11 @@ def mapping(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     """An object of any keys."""
 
     def check(value: Any, where: str) -> Any:
-        if value is None and default is None:
-            return None
         if not isinstance(value, Mapping):
             raise Invalid(f"{where} must be an object, not {_kind(value)}")
         return value
 
-    return _field(check, default, sparse=sparse)
+    return Field(check, default, sparse)
 
 
 def plain(value: Any) -> Any:
@@ -211,10 +194,10 @@ def plain(value: Any) -> Any:
 
 def _stands(name: str, field: Field) -> bool:
     """Whether a field that is left out has its default just as it is written down."""
-    if field.default is _MISSING or field.check is None:
-        return field.default is not _MISSING
+    if field.default is _MISSING:
+        return False
     try:
-        return field.check(field.default, name) is field.default
+        return field.read(field.default, name) is field.default
     except Invalid:
         return False
 
@@ -252,16 +235,16 @@ class Value:
         checks = self._checks
         if checks:
             for name, value in given.items():
-                if name in checks:
+                if name in checks and (value is not None or fields[name].default is not None):
                     own[name] = checks[name](value, name)
         if len(own) != len(fields) or own.keys() != fields.keys():
             for name in own.keys() - fields.keys():
                 raise TypeError(f"{type(self).__name__} has no {name}")
             for name in fields.keys() - own.keys():
                 field = fields[name]
-                if field.default is _MISSING or field.check is None:
+                if field.default is _MISSING:
                     raise TypeError(f"{type(self).__name__} needs {name}")
-                own[name] = field.check(field.default, name)
+                own[name] = field.read(field.default, name)
         self.check()
 
     def check(self) -> None:

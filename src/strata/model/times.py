@@ -70,12 +70,6 @@ def month(seconds: float) -> str:
     return utc(seconds).strftime("%Y-%m")
 
 
-def check_time(value: Any, where: str) -> Any:
-    """Accept a time as its file wrote it, and refuse what is none."""
-    parse_time(value, where)
-    return value
-
-
 def age(seconds: float) -> str:
     """How long ago, as a person says it: 5 minutes, 3 days."""
     for unit, size in (("year", 31_557_600), ("month", 2_629_800), ("week", 604_800), ("day", 86_400), ("hour", 3600),

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from strata.errors import Invalid
 from strata.model.ids import check_agent_id, check_prefixed
-from strata.model.link import WORK_TYPES, Link
-from strata.model.record import Card, Origin, Usage, origin_fields
+from strata.model.record import WORK_TYPES, Card, Link, Origin, Usage, origin_fields
 from strata.model.shape import (
     NOTHING,
     Shape,

@@ -1,8 +1,7 @@
-"""A work at one of the five depths, as data and as text, so that an agent can peek cheaply before it loads everything.
+"""A work as text at one of the five depths, so that an agent can peek cheaply before it loads everything.
 
-summary ⊂ outcome ⊂ reasoning ⊂ full ⊂ complete: as data each depth holds every key of the one before, as text each
-depth begins with the text of the one before. Nothing is cut to a size; whoever delivers the text counts its tokens.
-This module knows nothing of recall, budgets or files.
+summary ⊂ outcome ⊂ reasoning ⊂ full ⊂ complete: each depth begins with the text of the one before. Nothing is cut to a
+size; whoever delivers the text counts its tokens. This module knows nothing of recall, budgets or files.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from strata.errors import Invalid
-from strata.model.record import DEPTHS
+from strata.model.record import DEPTHS, WORK_TYPES
 from strata.model.shape import plain
 from strata.model.times import zulu
 from strata.model.work import Action, Work
@@ -19,35 +18,10 @@ from strata.model.work import Action, Work
 RAW_DIFFS = ("diff", "diff_hash")  # the detail keys that only `complete` shows
 
 
-def check_depth(depth: str) -> str:
-    """One of the five words."""
+def render(work: Work, depth: str) -> str:
+    """The work as far as a depth shows it, one line a thought."""
     if depth not in DEPTHS:
         raise Invalid(f"depth must be one of {', '.join(DEPTHS)}; got {depth!r}")
-    return depth
-
-
-def at_depth(work: Work, depth: str) -> dict[str, Any]:
-    """The part of the work that a depth shows, in the shape of the whole: intent.goal stays at ["intent"]["goal"]."""
-    check_depth(depth)
-    if depth == "complete":
-        return work.to_dict()
-    if depth == "full":
-        everything = work.to_dict()
-        for action in everything["actions"]:
-            for key in RAW_DIFFS:
-                action["details"].pop(key, None)
-        return everything
-    shown: dict[str, Any] = {"intent": {"goal": work.intent.goal}, "outcome": {"summary": work.outcome.summary}}
-    if depth in ("outcome", "reasoning"):
-        shown["outcome"] = work.outcome.to_dict()
-    if depth == "reasoning":
-        shown["reasoning"] = work.reasoning.to_dict()
-    return shown
-
-
-def render(work: Work, depth: str) -> str:
-    """The same as text, one line a thought."""
-    check_depth(depth)
     layers = (_summary, _outcome, _reasoning, _everything, _raw)
     return "\n".join(line for layer in layers[: DEPTHS.index(depth) + 1] for line in layer(work) if line)
 
@@ -92,12 +66,12 @@ def _everything(work: Work) -> Iterator[str]:
     yield from _list("Patterns", seen.patterns_noticed)
     yield from _list("Anomalies", seen.anomalies)
     yield from _list("Did", (_step(action) for action in work.actions))
-    for word in ("caused_by", "led_to", "related_to", "supersedes", "blocked_by"):
+    for word in WORK_TYPES:
         targets = work.links.targets(word)
         yield f"{word}: {', '.join(targets)}" if targets else ""
     yield f"Tags: {', '.join(work.tags)}" if work.tags else ""
     yield f"Importance {work.importance:g}" + (f", session {work.session_id}" if work.session_id else "")
-    yield _rest(work.intent.extra) or ""
+    yield _rest(work.intent.extra)
     yield _rest(seen.extra)
 
 

@@ -10,8 +10,7 @@ from typing import Any
 
 from strata.errors import Invalid
 from strata.home import Home
-from strata.model.filter import Filter
-from strata.model.hit import Recall
+from strata.model.recall import Filter, Recall
 from strata.model.record import DEPTHS
 from strata.recall.deliver import deliver
 from strata.recall.finding import Found, find

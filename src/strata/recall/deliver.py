@@ -15,7 +15,7 @@ from strata.home import Home
 from strata.index import read, search
 from strata.index.read import Row
 from strata.index.search import Passage
-from strata.model.hit import Hit
+from strata.model.recall import Hit
 from strata.model.record import DEPTHS
 from strata.model.shape import plain
 from strata.model.text import first_sentence, fold

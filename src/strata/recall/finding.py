@@ -17,7 +17,7 @@ from strata.index import search
 from strata.index.search import Passage
 from strata.meaning import Sense, sense
 from strata.model.decay import DAY, LAMBDA, usage_factor, weight
-from strata.model.filter import Filter
+from strata.model.recall import Filter
 from strata.recall.candidates import SEEDS, SEEDS_A_HIT, among, best_by_words, gather, look_up, merged, with_neighbours
 from strata.recall.dates import mentions_time
 from strata.recall.question import Question, read_question

@@ -15,7 +15,7 @@ from strata.derive.wisdom import MADE_BY, build_wisdom, split_eras
 from strata.errors import Invalid, NotFound, Provider
 from strata.files import codec, paths
 from strata.home import Home
-from strata.model.link import WORK_TYPES
+from strata.model.record import WORK_TYPES
 from strata.model.work import Chapter, Wisdom
 from strata.verbs.finding import fetch, locate
 from strata.verbs.notes import derived_id

@@ -15,8 +15,8 @@ from strata.errors import Damaged, Invalid, NotFound, Provider
 from strata.home import Home
 from strata.index import read
 from strata.index.read import Row
-from strata.model.link import NOTE_TYPES, check_type
 from strata.model.note import Edge, Note, Relation
+from strata.model.record import NOTE_TYPES, check_type
 from strata.model.text import searchable
 from strata.model.times import zulu
 from strata.verbs.finding import fetch, locate, related

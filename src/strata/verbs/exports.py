@@ -16,7 +16,7 @@ from strata.files import codec, paths
 from strata.files.jsonform import write_object
 from strata.files.markdown import edge_fields, note_fields
 from strata.home import Home
-from strata.model.link import CHUNK_TYPES
+from strata.model.record import CHUNK_TYPES
 from strata.model.times import offset
 from strata.sync import Progress
 

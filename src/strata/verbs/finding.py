@@ -8,9 +8,8 @@ from strata.errors import Invalid, NotFound
 from strata.home import Home
 from strata.index import read
 from strata.index.read import Row
-from strata.model.filter import Filter
-from strata.model.hit import Hit
 from strata.model.ids import check_id
+from strata.model.recall import Filter, Hit
 from strata.model.record import DEPTHS
 from strata.model.shape import plain
 

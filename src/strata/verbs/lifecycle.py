@@ -9,7 +9,7 @@ from strata.files import codec, paths
 from strata.home import Home
 from strata.index import read
 from strata.index.read import Row
-from strata.model.link import Link
+from strata.model.record import Link
 from strata.verbs.finding import fetch, locate
 from strata.verbs.links import mirror, standing, write_line
 

@@ -13,8 +13,8 @@ from strata.files import ledger, paths
 from strata.home import Home
 from strata.index import read
 from strata.index.read import Row
-from strata.model.link import CHUNK_TYPES, NOTE_TYPES, WORK_TYPES, Link, check_type
 from strata.model.note import Edge
+from strata.model.record import CHUNK_TYPES, NOTE_TYPES, WORK_TYPES, Link, check_type
 from strata.model.times import offset, zulu
 from strata.verbs.edges import mend
 from strata.verbs.finding import locate

@@ -15,8 +15,7 @@ from strata.errors import Conflict, Damaged, Invalid, NeedsConfirmation, NotFoun
 from strata.files import codec, ledger
 from strata.home import Home
 from strata.index import read
-from strata.model.memo import Memo
-from strata.model.memo_name import check_name
+from strata.model.memo import Memo, check_name
 from strata.model.shape import Value, read_strings
 from strata.model.times import minute, parse_time, zulu
 from strata.verbs.notes import check_text

@@ -16,8 +16,8 @@ from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read
 from strata.model.ids import slug
-from strata.model.link import Link
 from strata.model.note import PROCEDURE_ONLY, Edge, Note, Relation
+from strata.model.record import Link
 from strata.model.shape import plain
 from strata.model.text import fold
 from strata.model.times import offset

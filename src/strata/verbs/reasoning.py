@@ -20,10 +20,10 @@ from strata.errors import Invalid, NotFound, Provider
 from strata.home import Home
 from strata.index import read
 from strata.model.chunk import TYPES
-from strata.model.fence import fence
-from strata.model.filter import Filter, make_filter
+from strata.model.recall import Filter, make_filter
 from strata.model.record import KINDS
 from strata.model.shape import Value
+from strata.model.text import fence
 from strata.recall.answer import recall
 from strata.recall.depth import body
 from strata.verbs.finding import fetch, locate

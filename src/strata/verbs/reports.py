@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from strata.derive import core as core_page
-from strata.derive import reflection as reflection_page
+from strata.derive import front_pages as core_page
+from strata.derive import front_pages as reflection_page
 from strata.derive.similar import (
     InsightProposal,
     MergeProposal,

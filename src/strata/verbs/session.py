@@ -15,10 +15,10 @@ from strata.files import codec
 from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read
-from strata.model import log
-from strata.model.filter import Filter
+from strata.model.finding import log
 from strata.model.ids import slug
 from strata.model.memo import Memo
+from strata.model.recall import Filter
 from strata.model.shape import Value
 from strata.model.text import first_sentence
 from strata.model.times import day
@@ -292,7 +292,7 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
 
 
 def _turns(text: str | Sequence[Mapping[str, Any]]) -> list[Turn]:
-    from strata.model.turns import read_turns, write_turns
+    from strata.model.dialog import read_turns, write_turns
 
     raw, roles = (text, None) if isinstance(text, str) else write_turns(text)
     return read_turns(raw, roles)

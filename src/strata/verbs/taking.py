@@ -14,8 +14,7 @@ from strata.errors import Conflict, Invalid, NotFound
 from strata.files import codec, ledger, paths
 from strata.files.jsonform import read_object, write_object
 from strata.home import Home
-from strata.model.link import Link
-from strata.model.record import Origin
+from strata.model.record import Link, Origin
 from strata.verbs.links import standing, write_line
 
 OUTSIDE = "outside"

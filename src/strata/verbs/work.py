@@ -14,7 +14,7 @@ from strata.errors import Conflict, Invalid, NotFound
 from strata.home import Home
 from strata.index import read
 from strata.model.ids import check_agent_id, check_prefixed
-from strata.model.link import WORK_TYPES
+from strata.model.record import WORK_TYPES
 from strata.model.shape import Shape, plain, read_strings
 from strata.model.times import parse_time
 from strata.model.work import Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks

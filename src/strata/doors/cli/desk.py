@@ -90,7 +90,7 @@ class Desk:
     def say(self, text: str) -> None:
         """Text for a person; on a terminal, what could act on it is shown escaped."""
         if self.tty:
-            from strata.model.fence import visible
+            from strata.model.text import visible
 
             text = visible(text)
         if text:
@@ -125,7 +125,7 @@ class Desk:
         from rich.table import Table
         from rich.text import Text
 
-        from strata.model.fence import visible
+        from strata.model.text import visible
 
         table = Table(box=None, header_style="bold", pad_edge=False)
         for name in columns:

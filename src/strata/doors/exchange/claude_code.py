@@ -15,8 +15,7 @@ from strata.doors.exchange.bundle import Bundle
 from strata.doors.exchange.items import Dialog, Finding, Found, Turn, stamp, words
 from strata.doors.exchange.jsontext import each_line, first_objects
 from strata.errors import Invalid
-from strata.model.fence import unfence
-from strata.model.text import first_sentence
+from strata.model.text import first_sentence, unfence
 
 SOURCE = "claude-code"
 _UNSPOKEN = ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage", "isVisibleInTranscriptOnly")

@@ -1,27 +1,98 @@
-"""REFLECTION.md: themes, patterns across projects, what is used most, insights and merges (seed 004).
+"""The notes' front pages (seed 004): CORE.md, what stands strongest, and REFLECTION.md, what the notes have in common.
 
-Everything is counted from the notes' own tags and uses; nothing is guessed, no model is asked. What a project is, the
-caller says (configuration). Equal inputs give equal bytes; `fingerprint` says whether inputs changed since the last
-reflection, and `without_stamp` compares two pages.
+CORE.md is read at the start of a session: five sections by type, the strongest first, at most fifteen each, 12,000 bytes
+in all (about 3,000 tokens); every line cites its file. What scores below 0.2 stays out, and so does what came from outside
+and nobody reviewed. REFLECTION.md is counted from the notes' own tags and uses: themes, patterns across projects, what is
+used most, insights and merges; nothing is guessed, no model is asked. What a project is, the caller says. Equal inputs
+give equal bytes; when a page is written is not decided here, but `fingerprint` and `without_stamp` say whether to.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from strata.derive.core import link_to, one_line
-from strata.model.decay import Standing
+from strata.model.decay import SHOWN, Standing, status
 
-HEADING = "# Reflection Summary (auto-generated)"
+CORE_HEADING = "# Memory Core (auto-generated)"
+SECTIONS = {
+    "Critical Solutions": ("solution",),
+    "Active Decisions": ("decision",),
+    "Key Fixes": ("fix",),
+    "Configurations": ("configuration",),
+    "Patterns & Workflows": ("code_pattern", "workflow", "procedure", "insight"),
+}
+CAP = 15
+BUDGET = 12_000  # bytes, so that scripts of several bytes a sign keep to about 3,000 tokens as well
+TAGS_SIGNS = 120
+STAMP = "> Last updated: "
+_SPECIAL = re.compile(r"([\\\[\]])")
+_UNSAFE = {sign: f"%{ord(sign):02X}" for sign in " ()<>%\n\r\t"}
+_PASSING = (STAMP, "Last reflection: ", "Total reflections: ")  # what a new page says of itself alone
+REFLECTION_HEADING = "# Reflection Summary (auto-generated)"
 THEMES, EXAMPLES, PATTERNS, MOST_ACCESSED, INSIGHTS = 8, 3, 50, 10, 10
 TITLE_SIGNS, PREVIEW_SIGNS = 40, 80
 TAGS_OF_A_NOTE = 50  # pairs grow with the square; what one note says beyond this is no theme
 RECURRING = 2  # one note alone is no theme
+
+
+def build_core(notes: Iterable[Standing], *, date: str) -> str:
+    """The page as of a date (YYYY-MM-DD)."""
+    everything = list(notes)
+    active = sum(status(note.score) == "Active" for note in everything)
+    counts = f"Active memories: {active}/{len(everything)}"
+    head = f"{CORE_HEADING}\n{STAMP}{date} | {counts} | Next refresh: daily (systemd timer)\n"
+    chosen = {name: _strongest(everything, types) for name, types in SECTIONS.items()}
+    return _fit(head, chosen)
+
+
+def _strongest(notes: Sequence[Standing], types: Sequence[str]) -> list[Standing]:
+    """A section's notes, strongest first; of equals the more important, then the newer.
+
+    Nothing from outside enters the prompt on its own; a person's pin is the review.
+    """
+    fitting = [note for note in notes if note.type in types and note.score >= SHOWN
+               and (note.trust != "outside" or note.pinned)]
+    return sorted(fitting, key=lambda note: (-note.score, -note.importance, -note.created, note.id))[:CAP]
+
+
+def _fit(head: str, chosen: dict[str, list[Standing]]) -> str:
+    """The page within the budget: while it is too long, the weakest note of all gives way."""
+    lines = {note.id: _line(note) for notes in chosen.values() for note in notes}
+    size = len(_page(head, chosen, lines).encode())
+    weakest = sorted((note for notes in chosen.values() for note in notes), key=lambda note: (note.score, note.id))
+    dropped: set[str] = set()
+    for note in weakest:
+        if size <= BUDGET:
+            break
+        dropped.add(note.id)
+        size -= len(lines[note.id].encode()) + 1
+    kept = {name: [note for note in notes if note.id not in dropped] for name, notes in chosen.items()}
+    return _page(head, kept, lines)
+
+
+def _page(head: str, chosen: dict[str, list[Standing]], lines: dict[str, str]) -> str:
+    sections = ["\n".join([f"## {name}", *(lines[note.id] for note in notes)]) for name, notes in chosen.items()]
+    return head + "".join(f"\n{section}\n" for section in sections)
+
+
+def _line(note: Standing) -> str:
+    tags, room = [], TAGS_SIGNS
+    for tag in note.tags:
+        shown = one_line(tag, TAGS_SIGNS)
+        room -= len(shown) + 2
+        if room < 0:
+            break
+        tags.append(shown)
+    return f"- {link_to(note.title, note.path)}" + (f" ({', '.join(tags)})" if tags else "")
+
+
+# Reflection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +182,7 @@ def build_reflection(found: Reflection, *, date: str, last: str, total: int) -> 
     if found.patterns_left_out:
         patterns.append(f"- and {found.patterns_left_out} more tags")
     blocks = [
-        [HEADING, f"> Last updated: {date} | Last reflection: {last} | Total reflections: {total}"],
+        [REFLECTION_HEADING, f"{STAMP}{date} | Last reflection: {last} | Total reflections: {total}"],
         ["## Themes", "Top tag co-occurrences revealing recurring themes:", "", *map(_theme_line, found.themes)],
         ["## Cross-Project Patterns", "Tags that span multiple projects:", "", *patterns],
         ["## Most Accessed", "Top 10 memories by access count:", "",
@@ -138,11 +209,6 @@ def _insight_line(note: Standing) -> str:
     return f"- {link_to(note.title, note.path)}" + (f" - {preview}" if preview else "")
 
 
-def without_stamp(page: str) -> str:
-    """The page without its line of dates and counts, by which two pages are compared."""
-    return "\n".join(line for line in page.split("\n") if not line.startswith("> Last updated: "))
-
-
 def fingerprint(notes: Iterable[Standing], *, projects: Collection[str] = (), merges: int = 0) -> str:
     """One hash of everything a reflection looks at; scores, which change by the day alone, are not part of it."""
     digest = hashlib.sha256(json.dumps([sorted(projects), merges]).encode())
@@ -151,3 +217,32 @@ def fingerprint(notes: Iterable[Standing], *, projects: Collection[str] = (), me
                 note.usage.count, note.usage.last, note.preview]
         digest.update(json.dumps(seen, ensure_ascii=False).encode(errors="surrogatepass"))
     return digest.hexdigest()
+
+
+# Both pages
+
+
+def without_stamp(page: str) -> str:
+    """The page without the date of its making and the count of reflections, by which two pages are compared."""
+    lines = page.split("\n")
+    return "\n".join(_lasting(line) if line.startswith(STAMP) else line for line in lines)
+
+
+def _lasting(stamp: str) -> str:
+    return " | ".join(part for part in stamp.split(" | ") if not part.startswith(_PASSING))
+
+
+def one_line(text: str, limit: int | None = None, ending: str = "...") -> str:
+    """White space collapsed; longer than `limit` signs, cut and ended with `ending`."""
+    if limit is None:
+        return " ".join(text.split())
+    line = " ".join(text[: limit * 20].split())  # enough for the cut, whatever the length of the text
+    if len(line) <= limit:
+        return line
+    return line[:limit].rstrip() + ending
+
+
+def link_to(title: str, path: str, limit: int = 200) -> str:
+    """[title](path): brackets in the title are escaped, signs that would end the address are percent-encoded."""
+    label = _SPECIAL.sub(r"\\\1", one_line(title, limit))
+    return f"[{label}]({''.join(_UNSAFE.get(sign, sign) for sign in path)})"

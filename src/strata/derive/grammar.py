@@ -1,8 +1,10 @@
-"""What the verb of a clause says, and in which sense.
+"""Who a clause is about, and what its verb says of them in which sense.
 
-From the words after a subject: helpers, adverbs, then the verb itself, worded as it follows a name. Denial, hedging,
-guessing, advice and verbs of thinking and courtesy are no statement; a prohibition and a rule are. Each step moves
-forward only. The words come from a Language; nothing here knows a type, a date or a confidence.
+The subject is found from the clause's first words: the speaker, the one spoken to, somebody's somebody, a name, a thing; or
+the speaker left out, as chat does. A pronoun whose person is not known is nobody. Then come helpers, adverbs and the verb
+itself, worded as it follows a name. Denial, hedging, guessing, advice and verbs of thinking and courtesy are no statement;
+a prohibition and a rule are. The words come from a Language, the persons from a Speech; nothing here knows a type, a date
+or a confidence.
 """
 
 from __future__ import annotations
@@ -10,9 +12,29 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from strata.derive.language import Language, Role
-from strata.derive.subject import Subject
 
+Who = Literal["speaker", "group", "implied", "other", "owned", "named", "thing"]
 Mode = Literal["present", "past", "perfect", "progressive", "future", "copula", "was", "must", "limit", "wish", "ability"]
+LONGEST_SUBJECT = 6  # words
+
+
+class Speech(NamedTuple):
+    """Who speaks to whom, and which words are names in this dialog."""
+
+    speaker: str
+    other: str | None
+    names: frozenset[str]
+    instructing: bool = False  # a person speaking to an assistant
+
+
+class Subject(NamedTuple):
+    """Whom a clause is about; `stop` is where its verb group begins."""
+
+    name: str
+    who: Who
+    stop: int
+    slot: str = ""  # what is somebody's favourite, when that is what the clause is about
+    plural: bool = False
 
 
 class Verb(NamedTuple):
@@ -22,6 +44,140 @@ class Verb(NamedTuple):
     base: str
     mode: Mode
     stop: int
+
+
+def opening(words: list[str], low: list[str], speech: Speech, language: Language) -> int:
+    """How many words at the start only greet, agree or call a name."""
+    index = 0
+    other = (speech.other or "").casefold()
+    calls = {other, other[:3], other[:4]} if other else set()
+    while index < len(words):
+        phrase = language.filler_phrases.match(" ".join(low[index:index + 6]))
+        if phrase is not None:
+            index += max(1, len(phrase.group().split()))
+        elif low[index] in language.standing:
+            break
+        elif low[index] in language.fillers or low[index] in ",!." or language.is_adverb(low[index]):
+            index += 1
+        elif words[index][:1].isupper() and low[index + 1:index + 2] == [","]:
+            index += 2
+        elif index and low[index] in calls:
+            index += 1
+        else:
+            break
+    return index
+
+
+def find_subject(words: list[str], low: list[str], speech: Speech, language: Language) -> Subject | None:
+    """Who the clause is about, if its first words say so."""
+    if not low:
+        return None
+    if low[0] in language.first:
+        return Subject(speech.speaker, "group" if low[0] in language.group else "speaker", 1)
+    for at in range(1, min(len(low) - 1, LONGEST_SUBJECT)):
+        if low[at] in language.list_words and low[at + 1] in language.first:
+            return Subject(speech.speaker, "group", at + 2)
+        if low[at] in language.auxiliaries or low[at] == ",":
+            break
+    if low[0] in language.second:
+        return Subject(speech.other, "other", 1) if speech.other else None
+    if low[0].split("'")[0] in language.third or low[0] in language.nobody:
+        return None
+    if low[0] in language.possessive_first:
+        return _owned(words, low, speech, language)
+    return _named(words, low, speech, language) or _implied(low, speech, language)
+
+
+def _owned(words: list[str], low: list[str], speech: Speech, language: Language) -> Subject | None:
+    """ "My sister" is the speaker's sister; "my favorite tea is" says something of the speaker."""
+    stop = _noun_end(low, 2, language)
+    if stop is None or any(word in language.third for word in low[1:stop]):
+        return None
+    noun = " ".join(words[1:stop])
+    slot = language.favourite.match(noun)
+    if slot is not None:
+        kind = noun[slot.end():].strip().casefold()
+        return Subject(speech.speaker, "speaker", stop, language.favourite_relation.format(kind)) if kind else None
+    if low[stop - 1] == language.name_word and stop == 2:
+        return Subject(speech.speaker, "speaker", stop, language.name_relation)
+    return Subject(f"{language.possessive.format(speech.speaker)} {noun}", "owned", stop,
+                   plural=bool(language.plural.search(low[stop - 1])))
+
+
+def _named(words: list[str], low: list[str], speech: Speech, language: Language) -> Subject | None:
+    """A name, or a thing with its article, or a bare noun before "must"."""
+    article = low[0] in language.articles
+    stop = _noun_end(low, 2 if article else 1, language)
+    if stop is None or low[stop - 1] in language.vague or (stop > 1 and low[stop - 1] in language.determiners) or any(
+            word in language.third or word in language.first or word in language.second_words for word in low[1:stop]):
+        return None
+    name, plural = " ".join(words[:stop]), bool(language.plural.search(low[stop - 1]))
+    if article:
+        past = low[0] in language.indefinite and language.is_form(low[stop], "past")
+        return None if past else Subject(name, "thing", stop, plural=plural)
+    if low[0] in language.determiners or low[0] in language.prepositions or low[0] in language.asks:
+        return None
+    role = language.auxiliaries.get(low[stop])
+    numbered = stop > 1 and low[1][:1].isdigit()
+    if words[0][:1].isupper() and (
+            numbered or low[0] in speech.names or not words[0].isalpha() or not words[0][1:].islower()):
+        return Subject(name, "named", stop, plural=low[stop] in language.with_name)
+    gerund = language.shows(low[0], "progressive")
+    if role in ("must", "should"):
+        return None if gerund else Subject(name, "thing", stop, plural=plural)
+    ruled = role == "be" and plural and stop + 1 < len(low) and not gerund and (
+        low[stop + 1] in language.negations or language.is_form(low[stop + 1], "participle"))
+    if ruled and low[0] not in language.stop_words:
+        return Subject(name, "thing", stop, plural=True)
+    acts = any(tense == "past" or base in language.lasting_kinds or base in language.thing_verbs or base in language.kinds
+               for base, tense in language.forms.get(low[stop], ()))
+    if stop == 1 and words[0][:1].isupper() and role is None and acts and not gerund \
+            and low[0] not in language.forms and low[0] not in language.stop_words:
+        return Subject(name, "named", stop)
+    return None
+
+
+def _noun_end(low: list[str], start: int, language: Language) -> int | None:
+    """Where the noun ends and a verb that can follow it begins; None when no verb is near."""
+    for at in range(start, min(len(low), LONGEST_SUBJECT + 1)):
+        word, before = low[at], low[at - 1]
+        if word in language.auxiliaries:
+            return at
+        if word == "," or word in language.first or word in language.second or word in language.asides:
+            return None
+        tenses = {tense for _, tense in language.forms.get(word, ())}
+        listed = before in language.list_words or before in language.prepositions or before in language.determiners
+        if not listed and ("third" in tenses or "past" in tenses):
+            return at
+        if not listed and "base" in tenses and language.plural.search(before):
+            return at
+        if word in language.adverbs and at + 1 < len(low) and (
+                low[at + 1] in language.auxiliaries or low[at + 1] in language.forms):
+            return at
+    return None
+
+
+def _implied(low: list[str], speech: Speech, language: Language) -> Subject | None:
+    """Chat drops its first word: "Went to the lake", "Gonna start a blog"."""
+    first, after = low[0], low[1] if len(low) > 1 else ""
+    tenses = {tense for _, tense in language.forms.get(first, ())}
+    role = language.auxiliaries.get(first)
+    carried_on = after in language.determiners or after in language.prepositions or after in language.possessive_first
+    finite = any(word in language.auxiliaries or language.is_form(word, "third") or language.is_form(word, "past")
+                 for word in low[1:])
+    doing = first == language.going or any(
+        tense == "progressive" and base in language.announced for base, tense in language.forms.get(first, ()))
+    slight = after in language.moods or after in language.unclear or after in language.object_first
+    strong = role is None and after and not slight and not language.is_adverb(after) \
+        and not any(pattern.search(first) for pattern, _ in language.suffixes)
+    dropped = "past" in tenses and "base" not in tenses and (role is None or role == "had") and (carried_on or strong)
+    been = next((word for word in low[1:] if not language.is_adverb(word)), "")
+    dropped = dropped or (role == "been" and (been == language.infinitive or any(
+        tense == "progressive" for _, tense in language.tenses(been))))
+    dropped = dropped or (doing and carried_on and not finite)
+    dropped = dropped or (first in language.feelings and after in language.prepositions)
+    dropped = dropped or (role == "can" and "".join(low[2:3]) in language.eager)
+    return Subject(speech.speaker, "implied", 0) if dropped else None
 
 
 def read_verb(low: list[str], subject: Subject, language: Language) -> Verb | None:
@@ -122,9 +278,6 @@ def _must(low: list[str], at: int, roles: list[Role], helper: str, subject: Subj
 def _modal(low: list[str], at: int, role: Role, helper: str, subject: Subject, language: Language) -> Verb | None:
     """What somebody will or can do."""
     word = low[at]
-    doing = [base for base, tense in language.tenses("".join(low[at + 1:at + 2])) if tense == "progressive"]
-    if word == language.be and role == "will" and doing and subject.who != "other":
-        return _spoken(low, at + 1, f"{helper} {word} {low[at + 1]}", doing[0], "future", language)
     if word in language.silent or word == language.be or word in language.stop_words:
         return None
     skilled = subject.who in ("speaker", "owned") and word in language.skills
@@ -174,8 +327,6 @@ def _plain(low: list[str], at: int, roles: list[Role], subject: Subject, languag
         if not word.isalpha() or (not verb and (word in language.stop_words or word in language.prepositions)) \
                 or word in language.first or language.shows(word, "progressive"):
             return None
-        if word not in language.forms and language.is_form("".join(low[at + 1:at + 2]), "base"):
-            return None  # an unknown word before a verb is a misspelt helper, not a verb
         third = word if subject.plural else language.after_name(word)
         return _spoken(low, at, third, word, "present", language)
     third_of = [base for base, tense in shown if tense == "third"]
@@ -189,11 +340,8 @@ def _spoken(low: list[str], at: int, relation: str, base: str, mode: Mode, langu
 def _chain(low: list[str], at: int, relation: str, base: str, mode: Mode, language: Language) -> Verb | None:
     """Take a second verb into the relation where the first only leads to it: plans to adopt."""
     second = at + 2
-    if low[at + 1:at + 2] == [language.infinitive] and base in language.chains and second < len(low):
-        while second < len(low) - 1 and language.is_adverb(low[second]):
-            second += 1
-        if language.is_form(low[second], "base") and second < len(low) - 1:
-            if low[second] in language.silent:
-                return None
-            return Verb(f"{relation} {language.infinitive} {low[second]}", base, mode, second + 1)
+    if low[at + 1:second] == [language.infinitive] and base in language.chains and second < len(low) - 1 \
+            and language.is_form(low[second], "base"):
+        silent = low[second] in language.silent
+        return None if silent else Verb(f"{relation} {language.infinitive} {low[second]}", base, mode, second + 1)
     return Verb(relation, base, mode, at + 1)
