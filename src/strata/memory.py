@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from strata import config as configuration
+from strata import verbs
 from strata.files.disk import DiskTree
 from strata.home import Home
 from strata.index.store import Index
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
     from strata.model.work import Agent, Chapter, Work
     from strata.sync import Progress
     from strata.upkeep import Report
-    from strata.verbs.cold import Move
     from strata.verbs.memos import Garden
     from strata.verbs.reports import Reflected
     from strata.verbs.session import Brief, Ended
+    from strata.verbs.work import Move
 
 
 def _new_id() -> str:
@@ -86,160 +87,105 @@ class Memory(Reader):
     # Writing
 
     def init(self) -> list[str]:
-        from strata.verbs.opening import init
-
-        return init(self.home)
+        return verbs.tending.init(self.home)
 
     def remember(self, text: str, **more: Any) -> Sequence[Chunk]:
         """Cut a text into chunks and keep them (conversation_id=, tags=, type=, confidence=, created=, source=, key=)."""
-        from strata.verbs.chunks import remember
-
-        return remember(self.home, text, **more)
+        return verbs.chunks.remember(self.home, text, **more)
 
     def note(self, title: str, text: str = "", **more: Any) -> Note:
-        from strata.verbs.notes import note
-
-        return note(self.home, title, text, **more)
+        return verbs.notes.note(self.home, title, text, **more)
 
     def memo(self, name: str, text: str, **more: Any) -> Memo:
-        from strata.verbs.memos import memo
-
-        return memo(self.home, name, text, **more)
+        return verbs.memos.memo(self.home, name, text, **more)
 
     def log(self, dialog: Any, topic: str | None = None, **more: Any) -> Entry:
         """Keep a dialog (text, path or messages) and draw its facts; `ask` is a model to ask instead of the configured one."""
-        from strata.verbs.dialogs import log
-
-        return log(self.home, dialog, topic, providers=self.providers, **more)
+        return verbs.dialogs.log(self.home, dialog, topic, providers=self.providers, **more)
 
     def review(self, fact: str, *args: Any, **more: Any) -> Fact:
         """A person's word on a fact: score=0…10 or None, correct={"object": "…"}."""
-        from strata.verbs.dialogs import review
-
-        return review(self.home, fact, *args, **more)
+        return verbs.dialogs.review(self.home, fact, *args, **more)
 
     def record(self, work: Mapping[str, Any] | None = None, **fields: Any) -> Work:
         """Keep one unit of work: the five layers, or their fields flat; goal, task_type, success and summary are enough."""
-        from strata.verbs.work import record
-
-        return record(self.home, work, **fields)
+        return verbs.work.record(self.home, work, **fields)
 
     def agent(self, id: str | None = None, **more: Any) -> Agent:
         """Register an agent (type=, parent=, project=, metadata=), or get the one that is registered."""
-        from strata.verbs.work import register
-
-        return register(self.home, id, **more)
+        return verbs.work.register(self.home, id, **more)
 
     def chapter(self, works: Sequence[str], **more: Any) -> Chapter:
         """Make a chapter of these works by hand."""
-        from strata.verbs.chapters import make_chapter
-
-        return make_chapter(self.home, works, **more)
+        return verbs.chapters.make_chapter(self.home, works, **more)
 
     def edit(self, id: str, *, expect: str | None = None, **changes: Any) -> Any:
-        from strata.verbs.editing import edit
-
-        return edit(self.home, id, changes, expect)
+        return verbs.editing.edit(self.home, id, changes, expect)
 
     def link(self, source: str, type: str, target: str, **more: Any) -> Link:
-        from strata.verbs.links import link
-
-        return link(self.home, source, type, target, **more)
+        return verbs.links.link(self.home, source, type, target, **more)
 
     def unlink(self, source: str, type: str, target: str) -> None:
-        from strata.verbs.links import unlink
-
-        unlink(self.home, source, type, target)
+        verbs.links.unlink(self.home, source, type, target)
 
     def pin(self, id: str) -> str:
-        from strata.verbs.lifecycle import pin
-
-        return pin(self.home, id)
+        return verbs.editing.pin(self.home, id)
 
     def unpin(self, id: str) -> str:
-        from strata.verbs.lifecycle import unpin
-
-        return unpin(self.home, id)
+        return verbs.editing.unpin(self.home, id)
 
     def forget(self, id: str, *, purge: bool = False) -> Any:
-        from strata.verbs import lifecycle
-        from strata.verbs import purge as purging
-
-        return purging.purge(self.home, id) if purge else lifecycle.forget(self.home, id)
+        return verbs.purge.purge(self.home, id) if purge else verbs.editing.forget(self.home, id)
 
     def restore(self, id: str) -> Any:
-        from strata.verbs.lifecycle import restore
-
-        return restore(self.home, id)
+        return verbs.editing.restore(self.home, id)
 
     def episode(self, heading: str, *, type: str = "diary", tags: Sequence[str] = (), summary: str = "") -> None:
-        from strata.verbs.notes import episode
-
-        episode(self.home, heading, type=type, tags=tags, summary=summary)
+        verbs.notes.episode(self.home, heading, type=type, tags=tags, summary=summary)
 
     def diary(self, date: str | None = None) -> Sequence[Mapping[str, Any]]:
         """A day's episodes; today's by default."""
-        from strata.verbs.notes import read_diary
-
-        return read_diary(self.home, date)
+        return verbs.notes.read_diary(self.home, date)
 
     def merge(self, keep: str, absorb: str) -> Note:
-        from strata.verbs.merging import merge
-
-        return merge(self.home, keep, absorb)
+        return verbs.merging.merge(self.home, keep, absorb)
 
     def unmerge(self, absorbed: str) -> Note:
-        from strata.verbs.merging import unmerge
-
-        return unmerge(self.home, absorbed)
+        return verbs.merging.unmerge(self.home, absorbed)
 
     # A session
 
     def brief(self, context: str = "", *, budget: int = 2000, **more: Any) -> Brief:
         """What to know at the start of a session, within a budget of tokens; no use is counted."""
-        from strata.verbs.session import brief
-
-        return brief(self.home, context, budget=budget, providers=self.providers, **more)
+        return verbs.session.brief(self.home, context, budget=budget, providers=self.providers, **more)
 
     def hud(self, **gauges: Any) -> str:
         """The LiveHud; past=, present= and future= are kept for the session."""
-        from strata.verbs.session import hud
-
-        return hud(self.home, **gauges)
+        return verbs.session.hud(self.home, **gauges)
 
     def end(self, text: str | Sequence[Mapping[str, Any]] = "", **more: Any) -> Ended:
         """Keep as memos what the session taught."""
-        from strata.verbs.session import end
-
-        return end(self.home, text, **more)
+        return verbs.session.end(self.home, text, **more)
 
     # Tending
 
     def garden(self, *, apply: bool = False, archive: bool = False, undo: bool = False) -> Garden:
         """What to supersede and consolidate among memos; applied, or taken back, only by a person."""
-        from strata.verbs.memos import garden
-
-        return garden(self.home, apply=apply, archive=archive, undo=undo)
+        return verbs.memos.garden(self.home, apply=apply, archive=archive, undo=undo)
 
     def cold(self, *, days: float = 180, uses: int = 1, apply: bool = False) -> Sequence[Move]:
         """Which works go to cold storage or come back from it; only `apply` moves them."""
-        from strata.verbs.cold import store_cold
-
-        return store_cold(self.home, days=days, uses=uses, apply=apply)
+        return verbs.work.store_cold(self.home, days=days, uses=uses, apply=apply)
 
     def sync(self, *, accept_removals: bool = False, progress: Progress | None = None) -> Sequence[Change]:
         """Compare the files with the index and bring the index up to them."""
         return self.home.sweep(accept_removals=accept_removals, progress=progress)
 
     def reindex(self, progress: Progress | None = None) -> dict[str, Any]:
-        from strata.verbs.exports import reindex
-
-        return reindex(self.home, progress)
+        return verbs.exports.reindex(self.home, progress)
 
     def check(self, *, secrets: bool = False) -> Sequence[Finding]:
-        from strata.verbs.checking import check
-
-        return check(self.home, secrets=secrets)
+        return verbs.tending.check(self.home, secrets=secrets)
 
     def upkeep(self, progress: Progress | None = None) -> Report:
         from strata.upkeep import run
@@ -248,54 +194,36 @@ class Memory(Reader):
 
     def build_topic(self, topic: str, ask: Any = None) -> Topic:
         """Build a topic's memory from its entries and reviews."""
-        from strata.verbs.topics import build_topic, model_of
-
-        return build_topic(self.home, topic, model_of(self.home, ask, self.providers))
+        return verbs.topics.build_topic(self.home, topic, verbs.topics.model_of(self.home, ask, self.providers))
 
     def build_global(self) -> GlobalMemory:
         """Build the front page from the topic memories."""
-        from strata.verbs.topics import build_global
-
-        return build_global(self.home)
+        return verbs.topics.build_global(self.home)
 
     def decay(self) -> Sequence[tuple[Any, ...]]:
         """Score every note and write _state.json: (id, uses, last use, score) of each."""
-        from strata.verbs.decay import decay
-
-        return decay(self.home)
+        return verbs.reports.decay(self.home)
 
     def embed(self, progress: Progress | None = None, tell: Callable[[str], None] | None = None) -> dict[str, Any]:
         """Bring the vectors up to the records and write _embeddings.json; `tell` hears what is sent where."""
-        from strata.verbs.embedding import embed
-
-        return embed(self.home, providers=self.providers, progress=progress, tell=tell)
+        return verbs.exports.embed(self.home, providers=self.providers, progress=progress, tell=tell)
 
     def core(self) -> str:
-        from strata.verbs.reports import core
-
-        return core(self.home)
+        return verbs.reports.core(self.home)
 
     def reflection(self) -> str:
-        from strata.verbs.reports import reflection
-
-        return reflection(self.home)
+        return verbs.reports.reflection(self.home)
 
     def reflect(self, *, apply: bool = False) -> Reflected:
-        from strata.verbs.reports import reflect
-
-        return reflect(self.home, apply=apply)
+        return verbs.reports.reflect(self.home, apply=apply)
 
     def accept(self, proposal: str) -> Note:
         """Carry out one proposal of `reflect`, named by its key."""
-        from strata.verbs.reports import accept
-
-        return accept(self.home, proposal)
+        return verbs.reports.accept(self.home, proposal)
 
     def show(self, page: str) -> str:
         """CORE.md, REFLECTION.md or GLOBAL_MEMORY.md as it stands."""
-        from strata.verbs.reports import show
-
-        return show(self.home, page)
+        return verbs.reports.show(self.home, page)
 
 
 def open(path: str | os.PathLike[str] | None = None, **more: Any) -> Memory:

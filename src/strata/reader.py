@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from strata import verbs
 from strata.model.recall import make_filter
 
 if TYPE_CHECKING:
@@ -31,131 +32,81 @@ class Reader:
                       providers=self.providers)
 
     def get(self, id: str, depth: str = "full") -> Hit:
-        from strata.verbs.finding import get
-
-        return get(self.home, id, depth)
+        return verbs.finding.get(self.home, id, depth)
 
     def list(self, *, limit: int | None = 50, offset: int = 0, **filters: Any) -> tuple[list[dict[str, Any]], int]:
-        from strata.verbs.finding import listing
-
-        return listing(self.home, make_filter(**filters), limit=limit, offset=offset)
+        return verbs.finding.listing(self.home, make_filter(**filters), limit=limit, offset=offset)
 
     def related(self, id: str, depth: int = 1) -> Sequence[Mapping[str, Any]]:
-        from strata.verbs.finding import related
-
-        return related(self.home, id, depth)
+        return verbs.finding.related(self.home, id, depth)
 
     def tags(self) -> Sequence[Mapping[str, Any]]:
-        from strata.verbs.finding import tags
-
-        return tags(self.home)
+        return verbs.finding.tags(self.home)
 
     def tags_near(self, tag: str, limit: int = 10) -> Sequence[TagScore]:
-        from strata.verbs.edges import tags_near
-
-        return tags_near(self.home, tag, limit)
+        return verbs.edges.tags_near(self.home, tag, limit)
 
     def tags_for(self, text_or_id: str, limit: int = 8) -> Sequence[TagScore]:
-        from strata.verbs.edges import tags_for
-
-        return tags_for(self.home, text_or_id, limit)
+        return verbs.edges.tags_for(self.home, text_or_id, limit)
 
     def edges(self, query: str | None = None, **filters: Any) -> tuple[Sequence[Mapping[str, Any]], int]:
-        from strata.verbs.edges import edges
-
-        return edges(self.home, query, **filters)
+        return verbs.edges.edges(self.home, query, **filters)
 
     def suggest_edges(self, note: str) -> Sequence[EdgeProposal]:
-        from strata.verbs.edges import suggest_edges
-
-        return suggest_edges(self.home, note)
+        return verbs.edges.suggest_edges(self.home, note)
 
     def graph(self, id: str | None = None, *, depth: int = 1, format: str = "mermaid", kind: Sequence[str] = ("note",)) -> str:
-        from strata.verbs.edges import graph
-
-        return graph(self.home, id, depth=depth, format=format, kind=kind)
+        return verbs.edges.graph(self.home, id, depth=depth, format=format, kind=kind)
 
     def stats(self) -> dict[str, Any]:
-        from strata.verbs.finding import stats
-
-        return stats(self.home)
+        return verbs.finding.stats(self.home)
 
     def trace(self, id: str, direction: str = "both", max_depth: int = 10) -> Sequence[Mapping[str, Any]]:
         """What caused a record and what it led to, as a tree in reading order."""
-        from strata.verbs.work import trace
-
-        return trace(self.home, id, direction, max_depth)
+        return verbs.finding.trace(self.home, id, direction, max_depth)
 
     def check_file(self, path: str, *, plan: str = "", again: bool = False, project: str | None = None) -> FileNotices:
         """What is worth knowing before touching a file; `plan` says what is about to be done."""
-        from strata.verbs.offering import check_file
-
-        return check_file(self.home, path, plan=plan, again=again, project=project)
+        return verbs.offering.check_file(self.home, path, plan=plan, again=again, project=project)
 
     def check_intent(self, goal: str, task_type: str | None = None) -> Sequence[Notice]:
         """Earlier works with much the same aim."""
-        from strata.verbs.offering import check_intent
-
-        return check_intent(self.home, goal, task_type)
+        return verbs.offering.check_intent(self.home, goal, task_type)
 
     def unfinished(self, project: str | None = None) -> Sequence[Notice]:
         """Failures that nothing made good yet, and steps still to take."""
-        from strata.verbs.offering import unfinished
-
-        return unfinished(self.home, project)
+        return verbs.offering.unfinished(self.home, project)
 
     def agents(self, project: str | None = None) -> Sequence[Mapping[str, Any]]:
-        from strata.verbs.work import agents
-
-        return agents(self.home, project)
+        return verbs.work.agents(self.home, project)
 
     def resume(self, agent: str | None = None, session: str | None = None) -> Mapping[str, Any]:
         """Take up an agent's latest session, or the one named."""
-        from strata.verbs.work import resume
-
-        return resume(self.home, agent, session)
+        return verbs.work.resume(self.home, agent, session)
 
     def facts(self, topic: str | None = None, **chosen: Any) -> Sequence[Fact]:
-        from strata.verbs.dialogs import facts
-
-        return facts(self.home, topic, **chosen)
+        return verbs.dialogs.facts(self.home, topic, **chosen)
 
     def topics(self) -> Sequence[Mapping[str, Any]]:
-        from strata.verbs.dialogs import topics
-
-        return topics(self.home)
+        return verbs.dialogs.topics(self.home)
 
     def global_memory(self) -> GlobalMemory:
-        from strata.verbs.dialogs import global_memory
-
-        return global_memory(self.home)
+        return verbs.dialogs.global_memory(self.home)
 
     def chapters(self, project: str | None = None, origin: str | None = None) -> Sequence[Chapter]:
-        from strata.verbs.chapters import chapters
-
-        return chapters(self.home, project, origin)
+        return verbs.chapters.chapters(self.home, project, origin)
 
     def wisdom(self, project: str | None = None) -> Sequence[Wisdom]:
-        from strata.verbs.chapters import wisdom
-
-        return wisdom(self.home, project)
+        return verbs.chapters.wisdom(self.home, project)
 
     def sql(self, query: str) -> dict[str, Any]:
         """One SELECT against the index, which holds seed 003's tables."""
-        from strata.verbs.finding import sql
-
-        return sql(self.home, query)
+        return verbs.finding.sql(self.home, query)
 
     def reason(self, question: str = "", **more: Any) -> Reasoning:
         """Synthesis, comparison, pattern or gap (way=) over chunks (filters as in recall), with no model."""
-        from strata.verbs.reasoning import reason
-
-        return reason(self.home, question, providers=self.providers, **more)
+        return verbs.reasoning.reason(self.home, question, providers=self.providers, **more)
 
     def explore(self, question: str, *, ask: Callable[[str], Any] | None = None, **bounds: Any) -> Explored:
         """A model answers by searching, reading and following links within bounds; without one, the best evidence."""
-        from strata.verbs.reasoning import explore
-
-        return explore(self.home, question, ask=ask, providers=self.providers, **bounds)
-
-    # A session
+        return verbs.reasoning.explore(self.home, question, ask=ask, providers=self.providers, **bounds)

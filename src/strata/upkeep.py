@@ -12,10 +12,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from importlib import import_module
 from typing import Any
 
-from strata import __version__
+from strata import __version__, verbs
 from strata.errors import Conflict, Damaged, Invalid, Provider
 from strata.files.paths import EXPORTS
 from strata.home import Home
@@ -52,13 +51,13 @@ RUNGS = (
     Rung(name="global", call="topics:global_rung"),
     Rung(name="chapters", call="chapters:climb"),
     Rung(name="wisdom", call="chapters:climb_wisdom"),
-    Rung(name="cold", call="cold:rung"),
-    Rung(name="decay", call="decay:rung", reads=("note",), files=("_state.json",), usage=True, daily=True),
+    Rung(name="cold", call="work:cold_rung"),
+    Rung(name="decay", call="reports:decay_rung", reads=("note",), files=("_state.json",), usage=True, daily=True),
     Rung(name="core", call="reports:core_rung", reads=("note",), files=("CORE.md",), usage=True, daily=True),
     Rung(name="reflection", call="reports:reflection_rung", reads=("note", "episode"), files=("REFLECTION.md",), usage=True),
-    Rung(name="exports", call="exports:rung", reads=("chunk", "note", "edge"), files=EXPORTS),
-    Rung(name="garden", call="memos:proposal_lines", reads=("memo",), proposes=True),
-    Rung(name="embeddings", call="embedding:rung", reads=KINDS, files=("_embeddings.json",), daily=True),
+    Rung(name="exports", call="exports:write_exports", reads=("chunk", "note", "edge"), files=EXPORTS),
+    Rung(name="garden", call="memos:garden_rung", reads=("memo",), proposes=True),
+    Rung(name="embeddings", call="exports:embed_rung", reads=KINDS, files=("_embeddings.json",), daily=True),
     Rung(name="commit", call="tending:commit"),
 )
 
@@ -91,7 +90,7 @@ def run(home: Home, progress: Progress | None = None, providers: Any = None) -> 
             continue
         module, function = rung.call.split(":")
         try:
-            lines = getattr(import_module(f"strata.verbs.{module}"), function)(home, providers)
+            lines = getattr(getattr(verbs, module), function)(home, providers)
         except (Provider, Conflict, Damaged, Invalid) as error:
             failed[rung.name] = str(error)
             continue

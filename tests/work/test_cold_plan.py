@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from strata.errors import Invalid
-from strata.verbs.cold import Shelved, cold_path, plan_moves, warm_path
+from strata.verbs.work import Shelved, cold_path, plan_moves, warm_path
 
 DAY = 86_400.0
 NOW = 1000 * DAY

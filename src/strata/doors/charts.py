@@ -135,7 +135,7 @@ def _links(mem: Memory, known: Mapping[str, int], as_of: float | None) -> list[t
 
 def health(mem: Memory) -> dict[str, Any]:
     """The decay histogram and growth by month."""
-    from strata.verbs.decay import standings
+    from strata.verbs.reports import standings
 
     notes = standings(mem.home)
     bins, statuses, pinned = [0] * BINS, dict.fromkeys(STATUSES, 0), 0
@@ -180,7 +180,7 @@ def usage(mem: Memory) -> dict[str, Any]:
 
 def standing(mem: Memory, row: read.Row) -> dict[str, Any] | None:
     """How strongly a record still stands."""
-    from strata.verbs.decay import explain_decay
+    from strata.verbs.reports import explain_decay
 
     try:
         _, found = explain_decay(mem.home, row.id)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from strata.errors import Conflict, Invalid, NotFound, StrataError
-from strata.verbs import pages
+from strata.verbs import notes as pages
 
 if TYPE_CHECKING:
     from strata.home import Loaded

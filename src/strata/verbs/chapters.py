@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from strata import verbs
 from strata.derive.chapters import PAUSE, Member, close, find_groups, tell, write_chapter
 from strata.derive.wisdom import MADE_BY, build_wisdom, split_eras
 from strata.errors import Invalid, NotFound, Provider
@@ -171,24 +172,19 @@ def _in_words(home: Home, built: Any, ask: Ask | None, lower: Sequence[Any]) -> 
     if ask is None or known is not None:
         return built if known is None else known
     from strata.derive import asking
-    from strata.verbs.topics import maker_of
 
     ways: dict[str, tuple[Any, Any]] = {"chapter": (asking.chapter_prompt, asking.retell_chapter),
                                         "wisdom": (asking.wisdom_prompt, asking.retell_wisdom)}
     question, retell = ways[built.kind]
     try:
-        return retell(built, ask(question(lower)), maker_of(ask))
+        return retell(built, ask(question(lower)), verbs.topics.maker_of(ask))
     except (Provider, Invalid) as error:
         home.notices.append(f"{built.id} is told by the rules: {error}")
         return built
 
 
 def _model(home: Home, providers: Any) -> Ask | None:
-    if providers is None and not home.config.chat_model:
-        return None
-    from strata.verbs.topics import model_of
-
-    return model_of(home, None, providers)
+    return verbs.topics.model_of(home, None, providers) if providers is not None or home.config.chat_model else None
 
 
 def _retold(home: Home, built: Any) -> Any:

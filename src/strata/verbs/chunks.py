@@ -21,8 +21,7 @@ from strata.derive.chunks import (
     find_predecessor,
     find_related,
 )
-from strata.errors import Conflict, Damaged, Invalid, NotFound
-from strata.files import codec
+from strata.errors import Conflict, Invalid
 from strata.home import Home
 from strata.index import read
 from strata.model.chunk import Chunk, ChunkLinks, ChunkMetadata, check_size
@@ -30,6 +29,7 @@ from strata.model.ids import chunk_id, derived_uuid
 from strata.model.shape import read_strings
 from strata.model.text import first_sentence, fold
 from strata.model.times import parse_time, zulu
+from strata.verbs.finding import each
 
 LOOKED_AT = 100  # of each tag's newest records; a rarer tag is seen whole
 _NEWEST_WITH_TAG = "SELECT * FROM (SELECT record FROM tags WHERE tag = ? ORDER BY record DESC LIMIT ?)"
@@ -155,10 +155,7 @@ def _marks(home: Home, text: str, pieces: Sequence[Piece], key: str | None) -> l
 
 def _refuse_other(home: Home, key: str, text: str, mark: dict[str, Any], conversation: str) -> None:
     """A key stands for one text in one conversation."""
-    for unit, in home.db.execute(_KEYED, (mark["key"],)).fetchall():
-        chunk = _read(home, unit)
-        if chunk is None:
-            continue
+    for _, chunk in each(home, [unit for unit, in home.db.execute(_KEYED, (mark["key"],))]):
         cut = chunk.metadata.extra.get("cut")
         same = cut["of"] == mark["cut"]["of"] if cut and "cut" in mark else not cut and chunk.content == text
         if not same or chunk.conversation_id != conversation:
@@ -167,20 +164,9 @@ def _refuse_other(home: Home, key: str, text: str, mark: dict[str, Any], convers
 
 def _alike(home: Home, content: str, cut: dict[str, Any] | None, conversation: str) -> Chunk | None:
     """The chunk of this conversation that holds the very piece already, as the same part of the same text."""
-    for unit, in home.db.execute(_ALIKE, (fold(first_sentence(content)), conversation, content)).fetchall():
-        chunk = _read(home, unit)
-        if chunk and chunk.content == content and chunk.metadata.extra.get("cut") == cut:
-            return chunk
-    return None
-
-
-def _read(home: Home, unit: str) -> Chunk | None:
-    """The chunk of a file; one that is gone or broken is no answer."""
-    try:
-        found = codec.read_unit(home.tree, unit)[0][0]
-    except (Damaged, NotFound):
-        return None
-    return found if isinstance(found, Chunk) else None
+    rows = home.db.execute(_ALIKE, (fold(first_sentence(content)), conversation, content)).fetchall()
+    return next((chunk for _, chunk in each(home, [unit for unit, in rows])
+                 if chunk.content == content and chunk.metadata.extra.get("cut") == cut), None)
 
 
 def _link(home: Home, chunks: Sequence[Chunk], before: Sequence[Chunk | None] = ()) -> list[Chunk]:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from strata import verbs
 from strata.errors import Conflict, Invalid, NotFound
 from strata.files import codec, ledger, paths
 from strata.files.jsonform import write_object
@@ -37,6 +38,7 @@ from strata.model.shape import read_strings
 from strata.model.text import searchable
 from strata.model.times import parse_time, zulu
 from strata.providers.chat import Ask
+from strata.verbs.finding import locate
 
 MOST_BYTES = 32 * 1024 * 1024
 PASSAGES_ASKED = 200  # of each word of a dialog, the latest, to see which topics know it
@@ -50,8 +52,6 @@ def log(
     key: str | None = None,
 ) -> Entry:
     """Keep a dialog: text, a file's path, or a list of messages. The same key again returns the same entry."""
-    from strata.verbs.topics import enrich, model_of
-
     raw, roles = read_dialog(dialog)
     turns = read_turns(raw, roles)
     _warn_of_secrets(home, raw)
@@ -67,12 +67,12 @@ def log(
         conversation_id=conversation_id, roles=roles or None, tags=read_strings(tags, "tags") or None,  # type: ignore[arg-type]
         origin=home.origin(agent=agent, project=project, session=session))
     entry = Entry(meta=meta, raw=raw, turns=turns)
-    model = model_of(home, ask, providers)
+    model = verbs.topics.model_of(home, ask, providers)
     with home.tree.lock():
         if known and (same := _kept_before(home, known, raw)):
             return same
         entry, files = _keep(home, entry, indexed=model is not None or known is not None)
-    done = enrich(home, entry, model, files)
+    done = verbs.topics.enrich(home, entry, model, files)
     home.audit("logged", entry, fingerprint(raw.encode()), meta.origin)
     return done
 
@@ -221,8 +221,6 @@ def fact_record(home: Home, row: Row) -> Fact:
 
 def review(home: Home, fact: str, score: Any = _ASIS, correct: Mapping[str, Any] | None = None) -> Fact:
     """A person's word on a fact: a score from 0 (never show) to 10, None to take it back, or how it should read."""
-    from strata.verbs.finding import locate
-
     row = locate(home, fact)
     if row.kind != "fact":
         raise Invalid(f"{row.id} is a {row.kind}, not a fact", "see: strata facts")
@@ -252,21 +250,19 @@ def _corrected(fact: Fact, changes: Mapping[str, Any]) -> Fact:
 def facts(home: Home, topic: str | None = None, *, type: str | None = None, waiting: bool = False, current: bool = False,
           rejected: bool = False, as_of: Any = None) -> list[Fact]:
     """The facts of a topic, or of all; `waiting` are those nobody has scored yet, surest last; rejected ones are not shown."""
-    from strata.verbs.topics import names, read_by_rules, unread
-
     if type is not None and type not in FACT_TYPES:
         raise Invalid(f"no type {type!r}", f"use one of {', '.join(FACT_TYPES)}")
     home.ensure_fresh()
-    known = names(home)
+    known = verbs.topics.names(home)
     if topic is not None and topic not in known:
-        topic = topic if topic in known else slug(topic)
+        topic = slug(topic)
         if topic not in known:
             raise NotFound(f"no topic {topic!r}", "see: strata topics")
     day = None if as_of is None else parse_time(as_of, "as_of")
     found = [fact for name in ([topic] if topic else known) for fact in table.facts_of(home.db, name, day)]
-    for entry in unread(home, topic) if not waiting and day is None else ():
+    for entry in verbs.topics.unread(home, topic) if not waiting and day is None else ():
         found += [fact.replace(id=fact.id_in(entry.topic), topic=entry.topic, extra={"unsaved": True})
-                  for fact in read_by_rules(home, entry).facts]
+                  for fact in verbs.topics.read_by_rules(home, entry).facts]
     found = [fact for fact in found if (rejected or fact.user_fact_score != 0) and type in (None, fact.type)
              and not ((current or waiting) and fact.superseded_by) and not (waiting and fact.user_fact_score is not None)]
     return sorted(found, key=lambda fact: fact.confidence) if waiting else found
@@ -274,15 +270,13 @@ def facts(home: Home, topic: str | None = None, *, type: str | None = None, wait
 
 def topics(home: Home) -> list[dict[str, Any]]:
     """Every topic: how much it holds, when it was last spoken of, and its summary if it has been built."""
-    from strata.verbs.topics import read_topic
-
     home.ensure_fresh()
     rows = home.db.execute(
         "SELECT topic, sum(kind = 'entry'), sum(kind = 'fact' AND NOT sunk), max(CASE kind WHEN 'entry' THEN created END) "
         "FROM records WHERE topic IS NOT NULL GROUP BY topic HAVING sum(kind = 'entry') ORDER BY 4 DESC, topic").fetchall()
     found = []
     for name, entries, count, last in rows:
-        built = read_topic(home, name)
+        built = verbs.topics.read_topic(home, name)
         found.append({"topic": name, "entries": entries, "facts": count, "last_entry_ts": zulu(last),
                       "summary": built.state.summary if built else None,
                       "built": built is not None and built.entry_count == entries})

@@ -1,31 +1,39 @@
-"""`edit`: change a record of any kind that is written by people and agents. What is built is not edited."""
+"""What is done to a record that is there: edit, pin and unpin, forget and restore. What is built is not edited.
+
+Forgetting moves a file aside and rewrites no other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from strata.errors import Conflict, Invalid
-from strata.files import paths
-from strata.home import Home, Loaded
+from strata import verbs
+from strata.errors import Conflict, Invalid, NotFound
+from strata.files import codec, paths
+from strata.home import Home
+from strata.index import read
+from strata.index.read import Row
+from strata.model.record import Link
 from strata.model.shape import read_strings
 from strata.model.times import offset
-from strata.verbs.finding import locate
+from strata.verbs.finding import fetch, locate
 
-BUILT = {"topic": "topics are built from entries; review their facts instead",
-         "global": "the global memory is built from topics", "episode": "the diary is append-only",
-         "entry": "entries are append-only; log another one", "fact": "facts are corrected with: strata review"}
+NOT_EDITED = {"topic": "topics are built from entries; review their facts instead",
+              "global": "the global memory is built from topics", "episode": "the diary is append-only",
+              "entry": "entries are append-only; log another one", "fact": "facts are corrected with: strata review"}
 FIXED = {"id": "", "kind": "", "created": "", "created_at": "", "updated": "", "updated_at": "", "extra": "",
          "origin": "who wrote a record is set by the door it came through", "pinned": "use: strata pin, strata unpin",
          "relations": "use: strata link, strata unlink", "metadata": "give its fields by name"}
 _CHUNK_METADATA = ("confidence", "conversation_id", "source")
+BUILT = ("topic", "global")
 
 
 def edit(home: Home, handle: str, changes: Mapping[str, Any], expect: str | None = None) -> Any:
     """Change fields of a record; `expect` is the fingerprint of what the caller read."""
     row = locate(home, handle)
-    if row.kind in BUILT:
-        raise Invalid(f"a {row.kind} is not edited", BUILT[row.kind])
+    if row.kind in NOT_EDITED:
+        raise Invalid(f"a {row.kind} is not edited", NOT_EDITED[row.kind])
     loaded = home.load(row.id)
     if expect is not None and expect != loaded.hash:
         raise Conflict(f"{loaded.path} was changed by somebody else meanwhile", "read it again; nothing was overwritten")
@@ -34,9 +42,11 @@ def edit(home: Home, handle: str, changes: Mapping[str, Any], expect: str | None
         return new
     kept = home.change(loaded, new, verb="edited")
     if row.kind == "note" and loaded.path.startswith("graph/") and kept.type != loaded.record.type:
-        target = f"{paths.place(kept).rsplit('/', 1)[0]}/{loaded.path.rsplit('/', 1)[-1]}"
-        home.move(loaded.path, target, kept)
-    after_edit(home, loaded, kept)
+        home.move(loaded.path, own_place(kept, loaded.path), kept)
+    if row.kind == "note" and kept.title != loaded.record.title:
+        verbs.links.retitle(home, kept)
+    if row.kind == "edge":
+        verbs.links.mirror(home, kept)
     return kept
 
 
@@ -56,9 +66,7 @@ def revise(home: Home, record: Any, changes: dict[str, Any]) -> Any:
     if record.kind == "chunk":
         return _revise_chunk(record, changes)
     if record.kind == "work":
-        from strata.verbs.work import revise_work
-
-        return revise_work(home, record, changes)
+        return verbs.work.revise_work(home, record, changes)
     if record.kind == "chapter":  # what a person changed is that person's from now on
         changes = {"origin": "manual", "rule": None, **changes}
     return record.replace(**changes)
@@ -73,9 +81,7 @@ def _revise_linked(home: Home, record: Any, changes: dict[str, Any]) -> Any:
     if new == record:
         return record
     if record.kind == "note":
-        from strata.verbs.edges import true_relations
-
-        new = new.replace(relations=true_relations(home, new))
+        new = new.replace(relations=verbs.edges.true_relations(home, new))
     return new.replace(updated_at=offset(home.clock()))
 
 
@@ -104,13 +110,79 @@ def lay(before: Any, after: Any) -> Any:
     return after
 
 
-def after_edit(home: Home, loaded: Loaded, new: Any) -> None:
-    """What follows from an edit elsewhere: a note's new title stands in its edges, an edge's new words in its notes."""
-    if new.kind == "note" and new.title != loaded.record.title:
-        from strata.verbs.links import retitle
+# Forgetting and keeping
 
-        retitle(home, new)
-    if new.kind == "edge":
-        from strata.verbs.links import mirror
+def forget(home: Home, handle: str) -> str:
+    """Put a record into the archive; its links are hidden until it comes back."""
+    row = locate(home, handle, follow=False)
+    if row.kind in BUILT:
+        raise Invalid(f"a {row.kind} is built and would come back", "forget the entries it is built from")
+    if row.kind == "episode":
+        raise Invalid("the diary is append-only", "remove the block for good with: strata forget --purge ID")
+    if row.kind == "fact":
+        verbs.dialogs.review(home, row.id, score=0)
+    else:
+        home.put_away(fetch(home, row), files_of(home, row.unit))
+    return row.id
 
-        mirror(home, new)
+
+def files_of(home: Home, unit: str) -> list[str]:
+    """A unit's own files, as far as they are there: itself, or the parts of an entry's folder."""
+    return [path for path in (unit, *(f"{unit}/{part}" for part in paths.ENTRY_FILES)) if home.tree.look(path)]
+
+
+def restore(home: Home, record: str) -> Any:
+    """Bring a forgotten record back to where it was."""
+    found = read.archived(home.db, record)
+    if not found:
+        home.sweep()
+        found = read.archived(home.db, record)
+    if not found:
+        if read.find(home.db, record):
+            raise Invalid(f"{record} is not forgotten")
+        raise NotFound(f"nothing forgotten has the id {record!r}", "see: strata list --forgotten")
+    path = max((row[3] for row in found), key=lambda path: (path != paths.first_name(path), len(path), path))  # the latest
+    with home.tree.lock():
+        moved = []
+        was = codec.read_unit(home.tree, path)[0][0]
+        for one in files_of(home, path):
+            target = paths.restored(one, was)
+            home.tree.move(one, target)
+            moved += [one, target]
+        home.refresh(dict.fromkeys(paths.unit_of(one) for one in moved))
+        back = fetch(home, locate(home, record, follow=False))
+        home.audit("restored", back, "")
+    if back.kind == "edge":
+        verbs.links.mirror(home, back)
+    return back
+
+
+def pin(home: Home, handle: str) -> str:
+    """The human says: keep this. A note moves to the vault, a fact gets the full score, others get a mark."""
+    row = locate(home, handle)
+    if row.kind in BUILT or row.kind == "edge":
+        raise Invalid(f"a {row.kind} cannot be pinned", "pin the records it stands on")
+    return _set_pin(home, row, True)
+
+
+def unpin(home: Home, handle: str) -> str:
+    """Take the pin back."""
+    return _set_pin(home, locate(home, handle), False)
+
+
+def _set_pin(home: Home, row: Row, on: bool) -> str:
+    if row.kind == "fact":
+        verbs.dialogs.review(home, row.id, score=10 if on else None)
+    elif row.kind == "note":
+        if row.unit.startswith("vault/") != on:
+            loaded = home.load(row.id)
+            note = home.change(loaded, loaded.record, verb="adopted")  # an id that came from the file's place is written down first
+            home.move(row.unit, own_place(note.replace(pinned=on), row.unit), note)
+    elif bool(verbs.links.standing(home, row.id, "pinned", row.id)) != on:
+        verbs.links.write_line(home, "add" if on else "remove", Link(source=row.id, type="pinned", target=row.id))
+    return row.id
+
+
+def own_place(note: Any, path: str) -> str:
+    """Where a note's file belongs, under the name it was born with."""
+    return f"{paths.note_folder(note)}/{path.rsplit('/', 1)[-1]}"

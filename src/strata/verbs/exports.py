@@ -1,24 +1,37 @@
-"""`reindex`: the index once more, and the exports in their seeds' shapes.
+"""`reindex` and `embed`: the index and its vectors brought up to the records, and the exports in their seeds' shapes.
 
-index/metadata_index.json, tag_index.json and link_graph.json are seed 000's, _index.json is seed 004's. They are read by
-other tools only; Strata itself never asks them. A byte that would not change is not written.
+index/metadata_index.json, tag_index.json and link_graph.json are seed 000's, _index.json and _embeddings.json seed 004's.
+They are read by other tools only; Strata itself never asks them. A file of which only the stamp would change is not written.
+The built-in vector set is always kept. The configured embedder's own set is made here and in upkeep only, because its texts
+may leave this machine; what is sent where is said first. A set of a model no longer configured goes once the new one is whole.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
-from strata.errors import Damaged, NotFound
-from strata.files import codec, paths
+from strata.errors import Provider
+from strata.files import paths
 from strata.files.jsonform import write_object
 from strata.files.markdown import edge_fields, note_fields
 from strata.home import Home
+from strata.index import vectors
+from strata.index.vectors import VectorSet
+from strata.meaning import Progress, embedders_of, fill
 from strata.model.record import CHUNK_TYPES
 from strata.model.times import offset
-from strata.sync import Progress
+from strata.verbs.finding import bytes_of, each
+
+if TYPE_CHECKING:
+    from strata.providers.embedders import Embedder
+
+EMBEDDINGS = "_embeddings.json"
+DIGITS = 6
+_STAMP = re.compile(r'^  "updated": "[^"]*"', re.MULTILINE)
 
 
 def reindex(home: Home, progress: Progress | None = None) -> dict[str, Any]:
@@ -36,28 +49,24 @@ def reindex(home: Home, progress: Progress | None = None) -> dict[str, Any]:
     return {"records": home.db.execute("SELECT count(*) FROM records").fetchone()[0], "written": written}
 
 
-def rung(home: Home, _providers: Any = None) -> list[str]:
-    """Upkeep's part."""
-    return write_exports(home)
-
-
-def write_exports(home: Home) -> list[str]:
-    """The four files, each only if its content changed."""
+def write_exports(home: Home, _providers: Any = None) -> list[str]:
+    """The four files, each only if its content changed; also upkeep's part."""
     metadata, by_tag, graph = _chunk_exports(home)
     shapes = {"index/metadata_index.json": metadata, "index/tag_index.json": by_tag, "index/link_graph.json": graph,
               "_index.json": _note_export(home)}
-    return [path for path in paths.EXPORTS if write_stamped(home, path, shapes[path])]
+    return [path for path in paths.EXPORTS if build_stamped(home, path, write_object(shapes[path]).decode())]
 
 
-def write_stamped(home: Home, path: str, value: dict[str, Any]) -> bool:
-    """Write a derived object unless only its `updated` stamp would change."""
-    try:
-        before = json.loads(home.tree.read(path)[0])
-    except (NotFound, Damaged, ValueError):
-        before = None
-    if isinstance(before, dict) and {**before, "updated": None} == {**value, "updated": None}:
+def _bare(text: str) -> str:
+    return _STAMP.sub("", text, count=1)
+
+
+def build_stamped(home: Home, path: str, text: str, bare: Callable[[str], str] = _bare) -> bool:
+    """Write a derived file, unless only its stamp would change; `bare` is its text without that."""
+    before = bytes_of(home, path)
+    if before is not None and bare(before.decode(errors="replace")) == bare(text):
         return False
-    return home.build(path, write_object(value))
+    return home.build(path, text.encode(errors="surrogatepass"))
 
 
 def _chunk_exports(home: Home) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -75,13 +84,9 @@ def _chunk_exports(home: Home) -> tuple[dict[str, Any], dict[str, Any], dict[str
 
 
 def _each(home: Home, *kinds: str) -> Iterator[tuple[str, Any]]:
-    """(path, record) by id; a file that cannot be read now is check's business."""
-    marks = ",".join("?" * len(kinds))
-    for unit, in home.db.execute(f"SELECT unit FROM records WHERE kind IN ({marks}) ORDER BY id", kinds).fetchall():
-        try:
-            yield unit, codec.read_unit(home.tree, unit)[0][0]
-        except (Damaged, NotFound):
-            continue
+    """(path, record) by id."""
+    query = f"SELECT unit FROM records WHERE kind IN ({','.join('?' * len(kinds))}) ORDER BY id"
+    return each(home, [unit for unit, in home.db.execute(query, kinds)])
 
 
 def _note_export(home: Home) -> dict[str, Any]:
@@ -96,3 +101,82 @@ def _note_export(home: Home) -> dict[str, Any]:
             entries[record.id] = {key: fields[key] for key in mirrored} | {"path": unit,
                                                                            "relations": fields.get("relations", [])}
     return {"version": 2, "updated": offset(home.clock()), "count": len(entries), "edges": edges, "entries": entries}
+
+
+# Vectors
+
+def embed(home: Home, *, providers: Any = None, progress: Progress | None = None, tell: Callable[[str], None] | None = None
+          ) -> dict[str, Any]:
+    """Embed every passage that lacks a vector; what each set holds now, and what went wrong."""
+    home.ensure_fresh()
+    notices: list[str] = []
+    sets, whole = [], list[VectorSet]()
+    wanted = _wanted(embedders_of(home.config, providers, notices))
+    for embedder in wanted:
+        held, made = _fill(home, embedder, notices, progress, tell)
+        left = vectors.count_missing(home.db, held)
+        sets.append({"provider": embedder.name, "model": embedder.model, "dimension": held.dimension if held else None,
+                     "embedded": made, "missing": left})
+        if held and not left:
+            whole.append(held)
+    if whole and whole[0].provider == wanted[0].name:
+        _drop_others(home, whole[0])
+    with home.index.writing() as db:
+        vectors.compact(db)
+    chosen = vectors.find_set(home.db, whole[0].provider, whole[0].model) if whole else None
+    written = chosen is not None and _write_export(home, chosen)
+    return {"sets": sets, "written": [EMBEDDINGS] if written else [], "notices": notices}
+
+
+def embed_rung(home: Home, providers: Any = None) -> list[str]:
+    """Upkeep's step: one line for each set that grew, and one if the export changed."""
+    report = embed(home, providers=providers, tell=home.notices.append)
+    home.notices.extend(report["notices"])
+    lines = [f"{one['provider']} {one['model']}: {one['embedded']} passages embedded"
+             for one in report["sets"] if one["embedded"]]
+    return lines + list(report["written"])
+
+
+def _wanted(chain: list[Embedder]) -> list[Embedder]:
+    """The configured embedder and the built-in one; those in between only stand in when they have a set of their own."""
+    return [embedder for at, embedder in enumerate(chain) if at == 0 or embedder.name == "static"]
+
+
+def _fill(home: Home, embedder: Embedder, notices: list[str], progress: Progress | None, tell: Callable[[str], None] | None
+          ) -> tuple[VectorSet | None, int]:
+    """The set after filling, and how many passages were embedded."""
+    before = vectors.find_set(home.db, embedder.name, embedder.model)
+    missing = vectors.count_missing(home.db, before)
+    address = getattr(embedder, "address", None)
+    if missing and address and tell:
+        tell(f"sending the text of {missing} passages to {embedder.name} at {address}")
+    try:
+        held = fill(home.index, home.config, embedder, notices=notices, progress=progress)
+    except Provider as error:
+        notices.append(str(error))
+        held = before
+    return held, missing - vectors.count_missing(home.db, held)
+
+
+def _drop_others(home: Home, chosen: VectorSet) -> None:
+    with home.index.writing() as db:
+        for held in vectors.all_sets(db):
+            if held.provider != "static" and (held.provider, held.model, held.dimension) != chosen[1:4]:
+                vectors.drop_set(db, held)
+        if chosen.provider == home.config.provider:
+            known = vectors.first_vectors(db, chosen, "work")
+            db.executemany("UPDATE memories SET embedding = ? WHERE id = ? AND (embedding IS NULL OR length(embedding) <> ?)",
+                           [(row.astype("<f4").tobytes(), id, 4 * chosen.dimension) for id, row in known.items()])
+
+
+def _write_export(home: Home, held: VectorSet) -> bool:
+    """_embeddings.json, one line a note; not written if nothing but its stamp would change."""
+    rows = vectors.first_vectors(home.db, held, "note")
+    entries = ",\n".join(f"    {json.dumps(id)}: {json.dumps(row.astype('f8').round(DIGITS).tolist())}"
+                         for id, row in rows.items())
+    if not rows and home.tree.look(EMBEDDINGS) is None:
+        return False
+    inner = f"\n{entries}\n  " if rows else ""
+    return build_stamped(home, EMBEDDINGS, (
+        f'{{\n  "model": {json.dumps(held.model)},\n  "provider": {json.dumps(held.provider)},\n'
+        f'  "dimension": {held.dimension},\n  "updated": "{offset(home.clock())}",\n  "entries": {{{inner}}}\n}}\n'))

@@ -1,10 +1,13 @@
-"""Reading verbs: get, list, related, tags, stats. They write nothing but a line in the usage ledger."""
+"""Reading verbs: get, list, related, trace, tags, stats, sql. They write nothing but a line in the usage ledger."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
-from strata.errors import Invalid, NotFound
+from strata import verbs
+from strata.errors import Damaged, Invalid, NotFound
+from strata.files import codec
 from strata.home import Home
 from strata.index import read
 from strata.index.read import Row
@@ -12,6 +15,18 @@ from strata.model.ids import check_id
 from strata.model.recall import Filter, Hit
 from strata.model.record import DEPTHS
 from strata.model.shape import plain
+
+MAX_DEPTH = 50
+LEADS = {"caused_by": "causes", "blocked_by": "causes", "led_to": "effects", "blocks": "effects"}
+SQL_SECONDS = 5.0
+SQL_ROWS = 100_000
+
+
+class Named(NamedTuple):
+    """What an audit line says of a thing that is no record: one that is gone, a built page, a foreign file."""
+
+    kind: str
+    id: str
 
 
 def locate(home: Home, handle: str, *, follow: bool = True) -> Row:
@@ -53,13 +68,30 @@ def _by_path(home: Home, handle: str) -> list[Row]:
 def fetch(home: Home, row: Row) -> Any:
     """The record itself, straight from its file."""
     if row.kind == "fact":
-        from strata.verbs.dialogs import fact_record
-
-        return fact_record(home, row)
+        return verbs.dialogs.fact_record(home, row)
     for record in home.read(row.unit)[0]:
         if record.id == row.id:
             return record
     raise NotFound(f"{row.unit} no longer holds {row.id}", "try: strata sync")
+
+
+def each(home: Home, units: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """(unit, record) of these units; a file that cannot be read now is check's business."""
+    for unit in units:
+        try:
+            records = codec.read_unit(home.tree, unit)[0]
+        except (Damaged, NotFound):
+            continue
+        for record in records:
+            yield unit, record
+
+
+def bytes_of(home: Home, path: str) -> bytes | None:
+    """What a file holds; None if there is none that can be read."""
+    try:
+        return home.tree.read(path)[0]
+    except (Damaged, NotFound):
+        return None
 
 
 def get(home: Home, handle: str, depth: str = "full") -> Hit:
@@ -128,6 +160,47 @@ def related(home: Home, handle: str, depth: int = 1) -> list[dict[str, Any]]:
     return found
 
 
+def trace(home: Home, handle: str, direction: str = "both", max_depth: int = 10) -> list[dict[str, Any]]:
+    """The causes and effects of a record, as a tree in reading order: each step says from where and how deep it hangs.
+
+    A record met again is named again but not opened again, so a circle ends; it stands open where it is nearest.
+    """
+    directions = ("causes", "effects", "both")
+    if direction not in directions:
+        raise Invalid(f"direction must be one of {', '.join(directions)}; got {direction!r}")
+    if not 1 <= max_depth <= MAX_DEPTH:
+        raise Invalid(f"max_depth must be from 1 to {MAX_DEPTH}; got {max_depth}")
+    start = locate(home, handle).id
+    ways = ("causes", "effects") if direction == "both" else (direction,)
+    return [step for way in ways for step in _walk(home, start, way, max_depth)]
+
+
+def _walk(home: Home, start: str, way: str, max_depth: int) -> list[dict[str, Any]]:
+    """Nearest first, so that a record is opened where it is nearest; then parents before children, children together."""
+    opened, below = {start}, dict[int, list[tuple[int, dict[str, Any]]]]()
+    waiting = [(start, 0, 0)]  # id, depth, which step
+    count = 0
+    for here, depth, at in waiting:
+        for link in read.neighbours(home.db, here):
+            if LEADS.get(link.word) != way:
+                continue
+            count += 1
+            again = link.id in opened
+            below.setdefault(at, []).append((count, {
+                "id": link.id, "kind": link.kind, "title": link.title, "link": link.word, "from": here, "depth": depth + 1,
+                "direction": way, "again": again}))
+            opened.add(link.id)
+            if not again and depth + 1 < max_depth:
+                waiting.append((link.id, depth + 1, count))
+
+    def in_order(at: int) -> Iterator[dict[str, Any]]:
+        for step, told in below.get(at, ()):
+            yield told
+            yield from in_order(step)
+
+    return list(in_order(0))
+
+
 def tags(home: Home) -> list[dict[str, Any]]:
     home.ensure_fresh()
     return [{"tag": tag, "count": count} for tag, count in read.tag_counts(home.db)]
@@ -148,10 +221,6 @@ def stats(home: Home) -> dict[str, Any]:
                     "entry_summary": dialog.SUMMARY_SCHEMA, "topic_memory": dialog.TOPIC_SCHEMA,
                     "global_memory": dialog.GLOBAL_SCHEMA},
     }
-
-
-SQL_SECONDS = 5.0
-SQL_ROWS = 100_000
 
 
 def sql(home: Home, query: str) -> dict[str, Any]:

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from strata.errors import Conflict, Damaged, Invalid, NeedsConfirmation, NotFound
-from strata.files import codec, ledger
+from strata import verbs
+from strata.errors import Conflict, Invalid, NeedsConfirmation
+from strata.files import ledger
+from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read
 from strata.model.memo import Memo, check_name
 from strata.model.shape import Value, read_strings
 from strata.model.times import minute, parse_time, zulu
+from strata.verbs.finding import each
 from strata.verbs.notes import check_text
 
 if TYPE_CHECKING:
     from strata.derive.protocol import Proposal
-    from strata.derive.triggers import MemoDraft, Trigger
+    from strata.derive.triggers import MemoDraft
     from strata.model.dialog import Turn
 
 GARDEN_LOG = "log/garden.jsonl"
@@ -87,26 +89,20 @@ def unmark(text: str) -> str:
 
 def draft_memos(home: Home, turns: Sequence[Turn]) -> list[MemoDraft]:
     """The memos that a dialog's user turns ask for, named so that none takes the place of another; kept ones are left out."""
-    from strata.derive.triggers import find_triggers
+    from strata.derive.triggers import find_triggers, memo_from
 
     drafts: list[MemoDraft] = []
     for trigger in find_triggers(turns):
-        draft = _draft(home, trigger, {draft.name for draft in drafts})
-        if draft:
+        taken = {draft.name for draft in drafts}
+        draft = memo_from(trigger, taken)
+        while kept := read.find(home.db, draft.name):
+            if home.load(kept.id).record.text == draft.body.strip("\n"):
+                break
+            taken.add(draft.name)
+            draft = memo_from(trigger, taken)
+        else:
             drafts.append(draft)
     return drafts
-
-
-def _draft(home: Home, trigger: Trigger, taken: set[str]) -> MemoDraft | None:
-    from strata.derive.triggers import memo_from
-
-    while True:
-        draft = memo_from(trigger, taken)
-        if read.find(home.db, draft.name) is None:
-            return draft
-        if home.load(draft.name).record.text == draft.body.strip("\n"):
-            return None
-        taken = {*taken, draft.name}
 
 
 def keep_draft(home: Home, draft: MemoDraft, **scope: Any) -> Memo:
@@ -144,23 +140,13 @@ def propose(home: Home) -> list[Proposal]:
     """What to supersede and what to consolidate, among memos that people and agents wrote."""
     from strata.derive.protocol import find_proposals
 
-    return find_proposals(_all_memos(home))
+    units = home.db.execute("SELECT unit FROM records WHERE kind = 'memo' AND trust <> 'outside' ORDER BY id").fetchall()
+    return find_proposals([memo for _, memo in each(home, [unit for unit, in units])])
 
 
-def proposal_lines(home: Home, providers: Any = None) -> list[str]:  # noqa: ARG001
+def garden_rung(home: Home, _providers: Any = None) -> list[str]:
     """The garden's part in the nightly round."""
     return [line(proposal) for proposal in propose(home)]
-
-
-def _all_memos(home: Home) -> list[Memo]:
-    units = home.db.execute("SELECT unit FROM records WHERE kind = 'memo' AND trust <> 'outside' ORDER BY id").fetchall()
-    found = []
-    for unit, in units:
-        try:
-            found += codec.read_unit(home.tree, unit)[0]
-        except (Damaged, NotFound):
-            continue  # check names it
-    return found
 
 
 def garden(home: Home, *, apply: bool = False, archive: bool = False, undo: bool = False) -> Garden:
@@ -186,7 +172,7 @@ def _apply(home: Home, proposal: Proposal, run: str, archive: bool) -> None:
     ledger.append_line(home.tree, GARDEN_LOG, {
         "op": "apply", "run": run, "target": proposal.target, "names": list(proposal.names), "archived": archive,
         "made": before is None, "tags": list(before.tags) if before else [],
-        "text": _print(before.text) if before else None, "signs": len(before.text) if before else 0})
+        "text": fingerprint(before.text.encode()) if before else None, "signs": len(before.text) if before else 0})
     if before is None:
         memo(home, proposal.target, proposal.text, title=proposal.title, category=proposal.category, tags=proposal.tags)
     else:
@@ -194,15 +180,9 @@ def _apply(home: Home, proposal: Proposal, run: str, archive: bool) -> None:
         home.change(loaded, loaded.record.replace(text=proposal.text.strip("\n"), tags=proposal.tags), verb="gardened")
     for name in proposal.names:
         if archive:
-            from strata.verbs.lifecycle import forget
-
-            forget(home, name)
+            verbs.editing.forget(home, name)
         else:
             supersede(home, proposal.target, name)
-
-
-def _print(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
 
 
 def _undo(home: Home) -> list[str]:
@@ -220,22 +200,20 @@ def _undo(home: Home) -> list[str]:
 
 
 def _take_back(home: Home, step: dict[str, Any]) -> None:
-    from strata.verbs.lifecycle import forget, restore
-
     target = step["target"]
     for name in step["names"]:
         if step["archived"] and read.archived(home.db, name):
-            restore(home, name)
+            verbs.editing.restore(home, name)
         elif read.find(home.db, target) and read.find(home.db, name):
             reinstate(home, target, name)
     if read.find(home.db, target) is None:
         return
     if step["made"]:
-        forget(home, target)
+        verbs.editing.forget(home, target)
         return
     loaded = home.load(target)
     text = loaded.record.text[: step["signs"]]
-    if _print(text) != step["text"]:
+    if fingerprint(text.encode()) != step["text"]:
         home.notices.append(f"{target} was changed since; its text was left as it is")
         return
     home.change(loaded, loaded.record.replace(text=text, tags=tuple(step["tags"])), verb="reinstated")

@@ -22,8 +22,8 @@ from strata.model.shape import plain
 from strata.model.text import fold
 from strata.model.times import offset
 from strata.verbs.edges import mend
+from strata.verbs.editing import restore
 from strata.verbs.finding import locate
-from strata.verbs.lifecycle import restore
 from strata.verbs.links import remove_edge, write_line
 from strata.verbs.notes import diary
 

@@ -1,19 +1,27 @@
-"""`note`, and the diary: the entry that every note brings, entries by hand (`episode`), and reading a day of it."""
+"""`note`; the diary: the entry that every note brings, entries by hand (`episode`), and reading a day of it; and pages.
+
+Pages are plain files below memories/, for agents that think in files. Nothing else of the home can be reached through them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from strata.errors import CannotWrite, Conflict, Invalid, NotFound
 from strata.files import codec, ledger, paths
-from strata.home import Home
+from strata.home import Home, Loaded
 from strata.index import read
 from strata.model.ids import derived_uuid, slug
-from strata.model.note import Episode, Note
+from strata.model.note import Episode, Note, Page
 from strata.model.shape import read_strings
 from strata.model.text import first_sentence
 from strata.model.times import day, offset, parse_time
+
+MAX_BYTES = 100_000
+MAX_SEGMENTS = 20
+FOLDER = "memories/"
 
 
 def note(
@@ -70,14 +78,13 @@ def derived_id(home: Home, verb: str, key: str | None) -> str:
     return derived_uuid(home.config.home_id, verb, key)
 
 
-def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str] = (), summary: str = "",
-            memory: str | None = None) -> str:
+def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str] = (), summary: str = "") -> str:
     """Append a block to today's file and let the index know."""
     if not heading.strip():
         raise Invalid("an episode needs a title")
     words = [" ".join(tag.split()) for tag in read_strings(tags, "tags")]
     path = ledger.append_episode(home.tree, home.clock(), heading, kind=" ".join(type.split()) or "diary", tags=words,
-                                 summary=summary or heading, memory=memory)
+                                 summary=summary or heading)
     home.refresh([path])
     return path
 
@@ -96,8 +103,6 @@ def read_diary(home: Home, date: str | None = None) -> list[dict[str, Any]]:
 
 def memory_of(home: Home, entry: Episode) -> str | None:
     """The note an entry links to: by its path, else by the id in the file's name, also when it was merged since."""
-    import re
-
     path = re.search(r"\]\(\.\./([^)]+)\)", entry.memory or "")
     if path is None:
         return None
@@ -111,3 +116,79 @@ def memory_of(home: Home, entry: Episode) -> str | None:
         merged = read.merged_into(home.db, gone[0]) if gone else None
         row = (merged.id,) if merged else row
     return None if row is None else str(row[0])
+
+
+# Pages
+
+def check_page(name: str) -> str:
+    """A page's or folder's path below memories/, without a slash at either end; nothing hidden, nothing that points upward."""
+    parts = [part for part in name.split("/") if part]
+    if len(parts) > MAX_SEGMENTS:
+        raise Invalid(f"{name[:80]!r} has more than {MAX_SEGMENTS} segments")
+    for part in parts:
+        if part.startswith(".") or "\\" in part or len(part.encode("utf-8", "replace")) > 200 or not part.isprintable() \
+                or part != part.strip():
+            raise Invalid(f"{part[:80]!r} cannot be part of a page's name")
+    return "/".join(parts)
+
+
+def find_page(home: Home, name: str) -> Loaded | None:
+    """The page as its file has it now, or None."""
+    path = FOLDER + name
+    if home.tree.look(path) is None:
+        return None
+    home.touch([path])
+    row = read.find(home.db, name)
+    if row is None or row.unit != path:
+        home.refresh([path])
+    try:
+        return home.load(name)
+    except NotFound:
+        return None
+
+
+def pages_below(home: Home, folder: str = "") -> Iterator[tuple[str, int]]:
+    """(name, size) of the pages in a folder and below, sorted."""
+    home.ensure_fresh()
+    start = FOLDER + (f"{folder}/" if folder else "")
+    rows = home.db.execute("SELECT unit FROM records WHERE kind = 'page' AND substr(unit, 1, ?) = ? ORDER BY unit",
+                           (len(start), start))
+    for (unit,) in rows.fetchall():
+        token = home.tree.look(unit)
+        if token is not None:
+            yield unit.removeprefix(FOLDER), token.size
+
+
+def write_page(home: Home, name: str, text: str, before: Loaded | None = None) -> Page:
+    """Create a page, or write the new text over the one that was read."""
+    if not name:
+        raise Invalid("a page needs a name")
+    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
+        raise Invalid(f"a page may have {MAX_BYTES:,} bytes; {name} would have more", "split it into several pages")
+    if before is not None:
+        changed: Page = home.change(before, before.record.replace(text=text), verb="page")
+        return changed
+    if any(True for _ in pages_below(home, name)):
+        raise Conflict(f"{name} is a folder")
+    page = Page(id=name, created_at=home.clock(), text=text)
+    home.create(page, verb="page")
+    return page
+
+
+def move_page(home: Home, name: str, to: str) -> None:
+    """Give a page another name."""
+    loaded = _page(home, name)
+    home.move(loaded.path, FOLDER + to, loaded.record)
+
+
+def forget_page(home: Home, name: str) -> None:
+    """Put a page into the archive."""
+    loaded = _page(home, name)
+    home.put_away(loaded.record, [loaded.path])
+
+
+def _page(home: Home, name: str) -> Loaded:
+    found = find_page(home, name)
+    if found is None:
+        raise NotFound(f"no page {name!r}")
+    return found

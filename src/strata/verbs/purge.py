@@ -11,15 +11,16 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from strata.errors import Busy, CannotWrite, Damaged, Invalid, NotFound
-from strata.files import ledger, paths
+from strata.errors import Busy, CannotWrite, Invalid, NotFound
+from strata.files import codec, ledger, paths
 from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read, vectors
+from strata.index.facts import only_in
 from strata.verbs.chapters import without_work
+from strata.verbs.editing import BUILT, files_of
 from strata.verbs.exports import write_exports
-from strata.verbs.finding import fetch, locate
-from strata.verbs.lifecycle import BUILT, files_of
+from strata.verbs.finding import Named, bytes_of, fetch, locate
 from strata.verbs.memos import unmark
 from strata.verbs.merging import records_about
 
@@ -43,7 +44,7 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
         removed += _drop_built(home, files, kind, [record, mention, *titles])
         home.tree.tidy()
         home.refresh([*map(paths.unit_of, removed), *touched, *rewritten])
-        home.audit("purged", _Gone(kind, record), "")
+        home.audit("purged", Named(kind, record), "")
     if any(home.tree.look(path) for path in paths.EXPORTS):
         rewritten += write_exports(home)
     _shrink(home, record)
@@ -64,9 +65,8 @@ def _drop_built(home: Home, files: list[str], kind: str, needles: list[str]) -> 
         "SELECT path FROM documents WHERE path LIKE 'topics/%/topic_memory.%' OR path LIKE 'archive/edited/%'")]
     gone = []
     for path in (*PAGES, *found):
-        try:
-            said = home.tree.read(path)[0]
-        except (NotFound, Damaged):
+        said = bytes_of(home, path)
+        if said is None:
             continue
         about = any(path.startswith(f"topics/{topic}/") for topic in topics) or (topics and path.startswith("GLOBAL_"))
         if about or any(form in said for needle in needles for form in (needle.encode(), json.dumps(needle)[1:-1].encode())):
@@ -90,17 +90,10 @@ def _shrink(home: Home, record: str) -> None:
         home.notices.append(f"the files are purged, but the index could not be shrunk ({error}); try: strata reindex")
 
 
-class _Gone:
-    def __init__(self, kind: str, record: str) -> None:
-        self.kind, self.id = kind, record
-
-
 def _target(home: Home, handle: str) -> tuple[list[str], str, str, str]:
     """(files, id, kind, how the diary mentions it) of a record that is there or forgotten."""
     old = read.archived(home.db, handle)
-    copies = [path for _, _, _, unit in old
-              for path in ([unit] if home.tree.look(unit) else [f"{unit}/{part}" for part in paths.ENTRY_FILES])
-              if home.tree.look(path)]
+    copies = [path for _, _, _, unit in old for path in files_of(home, unit)]
     copies += records_about(home, handle if old else locate(home, handle, follow=False).id)
     try:
         row = locate(home, handle, follow=False)
@@ -113,7 +106,7 @@ def _target(home: Home, handle: str) -> tuple[list[str], str, str, str]:
     if row.kind == "episode":
         return [], row.id, row.kind, row.id
     fetch(home, row)
-    return [*files_of(home, row), *copies], row.id, row.kind, row.unit.rsplit("/", 1)[-1]
+    return [*files_of(home, row.unit), *copies], row.id, row.kind, row.unit.rsplit("/", 1)[-1]
 
 
 def _drop_edges(home: Home, record: str) -> list[str]:
@@ -208,14 +201,11 @@ def _rewrite_logs(home: Home, record: str, mention: str) -> list[str]:
 
 def _facts_only_in(home: Home, files: list[str]) -> set[str]:
     """The facts that only a purged entry states: what people said about them tells of it too."""
-    from strata.files.codec import read_unit
-    from strata.index.facts import only_in
-
     found: set[str] = set()
     for path in files:
         folder = path.removesuffix("/summary.json")
         if folder != path and path.startswith("archive/"):
-            for entry in read_unit(home.tree, folder)[0]:
+            for entry in codec.read_unit(home.tree, folder)[0]:
                 said = {fact.id_in(path.split("/")[2]) for fact in entry.facts}
                 found |= {one for one in said if not home.db.execute("SELECT 1 FROM said WHERE raw = ?", (one,)).fetchone()}
         elif folder != path:

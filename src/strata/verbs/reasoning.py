@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from strata import verbs
 from strata.derive.reasoning import Reasoning, Source
 from strata.derive.reasoning import reason as conclude
 from strata.errors import Invalid, NotFound, Provider
@@ -99,14 +100,12 @@ class Explored(Value):
 def explore(home: Home, question: str, *, ask: Callable[[str], Any] | None = None, depth: int = 2, calls: int = 16,
             tokens: int = 30_000, seconds: float = 120.0, providers: Any = None) -> Explored:
     """Answer a question by looking; `ask` is the model, a prompt in and JSON out, else the one that is configured."""
-    from strata.verbs.topics import maker_of, model_of
-
     if not isinstance(question, str) or not question.strip():
         raise Invalid("the question is empty", "say what to find out")
     if depth < 0 or calls < 1 or tokens < 1 or seconds <= 0:
         raise Invalid("depth must be at least 0, calls, tokens and seconds more than 0")
     home.ensure_fresh()
-    model = model_of(home, ask, providers)
+    model = verbs.topics.model_of(home, ask, providers)
     way = _Way(home, model, providers, depth=depth, calls=calls, tokens=tokens, until=home.clock() + seconds)
     with home.uncounted():
         answer = way.follow(question, 0) if model else None
@@ -115,7 +114,7 @@ def explore(home: Home, question: str, *, ask: Callable[[str], Any] | None = Non
             return Explored(question=question, text=text, citations=cited, trace=way.trace, calls=way.calls, tokens=way.tokens,
                             stopped=way.stopped)
     return Explored(question=question, text=answer["text"], citations=answer["cites"], trace=way.trace, calls=way.calls,
-                    tokens=way.tokens, made_by=maker_of(model), stopped=way.stopped)
+                    tokens=way.tokens, made_by=verbs.topics.maker_of(model), stopped=way.stopped)
 
 
 class _Way:

@@ -1,16 +1,20 @@
-"""The notes' front pages and what reflection proposes: core, reflection, reflect, accept.
+"""How the notes stand and what is reported of them: decay, core, reflection, reflect, accept.
 
-A page is written only when more than its stamp would change. A reflection is counted (an audit line `reflected` with the
-fingerprint of what it looked at) only when that changed. Proposals are carried out only when a person says so.
+`decay` scores every note from the usage that is folded into the index and keeps _state.json, in seed 004's shape and output
+only; the pages are built from the same `standings`. A page is written only when more than its stamp would change. A
+reflection is counted (an audit line `reflected` with the fingerprint of what it looked at) only when that changed.
+Proposals are carried out only when a person says so.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from strata import verbs
 from strata.derive import front_pages as core_page
 from strata.derive import front_pages as reflection_page
 from strata.derive.similar import (
@@ -25,19 +29,117 @@ from strata.derive.similar import (
 from strata.errors import Damaged, Invalid, NotFound
 from strata.files import paths
 from strata.home import Home
-from strata.index import vectors
-from strata.model.decay import Standing
+from strata.index import read, vectors
+from strata.model.decay import DIGITS, Decay, Standing, score_all, take_apart, weight
 from strata.model.ids import derived_uuid
 from strata.model.note import Note
-from strata.model.times import day
-from strata.verbs.decay import standings, state_moment
+from strata.model.record import Usage
+from strata.model.times import day, offset, parse_time
+from strata.verbs.exports import build_stamped
+from strata.verbs.finding import Named, bytes_of, locate
 
 CORE, REFLECTION = "CORE.md", "REFLECTION.md"
 PAGES = {"core": CORE, "reflection": REFLECTION, "global": "GLOBAL_MEMORY.md"}
 _MERGE = re.compile(r"^- \*\*Type:\*\*[ \t]*merge[ \t]*$", re.MULTILINE)
 _REFLECTED = b'"verb":"reflected"'
 _TOLD = re.compile(r"Last reflection: (\S+) \| Total reflections: (\d+)")
+STATE = "_state.json"
+_STAMP = re.compile(r'"updated": "([^"]+)"')
+_COLUMNS = ("SELECT r.id, r.type, coalesce(r.importance, 0.5), r.created, r.pinned, r.uses + coalesce(u.count, 0), "
+            "max(coalesce(r.used, u.last), coalesce(u.last, r.used)){more} "
+            "FROM records r LEFT JOIN usage u ON u.id = r.id WHERE r.kind = 'note' ORDER BY r.id")
 
+
+# Decay
+
+def decay(home: Home) -> list[tuple[Any, ...]]:
+    """Score every note now and write _state.json; gives (id, count, last access, score) of each."""
+    home.ensure_fresh()
+    home.fold_usage()
+    now = _moment(home)
+    rows = _score(home, now)
+    home.build(STATE, _render(rows, now).encode())
+    return rows
+
+
+def decay_rung(home: Home, _providers: Any = None) -> list[str]:
+    """Upkeep's part. A file of today that still holds for the moment it names stays: nothing it depends on has changed."""
+    then = state_moment(home)
+    if _render(_score(home, then), then) == _page(home, STATE):
+        return []
+    now = _moment(home)
+    return [STATE] if home.build(STATE, _render(_score(home, now), now).encode()) else []
+
+
+def state_moment(home: Home) -> float:
+    """The moment that _state.json holds for if it is of today, else now: what is built from scores agrees with it."""
+    stamp = _STAMP.search(_page(home, STATE)[:200])
+    try:
+        made = parse_time(stamp[1]) if stamp else 0.0
+    except Invalid:
+        made = 0.0
+    return made if day(made) == day(home.clock()) else _moment(home)
+
+
+def _moment(home: Home) -> float:
+    """Now, to the second: the file names the moment its scores hold for."""
+    return float(int(home.clock()))
+
+
+def _score(home: Home, now: float) -> list[tuple[Any, ...]]:
+    """(id, count, last access, score) of every note."""
+    rows = home.db.execute(_COLUMNS.format(more="")).fetchall()
+    if not rows:
+        return []
+    ids, types, importances, created, pinned, counts, lasts = zip(*rows, strict=True)
+    anchors = [made if last is None else last for made, last in zip(created, lasts, strict=True)]
+    scores = score_all(importances, anchors, counts, [weight(type_) for type_ in types], pinned, now)
+    return list(zip(ids, counts, lasts, scores.round(DIGITS).tolist(), strict=True))
+
+
+def _render(rows: list[tuple[Any, ...]], now: float) -> str:
+    """_state.json in the seed's shape, one line a note."""
+    entries = ",\n".join(
+        f'    {json.dumps(note)}: {{"access_count": {count}, "last_accessed": {"null" if last is None else _quoted(last)}, '
+        f'"decay_score": {score!r}}}' for note, count, last, score in rows)
+    inner = f"\n{entries}\n  " if rows else ""
+    return f'{{\n  "version": 1,\n  "updated": {_quoted(now)},\n  "entries": {{{inner}}}\n}}\n'
+
+
+def _quoted(seconds: float) -> str:
+    return f'"{offset(seconds)}"'
+
+
+def standings(home: Home, when: float | None = None) -> list[Standing]:
+    """Every note with its use and its score as of now or then; insights bring the opening of their text."""
+    scores = {row[0]: row[3] for row in _score(home, _moment(home) if when is None else when)}
+    more = ", r.n, r.title, r.unit, r.project, r.trust"
+    tags: dict[int, list[str]] = {}
+    for record, tag in home.db.execute("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record "
+                                       "WHERE r.kind = 'note' ORDER BY t.record, t.tag"):
+        tags.setdefault(record, []).append(tag)
+    opening = dict(home.db.execute("SELECT p.record, p.text FROM passages p JOIN records r ON r.n = p.record "
+                                   "WHERE p.ord = 0 AND r.kind = 'note' AND r.type = 'insight'").fetchall())
+    return [Standing(id=id_, type=type_, title=title, path=unit, created=created, tags=tuple(tags.get(n, ())),
+                     importance=importance, usage=Usage(count, last), score=scores[id_], pinned=bool(pinned), trust=trust,
+                     project=project, preview=opening.get(n, ""))
+            for id_, type_, importance, created, pinned, count, last, n, title, unit, project, trust
+            in home.db.execute(_COLUMNS.format(more=more))]
+
+
+def explain_decay(home: Home, handle: str) -> tuple[str, Decay]:
+    """(title, score taken apart) of one record; looking is not a use."""
+    home.fold_usage()
+    row = locate(home, handle)
+    if row.kind in ("topic", "global", "episode", "edge"):
+        raise Invalid(f"a {row.kind} does not decay", "ask for a record that is used: a note, a chunk, a memo, a work")
+    return row.title, take_apart(importance=0.5 if row.importance is None else row.importance, created=row.created,
+                                 usage=read.usage_of(home.db, row), type_=row.type, now=home.clock(),
+                                 pinned=bool(row.pinned or verbs.links.standing(home, row.id, "pinned", row.id)),
+                                 kind=row.kind)
+
+
+# The pages
 
 @dataclass(frozen=True, kw_only=True)
 class Reflected:
@@ -55,13 +157,6 @@ class Reflected:
                 "insights": [{"key": key, **asdict(one)} for key, one in self.insights]}
 
 
-class _Built(NamedTuple):
-    """What an audit line calls a built page."""
-
-    kind: str
-    id: str
-
-
 def core(home: Home) -> str:
     """Build CORE.md anew and give its text."""
     home.ensure_fresh()
@@ -76,8 +171,7 @@ def core_rung(home: Home, _providers: Any = None) -> list[str]:
 
 
 def _write_core(home: Home, notes: Sequence[Standing]) -> bool:
-    page = core_page.build_core(notes, date=day(home.clock()))
-    return _write(home, CORE, page, core_page.without_stamp)
+    return build_stamped(home, CORE, core_page.build_core(notes, date=day(home.clock())), core_page.without_stamp)
 
 
 def reflection(home: Home) -> str:
@@ -101,17 +195,15 @@ def _look(home: Home, notes: Sequence[Standing]) -> tuple[bool, bool]:
     total, last, known = _reflections(home)
     counted = inputs != known
     if counted:
-        home.audit("reflected", _Built("reflection", "reflection"), inputs)
+        home.audit("reflected", Named("reflection", "reflection"), inputs)
         total, last = total + 1, day(home.clock())
     found = reflection_page.look_over(notes, projects=projects, merges=merges)
     page = reflection_page.build_reflection(found, date=day(home.clock()), last=last, total=total)
-    return counted, _write(home, REFLECTION, page, str if counted else reflection_page.without_stamp)
+    return counted, build_stamped(home, REFLECTION, page, str if counted else reflection_page.without_stamp)
 
 
 def _reflections(home: Home) -> tuple[int, str, str]:
     """(how many, the last one's date, what it looked at), from the audit log; from the page if the log is too long to read."""
-    import json
-
     try:
         data, _ = home.tree.read(paths.AUDIT)
     except NotFound:
@@ -134,16 +226,8 @@ def count_merges(home: Home) -> int:
     return sum(_MERGE.search(text) is not None for text, in texts)
 
 
-def _write(home: Home, path: str, page: str, bare: Callable[[str], str]) -> bool:
-    before = _page(home, path)
-    return (not before or bare(before) != bare(page)) and home.build(path, page.encode(errors="surrogatepass"))
-
-
 def _page(home: Home, path: str) -> str:
-    try:
-        return home.tree.read(path)[0].decode(errors="replace")
-    except NotFound:
-        return ""
+    return (bytes_of(home, path) or b"").decode(errors="replace")
 
 
 def show(home: Home, page: str) -> str:
@@ -171,7 +255,7 @@ def reflect(home: Home, *, apply: bool = False) -> Reflected:
     if apply:
         _refuse_agents(home)
         for _, merge in merges:
-            _merge(home, merge)
+            verbs.merging.merge(home, merge.keep, merge.absorb)
         for _, insight in insights:
             keep_insight(home, insight)
         if merges or insights:
@@ -227,26 +311,17 @@ def accept(home: Home, key: str) -> Note:
     _, merges, insights = propose(home, standings(home))
     for known, merge in merges:
         if known == key:
-            return _merge(home, merge)
+            return verbs.merging.merge(home, merge.keep, merge.absorb)
     for known, insight in insights:
         if known == key:
             return keep_insight(home, insight)
     raise NotFound(f"no proposal {key!r}", "see what is proposed: strata reflect")
 
 
-def _merge(home: Home, proposal: MergeProposal) -> Note:
-    from strata.verbs.merging import merge
-
-    return merge(home, proposal.keep, proposal.absorb)
-
-
 def keep_insight(home: Home, proposal: InsightProposal) -> Note:
     """Make the insight a note that builds on its evidence; accepted twice, it is the same note."""
-    from strata.verbs.links import link
-    from strata.verbs.notes import note
-
-    kept = note(home, proposal.title, proposal.text, type="insight", tags=proposal.tags, importance=proposal.importance,
-                key=f"insight:{' '.join(sorted(proposal.members))}")
+    kept = verbs.notes.note(home, proposal.title, proposal.text, type="insight", tags=proposal.tags,
+                            importance=proposal.importance, key=f"insight:{' '.join(sorted(proposal.members))}")
     for member in proposal.members:
-        link(home, kept.id, "BUILDS_ON", member)
+        verbs.links.link(home, kept.id, "BUILDS_ON", member)
     return kept

@@ -7,11 +7,11 @@ gave, and the name of the memo it began with, never a copy of what a memo says.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from strata.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound
-from strata.files import codec
+from strata import verbs
+from strata.errors import Busy, CannotWrite, Conflict, Invalid
 from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read
@@ -22,6 +22,7 @@ from strata.model.recall import Filter
 from strata.model.shape import Value
 from strata.model.text import first_sentence
 from strata.model.times import day
+from strata.verbs.finding import bytes_of, each
 
 if TYPE_CHECKING:
     from strata.derive.triggers import MemoDraft
@@ -78,7 +79,8 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
         _write_state(home, session, state)
     shown = _render(home, state)
     parts, room = [shown], budget - count([shown])[0]
-    for lines, share in ((_core(home), CORE_SHARE), (_not_to_forget(home, here), TOPICS_SHARE),
+    core = (bytes_of(home, "CORE.md") or b"").decode(errors="replace").strip().splitlines()
+    for lines, share in ((core, CORE_SHARE), (_not_to_forget(home, here), TOPICS_SHARE),
                          (_unfinished(home, here), WORK_SHARE)):
         block = _fill(lines, min(room, int(budget * share)), count)
         if block:
@@ -111,37 +113,15 @@ def choose_memos(home: Home, context: str, project: str, providers: Any = None) 
     wanted = MOST if not context.strip() else max(FEWEST, len(near))
     order = list(dict.fromkeys([*near, *units]))[:wanted]
     home.touch([units[name] for name in order])
-    return list(_read_memos(home, (units[name] for name in order)))
-
-
-def _read_memos(home: Home, units: Iterable[str]) -> Iterator[Memo]:
-    for unit in units:
-        try:
-            yield from codec.read_unit(home.tree, unit)[0]
-        except (Damaged, NotFound):
-            continue  # check names it
-
-
-def _core(home: Home) -> list[str]:
-    try:
-        return home.tree.read("CORE.md")[0].decode(errors="replace").strip().splitlines()
-    except (NotFound, Damaged):
-        return []
+    return [memo for _, memo in each(home, [units[name] for name in order])]
 
 
 def _not_to_forget(home: Home, project: str) -> list[str]:
     """The global memory's do_not_forget, of topics that the project's entries belong to or that belong to none."""
-    row = read.find(home.db, "global")
-    if row is None:
-        return []
     query = "SELECT DISTINCT topic FROM records WHERE kind = 'entry' AND (project IS NULL OR project IN ('default', ?))"
     topics = {topic for topic, in home.db.execute(query, (project,))}
-    try:
-        found = codec.read_unit(home.tree, row.unit)[0][0].do_not_forget
-    except (NotFound, Damaged):
-        return []
-    lines = [f"- {_fact(item)}" for item in found if isinstance(item, Mapping) and item.get("trust") != "outside"
-             and ("topic" not in item or item["topic"] in topics)]
+    lines = [f"- {_fact(item)}" for _, built in each(home, ["GLOBAL_MEMORY.json"]) for item in built.do_not_forget
+             if isinstance(item, Mapping) and item.get("trust") != "outside" and ("topic" not in item or item["topic"] in topics)]
     return ["## Do not forget", *lines] if lines else []
 
 
@@ -151,9 +131,7 @@ def _fact(item: Mapping[str, Any]) -> str:
 
 
 def _unfinished(home: Home, project: str) -> list[str]:
-    from strata.verbs.offering import unfinished
-
-    notices = unfinished(home, project)
+    notices = verbs.offering.unfinished(home, project)
     trusted = {row.id for row in read.rows_of(home.db, [notice.id for notice in notices]).values() if row.trust in TRUSTED}
     lines = [f"- {notice.text}" for notice in notices if notice.id in trusted]
     return ["## Unfinished", *lines] if lines else []
@@ -225,8 +203,8 @@ def _state_file(home: Home, session: str | None) -> str:
 
 def _read_state(home: Home, session: str | None) -> dict[str, Any]:
     try:
-        found = json.loads(home.tree.read(_state_file(home, session))[0])
-    except (NotFound, Damaged, ValueError):
+        found = json.loads(bytes_of(home, _state_file(home, session)) or b"{}")
+    except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
 
@@ -235,10 +213,10 @@ def _write_state(home: Home, session: str | None, state: Mapping[str, Any]) -> N
     """A home that cannot be written, or another process that was quicker, costs the gauges their memory and nothing else."""
     path, data = _state_file(home, session), json.dumps(state, ensure_ascii=False, indent=2).encode() + b"\n"
     try:
-        before = home.tree.read(path)[0] if home.tree.look(path) else None
+        before = bytes_of(home, path)
         if before != data:
             home.tree.write(path, data, None if before is None else fingerprint(before))
-    except (CannotWrite, Conflict, Busy, Damaged) as error:
+    except (CannotWrite, Conflict, Busy) as error:
         home.notices.append(f"the session's gauges were not kept: {error}")
 
 
@@ -271,22 +249,20 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
     back as text that can be imported later.
     """
     from strata.derive.protocol import Candidate, render_notes
-    from strata.verbs.memos import draft_memos, keep_draft
-    from strata.verbs.tending import commit_session
 
     home.ensure_fresh()
     kept: list[Memo] = []
     left: list[MemoDraft] = []
-    for draft in draft_memos(home, [*_turns(text), *_logged(home, session)]):
+    for draft in verbs.memos.draft_memos(home, [*_turns(text), *_logged(home, session)]):
         if home.trust not in TRUSTED or left:
             left.append(draft)
             continue
         try:
-            kept.append(keep_draft(home, draft, session=session, project=project, agent=agent))
+            kept.append(verbs.memos.keep_draft(home, draft, session=session, project=project, agent=agent))
         except (CannotWrite, Busy) as error:
             home.notices.append(str(error))
             left.append(draft)
-    commit_session(home)
+    verbs.tending.commit_session(home)
     candidates = [Candidate(name=draft.name, category=draft.category, tags=draft.tags, content=draft.body) for draft in left]
     return Ended(hud=hud(home, session=session), kept=kept, notes=render_notes(candidates) if candidates else "")
 
@@ -301,10 +277,5 @@ def _turns(text: str | Sequence[Mapping[str, Any]]) -> list[Turn]:
 def _logged(home: Home, session: str | None) -> list[Turn]:
     """The turns of the entries logged in this session, as far as people or agents wrote them."""
     query = "SELECT unit FROM records WHERE kind = 'entry' AND session = ? AND trust <> 'outside' ORDER BY created, id"
-    found: list[Turn] = []
-    for unit, in home.db.execute(query, (session or home.session,)).fetchall():
-        try:
-            found += codec.read_unit(home.tree, unit)[0][0].turns
-        except (NotFound, Damaged):
-            continue
-    return found
+    units = [unit for unit, in home.db.execute(query, (session or home.session,))]
+    return [turn for _, entry in each(home, units) for turn in entry.turns]

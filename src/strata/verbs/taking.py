@@ -6,20 +6,21 @@ pins and scores. What is already here stays; another file under the same name is
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from strata.errors import Conflict, Invalid, NotFound
+from strata.errors import Conflict, Invalid
 from strata.files import codec, ledger, paths
 from strata.files.jsonform import read_object, write_object
 from strata.home import Home
 from strata.model.record import Link, Origin
+from strata.model.times import parse_time, zulu
+from strata.verbs.editing import own_place
+from strata.verbs.finding import Named, bytes_of
 from strata.verbs.links import standing, write_line
 
 OUTSIDE = "outside"
 PAGES = "memories/imported/"
-_ENTRY = paths.ENTRY_FILES
 
 
 def take_file(home: Home, path: str, data: bytes) -> str | None:
@@ -35,7 +36,7 @@ def take_file(home: Home, path: str, data: bytes) -> str | None:
     marked = mark_outside(home, record)
     new = codec.amend(data, record, marked, path)
     if kind == "note" and path.startswith("vault/"):
-        path = f"{paths.place(marked.replace(pinned=False)).rsplit('/', 1)[0]}/{path.rsplit('/', 1)[-1]}"
+        path = own_place(marked.replace(pinned=False), path)
     return _put(home, path, new)
 
 
@@ -49,9 +50,7 @@ def mark_outside(home: Home, record: Any) -> Any:
 
 
 def _origin(home: Home, before: Origin | None) -> Origin:
-    if before is not None:
-        return before.replace(trust=OUTSIDE)
-    return home.origin(trust=OUTSIDE)
+    return before.replace(trust=OUTSIDE) if before else home.origin(trust=OUTSIDE)
 
 
 def take_entry(home: Home, folder: str, files: Mapping[str, bytes]) -> str | None:
@@ -67,31 +66,23 @@ def take_entry(home: Home, folder: str, files: Mapping[str, bytes]) -> str | Non
         summary = read_object(files["summary.json"])
         facts = [{**fact, "trust": OUTSIDE} for fact in summary.get("facts", ()) if isinstance(fact, dict)]
         wanted["summary.json"] = write_object({**summary, "facts": facts})
-    if all(_same(home, f"{folder}/{name}", data) for name, data in wanted.items() if data is not None):
+    missing = {path: data for name, data in wanted.items()
+               if data is not None and bytes_of(home, path := f"{folder}/{name}") != data}
+    if not missing:
         return None
     with home.tree.lock():
-        for name, data in wanted.items():
-            if data is not None and not _same(home, f"{folder}/{name}", data):
-                home.tree.write(f"{folder}/{name}", data)
+        for path, data in missing.items():
+            home.tree.write(path, data)
         home.refresh([folder])
     return folder
 
 
 def _stamp(home: Home, entry: str) -> str:
     """The time in an entry's id, else now."""
-    from strata.model.times import parse_time, zulu
-
     try:
         return zulu(parse_time(entry.split("_")[1]))
     except (Invalid, IndexError):
         return zulu(home.clock())
-
-
-def _same(home: Home, path: str, data: bytes) -> bool:
-    try:
-        return home.tree.read(path)[0] == data
-    except NotFound:
-        return False
 
 
 def take_links(home: Home, data: bytes) -> int:
@@ -122,24 +113,12 @@ def take_record(home: Home, record: Any) -> bool:
 
 
 def _put(home: Home, path: str, data: bytes) -> str | None:
-    try:
-        before = home.tree.read(path)[0]
-    except NotFound:
-        before = None
-    if before == data:
+    if bytes_of(home, path) == data:
         return None
-    if before is not None:
-        raise Conflict(f"{path} is here already and says something else")
     with home.tree.lock():
+        if home.tree.look(path):
+            raise Conflict(f"{path} is here already and says something else")
         home.tree.write(path, data)
         home.refresh([paths.unit_of(path)])
-        origin = home.origin(trust=OUTSIDE)
-        ledger.append_line(home.tree, paths.AUDIT, {"ts": _now(home), "verb": "took", "kind": paths.kind_of(path), "id": path,
-                                                    "sha256": "", "origin": json.loads(json.dumps(origin.to_dict()))})
+        home.audit("took", Named(paths.kind_of(path), path), "", home.origin(trust=OUTSIDE))
     return path
-
-
-def _now(home: Home) -> str:
-    from strata.model.times import zulu
-
-    return zulu(home.clock())

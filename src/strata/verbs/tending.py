@@ -1,23 +1,170 @@
-"""Upkeep's plain steps: sweep, fold the usage ledger, and at the end the one git commit a home may have asked for."""
+"""Tending a home: `init` makes its own files, `config` shows and changes settings, `check` says what wants a person's eye;
+and upkeep's plain steps: sweep, fold the usage ledger, and at the end the one git commit a home may have asked for.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from strata.files import ledger, paths
+from strata import config as configuration
+from strata import verbs
+from strata.errors import Conflict, Damaged, Invalid
+from strata.files import jsonform, ledger, paths
+from strata.files.jsonform import amend_object, write_object
 from strata.files.tree import fingerprint
 from strata.home import Home
+from strata.index import read
+from strata.model.finding import Finding
 from strata.model.record import Usage
 from strata.model.times import day, zulu
+from strata.verbs.finding import bytes_of, each
 
+GITIGNORE = """_state.json
+_index.json
+_embeddings.json
+_config.json
+.lock
+log/
+index/*.json
+*.tmp
+"""
+GITATTRIBUTES = """*.jsonl merge=union
+index/audit.log merge=union
+episodes/*.md merge=union
+"""
+DEFAULTS = {"embedding_provider": "ollama", "openai_api_key": None, "ollama_model": "nomic-embed-text",
+            "openai_model": "text-embedding-3-small"}
 GIT_SECONDS = 60
 # A home may come from elsewhere: nothing in its .git may start a program or ask a question.
 _GIT = ("git", "-c", "core.fsync=all", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
         "-c", "commit.gpgSign=false", "-c", "gc.auto=0")
 
+
+# A home's own files
+
+def init(home: Home) -> list[str]:
+    """Make the home's own files; returns those that were not there."""
+    home_id = str(uuid.UUID(home.new_id()))
+    settings = (f'# Settings that belong to this home; see FORMAT.md.\nhome_id = "{home_id}"\n'
+                'projects = []\ngit_commit = "off"\n')
+    made = []
+    for path, text in (("strata.toml", settings), (".gitignore", GITIGNORE), (".gitattributes", GITATTRIBUTES)):
+        if home.tree.look(path) is None:
+            with suppress(Conflict):  # another process was first
+                home.tree.write(path, text.encode())
+                made.append(path)
+    if "strata.toml" in made:
+        home.config = home.config.replace(home_id=home_id)
+    return made
+
+
+# Settings: seed 004's _config.json. Keys are never shown whole.
+
+def change_settings(home: Home, changes: Mapping[str, Any]) -> None:
+    """Write the four keys; other keys in the file stay."""
+    provider = changes.get("embedding_provider")
+    if provider is not None and provider not in configuration.PROVIDERS:
+        raise Invalid(f"embedding provider {provider!r} is unknown", f"use one of {', '.join(configuration.PROVIDERS)}")
+    new = {key: None if value == "null" else value for key, value in changes.items()}
+    data = bytes_of(home, "_config.json")
+    if data is None:
+        home.tree.write("_config.json", write_object({**DEFAULTS, "embedding_provider": home.config.provider, **new}))
+    else:
+        before = configuration.seed_config(_root(home))
+        home.tree.write("_config.json", amend_object(data, {**before, **new}), fingerprint(data))
+    home.config = configuration.load(_root(home))
+
+
+def show_settings(home: Home) -> dict[str, Any]:
+    """What is in force, keys masked."""
+    config = home.config
+    masked = f"{config.openai_key[:3]}…{config.openai_key[-2:]}" if config.openai_key else None
+    return {"home": str(_root(home)), "embedding_provider": config.provider, "openai_api_key": masked,
+            "ollama_model": config.ollama_model, "openai_model": config.openai_model, "chat_model": config.chat_model,
+            "agent": config.agent, "project": config.project, "projects": list(config.projects),
+            "git_commit": config.git_commit}
+
+
+def _root(home: Home) -> Path:
+    return Path(home.tree.root)  # type: ignore[attr-defined]
+
+
+# What wants a person's eye; nothing is changed
+
+def check(home: Home, *, secrets: bool = False) -> list[Finding]:
+    """Everything in the home that wants a person's eye: sweep, then look at what the sweep cannot see."""
+    home.sweep()
+    found = [*read.problems(home.db), *_dangling(home), *_unmirrored(home), *_logs(home), *_schemas(home)]
+    if secrets:
+        found.extend(_secrets(home))
+    return sorted(set(found), key=lambda finding: (finding.path, finding.line or 0, finding.code))
+
+
+def _dangling(home: Home) -> Iterator[Finding]:
+    for unit, a, word, b in read.dangling(home.db):
+        yield Finding(unit, None, "dangling-link", f"links {a} {word} {b}, of which one is nowhere in the home",
+                      "restore the record, or unlink")
+
+
+def _unmirrored(home: Home) -> Iterator[Finding]:
+    """An edge stands, and one of its notes does not say so; or a note names an edge that is not there."""
+    edges = {edge: (a, b, unit) for a, b, edge, unit in
+             home.db.execute("SELECT a, b, edge, unit FROM links WHERE edge IS NOT NULL")}
+    ends: dict[str, set[str]] = {}
+    for edge, (a, b, _) in edges.items():
+        ends.setdefault(a, set()).add(edge)
+        ends.setdefault(b, set()).add(edge)
+    notes = home.db.execute("SELECT id, unit FROM records WHERE kind = 'note'").fetchall()
+    for unit, note in each(home, [unit for id, unit in notes if id in ends or b"edge_id" in (bytes_of(home, unit) or b"")]):
+        named = {relation.edge_id for relation in note.relations if relation.edge_id}
+        for edge in sorted(ends.get(note.id, set()) - named):
+            yield Finding(unit, None, "unmirrored-edge", f"does not name its edge {edges[edge][2]}", "run: strata upkeep")
+        for edge in sorted(named - edges.keys()):
+            yield Finding(unit, None, "missing-edge", f"names the edge {edge}, which is not there",
+                          "the link counts as deleted; upkeep removes the reference")
+
+
+def _logs(home: Home) -> Iterator[Finding]:
+    """Broken lines of the append-only files that no unit stands for."""
+    for path in (paths.AUDIT, paths.usage_log(home.machine)):
+        try:
+            lines = ledger.read_log(home.tree, path)
+        except Damaged as error:
+            yield Finding(path, error.line, error.flaw, error.message, error.hint or "mend the file")
+            continue
+        for number, line in lines:
+            if line is None:
+                yield Finding(path, number, "line", "is no whole line of JSON", "remove the line; nothing else depends on it")
+
+
+def _schemas(home: Home) -> Iterator[Finding]:
+    expected = {"meta.json": "entry_meta.v1", "summary.json": "entry_summary.v1", "topic_memory.json": "topic_memory.v1"}
+    for path, in home.db.execute("SELECT path FROM documents WHERE path LIKE 'topics/%.json'").fetchall():
+        schema, data = expected.get(path.rsplit("/", 1)[-1]), bytes_of(home, path)
+        with suppress(Damaged):  # a finding of the sweep
+            if schema and data and (odd := jsonform.foreign_schema(jsonform.read_object(data), schema)):
+                yield Finding(path, 1, "schema", odd, "nothing to do; a rebuild leaves the file alone")
+
+
+def _secrets(home: Home) -> Iterator[Finding]:
+    from strata.model.secrets import redact
+
+    for path, in home.db.execute("SELECT path FROM documents ORDER BY path").fetchall():
+        text = (bytes_of(home, path) or b"").decode(errors="replace")
+        for number, line in enumerate(text.splitlines(), 1):
+            for kind in redact(line)[1]:
+                yield Finding(path, number, "secret", f"looks like a secret ({kind})",
+                              "replace it, and change the secret itself")
+
+
+# Upkeep's steps
 
 def sweep(home: Home, _providers: Any = None) -> list[str]:
     """What was changed by hand since the last look."""
@@ -25,7 +172,8 @@ def sweep(home: Home, _providers: Any = None) -> list[str]:
 
 
 def fold(home: Home, _providers: Any = None) -> list[str]:
-    """The ledger's new lines into the index; a large ledger becomes one line."""
+    """The ledger's new lines into the index; a large ledger becomes one line, a large log of what was shown starts over."""
+    verbs.offering.trim_shown(home)
     home.fold_usage()
     path = paths.usage_log(home.machine)
     token = home.tree.look(path)

@@ -21,6 +21,7 @@ from strata.model.dialog import Entry, EntrySummary, Fact, GlobalMemory, Topic, 
 from strata.model.facts_table import marked_time
 from strata.model.times import day, zulu
 from strata.providers.chat import Ask, Chat
+from strata.verbs.finding import each
 
 TRIES = "log/tries.jsonl"
 TRY_DAYS = 3
@@ -138,13 +139,7 @@ def unread(home: Home, topic: str | None = None) -> list[Entry]:
     """Entries without a summary: what is still to be read, oldest first."""
     query = ("SELECT r.unit FROM records r WHERE r.kind = 'entry' AND (?1 IS NULL OR r.topic = ?1) AND NOT EXISTS "
              "(SELECT 1 FROM documents d WHERE d.path = r.unit || '/summary.json') ORDER BY r.created, r.id")
-    found = []
-    for unit, in home.db.execute(query, (topic,)).fetchall():
-        try:
-            found.append(codec.read_unit(home.tree, unit)[0][0])
-        except (NotFound, Damaged):
-            continue  # a finding of the next sweep
-    return found
+    return [entry for _, entry in each(home, [unit for unit, in home.db.execute(query, (topic,))])]
 
 
 def entries_rung(home: Home, providers: Any = None) -> list[str]:
@@ -216,26 +211,25 @@ def _recent(home: Home, topic: str) -> list[Entry]:
     """The topic's latest entries, newest first."""
     rows = home.db.execute("SELECT unit FROM records WHERE kind = 'entry' AND topic = ? ORDER BY created DESC, id DESC LIMIT ?",
                            (topic, topics.RECENT)).fetchall()
-    found = []
-    for unit, in rows:
-        try:
-            found.append(codec.read_unit(home.tree, unit)[0][0])
-        except (NotFound, Damaged):
-            continue
-    return found
+    return [entry for _, entry in each(home, [unit for unit, in rows])]
 
 
 def read_topic(home: Home, topic: str) -> Topic | None:
     """The topic memory as it was last built; None if there is none that can be read."""
+    found: Topic | None = _built(home, f"{paths.topic_folder(topic)}/topic_memory.json")
+    return found
+
+
+def _built(home: Home, path: str) -> Any:
+    """What was built there; None if there is nothing that can be read. What a newer Strata built is not built over."""
     try:
-        found: Topic = codec.read_unit(home.tree, f"{paths.topic_folder(topic)}/topic_memory.json")[0][0]
+        return codec.read_unit(home.tree, path)[0][0]
     except NotFound:
         return None
     except Damaged as error:
         if error.flaw == "newer-schema":
             raise
         return None
-    return found
 
 
 def names(home: Home) -> list[str]:
@@ -310,23 +304,12 @@ def build_global(home: Home) -> GlobalMemory:
             continue
         except Damaged as error:
             home.notices.append(f"{path} {error.message}; it is left out of the global memory")
-    _refuse_newer(home, "GLOBAL_MEMORY.json")
+    _built(home, "GLOBAL_MEMORY.json")
     caps, active = global_memory.read_caps(home.config.caps)
     made = global_memory.build_global(found, tiers=global_memory.read_tiers(home.config.tiers), caps=caps, active=active)
     home.build("GLOBAL_MEMORY.json", write_object(made.to_dict()))
     home.build("GLOBAL_MEMORY.md", global_memory.write_global(made).encode())
     return made
-
-
-def _refuse_newer(home: Home, path: str) -> None:
-    """What a newer Strata built is not built over; anything else that cannot be read is."""
-    try:
-        codec.read_unit(home.tree, path)
-    except NotFound:
-        return
-    except Damaged as error:
-        if error.flaw == "newer-schema":
-            raise
 
 
 def _built_topics(home: Home) -> list[str]:

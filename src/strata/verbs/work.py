@@ -1,4 +1,4 @@
-"""`record` work in five layers, edit it, register the agents that do it, and `trace` what caused what.
+"""`record` work in five layers, edit it, register the agents that do it, and put into cold storage what is old.
 
 A work is credited to whoever writes it; every agent of a project reads all of it. Short input is enough: the goal, the
 kind of task, whether it succeeded, and a summary; fields may stand in their layers or flat beside each other.
@@ -6,10 +6,11 @@ kind of task, whether it succeeded, and a summary; fields may stand in their lay
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping, Sequence
-from typing import Any
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
+from strata import verbs
 from strata.errors import Conflict, Invalid, NotFound
 from strata.home import Home
 from strata.index import read
@@ -28,9 +29,9 @@ WHOLE = (*LAYERS, "actions", "links", "tags", "importance")
 CREDITED = ("agent_id", "session_id", "origin", "access_count", "last_accessed", "links_at")
 MAX_SIGNS = 2_000_000  # of one work; more is a log, not a memory
 MAX_NESTED = 40
-MAX_DEPTH = 50
-DIRECTIONS = ("causes", "effects", "both")
-LEADS = {"caused_by": "causes", "blocked_by": "causes", "led_to": "effects", "blocks": "effects"}
+DAYS = 180
+FEW_USES = 1
+_DAY = 86_400.0
 
 
 def record(home: Home, work: Mapping[str, Any] | None = None, *, agent: str | None = None, project: str | None = None,
@@ -121,9 +122,7 @@ def check_links(home: Home, source: str, links: WorkLinks) -> WorkLinks:
             if row.id == source:
                 raise Invalid("a work cannot be linked to itself")
             if word == "supersedes":
-                from strata.verbs.links import refuse_cycle
-
-                refuse_cycle(home, source, row.id)
+                verbs.links.refuse_cycle(home, source, row.id)
         changes[word] = tuple(dict.fromkeys(row.id for row in rows))
     return links.replace(**changes) if changes else links
 
@@ -181,15 +180,9 @@ def agents(home: Home, project: str | None = None) -> list[dict[str, Any]]:
     for id, type, parent, own, created, metadata, works, sessions, last, registered in home.db.execute(query, (project,)):
         if works or (registered and project in (None, own)):
             found.append({"id": id, "type": type, "parent_id": parent, "project_id": own, "created_at": created,
-                          "metadata": _object(metadata), "works": works, "sessions": sessions, "last_work": last,
+                          "metadata": json.loads(metadata or "{}"), "works": works, "sessions": sessions, "last_work": last,
                           "registered": bool(registered)})
     return found
-
-
-def _object(text: str | None) -> Any:
-    import json
-
-    return json.loads(text) if text else {}
 
 
 def resume(home: Home, agent: str | None = None, session: str | None = None) -> dict[str, Any]:
@@ -197,8 +190,6 @@ def resume(home: Home, agent: str | None = None, session: str | None = None) -> 
 
     What this Memory writes from now on is that agent's, in that session.
     """
-    from strata.verbs.offering import unfinished
-
     home.ensure_fresh()
     name = check_agent_id(agent or home.config.agent)
     if not home.db.execute("SELECT 1 FROM agents WHERE id = ?", (name,)).fetchone():
@@ -215,54 +206,105 @@ def resume(home: Home, agent: str | None = None, session: str | None = None) -> 
     return {"agent": name, "session": home.session, "project": project,
             "works": [{"id": id, "title": goal, "success": bool(success), "created_at": created}
                       for id, goal, success, created in works],
-            "notices": [notice.to_dict() for notice in unfinished(home, project)]}
+            "notices": [notice.to_dict() for notice in verbs.offering.unfinished(home, project)]}
 
 
-# What caused what
+# Cold storage: old work that hardly anyone asked for is gzipped into work/cold/, stays in the index, and comes back. One rule
+# decides both ways, so a plan made twice is the same plan, and after it is carried out there is none. A file is never in
+# neither place: the new one is safe before the old one goes, and a crash in between is mended by the next round.
+
+class Shelved(NamedTuple):
+    """A work as far as the plan must know it."""
+
+    id: str
+    path: str
+    created: float
+    uses: int = 0
+    last_used: float | None = None
+    pinned: bool = False
 
 
-def trace(home: Home, handle: str, direction: str = "both", max_depth: int = 10) -> Sequence[Mapping[str, Any]]:
-    """The causes and effects of a record, as a tree in reading order: each step says from where and how deep it hangs.
+class Move(NamedTuple):
+    """One file that goes, where to, and why."""
 
-    A record met again is named again but not opened again, so a circle ends; it stands open where it is nearest.
-    """
-    if direction not in DIRECTIONS:
-        raise Invalid(f"direction must be one of {', '.join(DIRECTIONS)}; got {direction!r}")
-    if not 1 <= max_depth <= MAX_DEPTH:
-        raise Invalid(f"max_depth must be from 1 to {MAX_DEPTH}; got {max_depth}")
-    start = locate(home, handle).id
-    ways = ("causes", "effects") if direction == "both" else (direction,)
-    return [step for way in ways for step in _walk(home, start, way, max_depth)]
+    id: str
+    source: str
+    target: str
+    why: str
 
 
-def _walk(home: Home, start: str, way: str, max_depth: int) -> list[dict[str, Any]]:
-    opened = {start}
-    below: dict[int, list[dict[str, Any]]] = {}
-    waiting: deque[tuple[str, int, int]] = deque([(start, 0, 0)])  # id, depth, which step
-    count = 0
-    while waiting:
-        here, depth, at = waiting.popleft()
-        for link in read.neighbours(home.db, here):
-            if LEADS.get(link.word) != way:
-                continue
-            count += 1
-            again = link.id in opened
-            below.setdefault(at, []).append({
-                "id": link.id, "kind": link.kind, "title": link.title, "link": link.word, "from": here, "depth": depth + 1,
-                "direction": way, "again": again, "step": count})
-            if not again:
-                opened.add(link.id)
-                if depth + 1 < max_depth:
-                    waiting.append((link.id, depth + 1, count))
-    return list(_in_order(below))
+def plan_moves(works: Iterable[Shelved], now: float, *, days: float = DAYS, uses: int = FEW_USES) -> list[Move]:
+    """The moves that would be made, oldest work first."""
+    if days < 0 or uses < 0:
+        raise Invalid("days and uses must be 0 or more")
+    found = []
+    for work in works:
+        asleep = now - max(work.created, work.last_used or 0.0)
+        cold = asleep >= days * _DAY and work.uses <= uses and not work.pinned
+        if cold != is_cold(work.path):
+            target = cold_path(work.path) if cold else warm_path(work.path)
+            why = "pinned" if work.pinned else f"asleep for {max(0, int(asleep // _DAY))} days, used {work.uses} times"
+            found.append((work.created, Move(work.id, work.path, target, why)))
+    return [move for _, move in sorted(found)]
 
 
-def _in_order(below: Mapping[int, Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Parents before children, children together."""
-    found: list[dict[str, Any]] = []
-    waiting = list(reversed(below.get(0, ())))
-    while waiting:
-        step = dict(waiting.pop())
-        waiting += reversed(below.get(step.pop("step"), ()))
-        found.append(step)
-    return found
+def is_cold(path: str) -> bool:
+    """Whether the file lies in cold storage."""
+    return path.startswith("work/cold/")
+
+
+def cold_path(path: str) -> str:
+    """work/2025-06/mem_x.json → work/cold/2025-06/mem_x.json.gz"""
+    parts = path.split("/")
+    if len(parts) != 3 or parts[0] != "work" or parts[1] == "cold":
+        raise Invalid(f"{path!r} is not the path of a work")
+    return f"work/cold/{parts[1]}/{parts[2]}.gz"
+
+
+def warm_path(path: str) -> str:
+    """work/cold/2025-06/mem_x.json.gz → work/2025-06/mem_x.json"""
+    parts = path.split("/")
+    if len(parts) != 4 or not is_cold(path) or not parts[3].endswith(".gz"):
+        raise Invalid(f"{path!r} is not the path of a cold work")
+    return f"work/{parts[2]}/{parts[3].removesuffix('.gz')}"
+
+
+def store_cold(home: Home, *, days: float = DAYS, uses: int = FEW_USES, apply: bool = False) -> list[Move]:
+    """The moves that are due, from the index and the usage ledger; only `apply` carries them out."""
+    home.fold_usage()
+    before = home.clock() - max(days, 0) * _DAY
+    rows = home.db.execute(
+        "SELECT r.id, r.unit, r.created, r.uses + coalesce(u.count, 0), max(coalesce(r.used, 0), coalesce(u.last, 0)), "
+        "r.pinned OR EXISTS (SELECT 1 FROM links l WHERE l.a = r.id AND l.word = 'pinned') "
+        "FROM records r LEFT JOIN usage u ON u.id = r.id "
+        "WHERE r.kind = 'work' AND (r.created <= ? OR (r.unit >= 'work/cold/' AND r.unit < 'work/cold0'))", (before,))
+    moves = plan_moves((Shelved(*row) for row in rows), home.clock(), days=days, uses=uses)
+    for move in moves if apply else ():
+        _carry_out(home, move)
+    return moves
+
+
+def _carry_out(home: Home, move: Move) -> None:
+    import gzip
+
+    with home.tree.lock():
+        data, _ = home.tree.read(move.source)
+        work = home.load(move.id).record
+        new = gzip.compress(data, mtime=0) if is_cold(move.target) else gzip.decompress(data)
+        try:
+            home.tree.write(move.target, new)
+        except Conflict:
+            if home.tree.read(move.target)[0] != new:
+                raise
+        home.tree.remove(move.source)
+        home.refresh([move.source, move.target])
+        home.audit("cooled" if is_cold(move.target) else "warmed", work, "")
+
+
+def cold_rung(home: Home, _providers: Any = None) -> list[str]:
+    """Upkeep's step; `cold_after_days = 0` in the home's strata.toml under [work] turns it off."""
+    settings = home.config.settings.get("work", {})
+    days = settings.get("cold_after_days", DAYS) if isinstance(settings, dict) else DAYS
+    if not isinstance(days, int | float) or isinstance(days, bool) or days <= 0:
+        return []
+    return [f"{move.source} → {move.target}: {move.why}" for move in store_cold(home, days=days, apply=True)]

@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 from langgraph.store.base import BaseStore, GetOp, ListNamespacesOp, MatchCondition, Op, PutOp, Result, SearchItem, SearchOp
 
 from strata.errors import Damaged
-from strata.verbs import pages
+from strata.verbs import notes as pages
 
 if TYPE_CHECKING:
     from strata.home import Loaded

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from agents.memory import SessionABC
 
 from strata.errors import Invalid
-from strata.verbs import pages
+from strata.verbs import notes as pages
 
 if TYPE_CHECKING:
     from strata.memory import Memory

@@ -135,7 +135,7 @@ def _decay(desk: Desk) -> None:
 def _decay_one(desk: Desk) -> None:
     from strata.derive.pictures import draw_curve, svg_curve, trace_curve
     from strata.model.decay import explain
-    from strata.verbs.decay import explain_decay
+    from strata.verbs.reports import explain_decay
 
     now = desk.mem.home.clock()
     title, decay = explain_decay(desk.mem.home, desk.args.id)

@@ -63,7 +63,7 @@ def _config_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _config(desk: Desk) -> None:
-    from strata.verbs.settings import change_settings, show_settings
+    from strata.verbs.tending import change_settings, show_settings
 
     args = desk.args
     key = read_stdin().strip() if args.openai_key == "-" else args.openai_key
