@@ -15,8 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from strata import verbs
-from strata.derive import front_pages as core_page
-from strata.derive import front_pages as reflection_page
+from strata.derive import front_pages
 from strata.derive.similar import (
     InsightProposal,
     MergeProposal,
@@ -171,7 +170,7 @@ def core_rung(home: Home, _providers: Any = None) -> list[str]:
 
 
 def _write_core(home: Home, notes: Sequence[Standing]) -> bool:
-    return build_stamped(home, CORE, core_page.build_core(notes, date=day(home.clock())), core_page.without_stamp)
+    return build_stamped(home, CORE, front_pages.build_core(notes, date=day(home.clock())), front_pages.without_stamp)
 
 
 def reflection(home: Home) -> str:
@@ -191,15 +190,15 @@ def reflection_rung(home: Home, _providers: Any = None) -> list[str]:
 def _look(home: Home, notes: Sequence[Standing]) -> tuple[bool, bool]:
     """(counted, written)."""
     merges, projects = count_merges(home), home.config.projects
-    inputs = reflection_page.fingerprint(notes, projects=projects, merges=merges)
+    inputs = front_pages.fingerprint(notes, projects=projects, merges=merges)
     total, last, known = _reflections(home)
     counted = inputs != known
     if counted:
         home.audit("reflected", Named("reflection", "reflection"), inputs)
         total, last = total + 1, day(home.clock())
-    found = reflection_page.look_over(notes, projects=projects, merges=merges)
-    page = reflection_page.build_reflection(found, date=day(home.clock()), last=last, total=total)
-    return counted, build_stamped(home, REFLECTION, page, str if counted else reflection_page.without_stamp)
+    found = front_pages.look_over(notes, projects=projects, merges=merges)
+    page = front_pages.build_reflection(found, date=day(home.clock()), last=last, total=total)
+    return counted, build_stamped(home, REFLECTION, page, str if counted else front_pages.without_stamp)
 
 
 def _reflections(home: Home) -> tuple[int, str, str]:
