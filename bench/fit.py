@@ -20,9 +20,7 @@ from locomo import DEPTHS, NOW, Dialog, Names, log_sessions, open_memory, read_d
 from strata import meaning
 from strata.index import search
 from strata.memory import Memory
-from strata.providers.embedders import Embedder
-from strata.providers.minilm import MiniLM
-from strata.providers.static import Static
+from strata.providers.embedders import Embedder, MiniLM, Static
 from strata.recall.candidates import best_by_words, gather, look_up, merged, with_neighbours
 from strata.recall.dates import mentions_time
 from strata.recall.question import read_question

@@ -31,7 +31,7 @@ from rivals import Rival, Spent, answer, spend
 from strata.memory import Memory
 from strata.model.chunk import Chunk, ChunkLinks, ChunkMetadata
 from strata.model.times import zulu
-from strata.providers.static import Static, load_table
+from strata.providers.embedders import Static, load_table
 from strata.providers.tokens import load_tokenizer
 
 QUESTIONS = 200

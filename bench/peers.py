@@ -149,8 +149,7 @@ def measure(data: Path, models: Path | None, count: int | None, peers: list[str]
     import numpy as np
     from locomo import DEPTHS, read_dialogs
 
-    from strata.providers.minilm import MiniLM
-    from strata.providers.static import Static
+    from strata.providers.embedders import MiniLM, Static
 
     embedder, dialogs = MiniLM(models) if models else Static(), read_dialogs(data)[:count]
     with tempfile.TemporaryDirectory() as folder, serve(embedder) as address:

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from strata.config import data_folder
-from strata.providers.minilm import GRAPH
+from strata.providers.embedders import GRAPH
 
 HERE = Path(__file__).parent
 MEASURED = HERE / ".measured"
