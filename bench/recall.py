@@ -2,10 +2,11 @@
 
     python bench/recall.py [DATA.json] [--models FOLDER] [--part locomo|fit|latency|peers …] [--quick]
 
-DATA is shared/bench/locomo-dev.json beside this repository or above it unless given; it is measured with and never copied.
-MiniLM takes part if its weights are built. `--quick` leaves out 100,000 records and the peers. What a part printed is kept
-in bench/.measured, so that one part can be measured again; the page is always made anew from all of them, and its prose
-stands here, so that no figure is left beside words about an older one.
+DATA is locomo-dev.json in the folder that STRATA_BENCH names, else in shared/bench beside this repository or further up; it
+is measured with and never copied. MiniLM takes part if its weights are built (`python -m strata.providers.build_minilm`),
+peers if they have environments (`python bench/peers.py DATA --install`). `--quick` leaves out 100,000 records and the peers.
+What a part printed is kept in bench/.measured, so that one part can be measured again; the page is always made anew from all
+of them, and its prose stands here, so that no figure is left beside words about an older one.
 """
 
 from __future__ import annotations
@@ -156,8 +157,10 @@ def plot(lines: Sequence[str]) -> str:
 
 
 def find_data() -> Path:
-    near = [folder / "shared" / "bench" / "locomo-dev.json" for folder in HERE.resolve().parents]
-    return next((path for path in near if path.is_file()), near[1])
+    named = os.environ.get("STRATA_BENCH")
+    near = [Path(named)] if named else [folder / "shared" / "bench" for folder in HERE.resolve().parents]
+    places = [folder / "locomo-dev.json" for folder in near]
+    return next((path for path in places if path.is_file()), places[0])
 
 
 def main() -> int:
@@ -168,7 +171,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
     if not given.data.is_file():
-        print(f"no data at {given.data}; get LoCoMo and name its file", file=sys.stderr)
+        print(f"no data at {given.data}; get LoCoMo and name its file, or its folder by STRATA_BENCH", file=sys.stderr)
         return 3
     models = ["--models", str(given.models.resolve())] if (given.models / GRAPH).is_file() else []
     for part in PARTS:
