@@ -69,8 +69,8 @@ From the shell, on the 10,000 records, in turn with what it is held against (med
 OTHERS = """
 ## Others on the same dialogs
 Each through its own recall call in an environment of its own, one memory a turn, offline (every proxy leads nowhere), with
-Strata's own static vectors; mem0 with infer off, mcp-memory-service by its hybrid search. mcp-memory-service needs a Python that
-may load SQLite extensions.
+Strata's own embedders; mem0 with infer off, mcp-memory-service by its hybrid search. mcp-memory-service needs a Python that may
+load SQLite extensions.
 """
 UNHELPFUL = """
 ## What did not help
@@ -102,7 +102,7 @@ def measure(part: str, data: str, models: Sequence[str], *, quick: bool) -> list
     if part == "fit":
         return run("fit.py", data, *models)
     if part == "peers":
-        return run("peers.py", data)
+        return run("peers.py", data) + (run("peers.py", data, *models) if models else [])
     chroma = PEERS / "chromadb" / "bin" / "python"
     beside = ["--chroma", str(chroma)] if chroma.exists() else []
     lines = run("latency.py", data, "--records", "1000", *beside)
