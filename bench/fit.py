@@ -20,9 +20,7 @@ from locomo import DEPTHS, NOW, Dialog, Names, log_sessions, open_memory, read_d
 from strata import meaning
 from strata.index import search
 from strata.memory import Memory
-from strata.providers.embedders import Embedder
-from strata.providers.minilm import MiniLM
-from strata.providers.static import Static
+from strata.providers.embedders import Embedder, MiniLM, Static
 from strata.recall.candidates import best_by_words, gather, look_up, merged, with_neighbours
 from strata.recall.dates import mentions_time
 from strata.recall.question import read_question
@@ -100,23 +98,25 @@ def recall_at(given: Sequence[Case], weights: np.ndarray, *, every: bool = False
 def report(name: str, by_dialog: list[list[Case]]) -> None:
     every = [case for part in by_dialog for case in part]
     shipped = np.array([getattr(WEIGHTS[name], part) for part in NAMES])
-    print(f"{name}: shipped weights, in sample", recall_at(every, shipped).round(1), "with category 5",
-          recall_at(every, shipped, every=True).round(1))
+    row(f"{name}, shipped weights, in sample", [(part, shipped) for part in by_dialog])
     for fixed in ((), ("speaker",)):
         folds = [fit([case for at, part in enumerate(by_dialog) if at != out for case in part], fixed)
                  for out in range(len(by_dialog))]
-        parts = [(len([case for case in part if case.category != 5]), recall_at(part, weights))
-                 for part, weights in zip(by_dialog, folds, strict=True)]
-        mean = np.average([found for _, found in parts], axis=0, weights=[count for count, _ in parts])
-        both = np.average([recall_at(part, weights, every=True) for part, weights in zip(by_dialog, folds, strict=True)], axis=0,
-                          weights=[len(part) for part in by_dialog])
-        print(f"{name}: left out{' without ' + fixed[0] if fixed else ''}", mean.round(1), "by dialog",
-              [round(float(found[1]), 1) for _, found in parts], "with category 5", both.round(1))
-        whole = fit(every, fixed)
-        print("  weights", {part: round(float(value), 2) for part, value in zip(NAMES, whole, strict=True)}, "in sample",
-              recall_at(every, whole).round(1))
-        print("  spread over the folds", {part: round(float(value), 2) for part, value in
-                                          zip(NAMES, np.std(folds, axis=0), strict=True)}, flush=True)
+        sign = f", without the {fixed[0]} sign" if fixed else ""
+        row(f"{name}, fitted on the other four{sign}", list(zip(by_dialog, folds, strict=True)))
+        print("weights of all five", {part: round(float(value), 2) for part, value in zip(NAMES, fit(every, fixed), strict=True)})
+        print("spread over the folds", {part: round(float(value), 2) for part, value in
+                                        zip(NAMES, np.std(folds, axis=0), strict=True)}, flush=True)
+
+
+def row(label: str, measured: Sequence[tuple[list[Case], np.ndarray]]) -> None:
+    """A line of the table: the mean over all questions, each dialog with its own weights."""
+    parts = [(len([case for case in part if case.category != 5]), recall_at(part, weights)) for part, weights in measured]
+    mean = np.average([found for _, found in parts], axis=0, weights=[count for count, _ in parts])
+    both = np.average([recall_at(part, weights, every=True)[1] for part, weights in measured],
+                      weights=[len(part) for part, _ in measured])
+    cells = [*(f"{value:.1f}" for value in mean), f"{both:.1f}", " ".join(f"{found[1]:.1f}" for _, found in parts)]
+    print(f"| {label} | " + " | ".join(cells) + " |", flush=True)
 
 
 def main() -> int:

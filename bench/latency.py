@@ -3,7 +3,9 @@
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python bench/latency.py DATA.json [--records 100000] [--way remember|log]
 
 Records are turns of the data with a quarter of their words exchanged at random, in sessions of thirty, written as files
-(not through the verbs, which would take an hour) and taken in by one sync. 200 questions, one thread, the same run.
+(not through the verbs, which would take an hour) and taken in by one sync. 200 questions, one thread. What recall is held
+against runs in processes of their own and is asked every question in turn with it, so that a busy machine is as busy for
+all. Wall and processor time are told: on a machine that others use, the second is the steadier.
 """
 
 from __future__ import annotations
@@ -17,20 +19,25 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import rivals
 from locomo import NOW, Asked, Turn, full_text, plain_bm25, read_dialogs
+from rivals import Rival, Spent, answer, spend
 
 from strata.memory import Memory
 from strata.model.chunk import Chunk, ChunkLinks, ChunkMetadata
 from strata.model.times import zulu
-from strata.providers.static import Static
+from strata.providers.embedders import Static, load_table
+from strata.providers.tokens import load_tokenizer
 
 QUESTIONS = 200
-COLD = 7
+COLD = 15
+EMBEDDED, ROUNDS = 5000, 5
+FTS, SCAN = "bare FTS5, stop words out", "bare numpy scan"
 
 
 def make_turns(turns: Sequence[Turn], count: int) -> list[Turn]:
@@ -69,46 +76,51 @@ def write_entries(home: Path, turns: Sequence[Turn]) -> None:
 WAYS: dict[str, Callable[[Path, Sequence[Turn]], None]] = {"remember": write_chunks, "log": write_entries}
 
 
-def timed(work: Callable[[Asked], object], questions: Sequence[Asked]) -> tuple[float, float]:
-    """p50 and p95 in milliseconds."""
-    spent = []
-    for question in questions:
-        start = time.perf_counter()
-        work(question)
-        spent.append(1000 * (time.perf_counter() - start))
-    p50, p95 = np.percentile(spent, (50, 95))
-    return float(p50), float(p95)
-
-
 def resident() -> int:
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * resource.getpagesize() >> 20
 
 
-def cold(home: Path, question: str) -> tuple[float, float]:
-    """Median seconds of `strata recall` as a process, and of a Python that only imports numpy and sqlite3."""
-    commands = ([sys.executable, "-m", "strata", "recall", question, "--home", str(home)],
+def cold(home: Path, question: str) -> tuple[float, float, float]:
+    """`strata recall` as a process and a Python that only imports numpy and sqlite3, in turn: median seconds, median ratio."""
+    commands = ([str(Path(sys.executable).with_name("strata")), "recall", question, "--home", str(home)],
                 [sys.executable, "-c", "import numpy, sqlite3"])
-    spent: tuple[list[float], list[float]] = ([], [])
-    for _ in range(COLD):
-        for command, times in zip(commands, spent, strict=True):
-            start = time.perf_counter()
-            subprocess.run(command, check=True, capture_output=True)
-            times.append(time.perf_counter() - start)
-    return float(np.median(spent[0])), float(np.median(spent[1]))
+    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")}
+
+    def run(command: list[str]) -> None:
+        subprocess.run(command, env=env, check=True, capture_output=True)
+
+    pairs = np.array([[spend(run, command)[0]
+                       for command in commands] for _ in range(COLD)])
+    ours, base = np.median(pairs, axis=0)
+    return float(ours), float(base), float(np.median(pairs[:, 0] / pairs[:, 1]))
 
 
-def bare(turns: Sequence[Turn], questions: Sequence[Asked], folder: Path) -> dict[str, tuple[float, float]]:
+def embedding_rate(turns: Sequence[Turn]) -> list[str]:
+    """The static embedder beside the least that could be done: tokens, rows of the table, their mean."""
+    texts, table, tokenizer = [turn.spoken for turn in turns[:EMBEDDED]], load_table(), load_tokenizer()
+
+    def bare() -> None:
+        for found in tokenizer.encode_batch_fast(texts, add_special_tokens=False):
+            table[found.ids].mean(axis=0)
+
+    spent = np.array([[spend(work)[0] for work in (bare, lambda: Static().embed(texts))] for _ in range(ROUNDS + 1)][1:])
+    base, ours = len(texts) / np.median(spent, axis=0)
+    ratio = float(np.median(spent[:, 0] / spent[:, 1]))
+    return [f"| static embedder, texts a second | {ours:,.0f} | bare table look-up {base:,.0f} | {ratio:.2f}× |"]
+
+
+def bare(turns: Sequence[Turn], questions: Sequence[Asked], folder: Path) -> None:
     """What recall is held against, in a process of its own so that its memory is not counted with recall's."""
     db = full_text(turns)
     db.execute("INSERT INTO words(words) VALUES ('optimize')")
     db.commit()
     kept = sqlite3.connect(folder / "bare.sqlite")
     db.backup(kept)
-    vectors = Static().embed([turn.spoken for turn in turns])
-    one = vectors[0]
-    return {"bare FTS5, stop words out": timed(plain_bm25(kept, stop=True, limit=10), questions),
-            "bare numpy scan": timed(lambda _: vectors @ one, questions)}
+    db.close()
+    ask = plain_bm25(kept, stop=True, limit=10)
+    vectors, asked = np.load(folder / "vectors.npy"), np.load(folder / "asked.npy")
+    answer({FTS: lambda at: ask(questions[at]), SCAN: lambda at: vectors @ asked[at]})
 
 
 def main() -> int:
@@ -116,46 +128,69 @@ def main() -> int:
     parser.add_argument("data", type=Path)
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--way", choices=WAYS, default="remember")
-    parser.add_argument("--bare", type=Path, help="measure only what recall is held against; used by the bench itself")
+    parser.add_argument("--chroma", type=Path, help="the Python of an environment with chromadb")
+    parser.add_argument("--once", action="store_true", help="also what does not depend on the way: a cold start, embedding")
+    parser.add_argument("--bare", type=Path, help="be what recall is held against; used by the bench itself")
     given = parser.parse_args()
     dialogs = read_dialogs(given.data)
     questions = random.Random(2).sample([asked for dialog in dialogs for asked in dialog.asked], QUESTIONS)
-    said = [turn for dialog in dialogs for turn in dialog.turns]
+    turns = make_turns([turn for dialog in dialogs for turn in dialog.turns], given.records)
     if given.bare:
-        print(json.dumps(bare(make_turns(said, given.records), questions, given.bare)))
+        bare(turns, questions, given.bare)
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        for line in measure(given, Path(folder), said, questions):
-            print(line)
+        for line in measure(given, Path(folder), turns, questions):
+            print(line, flush=True)
     return 0
 
 
-def measure(given: argparse.Namespace, folder: Path, said: Sequence[Turn], questions: Sequence[Asked]) -> list[str]:
+def measure(given: argparse.Namespace, folder: Path, turns: Sequence[Turn], questions: Sequence[Asked]) -> Iterator[str]:
     os.environ |= {"XDG_CACHE_HOME": f"{folder}/cache", "XDG_CONFIG_HOME": f"{folder}/config"}
-    home = folder / "home"
-    WAYS[given.way](home, make_turns(said, given.records))
-    start = time.perf_counter()
+    home, label = folder / "home", f"{given.records:,} by {given.way}"
+    WAYS[given.way](home, turns)
+    taken = spend(lambda: Memory(home, clock=lambda: NOW).close())[0]
     with Memory(home, clock=lambda: NOW) as mem:
-        swept = time.perf_counter() - start
-        start = time.perf_counter()
-        mem.embed()
-        embedded = time.perf_counter() - start
+        embedded = spend(mem.embed)[0]
+    np.save(folder / "vectors.npy", Static().embed([turn.spoken for turn in turns]))
+    np.save(folder / "asked.npy", Static().embed([asked.text for asked in questions]))
+    others = [Rival(sys.executable, __file__, str(given.data), "--records", str(given.records), "--bare", str(folder))]
+    if given.chroma:
+        others.append(Rival(given.chroma, rivals.__file__, str(folder)))
+    spent, memory = race(home, questions, others)
+    for rival in others:
+        rival.close()
+    for name, times in spent.items():
+        yield f"| {label} | {name} | " + " | ".join(f"{1000 * value:.1f}" for value in percentiles(times)) + " |"
+    sums = [np.array(spent[FTS]) + np.array(spent[SCAN])]
+    for name in [name for name in spent if name.startswith("Strata")]:
+        ratios = np.array(percentiles(spent[name])) / np.array(percentiles(sums[0]))
+        yield f"| {label} | {name} / (FTS5 + scan) | " + " | ".join(f"{value:.2f}×" for value in ratios) + " |"
+    yield f"| {label} | resident memory {memory} MB; taken in in {taken:.0f} s, embedded in {embedded:.0f} s | | | | |"
+    if given.once:
+        ours, base, ratio = cold(home, questions[0].text)
+        yield (f"| `strata recall` from the shell, {given.records:,} records, ms | {1000 * ours:.0f} "
+               f"| `import numpy, sqlite3` {1000 * base:.0f} | {ratio:.2f}× |")
+        yield from embedding_rate(turns)
+
+
+def race(home: Path, questions: Sequence[Asked], others: Sequence[Rival]) -> tuple[dict[str, list[Spent]], int]:
+    """Every question to everybody in turn; and recall's resident memory in the end."""
+    spent: dict[str, list[Spent]] = {}
     with Memory(home, clock=lambda: NOW) as mem:
-        mem.recall(questions[0].text)
-        rows = {"Strata, recall": timed(lambda asked: mem.recall(asked.text), questions),
-                "Strata, recall within 1,000 tokens": timed(lambda asked: mem.recall(asked.text, budget=1000), questions)}
-        memory = resident()
-    again = [sys.executable, __file__, str(given.data), "--records", str(given.records), "--bare", str(folder)]
-    rows |= json.loads(subprocess.run(again, check=True, capture_output=True, text=True).stdout)
-    ours, base = cold(home, questions[0].text)
-    lines = [f"| {given.records} by {given.way} | {name} | {p50:.1f} | {p95:.1f} |" for name, (p50, p95) in rows.items()]
-    sums = [sum(rows[name][at] for name in rows if name.startswith("bare")) for at in (0, 1)]
-    ratios = [rows["Strata, recall"][at] / sums[at] for at in (0, 1)]
-    return [*lines, f"| {given.records} by {given.way} | recall / (FTS5 + scan) | {ratios[0]:.2f}× | {ratios[1]:.2f}× |",
-            f"| {given.records} by {given.way} | `strata recall`, cold process | {1000 * ours:.0f} "
-            f"| {ours / base:.2f}× of `import numpy, sqlite3` ({1000 * base:.0f}) |",
-            f"| {given.records} by {given.way} | resident MB after 400 recalls | {memory} | sync {swept:.0f} s, "
-            f"embedding {embedded:.0f} s |"]
+        mem.recall(questions[0].text, budget=1000)
+        for at, asked in enumerate(questions):
+            told = {"Strata, recall": spend(mem.recall, asked.text),
+                    "Strata, recall within 1,000 tokens": spend(partial(mem.recall, budget=1000), asked.text)}
+            for rival in others:
+                told |= rival.ask(at)
+            for name, times in told.items():
+                spent.setdefault(name, []).append(times)
+        return spent, resident()
+
+
+def percentiles(times: Sequence[Spent] | np.ndarray) -> list[float]:
+    """p50 and p95 of wall time, then of processor time."""
+    return [float(value) for value in np.percentile(np.array(times), (50, 95), axis=0).T.ravel()]
 
 
 if __name__ == "__main__":

@@ -30,9 +30,7 @@ from strata.memory import Memory
 from strata.model.recall import Recall
 from strata.model.text import searchable
 from strata.model.words import STOP
-from strata.providers.embedders import Embedder
-from strata.providers.minilm import MiniLM
-from strata.providers.static import Static
+from strata.providers.embedders import Embedder, MiniLM, Static
 from strata.providers.tokens import count_many
 
 DEPTHS = (5, 10, 25, 50)

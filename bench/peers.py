@@ -1,10 +1,11 @@
 """The same turns and questions put to other memories, each in its own environment, with the same vectors where it takes them.
 
-    python bench/peers.py DATA.json --models FOLDER [--dialogs N]
+    python bench/peers.py DATA.json [--models FOLDER] [--dialogs N] [--install]
 
-An environment is bench/.peers/NAME (`python -m venv`, `pip install NAME`); a peer without one, or one that does not run
-offline, is stated as such and never guessed. One memory a turn, as its speaker and words; each peer's own recall call; the
-embedder is all-MiniLM-L6-v2, handed over as vectors or served to the peer at an OpenAI-compatible address on this machine.
+Each has an environment of its own, NAME in STRATA_PEERS or in `peers` of the folder for temporary files; `--install` makes
+those that are missing, everything after that is offline. A peer that has none or does not run says why; no figure is
+guessed. One memory a turn, as its speaker and words; each peer's own recall call; the embedder is Strata's static one, or
+MiniLM if its weights are named, handed over as vectors or served at an OpenAI-compatible address on this machine.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,9 +26,9 @@ from pathlib import Path
 from typing import Any
 
 PEERS = ("chromadb", "mem0ai", "mcp-memory-service", "basic-memory")
-FOLDER = Path(__file__).parent / ".peers"
+FOLDER = Path(os.environ.get("STRATA_PEERS") or Path(tempfile.gettempdir(), "peers"))
 WANTED = 50
-SECONDS = 1500
+SECONDS = 600
 
 
 # The child: runs in the peer's environment and knows nothing of Strata
@@ -49,10 +52,11 @@ def ask_chromadb(dialog: dict[str, Any], folder: str, _: str) -> list[list[int]]
 def ask_mem0ai(dialog: dict[str, Any], folder: str, address: str) -> list[list[int]]:
     from mem0 import Memory
 
+    width = len(dialog["vectors"][0])
     openai = {"api_key": "none", "openai_base_url": address}
     memory = Memory.from_config({
-        "vector_store": {"provider": "qdrant", "config": {"path": folder, "embedding_model_dims": 384, "on_disk": True}},
-        "embedder": {"provider": "openai", "config": {**openai, "model": "minilm", "embedding_dims": 384}},
+        "vector_store": {"provider": "qdrant", "config": {"path": folder, "embedding_model_dims": width, "on_disk": True}},
+        "embedder": {"provider": "openai", "config": {**openai, "model": "given", "embedding_dims": width}},
         "llm": {"provider": "openai", "config": {**openai, "model": "none"}}, "history_db_path": f"{folder}/history.db"})
     for n, text in enumerate(dialog["texts"]):
         memory.add(text, user_id="u", infer=False, metadata={"n": n})
@@ -66,7 +70,7 @@ def ask_mem0ai(dialog: dict[str, Any], folder: str, address: str) -> list[list[i
 def ask_mcp_memory_service(dialog: dict[str, Any], folder: str, address: str) -> list[list[int]]:
     import asyncio
 
-    os.environ |= {"MCP_EXTERNAL_EMBEDDING_URL": f"{address}/embeddings", "MCP_EXTERNAL_EMBEDDING_MODEL": "minilm",
+    os.environ |= {"MCP_EXTERNAL_EMBEDDING_URL": f"{address}/embeddings", "MCP_EXTERNAL_EMBEDDING_MODEL": "given",
                    "MCP_MEMORY_STORAGE_BACKEND": "sqlite_vec", "MCP_SEMANTIC_DEDUP_ENABLED": "false"}
     from mcp_memory_service.models.memory import Memory
     from mcp_memory_service.storage.sqlite_vec import SqliteVecMemoryStorage
@@ -120,7 +124,7 @@ def serve(embedder: Any) -> Iterator[str]:
             texts = [given] if isinstance(given, str) else list(given)
             rows = [{"object": "embedding", "index": at, "embedding": row} for at, row in
                     enumerate(embedder.embed(texts).tolist())]
-            data = json.dumps({"object": "list", "data": rows, "model": "minilm",
+            data = json.dumps({"object": "list", "data": rows, "model": "given",
                                "usage": {"prompt_tokens": 0, "total_tokens": 0}}).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
@@ -141,14 +145,13 @@ def serve(embedder: Any) -> Iterator[str]:
         thread.join()
 
 
-def measure(data: Path, models: Path, count: int | None, peers: list[str]) -> list[str]:
+def measure(data: Path, models: Path | None, count: int | None, peers: list[str]) -> Iterator[str]:
     import numpy as np
     from locomo import DEPTHS, read_dialogs
 
-    from strata.providers.minilm import MiniLM
+    from strata.providers.embedders import MiniLM, Static
 
-    embedder, dialogs = MiniLM(models), read_dialogs(data)[:count]
-    lines = ["| peer | R@5 | R@10 | R@25 | R@50 |", "|---|---|---|---|---|"]
+    embedder, dialogs = MiniLM(models) if models else Static(), read_dialogs(data)[:count]
     with tempfile.TemporaryDirectory() as folder, serve(embedder) as address:
         put = Path(folder, "dialogs.json")
         put.write_text(json.dumps([{
@@ -158,21 +161,49 @@ def measure(data: Path, models: Path, count: int | None, peers: list[str]) -> li
         for peer in peers:
             answers = _run(peer, put, address, Path(folder))
             if isinstance(answers, str):
-                lines.append(f"| {peer} | {answers} | | | |")
+                yield f"| {peer} | {answers} | | | | |"
                 continue
             rows = [[len(asked.evidence.intersection(order[:depth])) / len(asked.evidence) for depth in DEPTHS]
                     for dialog, answered in zip(dialogs, answers, strict=True)
                     for asked, order in zip(dialog.asked, answered, strict=True) if asked.category != 5]
-            lines.append(f"| {peer} | " + " | ".join(f"{value:.1f}" for value in 100 * np.mean(rows, axis=0)) + " |")
-    return lines
+            cells = " | ".join(f"{value:.1f}" for value in 100 * np.mean(rows, axis=0))
+            yield f"| {_version(peer)} | {embedder.name} | {cells} |"
+
+
+def install(peers: list[str], python: str) -> None:
+    """Make the environments that are missing; the end of what pip said is kept beside one that could not be made."""
+    for peer in peers:
+        if not (FOLDER / peer / "bin" / "python").exists():
+            subprocess.run([python, "-m", "venv", str(FOLDER / peer)], check=True)
+            done = subprocess.run([FOLDER / peer / "bin" / "pip", "install", "--quiet", peer], capture_output=True, text=True,
+                                  check=False, timeout=SECONDS)
+            if done.returncode:
+                shutil.rmtree(FOLDER / peer)
+                (FOLDER / f"{peer}.txt").write_text(done.stderr[-100_000:])
+
+
+def _why_not(peer: str) -> str:
+    said = FOLDER / f"{peer}.txt"
+    if not said.exists():
+        return "no environment was made for it"
+    wants = re.findall(r"Requires-Python ([^;\s]+)", said.read_text())
+    here = ".".join(map(str, sys.version_info[:3]))
+    return f"pip found no version for Python {here}; it asks for {wants[-1]}" if wants else "pip could not install it"
+
+
+def _version(peer: str) -> str:
+    found = next((FOLDER / peer).glob(f"lib/python*/site-packages/{peer.replace('-', '_')}-*.dist-info"), None)
+    return f"{peer} {found.name.removesuffix('.dist-info').rsplit('-', 1)[1]}" if found else peer
 
 
 def _run(peer: str, put: Path, address: str, folder: Path) -> Any:
     """The peer's answers, or in a few words why there are none."""
     python = FOLDER / peer / "bin" / "python"
-    if peer not in ASK or not python.exists():
-        return "not installable from the package index here"
-    env = {**os.environ, "HOME": str(folder), "HF_HUB_OFFLINE": "1", "ANONYMIZED_TELEMETRY": "False", "MEM0_TELEMETRY": "False"}
+    if not python.exists():
+        return _why_not(peer)
+    nowhere = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9")
+    env = {**os.environ, **nowhere, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", "HOME": str(folder), "HF_HUB_OFFLINE": "1",
+           "ANONYMIZED_TELEMETRY": "False", "MEM0_TELEMETRY": "False"}
     try:
         done = subprocess.run([python, __file__, "--child", peer, str(put), address], env=env, timeout=SECONDS, check=False,
                               stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
@@ -191,12 +222,16 @@ def main() -> int:
         return 0
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--models", type=Path, required=True, help="folder with the MiniLM weights")
+    parser.add_argument("--models", type=Path, help="folder with the MiniLM weights")
+    parser.add_argument("--install", action="store_true", help="first make the environments that are missing")
+    parser.add_argument("--python", default=sys.executable, help="make them of this Python; one peer wants SQLite extensions")
     parser.add_argument("--dialogs", type=int, help="only so many")
     parser.add_argument("--peer", action="append", choices=PEERS)
     given = parser.parse_args()
+    if given.install:
+        install(given.peer or list(PEERS), given.python)
     for line in measure(given.data, given.models, given.dialogs, given.peer or list(PEERS)):
-        print(line)
+        print(line, flush=True)
     return 0
 
 

@@ -1,9 +1,12 @@
-"""`make bench-recall`: recall on LoCoMo, latency and memory, the peers; written as tables to bench/RESULTS.md.
+"""`make bench-recall`: recall on LoCoMo, latency and memory, the peers; written as tables and a plot to bench/RESULTS.md.
 
-    python bench/recall.py [DATA.json] [--models FOLDER] [--quick]
+    python bench/recall.py [DATA.json] [--models FOLDER] [--part locomo|fit|latency|peers …] [--quick]
 
-DATA is ../shared/bench/locomo-dev.json unless given; it is measured with and never copied. `--quick` leaves out 100,000
-records and the peers. The prose of the page is here, so that a run never leaves figures beside words about older ones.
+DATA is locomo-dev.json in the folder that STRATA_BENCH names, else in shared/bench beside this repository or further up; it
+is measured with and never copied. MiniLM takes part if its weights are built or can be built now, peers if they have
+environments (`python bench/peers.py DATA --install`). `--quick` leaves out 100,000 records and the peers. What a part
+printed is kept in bench/.measured, so that one part can be measured again; the page is always made anew from all of them,
+and its prose stands here, so that no figure is left beside words about an older one.
 """
 
 from __future__ import annotations
@@ -12,95 +15,183 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from strata.config import data_folder
-from strata.providers.minilm import GRAPH
+from strata.providers.embedders import GRAPH
 
 HERE = Path(__file__).parent
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+MEASURED = HERE / ".measured"
+PEERS = Path(os.environ.get("STRATA_PEERS") or Path(tempfile.gettempdir(), "peers"))
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
+PARTS = ("locomo", "fit", "latency", "peers")
 OPENING = """# Recall, measured
 
 Written by `make bench-recall`. The data is LoCoMo (Maharana et al., ACL 2024; CC BY-NC 4.0), five development dialogs; none of
 it is in this repository. Recall@k is the share of a question's evidence turns among the first k hits, averaged over questions,
-without category 5 unless said. No language model takes part. The machine has two cores and was not idle.
+without category 5 unless said. No language model takes part.
 
 ## What is found
 `log`: a session is one entry, a hit names its turn. `remember`: a turn is one chunk, the session its conversation. Both go
 through `Memory`, hits as they are delivered at `limit=50`; "in 1,000 tokens" is `budget=1000`, the turns around hits included
-(for the rows that are not Strata: the best turns that fit). BM25 is SQLite FTS5 with Porter's stems on the same turns.
+(for the rows that are not Strata: the best turns that fit). BM25 is SQLite FTS5 with Porter's stems on the same turns, "alone"
+the cosine of an embedder's vectors. The interval is a bootstrap over dialogs; with five of them it is wide.
+"""
+FOUND = """
+![Recall@10 with its interval](recall.svg)
+"""
+LEFT_OUT = """
+## On a dialog that was left out
+The weights were fitted on these same dialogs, so the rows above are in sample. `bench/fit.py` fits them on four dialogs and
+measures the fifth; its candidates are the turns that the shipped search ranks, without what importance, age and use add.
 """
 HONEST = """
-The weights were fitted on these same dialogs, so the rows above are in sample. `bench/fit.py` fits them on four dialogs and
-measures the fifth; the mean over the five, R@5 / 10 / 25 / 50, all turns of the shipped search as candidates:
-
-| | R@5 | R@10 | R@25 | R@50 | R@10 with category 5 |
-|---|---|---|---|---|---|
-| static | 71.1 | 77.9 | 85.4 | 90.7 | 78.3 |
-| static, without the speaker sign | 67.4 | 74.9 | 83.5 | 88.9 | 79.0 |
-| minilm | 72.1 | 79.9 | 86.8 | 91.5 | 80.7 |
-| minilm, without the speaker sign | 68.5 | 77.7 | 84.8 | 90.5 | 81.2 |
-
-(From one run of `bench/fit.py`; it is not repeated by `make bench-recall`.) Which signs there are, how many seeds and how far
-neighbours reach was chosen by looking at all five dialogs, so expect other dialogs a little lower. The speaker sign (a turn by
-the person the question names counts more) is kept because it helps the questions that have an answer; it costs half a point
-where category 5 is counted, whose questions name the wrong person on purpose. That smoothing over neighbours helps notes was
-not shown and it is not done there. The cosine from which an answer is called `enough` (0.30) rests on eight questions foreign
-to the data: a small sample.
+Which signs there are, how many seeds and how far neighbours reach was chosen by looking at all five dialogs, so expect other
+dialogs a little lower. The speaker sign (a turn by the person the question names counts more) is kept because it helps the
+questions that have an answer; the column with category 5, whose questions name the wrong person on purpose, tells what it
+costs there. That smoothing over neighbours helps notes was not shown and it is not done there. The cosine from which an answer
+is called `enough` (0.30) rests on eight questions foreign to the data: a small sample.
 """
 SPEED = """
 ## How fast, and how much memory
-Records are turns with a quarter of their words exchanged, in sessions of thirty. Warm, in process, 200 questions, one thread;
-milliseconds. The bare figures are an FTS5 query without stop words (ten best) and one float32 scan, in the same run.
-
-| records | what | p50 | p95 |
-|---|---|---|---|
+Records are turns with a quarter of their words exchanged, in sessions of thirty. Warm, in process, 200 questions, one thread,
+milliseconds: p50 and p95 of wall time, then of processor time. The bare figures are an FTS5 query without stop words (ten best)
+and one float32 scan; everybody is asked every question in turn. With 100,000 records recall is held to 1.5× of their sum at p50,
+2× at p95, and 400 MB; with few records most of its time goes to what they do not do: it embeds the question, ranks, reads the
+files of its hits and writes the usage ledger. chromadb is given the vector and returns ids. Where the machine was busy (the load is
+told), wall time says as much about the others on it; then the ratio of processor times is the one to read.
 """
-PEERS = """
+COLD = """
+From the shell, on the 10,000 records, in turn with what it is held against (medians; at most 3×), and the static embedder's rate
+(at least 0.7× of looking up the tokens' rows and taking their mean):
+"""
+OTHERS = """
 ## Others on the same dialogs
-Each through its own recall call in an environment of its own, one memory a turn, all-MiniLM-L6-v2 (mem0 with infer off).
-mcp-memory-service needs a Python that may load SQLite extensions.
-
+Each through its own recall call in an environment of its own, one memory a turn, offline (every proxy leads nowhere), with
+Strata's own embedders; mem0 with infer off, mcp-memory-service by its hybrid search. mcp-memory-service needs a Python that may
+load SQLite extensions.
 """
 UNHELPFUL = """
 ## What did not help
-Best match over single word vectors, a prior for length, a sign for image captions, turns three away, BM25's length term
-(0 to 0.75 within half a point), leaving stop words out of what is embedded, smoothing of vectors alone (MiniLM lost 1.5 to 3
-points), correcting the spelling of these questions. Dropping stop words from the look-up helps plain BM25 by 5 points. With 40
-seeds each from words and meaning instead of 80, R@10 falls by half a point; with 60, by a tenth.
-"""
+Tried while recall was built, on all five dialogs, and not repeated by this run: best match over single word vectors, a prior for
+length, a sign for image captions, turns three away, BM25's length term (0 to 0.75 within half a point), leaving stop words out of
+what is embedded, smoothing of vectors alone (MiniLM lost 1.5 to 3 points), correcting the spelling of these questions. With 40
+seeds each from words and meaning instead of 80, R@10 falls by half a point; with 60, by a tenth."""
+HEADS = {
+    "fit": "| weights | R@5 | R@10 | R@25 | R@50 | R@10 with category 5 | R@10 by dialog |\n|---|---|---|---|---|---|---|",
+    "latency": "| records | what | p50 | p95 | p50, processor | p95, processor |\n|---|---|---|---|---|---|",
+    "cold": "| what | Strata | beside | ratio |\n|---|---|---|---|",
+    "peers": "| peer | vectors | R@5 | R@10 | R@25 | R@50 |\n|---|---|---|---|---|---|",
+}
 
 
-def run(script: str, *words: str, one_thread: bool = True) -> list[str]:
+def run(script: str, *words: str) -> list[str]:
     """The table lines that a script prints."""
-    command = [sys.executable, str(HERE / script), *words]
-    done = subprocess.run(command, cwd=HERE, env={**os.environ, **(ONE_THREAD if one_thread else {})}, stdout=subprocess.PIPE,
-                          text=True, check=False)
+    print(f"{script} {' '.join(words[1:])}", file=sys.stderr)
+    hushed = {name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")}
+    done = subprocess.run([sys.executable, str(HERE / script), *words], cwd=HERE, env={**hushed, **ONE_THREAD}, text=True,
+                          stdout=subprocess.PIPE, check=False)
     lines = [line for line in done.stdout.splitlines() if line.startswith("|")]
     return lines if done.returncode == 0 else [*lines, f"({script} ended with {done.returncode})"]
 
 
+def measure(part: str, data: str, models: Sequence[str], *, quick: bool) -> list[str]:
+    if part == "locomo":
+        return run("locomo.py", data, *models)
+    if part == "fit":
+        return run("fit.py", data, *models)
+    if part == "peers":
+        return run("peers.py", data) + (run("peers.py", data, *models) if models else [])
+    chroma = PEERS / "chromadb" / "bin" / "python"
+    beside = ["--chroma", str(chroma)] if chroma.exists() else []
+    lines = run("latency.py", data, "--records", "1000", *beside)
+    lines += run("latency.py", data, "--records", "10000", "--once", *beside)
+    if not quick:
+        lines += run("latency.py", data, "--records", "100000", *beside)
+        lines += run("latency.py", data, "--records", "100000", "--way", "log")
+    return lines
+
+
+def write_part(part: str, lines: Sequence[str]) -> None:
+    load = f"{os.getloadavg()[1]:.1f} on {os.cpu_count()} cores"
+    MEASURED.mkdir(exist_ok=True)
+    (MEASURED / f"{part}.txt").write_text("\n".join([f"{datetime.now(UTC):%d %B %Y}, load {load}", *lines]) + "\n")
+
+
+def read_part(part: str) -> tuple[str, list[str]]:
+    """(when it was measured and how busy the machine was, its lines)."""
+    path = MEASURED / f"{part}.txt"
+    when, *lines = path.read_text().splitlines() if path.exists() else ("not measured",)
+    return f"({when[0].upper()}{when[1:]}.)", lines
+
+
+def page() -> str:
+    found, left_out, speed, others = (read_part(part) for part in PARTS)
+    cold = [line for line in speed[1] if line.startswith(("| `strata", "| static"))]
+    warm = [line for line in speed[1] if line not in cold]
+    parts = [OPENING, found[0], "", *found[1], FOUND, LEFT_OUT, left_out[0], "", HEADS["fit"], *left_out[1], HONEST, SPEED,
+             speed[0], "", HEADS["latency"], *warm, COLD, HEADS["cold"], *cold, OTHERS, others[0], "", HEADS["peers"], *others[1],
+             UNHELPFUL]
+    return "\n".join(parts).replace("\n\n\n", "\n\n") + "\n"
+
+
+def plot(lines: Sequence[str]) -> str:
+    """R@10 of each system as bars, with their intervals, as SVG."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")][2:]
+    left, wide, step = 210, 430, 24
+    height = step * len(rows) + 34
+    drawn = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + wide + 50}" height="{height}" '
+             'font-family="sans-serif" font-size="12">', '<rect width="100%" height="100%" fill="#fff"/>']
+    for tick in range(0, 101, 20):
+        x = left + wide * tick / 100
+        drawn.append(f'<path d="M{x:.0f} 4V{height - 26}" stroke="#ddd"/><text x="{x:.0f}" y="{height - 10}" '
+                     f'text-anchor="middle" fill="#555">{tick}</text>')
+    for at, (name, _, mean, *_, interval) in enumerate(rows):
+        y, (low, high) = 6 + step * at, (left + wide * float(end) / 100 for end in interval.split("–"))
+        colour = "#2f6f8f" if name.startswith("Strata") else "#b5b5b5"
+        drawn.append(f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{name}</text><rect x="{left}" y="{y}" height="17" '
+                     f'width="{wide * float(mean) / 100:.1f}" fill="{colour}"/><path d="M{low:.1f} {y + 8.5}H{high:.1f}" '
+                     f'stroke="#000"/><text x="{high + 6:.1f}" y="{y + 13}">{mean}</text>')
+    return "\n".join([*drawn, "</svg>"]) + "\n"
+
+
+def find_data() -> Path:
+    named = os.environ.get("STRATA_BENCH")
+    near = [Path(named)] if named else [folder / "shared" / "bench" for folder in HERE.resolve().parents]
+    places = [folder / "locomo-dev.json" for folder in near]
+    return next((path for path in places if path.is_file()), places[0])
+
+
+def find_weights(folder: Path) -> list[str]:
+    """The words that name MiniLM's weights to a script, built first if they are not there; none if that fails."""
+    if not (folder / GRAPH).is_file():
+        subprocess.run([sys.executable, "-m", "strata.providers.build_minilm", str(folder)], check=False)
+    return ["--models", str(folder.resolve())] if (folder / GRAPH).is_file() else []
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, nargs="?", default=HERE.parents[1] / "shared" / "bench" / "locomo-dev.json")
-    parser.add_argument("--models", type=Path, default=data_folder() / "models", help="folder with the MiniLM weights")
+    parser.add_argument("data", type=Path, nargs="?", default=find_data())
+    built = data_folder() / "models"
+    parser.add_argument("--models", type=Path, default=built if (built / GRAPH).is_file() else HERE / ".cache" / "models",
+                        help="folder with the MiniLM weights; they are built there if they are missing")
+    parser.add_argument("--part", action="append", choices=(*PARTS, "none"), help="measure only this; may be repeated")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
     if not given.data.is_file():
-        print(f"no data at {given.data}; get LoCoMo and name its file", file=sys.stderr)
+        print(f"no data at {given.data}; get LoCoMo and name its file, or its folder by STRATA_BENCH", file=sys.stderr)
         return 3
-    data, minilm = str(given.data.resolve()), (given.models / GRAPH).is_file()
-    models = ["--models", str(given.models.resolve())] if minilm else []
-    page = [OPENING, *run("locomo.py", data, *models), HONEST, SPEED.rstrip("\n")]
-    sizes = [("1000", "remember"), ("10000", "remember"), *([] if given.quick else [("100000", "remember"), ("100000", "log")])]
-    for count, way in sizes:
-        page += run("latency.py", data, "--records", count, "--way", way)
-    if given.quick or not minilm:
-        page.append(f"{PEERS}Not measured in this run.")
-    else:
-        page += [PEERS.rstrip("\n") + "\n", *run("peers.py", data, *models, one_thread=False)]
-    page.append(UNHELPFUL.rstrip("\n"))
-    (HERE / "RESULTS.md").write_text("\n".join(page) + "\n")
+    chosen = given.part or (PARTS[:3] if given.quick else PARTS)
+    models = find_weights(given.models) if {"locomo", "fit", "peers"} & set(chosen) else []
+    for part in PARTS:
+        if part in chosen:
+            write_part(part, measure(part, str(given.data.resolve()), models, quick=given.quick))
+    (HERE / "RESULTS.md").write_text(page())
+    if found := read_part("locomo")[1]:
+        (HERE / "recall.svg").write_text(plot(found))
     print(f"wrote {HERE / 'RESULTS.md'}")
     return 0
 

@@ -14,7 +14,7 @@ import pytest
 from strata import meaning
 from strata.index import vectors
 from strata.memory import Memory
-from strata.providers.static import Static
+from strata.providers.embedders import Static
 
 
 @contextmanager

@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from strata.errors import Invalid, Provider
-from strata.providers.embedders import Choice, chain, make_embedder
+from strata.providers.embedders import Choice, Static, chain, make_embedder
 from strata.providers.remote import BATCH, FIRST_SECONDS, Ollama, OpenAI
-from strata.providers.static import Static
 from strata.providers.tokens import TOKENIZER, count_many, count_tokens
 
 Answer = Callable[[dict[str, Any]], tuple[int, Any]]

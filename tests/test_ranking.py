@@ -15,9 +15,8 @@ from strata.index.search import look_up, texts
 from strata.recall import candidates
 from strata.recall.candidates import best, best_by_words, gather, neighbours, with_neighbours
 from strata.recall.dates import mentions_time, read_span
-from strata.recall.question import read_question
+from strata.recall.question import closest, distance, read_question
 from strata.recall.rank import Weights, rank, rarity, timely
-from strata.recall.spelling import closest, distance
 
 NOW = datetime(2026, 2, 11, 12, tzinfo=UTC).timestamp()  # a Wednesday
 

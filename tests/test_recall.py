@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from strata.errors import Invalid
 from strata.memory import Memory
+from strata.providers import tokens
 from strata.providers.tokens import count_tokens
 
 NIGHT = [
@@ -82,6 +85,20 @@ def test_a_link_leads_to_what_shares_no_word_with_the_question(mem, shelf):
 
     assert ids(found) == [shelf["redis"], shelf["ping"]]
     assert f"linked: SOLVES {shelf['redis']}" in found.hits[1].why
+
+
+def test_a_note_comes_before_the_edge_that_repeats_its_title(mem):
+    drops = mem.note("Redis drops idle connections", "After five minutes the pool hands out dead sockets.")
+    keep = mem.note("Keepalive for the pool", "Set a timeout of 300 seconds.")
+    edge = mem.link(keep.id, "SOLVES", drops.id, context="dead sockets are noticed")
+
+    assert ids(mem.recall("why do connections die"))[:2] == [drops.id, edge.edge_id]
+
+
+def test_an_edge_is_still_found_by_what_only_it_says(mem, shelf):
+    edge = mem.link(shelf["ping"], "REQUIRES", shelf["redis"], context="firewalls forget silent sockets")
+
+    assert mem.recall("firewalls forget silent sockets").hits[0].id == edge.edge_id
 
 
 @pytest.mark.parametrize(("question", "name"), [
@@ -331,6 +348,51 @@ def test_what_does_not_fit_at_its_depth_is_told_more_briefly(mem):
 
     assert hit.id == note.id
     assert "Every clock needs oil." in hit.text
+
+
+class Counting:
+    """The tokenizer, with a count of the signs it is given."""
+
+    def __init__(self):
+        self.real, self.signs = tokens.load_tokenizer(), 0
+
+    def encode_batch_fast(self, texts, **more):
+        self.signs += sum(map(len, texts))
+        return self.real.encode_batch_fast(texts, **more)
+
+
+@pytest.mark.parametrize("depth", ["outcome", "full", "complete"])
+@pytest.mark.parametrize("between", ["\n\n", " "])
+def test_an_answer_costs_what_it_delivers_and_not_what_it_is_cut_from(mem, monkeypatch, depth, between):
+    mem.note("Clocks", "Every clock needs oil." + between + between.join(["Much else is said about gears."] * 20_000))
+    mem.remember("The kiln is behind the library. " * 40)
+    mem.embed()
+    counting = Counting()
+    monkeypatch.setattr(tokens, "load_tokenizer", lambda: counting)
+
+    found = mem.recall("does a clock need oil", budget=200, depth=depth)
+
+    assert 0 < found.tokens <= 200
+    assert "Every clock needs oil." in found.hits[0].text
+    assert counting.signs < 200 * tokens.LONGEST * 12
+
+
+def test_no_token_is_longer_than_is_said():
+    assert max(map(len, tokens.load_tokenizer().get_vocab())) == tokens.LONGEST
+
+
+@given(st.text(max_size=300) | st.text(alphabet=" \n=a", max_size=300), st.integers(0, 40))
+def test_only_what_does_not_fit_is_too_long_by_its_length(text, room):
+    assert not tokens.exceeds(text, room) or count_tokens(text) > room
+
+
+def test_a_copy_of_a_long_text_is_not_told_again_briefly(mem):
+    for name in ("One", "Two"):
+        mem.note(name, "The lighthouse keeper keeps bees. " * 40)
+
+    found = mem.recall("lighthouse keeper", kind="note", budget=count_tokens("The lighthouse keeper keeps bees. " * 40) + 100)
+
+    assert len(found.hits) == 1
 
 
 def test_each_depth_says_at_least_as_much_as_the_one_before(mem, shelf):

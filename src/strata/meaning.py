@@ -191,6 +191,6 @@ def keep_up(index: Index, config: Config) -> None:
     loaded = tokens is not None and tokens.load_tokenizer.cache_info().currsize
     if config.provider == "none" or not loaded:
         return
-    from strata.providers.static import Static
+    from strata.providers.embedders import Static
 
     fill(index, config, Static(), records=CALL_RECORDS, passages=CALL_PASSAGES, notices=[])

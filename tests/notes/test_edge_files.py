@@ -350,7 +350,7 @@ def test_without_the_embedder_a_note_is_kept_and_nothing_is_proposed(mem, pair, 
     def fail(*_):
         raise Provider("the word vectors cannot be read", "reinstall wordllama")
 
-    monkeypatch.setattr("strata.providers.static.Static.embed", fail)
+    monkeypatch.setattr("strata.providers.embedders.Static.embed", fail)
 
     assert mem.suggest_edges(pair[0].id) == []
     assert any("word vectors" in notice for notice in mem.notices)

@@ -75,7 +75,7 @@ def test_embed_adds_new_notes_and_forgets_old_ones(mem, home):
 
 @pytest.mark.clause("notes-81")
 def test_a_notes_vector_is_made_from_its_title_and_text(mem, home):
-    from strata.providers.static import Static
+    from strata.providers.embedders import Static
 
     note = mem.note("Green tea", "Steep for three minutes.")
     mem.embed()

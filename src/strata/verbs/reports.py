@@ -289,7 +289,7 @@ def _alike(home: Home, notes: Sequence[Standing]) -> list[Pair]:
     import numpy
 
     from strata.meaning import fill
-    from strata.providers.static import Static
+    from strata.providers.embedders import Static
 
     held = fill(home.index, home.config, Static(), notices=home.notices)
     if held is None:
