@@ -279,6 +279,36 @@ def test_a_model_that_changed_its_size_is_embedded_anew(remote):
         assert sets(again) == [("ollama", 12, 0), ("static", 256, 0)]
 
 
+def test_a_model_that_answered_once_in_another_size_keeps_its_set(remote):
+    size = [256]
+    with ollama(lambda texts: {"embeddings": Static().embed(texts)[:, : size[0]].tolist()}) as address:
+        mem = remote(address)
+        mem.note("Garage", "Repaired the automobile's engine.")
+        mem.embed()
+        size[0] = 12
+        mem.note("Pets", "The cat sleeps.")
+        mem.recall("car motor fixing")
+        size[0] = 256
+
+        assert mem.embed()["sets"][0]["missing"] == 0
+        assert ("ollama", 256, 0) in sets(mem)
+        assert not mem.recall("car motor fixing").notices
+
+
+def test_a_size_that_came_back_is_embedded_again_by_embed(remote):
+    size = [256]
+    with ollama(lambda texts: {"embeddings": Static().embed(texts)[:, : size[0]].tolist()}) as address:
+        mem = remote(address)
+        mem.note("Garage", "Repaired the automobile's engine.")
+        size[0] = 12
+        mem.embed()
+        size[0] = 256
+
+        assert any("strata embed" in notice for notice in mem.recall("car motor fixing").notices)
+        mem.embed()
+        assert not mem.recall("car motor fixing").notices
+
+
 def test_a_set_that_nobody_is_configured_for_goes_and_the_built_in_one_stays(remote, home, clock, monkeypatch):
     with ollama(good) as address:
         mem = remote(address)

@@ -19,6 +19,7 @@ from strata.errors import Busy, CannotWrite, Damaged, NotFound
 from strata.files import codec, ledger, paths
 from strata.files.tree import Token, Tree, fingerprint
 from strata.index import read, write
+from strata.index.read import Row
 from strata.index.store import Index
 from strata.model.finding import Change, log
 from strata.model.record import Origin, Usage
@@ -28,6 +29,7 @@ from strata.units import make_unit, stamps
 QUICK_SWEEP = 0.010  # seconds
 SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of the time
 BATCH = 500
+TAIL_BYTES = 64 * 1024  # of the usage ledger that a recall reads by itself before it is folded into the index
 
 class Loaded(Value):
     """A record as read a moment ago, with what an update must compare against."""
@@ -277,18 +279,32 @@ class Home:
         finally:
             self._counting = before
 
+    def usage_since(self) -> dict[str, Usage]:
+        """What the ledger counts beyond the index; a long tail is folded in first. A read does not wait for a commit."""
+        start, size = self._ledger_tail()
+        if start == 0 < size or size - start > TAIL_BYTES:
+            self.fold_usage()
+            start, size = self._ledger_tail()
+        return ledger.read_usage(self.tree, self.machine, start)[0] if size != start else {}
+
+    def _ledger_tail(self) -> tuple[int, int]:
+        """Up to where the index knows the ledger, and how long it is; one that is shorter than known is read anew."""
+        token, known = self.tree.look(paths.usage_log(self.machine)), self.index.get("usage_bytes", 0)
+        size = token.size if token else 0
+        return (known if size >= known else 0), size
+
+    def usage_of(self, row: Row) -> Usage:
+        """How often a record was delivered until now."""
+        known, more = read.usage_of(self.db, row), self.usage_since().get(row.id, Usage())
+        last = max((when for when in (known.last, more.last) if when is not None), default=None)
+        return Usage(known.count + more.count, last)
+
     def fold_usage(self) -> None:
         """Bring the index's counts up to the ledger's end."""
-        path = paths.usage_log(self.machine)
-        token, known = self.tree.look(path), self.index.get("usage_bytes", 0)
-        size = token.size if token else 0
-        if size == known:
+        start, size = self._ledger_tail()
+        if size == self.index.get("usage_bytes", 0):
             return
-        start = known if size > known else 0
-        data = self.tree.read(path, start)[0] if size else b""
-        whole = data[: data.rfind(b"\n") + 1]
-        totals: dict[str, Usage] = {}
-        ledger.fold_usage(ledger.read_lines(whole), totals)
+        totals, length = ledger.read_usage(self.tree, self.machine, start)
         try:
             with self.index.writing() as db:
                 if start == 0:
@@ -297,7 +313,7 @@ class Home:
                                "last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
                                [(key, usage.count, usage.last) for key, usage in totals.items()])
                 write.count_works(db, [key for key in totals if key.startswith("mem_")])
-                self.index.set("usage_bytes", start + len(whole))
+                self.index.set("usage_bytes", start + length)
         except (sqlite3.Error, Busy) as error:
             log.debug("usage: %s", error)
 

@@ -106,7 +106,10 @@ def sense(index: Index, config: Config, text: str, providers: Any, notices: list
             _FAILED.setdefault(index, {})[embedder.name] = time.monotonic() + PAUSE
             notices.append(f"not searched by {embedder.name}: {error}")
             continue
-        if len(vector) != held.dimension:
+        if len(vector) != held.dimension:  # a model may have been exchanged behind its name, and back
+            other = vectors.find_set(index.db, embedder.name, embedder.model, len(vector))
+            if other and not vectors.count_missing(index.db, other):
+                return Sense(embedder, vector, vectors.load(index, other))
             notices.append(f"not searched by {embedder.name}: it answered {len(vector)} dimensions where {held.dimension} are "
                            "kept; run: strata embed")
             continue
@@ -140,12 +143,13 @@ def _ready(index: Index, config: Config, embedder: Embedder, notices: list[str])
 
 
 def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str], records: int | None = None,
-         passages: int | None = None, progress: Progress | None = None) -> VectorSet | None:
+         passages: int | None = None, progress: Progress | None = None, dimension: int | None = None) -> VectorSet | None:
     """Embed what a set lacks, oldest first, batch by batch; None if there is no such set and none could be made.
 
-    Embedding happens outside the index's lock; a batch that another process was quicker with is dropped.
+    Embedding happens outside the index's lock; a batch that another process was quicker with is dropped. A model that
+    answers in another dimension than before gets a set of its own, begun anew; the other one is left as it is.
     """
-    held = vectors.find_set(index.db, embedder.name, embedder.model)
+    held = vectors.find_set(index.db, embedder.name, embedder.model, dimension)
     total = vectors.count_missing(index.db, held)
     batch, done, seen = BATCHES.get(embedder.name, BATCH), 0, set[str]()
     while passages is None or done < passages:
@@ -156,6 +160,11 @@ def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str]
             break
         try:
             made = embedder.embed([one.text for one in texts])
+            if held and held.dimension != made.shape[1] and dimension is None:
+                return fill(index, config, embedder, notices=notices, records=records, passages=passages, progress=progress,
+                            dimension=made.shape[1])
+            if dimension not in (None, made.shape[1]):
+                raise Provider(f"{embedder.name} answers now in {dimension}, now in {made.shape[1]} dimensions", "run: strata embed")
             held = _append(index, held, embedder, texts, made, keep_works=embedder.name == config.provider)
         except (Provider, Busy, CannotWrite) as error:
             notices.append(f"{total - done} passages are not embedded: {error}")
@@ -170,10 +179,7 @@ def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str]
 def _append(index: Index, held: VectorSet | None, embedder: Embedder, texts: list[vectors.Unembedded], made: Floats,
             *, keep_works: bool) -> VectorSet:
     with index.writing() as db:
-        now = vectors.find_set(db, embedder.name, embedder.model)
-        if now and now.dimension != made.shape[1]:  # the model behind the name has changed: its old vectors mean nothing
-            vectors.drop_set(db, now)
-            return vectors.make_set(db, embedder.name, embedder.model, made.shape[1])
+        now = vectors.find_set(db, embedder.name, embedder.model, made.shape[1])
         if (now.last if now else 0) != (held.last if held else 0):
             return now or vectors.make_set(db, embedder.name, embedder.model, made.shape[1])
         held = vectors.append(db, now or vectors.make_set(db, embedder.name, embedder.model, made.shape[1]),

@@ -92,6 +92,17 @@ def fold_usage(lines: Iterator[tuple[int, dict[str, Any] | None]], totals: dict[
                 _add(totals, str(key), 1, _when(line.get("t")))
 
 
+def read_usage(tree: Tree, machine: str, start: int) -> tuple[dict[str, Usage], int]:
+    """What a machine's ledger counts from `start` on, whole lines only, and how many bytes these are."""
+    try:
+        data, _ = tree.read(paths.usage_log(machine), start)
+    except NotFound:
+        data = b""
+    whole, totals = data[: data.rfind(b"\n") + 1], dict[str, Usage]()
+    fold_usage(read_lines(whole), totals)
+    return totals, len(whole)
+
+
 def _when(value: Any) -> float | None:
     """A ledger's time; one that cannot be read still counts as a use."""
     try:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 HANDLES = 20  # records that one handle may lead to
 TOKENS = 32  # words of a question that are tried as handles
 HANDLE_SIGNS = 300
+_TOLD_OF = re.compile(r"\(\.\./((?:graph|vault)/[^()\n]+-([0-9a-f]{6})\.md)\)")
 _TOKEN = re.compile(r"[^\s\"'`,;!?()\[\]{}<>“”«»]{2,200}")
 _COLUMNS = ("p.n, p.record, p.ord, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, r.place, r.id, "
             "r.type, r.importance, r.pinned, r.sunk, r.unit, p.start, p.stop, p.turn, p.text")
@@ -194,6 +195,16 @@ def first_passages(db: sqlite3.Connection, ids: Iterable[str]) -> list[Passage]:
     return [Passage(*row) for row in db.execute(_FIRST, (json.dumps(list(ids)),))]
 
 
+def first_within(db: sqlite3.Connection, since: float | None, before: float | None, month: int | None, day: int | None,
+                 limit: int) -> list[Passage]:
+    """The openings of the newest records of a time, built and mirroring ones left out; a month is one of any year."""
+    query = f"""{_FROM} WHERE p.ord = 0 AND r.kind NOT IN ('edge', 'fact', 'topic', 'global', 'agent')
+AND r.created >= coalesce(?, r.created) AND r.created < coalesce(?, r.created + 1)
+AND (? IS NULL OR strftime('%m', r.created, 'unixepoch') + 0 = ?) AND (? IS NULL OR strftime('%d', r.created, 'unixepoch') + 0 = ?)
+ORDER BY r.created DESC, r.n DESC LIMIT ?"""
+    return [Passage(*row) for row in db.execute(query, (since, before, month, month, day, day, limit))]
+
+
 def around(db: sqlite3.Connection, passage: Passage, reach: int) -> list[Passage]:
     """What was said up to so many turns before and after a passage of a dialog, itself included, in order."""
     rows = db.execute(_SAME_RECORD, (passage.record, passage.ord - reach, passage.ord + reach)).fetchall()
@@ -218,6 +229,18 @@ def spots_around(db: sqlite3.Connection, spots: Iterable[Spot], reach: int) -> I
 def hops(db: sqlite3.Connection, ids: Sequence[str]) -> list[Hop]:
     """The records one telling link away from these."""
     return [Hop(*row) for row in db.execute(_HOPS, (json.dumps(list(ids)),)) if row[0] != row[1]]
+
+
+def told_of(db: sqlite3.Connection, episode: str) -> bool | None:
+    """Whether the note that a diary line was written for is still there; None if it was written for none.
+
+    A note that was moved or renamed since is known by the end of its file's name, the beginning of its id.
+    """
+    link = _TOLD_OF.search(episode)
+    if link is None:
+        return None
+    query = "SELECT 1 FROM records WHERE unit = ? OR (id >= ? AND id < ?) LIMIT 1"
+    return db.execute(query, (link[1], link[2], link[2] + "g")).fetchone() is not None
 
 
 def replacements(db: sqlite3.Connection, ids: Iterable[str], as_of: float | None = None) -> dict[str, str]:
@@ -246,7 +269,7 @@ def handles(db: sqlite3.Connection, question: str) -> list[Handle]:
 def _named(db: sqlite3.Connection, handle: str) -> Iterator[tuple[str, str]]:
     rows = resolve(db, handle)
     exact = rows and (rows[0].id == handle or fold(rows[0].title) == fold(handle) or not rows[0].id.startswith(handle))
-    for row in rows if exact or len(rows) == 1 else ():
+    for row in rows if exact or (len(rows) == 1 and re.search(r"[_:-]|\d", handle)) else ():  # a plain word begins no id
         yield row.id, "id" if row.id.startswith(handle) else "title" if fold(row.title) == fold(handle) else "name"
 
 

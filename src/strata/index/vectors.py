@@ -50,10 +50,10 @@ class Unembedded(NamedTuple):
     text: str
 
 
-def find_set(db: sqlite3.Connection, provider: str, model: str) -> VectorSet | None:
-    """The latest set of a model."""
-    query = "SELECT * FROM vector_sets WHERE provider = ? AND model = ? ORDER BY last DESC"
-    row = db.execute(query, (provider, model)).fetchone()
+def find_set(db: sqlite3.Connection, provider: str, model: str, dimension: int | None = None) -> VectorSet | None:
+    """The set of a model that is furthest on; of one dimension, if that is asked for."""
+    query = "SELECT * FROM vector_sets WHERE provider = ? AND model = ? AND dimension = coalesce(?, dimension) ORDER BY last DESC"
+    row = db.execute(query, (provider, model, dimension)).fetchone()
     return VectorSet(*row) if row else None
 
 

@@ -7,6 +7,7 @@ and ask with dates they half remember. English only: another language finds no s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from strata.model.shape import Value
@@ -39,6 +40,10 @@ _NAMED = re.compile(r"\b(today|yesterday|the day before yesterday)\b", re.I)
 _TIMELY = word_set(
     """yesterday today tonight tomorrow last next ago since just recently day days week weeks weekend month months year
     years morning evening""") | DAYS.keys() | (MONTHS.keys() - {"may"}) | {str(year) for year in range(1900, 2100)}
+_HAPPENED = word_set(
+    """happen happened happening happens do did done doing go going went work worked working talk talked discuss discussed say said
+    write wrote written note notes noted record recorded remember learn learned learnt decide decided anything everything something
+    new news day week weekend month year past previous early late mid st nd rd th""")
 _POINTS = str.maketrans(dict.fromkeys(".,;:!?()[]\"'’…-–—/", " "))
 
 
@@ -61,6 +66,12 @@ class Span(Value):
         if since <= said < before:
             return 1.0
         return _NEAR if before <= said < before + TOLD_LATER.total_seconds() and self.since is not None else 0.0
+
+
+def only_time(words: Iterable[str]) -> bool:
+    """Is a time all that these words of a question ask about: what happened yesterday, what did we do in May?"""
+    said = [word.removesuffix("'s") for word in words]
+    return all(word in _TIMELY or word in _HAPPENED or word in NUMBERS or word == "may" or word[:1].isdigit() for word in said)
 
 
 def mentions_time(text: str) -> bool:

@@ -26,18 +26,19 @@ from strata.recall.finding import Candidate, Found
 
 BESIDE = 1  # turn on either side that come along when there is no budget
 REACH = 25  # turns on either side of a hit that may fill a budget
+UNTITLED = ("chunk", "entry", "fact", "episode")  # kinds whose title is drawn from the text
 SPARE = 12  # tokens below which nothing more is tried
 
 
 def deliver(home: Home, found: Found, *, limit: int, depth: str, budget: int | None, as_of: float | None) -> list[Hit]:
     """The hits, best first; their tokens together are within the budget."""
     hits: list[tuple[Candidate, Hit]] = []
-    said: set[str] = set()
+    said: dict[str, str] = {}
     left = budget
     for one in found.best:
         if len(hits) == limit or (left is not None and left < min(SPARE, budget or SPARE) and hits):
             break
-        hit = _hit(home, one, depth, (budget, left), said, as_of, cut=not hits)
+        hit = _hit(home, one, depth, left, said, as_of, cut=not hits)
         if hit is not None:
             hits.append((one, hit))
             left = None if left is None else left - (hit.tokens or 0)
@@ -46,36 +47,35 @@ def deliver(home: Home, found: Found, *, limit: int, depth: str, budget: int | N
     return [hit for _, hit in hits]
 
 
-def _hit(home: Home, one: Candidate, depth: str, room: tuple[int | None, int | None], said: set[str], as_of: float | None, *,
-         cut: bool) -> Hit | None:
+def _hit(home: Home, one: Candidate, depth: str, left: int | None, said: dict[str, str], as_of: float | None, *, cut: bool
+         ) -> Hit | None:
     """The candidate at the deepest depth that fits; None if it is gone, repeats another, or does not fit at all.
 
-    `room` is the whole budget and what is left of it. What the whole cannot hold repeats nothing that was delivered.
+    `said` are the texts delivered so far, each with its record. One with a title of its own is named, its text not repeated.
     """
     row = read.find(home.db, one.passage.id)
     record = _record(home, row, depth, as_of) if row else None
     if row is None or (record is None and row.kind != "entry"):
         return None
-    whole, left = room
+    text, titled = fold(one.passage.text), f"{fold(row.title)}\n{fold(one.passage.text)}"
+    if titled in said or (text in said and row.kind in UNTITLED):
+        return None
+    same = said.get(text) if depth != "summary" else None
+    said[text], said[titled] = said.get(text, row.id), row.id
     for level in reversed(DEPTHS[: DEPTHS.index(depth) + 1]):
-        text = _text(home, one.passage, row, record, level, as_of)
-        if whole is not None and exceeds(text, whole):
-            continue
-        if level == depth and fold(text) in said:
-            return None
+        text = f"{row.title} (the same text as {same})" if same else _text(home, one.passage, row, record, level, as_of)
         if (tokens := _count(text, left)) is not None:
             break
     else:
         if not cut or left is None:
             return None
         text, tokens = _cut(text, left)
-    said.add(fold(text))
     about = one.passage
     why = [*one.why, "edited-since"] if as_of is not None and (row.updated or 0.0) > as_of else one.why
     return Hit(
         id=row.id, kind=row.kind, type=row.type, title=row.title, text=text, created=row.created, path=row.unit,
         score=one.score, why=why, tags=read.tags_of(home.db, [row.n]).get(row.n, []), origin=_origin(record, row),
-        superseded_by=one.superseded_by or getattr(record, "deprecated_by", None), tokens=tokens, parts=one.parts,
+        superseded_by=one.superseded_by or (getattr(record, "deprecated_by", None) if as_of is None else None), tokens=tokens, parts=one.parts,
         record=record, passage={"start": about.start, "end": about.stop, "turn": _number(about.turn)})
 
 
@@ -112,7 +112,7 @@ def _text(home: Home, passage: Passage, row: Row, record: Any, depth: str, as_of
     complete = depth == "complete"
     return render(record, depth, passage=passage.text, beside=beside,
                   links=read.neighbours(home.db, row.id, as_of) if complete else (),
-                  usage=read.usage_of(home.db, row) if complete and as_of is None else None)
+                  usage=home.usage_of(row) if complete and as_of is None else None)
 
 
 def _cut(text: str, room: int) -> tuple[str, int]:

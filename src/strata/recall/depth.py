@@ -31,7 +31,9 @@ def render(record: Any, depth: str, *, passage: str = "", beside: str = "", link
     if depth == "summary":
         return opening
     if depth in ("outcome", "reasoning"):
-        parts = [opening, passage or first_sentence(whole, 600)]
+        best = passage or first_sentence(whole, 600)
+        repeated = " ".join(best.split()).startswith(first_sentence(whole, 200).rstrip("…"))
+        parts = [record.title if repeated and record.title else opening, best]
         if depth == "reasoning" and beside:
             parts.append(beside)
         return "\n".join(dict.fromkeys(part for part in parts if part))

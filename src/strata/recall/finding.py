@@ -81,6 +81,9 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     found.embedder = felt.embedder.name if felt else None
     named = {handle.id: handle.how for handle in search.handles(db, query)}
     best = _by_passage(home, found, felt, named, limit)
+    if question.only_time and question.span:
+        for one in best:
+            one.how = "time" if question.span.nearness(one.passage.said) == 1.0 else None
     for one in best:
         _weigh_record(one, now)
         if (how := named.get(one.passage.id)) is not None:
@@ -89,7 +92,7 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
             one.why.insert(0, how)
     _weigh_usage(home, best, now, counted=chosen.as_of is None)
     best = _follow_links(home, found, _once(best), chosen.as_of)
-    best = _fold_copies(best, chosen)
+    best = _fold_copies(home, best, chosen)
     _sink(home, found, best, chosen.as_of)
     found.best = sorted((one for one in best if one.score > 0 or one.superseded_by or one.passage.sunk),
                         key=lambda one: (-one.score, one.passage.n))
@@ -107,7 +110,10 @@ def _by_passage(home: Home, found: Found, felt: Sense | None, named: dict[str, s
     seeds = best_by_words(rows, rarity([len(part) for part in rows], total), found.mask, wanted)
     if felt is not None:
         seeds = merged(seeds, felt.nearest(wanted, found.mask))
-    openings = [one.n for one in search.first_passages(db, named) if found.passes(one.n)]
+    told = search.first_passages(db, named)
+    if question.only_time and (span := question.span):
+        told += search.first_within(db, span.since, span.before, span.month, span.day, wanted)
+    openings = [one.n for one in told if found.passes(one.n)]
     seeds = merged(seeds, np.array(sorted(openings), np.int64))
     spots = with_neighbours(db, seeds.tolist())
     if not spots:
@@ -150,7 +156,8 @@ def _reasons(one: Candidate, question: Question, words: Sequence[str], meant: di
     if parts.get("speaker"):
         why.append(f"said by {one.passage.speaker}")
     if parts.get("time"):
-        why.append("from the time asked about")
+        why.append("from the time asked about" if question.span and question.span.nearness(one.passage.said) == 1.0
+                   else "from soon after the time asked about")
     if parts.get("when") and question.asks_when:
         why.append("says when")
     return why
@@ -174,10 +181,13 @@ def _weigh_usage(home: Home, best: Sequence[Candidate], now: float, *, counted: 
     query = ("SELECT r.id, r.uses + coalesce(u.count, 0), max(coalesce(r.used, 0), coalesce(u.last, 0)) FROM records r "
              "LEFT JOIN usage u ON u.id = r.id WHERE r.id IN (SELECT value FROM json_each(?))")
     ids = json.dumps(list({one.passage.id for one in best}))
+    since = home.usage_since() if counted else {}
     uses = {id: (count, last) for id, count, last in home.db.execute(query, (ids,))} if counted else {}
     for one in best:
         about = one.passage
         count, last = uses.get(about.id, (0, 0))
+        if (more := since.get(about.id)) is not None:
+            count, last = count + more.count, max(last, more.last or 0)
         fading = math.exp(-LAMBDA * max(0.0, now - (last or about.created)) / DAY)
         importance = 0.5 if about.importance is None else about.importance
         one.parts["standing"] = STANDING * min(1.0, importance * fading * usage_factor(count) * weight(about.type, about.kind))
@@ -214,13 +224,12 @@ def _follow_links(home: Home, found: Found, best: list[Candidate], as_of: float 
     return best + fresh
 
 
-def _fold_copies(best: list[Candidate], chosen: Filter) -> list[Candidate]:
-    """Leave out what only repeats another candidate: a fact its turn, a diary line its note. A person's word stays."""
+def _fold_copies(home: Home, best: list[Candidate], chosen: Filter) -> list[Candidate]:
+    """Leave out what only repeats another record: a fact its turn, a diary line its note. A person's word stays."""
     turns: dict[str, list[Candidate]] = {}
     for one in best:
         if one.passage.kind == "entry":
             turns.setdefault(one.passage.unit, []).append(one)
-    places = {one.passage.unit for one in best if one.passage.kind != "episode"}
 
     def repeats(one: Candidate) -> bool:
         about = one.passage
@@ -228,7 +237,8 @@ def _fold_copies(best: list[Candidate], chosen: Filter) -> list[Candidate]:
             sentence = about.text.partition("\n")[2].strip()
             said = turns.get(about.unit.removesuffix("/summary.json"), ())
             return bool(sentence) and any(sentence in turn.passage.text for turn in said)
-        return about.kind == "episode" and "episode" not in chosen.kind and any(place in about.text for place in places)
+        told = search.told_of(home.db, about.text) if about.kind == "episode" else None
+        return told is not None and ("episode" not in chosen.kind or not told)
 
     return [one for one in best if not repeats(one)]
 
@@ -248,8 +258,11 @@ def _sink(home: Home, found: Found, best: list[Candidate], as_of: float | None) 
         if newer is not None and newer.score < 0.9 * one.score:
             newer.parts["replaces"] = 0.9 * one.score - newer.score
             newer.why.append(f"replaces {one.passage.id}")
-    for one in best:
-        if one.superseded_by or (one.passage.sunk and _sank_by(home, one.passage, as_of)):
+    for one in [one for one in best if one.passage.sunk or one.superseded_by]:
+        if one.superseded_by or _sank_by(home, one.passage, as_of):
+            if one.passage.kind == "fact" and not one.superseded_by and one.how != "id":  # a person said: never show it
+                best.remove(one)
+                continue
             one.parts["sunk"] = SUNK
             one.why.append(f"superseded by {one.superseded_by}" if one.superseded_by else "deprecated or rejected")
     for one in sorted(best, key=lambda one: -one.passage.created):  # the newest first, so that a chain sinks in order

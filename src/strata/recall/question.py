@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from strata.model.shape import Value
 from strata.model.text import searchable
 from strata.model.words import STOP, WORD, stem, word_set
-from strata.recall.dates import Span, read_span
+from strata.recall.dates import Span, only_time, read_span
 
 MOST_WORDS = 32
 LONGEST = 4000  # signs that are read of a question
@@ -34,6 +34,7 @@ class Question(Value):
     meaning: str  # to embed
     asks_when: bool
     span: Span | None
+    only_time: bool = False  # it names a time and nothing else
 
 
 def read_question(text: str, is_speaker: Callable[[str], bool], now: float) -> Question:
@@ -43,8 +44,10 @@ def read_question(text: str, is_speaker: Callable[[str], bool], now: float) -> Q
     content = [word for word in every if word not in STOP] or list(every)
     names = frozenset(word for word in content if word not in _ROLES and is_speaker(word))
     meaning = _without(read, names)
+    span = read_span(read, now)
     return Question(text=text, words=tuple(content[:MOST_WORDS]), names=names, meaning=meaning or read,
-                    asks_when=_ASKS_WHEN.match(read) is not None, span=read_span(read, now))
+                    asks_when=_ASKS_WHEN.match(read) is not None, span=span,
+                    only_time=span is not None and only_time(word for word in every if word not in STOP))
 
 
 def look_up(text: str) -> list[str]:

@@ -120,10 +120,10 @@ def embed(home: Home, *, providers: Any = None, progress: Progress | None = None
         if held and not left:
             whole.append(held)
     if whole and whole[0].provider == wanted[0].name:
-        _drop_others(home, whole[0])
+        _drop_others(home, whole[0], wanted[0])
     with home.index.writing() as db:
         vectors.compact(db)
-    chosen = vectors.find_set(home.db, whole[0].provider, whole[0].model) if whole else None
+    chosen = vectors.find_set(home.db, *whole[0][1:4]) if whole else None
     written = chosen is not None and _write_export(home, chosen)
     return {"sets": sets, "written": [EMBEDDINGS] if written else [], "notices": notices}
 
@@ -145,24 +145,33 @@ def _wanted(chain: list[Embedder]) -> list[Embedder]:
 def _fill(home: Home, embedder: Embedder, notices: list[str], progress: Progress | None, tell: Callable[[str], None] | None
           ) -> tuple[VectorSet | None, int]:
     """The set after filling, and how many passages were embedded."""
-    before = vectors.find_set(home.db, embedder.name, embedder.model)
-    missing = vectors.count_missing(home.db, before)
-    address = getattr(embedder, "address", None)
-    if missing and address and tell:
-        tell(f"sending the text of {missing} passages to {embedder.name} at {address}")
+    held = vectors.find_set(home.db, embedder.name, embedder.model)
+    missing = vectors.count_missing(home.db, held)
+    address, dimension = getattr(embedder, "address", None), None
     try:
-        held = fill(home.index, home.config, embedder, notices=notices, progress=progress)
+        if held and not missing and address:  # is it still the model that it was?
+            dimension = len(embedder.embed(["strata"])[0])
+            held = vectors.find_set(home.db, embedder.name, embedder.model, dimension)
+            missing = vectors.count_missing(home.db, held)
+        if missing and address and tell:
+            tell(f"sending the text of {missing} passages to {embedder.name} at {address}")
+        held = fill(home.index, home.config, embedder, notices=notices, progress=progress, dimension=dimension)
     except Provider as error:
         notices.append(str(error))
-        held = before
-    return held, missing - vectors.count_missing(home.db, held)
+    return held, max(0, missing - vectors.count_missing(home.db, held))
 
 
-def _drop_others(home: Home, chosen: VectorSet) -> None:
+def _drop_others(home: Home, chosen: VectorSet, embedder: Embedder) -> None:
+    """Sets that nobody asks any more. One wrong answer does not cost a model its set: it is asked once more first."""
+    others = [held for held in vectors.all_sets(home.db) if held.provider != "static" and held.n != chosen.n]
+    try:
+        if any(held[1:3] == chosen[1:3] for held in others) and len(embedder.embed(["strata"])[0]) != chosen.dimension:
+            return
+    except Provider:
+        return
     with home.index.writing() as db:
-        for held in vectors.all_sets(db):
-            if held.provider != "static" and (held.provider, held.model, held.dimension) != chosen[1:4]:
-                vectors.drop_set(db, held)
+        for held in others:
+            vectors.drop_set(db, held)
         if chosen.provider == home.config.provider:
             known = vectors.first_vectors(db, chosen, "work")
             db.executemany("UPDATE memories SET embedding = ? WHERE id = ? AND (embedding IS NULL OR length(embedding) <> ?)",

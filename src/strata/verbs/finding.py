@@ -110,7 +110,7 @@ def make_hit(home: Home, row: Row, record: Any, depth: str) -> Hit:
 
     complete = depth == "complete"
     around = read.neighbours(home.db, row.id) if complete else ()
-    usage = read.usage_of(home.db, row) if complete else None
+    usage = home.usage_of(row) if complete else None
     origin = getattr(record, "origin", None) or getattr(getattr(record, "metadata", None), "origin", None) \
         or getattr(getattr(record, "meta", None), "origin", None)
     newer = home.db.execute("SELECT a FROM links WHERE b = ? AND word IN ('supersedes') "
