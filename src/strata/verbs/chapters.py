@@ -2,7 +2,8 @@
 
 A climb looks only at what changed since the last one (the index's table `unclimbed`) and at what hangs together with it,
 so its cost follows the change and not the home. It writes derived files only, and only if their bytes differ. With a
-language model the chapters are retold; the rules' text stands until the model's answer has been checked.
+language model the chapters are retold; the rules' text stands until an answer of the model has been checked, and a model
+that failed is asked again in the next round.
 """
 
 from __future__ import annotations
@@ -90,18 +91,17 @@ def climb(home: Home, providers: Any = None) -> list[str]:
     around = close(_members(home, seeds), lambda member: _near(home, member))
     before |= _found_with(home, around)
     groups = {group.id: group for group in find_groups(around.values())}
-    lines = []
-    ask = _model(home, providers)
+    lines, teller = [], _Teller(home, providers)
     touched = frozenset(changed)
     todo = [group for group in groups.values()
             if before.get(group.id) != group.members or not touched.isdisjoint(group.members)]
     for at in range(0, len(todo), BATCH):
         parts = [(group, _load(home, group.members)) for group in todo[at : at + BATCH]]
-        lines += _build(home, [_in_words(home, write_chapter(group, works), ask, works) for group, works in parts])
+        lines += _build(home, [teller.tell(write_chapter(group, works), works) for group, works in parts])
     for chapter in sorted(before.keys() - groups.keys()):
         _remove(home, f"work/chapters/{chapter}.json")
         lines.append(f"removed chapter {chapter}")
-    _climbed(home, "work", {*changed, *around, *(work for members in before.values() for work in members)})
+    _climbed(home, "work", {*changed, *around, *(work for members in before.values() for work in members)} - teller.waiting)
     return lines
 
 
@@ -166,25 +166,34 @@ def _load(home: Home, ids: Iterable[str]) -> list[Any]:
     return [home.load(record).record for record in ids]
 
 
-def _in_words(home: Home, built: Any, ask: Ask | None, lower: Sequence[Any]) -> Any:
-    """What was built in the rules' words, or in a model's, if there is one and its answer holds."""
-    known = _retold(home, built)
-    if ask is None or known is not None:
-        return built if known is None else known
-    from strata.derive import asking
+class _Teller:
+    """Tells what was built in a model's words, if there is a model and its answer holds; else the rules' words stand.
 
-    ways: dict[str, tuple[Any, Any]] = {"chapter": (asking.chapter_prompt, asking.retell_chapter),
-                                        "wisdom": (asking.wisdom_prompt, asking.retell_wisdom)}
-    question, retell = ways[built.kind]
-    try:
-        return retell(built, ask(question(lower)), verbs.topics.maker_of(ask))
-    except (Provider, Invalid) as error:
-        home.notices.append(f"{built.id} is told by the rules: {error}")
+    A model that is out of reach is not asked again this round. What it should have told waits for the next one.
+    """
+
+    def __init__(self, home: Home, providers: Any) -> None:
+        self.home, self.waiting, self.silent = home, set[str](), False
+        asked = providers is not None or home.config.chat_model
+        self.ask: Ask | None = verbs.topics.model_of(home, None, providers) if asked else None
+
+    def tell(self, built: Any, lower: Sequence[Any]) -> Any:
+        known = _retold(self.home, built)
+        if self.ask is None or known is not None:
+            return built if known is None else known
+        from strata.derive import asking
+
+        ways: dict[str, tuple[Any, Any]] = {"chapter": (asking.chapter_prompt, asking.retell_chapter),
+                                            "wisdom": (asking.wisdom_prompt, asking.retell_wisdom)}
+        question, retell = ways[built.kind]
+        try:
+            if not self.silent:
+                return retell(built, self.ask(question(lower)), verbs.topics.maker_of(self.ask))
+        except (Provider, Invalid) as error:
+            self.silent = isinstance(error, Provider)
+            self.home.notices.append(f"{built.id} is told by the rules until upkeep has a better answer: {error}")
+        self.waiting.update(one.id for one in lower)
         return built
-
-
-def _model(home: Home, providers: Any) -> Ask | None:
-    return verbs.topics.model_of(home, None, providers) if providers is not None or home.config.chat_model else None
 
 
 def _retold(home: Home, built: Any) -> Any:
@@ -232,22 +241,21 @@ def climb_wisdom(home: Home, providers: Any = None) -> list[str]:
     changed = {chapter for chapter, in home.db.execute("SELECT id FROM unclimbed WHERE kind = 'chapter'")}
     if not changed:
         return []
-    lines, climbed = [], set(changed)
-    ask = _model(home, providers)
+    lines, climbed, teller = [], set(changed), _Teller(home, providers)
     for project in sorted(_projects(home, changed)):
         listed = home.db.execute("SELECT id FROM chapters WHERE project_id = ? ORDER BY start_ts, id", (project,)).fetchall()
         eras = split_eras([chapter for chapter, in listed])
         before = _eras_of(home, project)
         todo = [era for era in eras if era not in before.values() or not changed.isdisjoint(era)]
         parts = [_load(home, era) for era in todo]
-        built = [_in_words(home, build_wisdom(told), ask, told) for told in parts]
+        built = [teller.tell(build_wisdom(told), told) for told in parts]
         lines += _build(home, built)
         standing = {piece for piece, era in before.items() if era in eras} | {piece.id for piece in built}
         for piece in sorted(before.keys() - standing):
             _remove(home, f"work/wisdom/{piece}.json")
             lines.append(f"removed wisdom {piece}")
         climbed.update(chapter for era in todo for chapter in era)
-    _climbed(home, "chapter", climbed)
+    _climbed(home, "chapter", climbed - teller.waiting)
     return lines
 
 
