@@ -33,7 +33,7 @@ def chapters(home: Home, project: str | None = None, origin: str | None = None) 
     home.ensure_fresh()
     rows = home.db.execute("SELECT id FROM chapters WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR origin = ?2) "
                            "ORDER BY end_ts DESC, id", (project, origin)).fetchall()
-    return [home.load(chapter).record for chapter, in rows]
+    return _load(home, [chapter for chapter, in rows])
 
 
 def wisdom(home: Home, project: str | None = None) -> list[Wisdom]:
@@ -41,7 +41,7 @@ def wisdom(home: Home, project: str | None = None) -> list[Wisdom]:
     home.ensure_fresh()
     rows = home.db.execute("SELECT id FROM wisdom WHERE (?1 IS NULL OR project_id = ?1) ORDER BY end_ts DESC, id",
                            (project,)).fetchall()
-    return [home.load(piece).record for piece, in rows]
+    return _load(home, [piece for piece, in rows])
 
 
 def make_chapter(home: Home, works: Sequence[str], *, title: str | None = None, summary: str | None = None,

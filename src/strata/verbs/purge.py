@@ -35,7 +35,8 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
     """Remove a record, its archive copy, links, usage, curation and diary lines; then shrink the index."""
     home.sweep()
     files, record, kind, mention = _target(home, handle)
-    merged, titles = read.merged_into(home.db, record), _titles(home, record)
+    merged, row = read.merged_into(home.db, record), read.find(home.db, record)
+    titles = [row.title] if row else [title for _, _, title, _ in read.archived(home.db, record)]
     removed, told = [], _facts_only_in(home, files) if kind == "entry" else set[str]()
     with home.tree.lock():
         for path in files:
@@ -43,7 +44,7 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
             removed.append(path)
         touched = [*_drop_edges(home, record), *_strip_references(home, record)]
         rewritten = _rewrite_logs(home, record, mention) + _drop_reviews(home, files, told)
-        built = _drop_built(home, files, kind, [record, mention, *titles])
+        built = _drop_built(home, files, kind, [record, mention, *(title for title in titles if len(title) > 3)])
         removed += built
         home.tree.tidy()
         home.refresh([*map(paths.unit_of, removed), *touched, *rewritten])
@@ -55,12 +56,6 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
     removed = [path for path in removed if path not in back]
     kept = [f"its text in {merged.unit}, into which it was merged"] if merged else []
     return {"id": record, "removed": removed, "rewritten": [*touched, *rewritten], "beyond_reach": [*kept, *BEYOND]}
-
-
-def _titles(home: Home, record: str) -> list[str]:
-    row = read.find(home.db, record)
-    found = [row.title] if row else [title for _, _, title, _ in read.archived(home.db, record)]
-    return [title for title in found if len(title) > 3]
 
 
 def _drop_built(home: Home, files: list[str], kind: str, needles: list[str]) -> list[str]:
@@ -158,24 +153,24 @@ def _strip_references(home: Home, record: str) -> list[str]:
             continue
         loaded = home.load(other)
         held = loaded.record
-        if (held.kind == "chapter" and held.origin == "auto") or held.kind == "wisdom":  # built, and retelling it
-            home.tree.remove(loaded.path)
-            changed += [loaded.path, *_strip_references(home, held.id)]
-            continue
-        new = without_work(home, held, record) if held.kind == "chapter" else _without(held, record)
-        if held.kind == "chapter":  # made by hand; wisdom that retells it is built again
+        if held.kind in ("chapter", "wisdom"):  # what retells it goes, too, and is built again
             changed += _strip_references(home, held.id)
+        new = _without(home, held, record)
         if new is None:
             home.tree.remove(loaded.path)
-            changed.append(loaded.path)
         elif new != held:
             home.change(loaded, new, verb="unlinked")
+        if new != held:
             changed.append(loaded.path)
     return changed
 
 
-def _without(held: Any, record: str) -> Any:
-    """Another record without its own links to the one that goes."""
+def _without(home: Home, held: Any, record: str) -> Any:
+    """Another record without its own links to the one that goes; None for what was built from it."""
+    if held.kind == "wisdom":
+        return None
+    if held.kind == "chapter":
+        return without_work(home, held, record) if held.origin == "manual" else None
     if held.kind == "note":
         return held.replace(relations=tuple(r for r in held.relations if r.target != record))
     if held.kind == "memo":
