@@ -107,15 +107,11 @@ def climb(home: Home, providers: Any = None) -> list[str]:
 
 def _found_with(home: Home, works: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The found chapters that any of these works is in, with all their members in order."""
-    hit: set[str] = set()
-    wanted = list(works)
-    for at in range(0, len(wanted), 500):
-        part = wanted[at : at + 500]
-        hit.update(chapter for chapter, in home.db.execute(
-            "SELECT DISTINCT c.id FROM chapter_memories m JOIN chapters c ON c.id = m.chapter_id WHERE c.origin = 'auto' "
-            f"AND m.memory_id IN ({','.join('?' * len(part))})", part))
-    query = "SELECT memory_id FROM chapter_memories WHERE chapter_id = ? ORDER BY position"
-    return {chapter: tuple(work for work, in home.db.execute(query, (chapter,))) for chapter in hit}
+    db, query = home.db, "SELECT memory_id FROM chapter_memories WHERE chapter_id = ? ORDER BY position"
+    hit = {chapter for work in works for chapter, in db.execute(
+        "SELECT c.id FROM chapter_memories m JOIN chapters c ON c.id = m.chapter_id WHERE m.memory_id = ? AND c.origin = 'auto'",
+        (work,))}
+    return {chapter: tuple(work for work, in db.execute(query, (chapter,))) for chapter in hit}
 
 
 def _members(home: Home, works: Iterable[str]) -> list[Member]:
