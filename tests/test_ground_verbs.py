@@ -437,6 +437,40 @@ def test_a_pinned_memo_stays_where_it_is_with_a_line_of_its_own(mem: Memory) -> 
     assert mem.related(memo.id) == []
 
 
+# bulk
+
+
+def test_a_batch_is_one_commit_and_others_read_meanwhile(mem: Memory) -> None:
+    mem.note("Tea", "Steep.")
+    said: list[str] = []
+    mem.home.index.db.set_trace_callback(said.append)
+
+    with mem.bulk():
+        for at in range(20):
+            mem.remember(f"The {at} kettles sing.", conversation_id="c", tags=["tea"])
+        with Memory(mem.path, clock=mem.home.clock) as other:
+            assert other.recall("Steep").hits[0].title == "Tea"
+
+    mem.home.index.db.set_trace_callback(None)
+    assert [line for line in said if line.startswith("COMMIT")] == ["COMMIT"]
+    assert mem.list(kind="chunk")[1] == 20
+    assert [chunk.id for chunk in mem.remember("The 3 kettles sing.", conversation_id="c", tags=["tea"])] == \
+        [mem.recall("The 3 kettles sing.").hits[0].id]
+
+
+def test_a_batch_that_breaks_off_loses_nothing_that_is_on_disk(mem: Memory) -> None:
+    def batch() -> None:
+        with mem.bulk():
+            mem.remember("The kettle sings.", conversation_id="c")
+            mem.remember("")
+
+    with pytest.raises(Invalid):
+        batch()
+
+    mem.sync()
+    assert mem.list(kind="chunk")[1] == len(list((mem.path / "chunks").rglob("*.json"))) == 1
+
+
 # purge
 
 
@@ -492,6 +526,30 @@ def test_a_purge_leaves_no_trace_in_the_home_or_the_cache(mem: Memory) -> None:
     assert mem.check() == []
     assert [item["title"] for item in mem.list(kind="note")[0]] == ["Innocent"]
     assert mem.recall("innocent chunk", kind="chunk").hits[0].id == "chunk-2026-02-10-0000ffff"
+
+
+def test_pages_that_named_a_purged_record_come_back_without_it(mem: Memory) -> None:
+    note = mem.note(f"About {SECRET}", "A text.", type="solution", importance=0.9)
+    mem.note("Innocent", "Nothing to see.", type="solution", importance=0.9)
+    entry = mem.log(f"Ann: I live in {SECRET.title()}.", topic="life", created="2026-01-01")
+    mem.log("Ann: I am a vegan.", topic="life", created="2026-01-02")
+    mem.upkeep()
+    assert SECRET in (mem.path / "CORE.md").read_text()
+
+    told = mem.forget(note.id, purge=True)
+    mem.forget(entry.id, purge=True)
+
+    assert {"CORE.md", "_state.json"} <= set(told["rewritten"])
+    assert "CORE.md" not in told["removed"]
+    assert any("_embeddings.json" in notice for notice in mem.notices)
+    assert "Innocent" in (mem.path / "CORE.md").read_text()
+    assert "vegan" in (mem.path / "topics/life/topic_memory.md").read_text()
+    assert "vegan" in (mem.path / "GLOBAL_MEMORY.md").read_text()
+    assert traces(SECRET, mem.path) == traces(SECRET.title(), mem.path) == []
+    core = (mem.path / "CORE.md").read_bytes()
+    mem.upkeep()
+    assert (mem.path / "CORE.md").read_bytes() == core
+    assert traces(SECRET, mem.path) == traces(SECRET.title(), mem.path) == []
 
 
 def test_a_purged_diary_block_leaves_its_neighbours_alone(mem: Memory, clock: Clock) -> None:

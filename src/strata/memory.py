@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from strata import config as configuration
 from strata import verbs
+from strata.errors import Busy, CannotWrite
 from strata.files.disk import DiskTree
 from strata.home import Home
 from strata.index.store import Index
@@ -80,9 +81,25 @@ class Memory(Reader):
 
     @contextmanager
     def bulk(self) -> Iterator[None]:
-        """Many writes, synced together at the end; nothing is acknowledged before."""
-        with self.home.bulk():
-            yield
+        """Many writes: files synced together at the end, then one commit of the index; nothing is acknowledged before.
+
+        Others read meanwhile (no page leaves the cache before the commit); what they write, the index takes afterwards.
+        """
+        index, synced = self.home.index, False
+        index.db.execute("PRAGMA cache_spill = OFF")
+        try:
+            with ExitStack() as group:
+                with suppress(Busy, CannotWrite):  # the files come first; what the index cannot take is said at each write
+                    group.enter_context(index.writing())
+                with self.home.bulk():
+                    yield
+                synced = True
+        except (Busy, CannotWrite) as error:
+            if not synced:
+                raise
+            self.home.notices.append(f"the records are safe on disk, but the index could not take them ({error}); try: strata sync")
+        finally:
+            index.db.execute("PRAGMA cache_spill = ON")
 
     # Writing
 

@@ -3,7 +3,7 @@
 Each rung is one line in RUNGS: a function of a verbs module that builds from what the home holds and writes only what
 differs. A rung runs when the fingerprint of its inputs changed, when one of its outputs is not as it left it, or, if it
 depends on the date, when another UTC day began. So a second run on the same day changes no byte. A rung that fails is
-reported and does not stop the others.
+reported, with its error's own code, and does not stop the others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from strata import __version__, verbs
-from strata.errors import Conflict, Damaged, Invalid, Provider
+from strata.errors import Conflict, Damaged, Invalid, NotFound, Provider
 from strata.files.paths import EXPORTS
 from strata.home import Home
 from strata.model.record import KINDS
@@ -71,6 +71,7 @@ class Report:
     proposals: Mapping[str, Sequence[str]] = field(default_factory=dict)
     skipped: Sequence[str] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
+    exit_code: int = 0  # that of the first rung that failed
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -80,7 +81,7 @@ def run(home: Home, progress: Progress | None = None, providers: Any = None) -> 
     """One round over the home."""
     changed: dict[str, Sequence[str]] = {}
     proposals: dict[str, Sequence[str]] = {}
-    skipped, failed = [], {}
+    skipped, failed, exit_code = [], {}, 0
     for at, rung in enumerate(RUNGS):
         if progress:
             progress(at, len(RUNGS))
@@ -91,8 +92,9 @@ def run(home: Home, progress: Progress | None = None, providers: Any = None) -> 
         module, function = rung.call.split(":")
         try:
             lines = getattr(getattr(verbs, module), function)(home, providers)
-        except (Provider, Conflict, Damaged, Invalid) as error:
+        except (Provider, Conflict, Damaged, Invalid, NotFound) as error:
             failed[rung.name] = str(error)
+            exit_code = exit_code or error.exit_code
             continue
         if lines:
             (proposals if rung.proposes else changed)[rung.name] = list(lines)
@@ -100,7 +102,8 @@ def run(home: Home, progress: Progress | None = None, providers: Any = None) -> 
             home.index.set(f"rung:{rung.name}", _stamp(home, rung, inputs))
     if progress:
         progress(len(RUNGS), len(RUNGS))
-    return Report(date=day(home.clock()), changed=changed, proposals=proposals, skipped=skipped, failed=failed)
+    return Report(date=day(home.clock()), changed=changed, proposals=proposals, skipped=skipped, failed=failed,
+                  exit_code=exit_code)
 
 
 def _inputs(home: Home, rung: Rung) -> str:

@@ -26,6 +26,22 @@ def test_the_kept_note_says_what_both_said(mem, two):
     assert (merged.tags, merged.importance) == (("redis", "timeout"), 0.8)
 
 
+def test_the_others_uses_count_for_the_kept_note_until_it_is_undone(mem, two):
+    keep, absorb, _ = two
+    mem.get(keep.id)
+    for _ in range(3):
+        mem.get(absorb.id)
+    counts = {note: count for note, count, *_ in mem.decay()}
+    assert (counts[keep.id], counts[absorb.id]) == (1, 3)
+
+    mem.merge(keep.id, absorb.id)
+    assert {note: count for note, count, *_ in mem.decay()}[keep.id] == 4
+
+    mem.unmerge(absorb.id)
+    counts = {note: count for note, count, *_ in mem.decay()}
+    assert (counts[keep.id], counts[absorb.id]) == (1, 3)
+
+
 def test_the_others_edges_lead_to_the_kept_note(mem, two):
     keep, absorb, problem = two
     mem.merge(keep.id, absorb.id)

@@ -145,6 +145,22 @@ def test_a_rung_that_fails_does_not_stop_the_others(mem, home, stocked, monkeypa
     assert len(stocked) == 5
 
 
+def test_a_rung_that_fails_is_named_and_gives_the_exit_code(mem, run, home, stocked):
+    mem.log("Ann: I am a vegan.", topic="life")
+    (home / "GLOBAL_MEMORY.json").write_text('{"schema": "global_memory.v9"}')
+
+    told = run("upkeep")
+
+    assert told.code == 6
+    failed, = [line for line in told.err.splitlines() if "failed" in line]
+    assert "global failed: " in failed
+    assert (home / "CORE.md").exists()
+    assert run("upkeep", "--json").json["failed"].keys() == {"global"}
+    (home / "GLOBAL_MEMORY.json").unlink()
+    assert run("upkeep").code == 0
+    assert len(stocked) == 5
+
+
 def test_upkeep_at_the_command_line(mem, run, home, stocked):
     first = run("upkeep", "--json").json
 

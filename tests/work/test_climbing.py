@@ -291,6 +291,27 @@ def test_a_model_that_fails_leaves_the_rules_words(home, clock, answer):
         assert any("told by the rules" in notice for notice in better.notices)
 
 
+@pytest.mark.parametrize("answer", ["no JSON", Provider("out of reach")])
+@pytest.mark.usefixtures("two_chapters", "mem")
+def test_a_model_that_failed_is_asked_again_in_the_next_round(home, clock, snapshot, answer):
+    model = Model(answer)
+    with Memory(home, clock=clock, providers={"ask": model}) as better:
+        better.upkeep()
+        told = snapshot()
+        asked = len(model.asked)
+        assert better.upkeep().changed == {}
+        assert snapshot() == told
+        assert len(model.asked) > asked
+
+        model.answer = json.dumps({"title": "Retold", "summary": "In better words.", "learnings": ["So it goes"]})
+        better.upkeep()
+
+        assert {chapter.title for chapter in better.chapters()} == {"Retold"}
+        asked = len(model.asked)
+        better.upkeep()
+        assert len(model.asked) == asked
+
+
 # Purging
 
 

@@ -2,7 +2,8 @@
 
 A climb looks only at what changed since the last one (the index's table `unclimbed`) and at what hangs together with it,
 so its cost follows the change and not the home. It writes derived files only, and only if their bytes differ. With a
-language model the chapters are retold; the rules' text stands until the model's answer has been checked.
+language model the chapters are retold; the rules' text stands until an answer of the model has been checked, and a model
+that failed is asked again in the next round.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def chapters(home: Home, project: str | None = None, origin: str | None = None) 
     home.ensure_fresh()
     rows = home.db.execute("SELECT id FROM chapters WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR origin = ?2) "
                            "ORDER BY end_ts DESC, id", (project, origin)).fetchall()
-    return [home.load(chapter).record for chapter, in rows]
+    return _load(home, [chapter for chapter, in rows])
 
 
 def wisdom(home: Home, project: str | None = None) -> list[Wisdom]:
@@ -40,7 +41,7 @@ def wisdom(home: Home, project: str | None = None) -> list[Wisdom]:
     home.ensure_fresh()
     rows = home.db.execute("SELECT id FROM wisdom WHERE (?1 IS NULL OR project_id = ?1) ORDER BY end_ts DESC, id",
                            (project,)).fetchall()
-    return [home.load(piece).record for piece, in rows]
+    return _load(home, [piece for piece, in rows])
 
 
 def make_chapter(home: Home, works: Sequence[str], *, title: str | None = None, summary: str | None = None,
@@ -90,32 +91,27 @@ def climb(home: Home, providers: Any = None) -> list[str]:
     around = close(_members(home, seeds), lambda member: _near(home, member))
     before |= _found_with(home, around)
     groups = {group.id: group for group in find_groups(around.values())}
-    lines = []
-    ask = _model(home, providers)
+    lines, teller = [], _Teller(home, providers)
     touched = frozenset(changed)
     todo = [group for group in groups.values()
             if before.get(group.id) != group.members or not touched.isdisjoint(group.members)]
     for at in range(0, len(todo), BATCH):
         parts = [(group, _load(home, group.members)) for group in todo[at : at + BATCH]]
-        lines += _build(home, [_in_words(home, write_chapter(group, works), ask, works) for group, works in parts])
+        lines += _build(home, [teller.tell(write_chapter(group, works), works) for group, works in parts])
     for chapter in sorted(before.keys() - groups.keys()):
         _remove(home, f"work/chapters/{chapter}.json")
         lines.append(f"removed chapter {chapter}")
-    _climbed(home, "work", {*changed, *around, *(work for members in before.values() for work in members)})
+    _climbed(home, "work", {*changed, *around, *(work for members in before.values() for work in members)} - teller.waiting)
     return lines
 
 
 def _found_with(home: Home, works: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The found chapters that any of these works is in, with all their members in order."""
-    hit: set[str] = set()
-    wanted = list(works)
-    for at in range(0, len(wanted), 500):
-        part = wanted[at : at + 500]
-        hit.update(chapter for chapter, in home.db.execute(
-            "SELECT DISTINCT c.id FROM chapter_memories m JOIN chapters c ON c.id = m.chapter_id WHERE c.origin = 'auto' "
-            f"AND m.memory_id IN ({','.join('?' * len(part))})", part))
-    query = "SELECT memory_id FROM chapter_memories WHERE chapter_id = ? ORDER BY position"
-    return {chapter: tuple(work for work, in home.db.execute(query, (chapter,))) for chapter in hit}
+    db, query = home.db, "SELECT memory_id FROM chapter_memories WHERE chapter_id = ? ORDER BY position"
+    hit = {chapter for work in works for chapter, in db.execute(
+        "SELECT c.id FROM chapter_memories m JOIN chapters c ON c.id = m.chapter_id WHERE m.memory_id = ? AND c.origin = 'auto'",
+        (work,))}
+    return {chapter: tuple(work for work, in db.execute(query, (chapter,))) for chapter in hit}
 
 
 def _members(home: Home, works: Iterable[str]) -> list[Member]:
@@ -166,25 +162,34 @@ def _load(home: Home, ids: Iterable[str]) -> list[Any]:
     return [home.load(record).record for record in ids]
 
 
-def _in_words(home: Home, built: Any, ask: Ask | None, lower: Sequence[Any]) -> Any:
-    """What was built in the rules' words, or in a model's, if there is one and its answer holds."""
-    known = _retold(home, built)
-    if ask is None or known is not None:
-        return built if known is None else known
-    from strata.derive import asking
+class _Teller:
+    """Tells what was built in a model's words, if there is a model and its answer holds; else the rules' words stand.
 
-    ways: dict[str, tuple[Any, Any]] = {"chapter": (asking.chapter_prompt, asking.retell_chapter),
-                                        "wisdom": (asking.wisdom_prompt, asking.retell_wisdom)}
-    question, retell = ways[built.kind]
-    try:
-        return retell(built, ask(question(lower)), verbs.topics.maker_of(ask))
-    except (Provider, Invalid) as error:
-        home.notices.append(f"{built.id} is told by the rules: {error}")
+    A model that is out of reach is not asked again this round. What it should have told waits for the next one.
+    """
+
+    def __init__(self, home: Home, providers: Any) -> None:
+        self.home, self.waiting, self.silent = home, set[str](), False
+        asked = providers is not None or home.config.chat_model
+        self.ask: Ask | None = verbs.topics.model_of(home, None, providers) if asked else None
+
+    def tell(self, built: Any, lower: Sequence[Any]) -> Any:
+        known = _retold(self.home, built)
+        if self.ask is None or known is not None:
+            return built if known is None else known
+        from strata.derive import asking
+
+        ways: dict[str, tuple[Any, Any]] = {"chapter": (asking.chapter_prompt, asking.retell_chapter),
+                                            "wisdom": (asking.wisdom_prompt, asking.retell_wisdom)}
+        question, retell = ways[built.kind]
+        try:
+            if not self.silent:
+                return retell(built, self.ask(question(lower)), verbs.topics.maker_of(self.ask))
+        except (Provider, Invalid) as error:
+            self.silent = isinstance(error, Provider)
+            self.home.notices.append(f"{built.id} is told by the rules until upkeep has a better answer: {error}")
+        self.waiting.update(one.id for one in lower)
         return built
-
-
-def _model(home: Home, providers: Any) -> Ask | None:
-    return verbs.topics.model_of(home, None, providers) if providers is not None or home.config.chat_model else None
 
 
 def _retold(home: Home, built: Any) -> Any:
@@ -232,22 +237,21 @@ def climb_wisdom(home: Home, providers: Any = None) -> list[str]:
     changed = {chapter for chapter, in home.db.execute("SELECT id FROM unclimbed WHERE kind = 'chapter'")}
     if not changed:
         return []
-    lines, climbed = [], set(changed)
-    ask = _model(home, providers)
+    lines, climbed, teller = [], set(changed), _Teller(home, providers)
     for project in sorted(_projects(home, changed)):
         listed = home.db.execute("SELECT id FROM chapters WHERE project_id = ? ORDER BY start_ts, id", (project,)).fetchall()
         eras = split_eras([chapter for chapter, in listed])
         before = _eras_of(home, project)
         todo = [era for era in eras if era not in before.values() or not changed.isdisjoint(era)]
         parts = [_load(home, era) for era in todo]
-        built = [_in_words(home, build_wisdom(told), ask, told) for told in parts]
+        built = [teller.tell(build_wisdom(told), told) for told in parts]
         lines += _build(home, built)
         standing = {piece for piece, era in before.items() if era in eras} | {piece.id for piece in built}
         for piece in sorted(before.keys() - standing):
             _remove(home, f"work/wisdom/{piece}.json")
             lines.append(f"removed wisdom {piece}")
         climbed.update(chapter for era in todo for chapter in era)
-    _climbed(home, "chapter", climbed)
+    _climbed(home, "chapter", climbed - teller.waiting)
     return lines
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from contextlib import nullcontext
 from hashlib import sha256
 from typing import Any
 
@@ -61,15 +62,14 @@ def remember(
         home.notices.append(f"already remembered in {conversation or 'no conversation'}: {known[0].id}; nothing was added")
         return [chunk for chunk in known if chunk]
     when = parse_time(zulu(home.clock() if created is None else parse_time(created, "created")))
-    origin = home.origin(agent=agent, project=project, session=session)
+    about = ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source, confidence=confidence,
+                          origin=home.origin(agent=agent, project=project, session=session))
     made, place = [], _next_place(home, conversation, when)
     for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True)):
         mark = {**mark, "place": place + at} if conversation and place + at else mark
         made.append(known[at] or Chunk(
             id=_new_id(home, when, None if key is None else (key, str(at))), content=piece.content, tokens=piece.tokens,
-            type=type or detect_type(piece.content), tags=labels, links=ChunkLinks(),
-            metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source, confidence=confidence,
-                                   origin=origin, extra=mark)))
+            type=type or detect_type(piece.content), tags=labels, links=ChunkLinks(), metadata=about.replace(extra=mark)))
     linked = _link(home, made, known)
     _keep(home, [chunk for chunk, before in zip(linked, known, strict=True) if not before])
     return linked
@@ -100,10 +100,7 @@ def create_chunk(
 
 def _keep(home: Home, chunks: Sequence[Chunk]) -> None:
     """One chunk is acknowledged by itself, several together."""
-    if len(chunks) == 1:
-        home.create(chunks[0], verb="remember", origin=chunks[0].metadata.origin)
-        return
-    with home.bulk():
+    with home.bulk() if len(chunks) > 1 else nullcontext():
         for chunk in chunks:
             home.create(chunk, verb="remember", origin=chunk.metadata.origin)
 

@@ -111,7 +111,8 @@ def embed(home: Home, *, providers: Any = None, progress: Progress | None = None
     home.ensure_fresh()
     notices: list[str] = []
     sets, whole = [], list[VectorSet]()
-    wanted = _wanted(embedders_of(home.config, providers, notices))
+    chain = embedders_of(home.config, providers, notices)
+    wanted = [one for one in chain if one is chain[0] or one.name == "static"]  # others only stand in when they have a set
     for embedder in wanted:
         held, made = _fill(home, embedder, notices, progress, tell)
         left = vectors.count_missing(home.db, held)
@@ -135,11 +136,6 @@ def embed_rung(home: Home, providers: Any = None) -> list[str]:
     lines = [f"{one['provider']} {one['model']}: {one['embedded']} passages embedded"
              for one in report["sets"] if one["embedded"]]
     return lines + list(report["written"])
-
-
-def _wanted(chain: list[Embedder]) -> list[Embedder]:
-    """The configured embedder and the built-in one; those in between only stand in when they have a set of their own."""
-    return [embedder for at, embedder in enumerate(chain) if at == 0 or embedder.name == "static"]
 
 
 def _fill(home: Home, embedder: Embedder, notices: list[str], progress: Progress | None, tell: Callable[[str], None] | None

@@ -15,6 +15,7 @@ from strata.model.ids import check_id
 from strata.model.recall import Filter, Hit
 from strata.model.record import DEPTHS
 from strata.model.shape import plain
+from strata.model.times import zulu
 
 MAX_DEPTH = 50
 LEADS = {"caused_by": "causes", "blocked_by": "causes", "led_to": "effects", "blocks": "effects"}
@@ -132,8 +133,6 @@ def listing(home: Home, chosen: Filter, *, limit: int | None = 50, offset: int =
 
 def describe(row: Row, tags: list[str]) -> dict[str, Any]:
     """A row as lists show it."""
-    from strata.model.times import zulu
-
     return {"id": row.id, "kind": row.kind, "type": row.type, "title": row.title, "created": zulu(row.created), "tags": tags,
             "path": row.unit, "importance": row.importance, "project": row.project, "agent": row.agent}
 

@@ -105,11 +105,6 @@ def draft_memos(home: Home, turns: Sequence[Turn]) -> list[MemoDraft]:
     return drafts
 
 
-def keep_draft(home: Home, draft: MemoDraft, **scope: Any) -> Memo:
-    """A draft becomes a memo."""
-    return memo(home, draft.name, draft.body, title=draft.title, category=draft.category, tags=draft.tags, **scope)
-
-
 # The garden
 
 class Garden(Value):

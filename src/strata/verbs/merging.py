@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from strata.errors import Damaged, Invalid, NotFound
+from strata.files import ledger, paths
 from strata.files.jsonform import read_object, write_object
 from strata.files.tree import fingerprint
 from strata.home import Home
@@ -20,7 +21,7 @@ from strata.model.note import PROCEDURE_ONLY, Edge, Note, Relation
 from strata.model.record import Link
 from strata.model.shape import plain
 from strata.model.text import fold
-from strata.model.times import offset
+from strata.model.times import offset, zulu
 from strata.verbs.edges import mend
 from strata.verbs.editing import restore
 from strata.verbs.finding import locate
@@ -38,11 +39,11 @@ def merge(home: Home, keep: str, absorb: str) -> Note:
         raise Invalid("a note cannot be merged with itself")
     with home.together():
         a, b = home.load(kept.id), home.load(gone.id)
-        when = offset(home.clock())
+        when, uses = offset(home.clock()), _uses_of(home, gone)
         new = merge_notes(a.record, b.record, when=when)
         loaded = {edge: home.load(edge) for edge in _edges_of(home, kept.id, gone.id)}
         turned, dropped = sort_edges([one.record for one in loaded.values()], keep=a.record, absorb=b.record, when=when)
-        _remember(home, a.record, new, b.record, turned, dropped)
+        _remember(home, a.record, new, b.record, turned, dropped, uses)
         for before, after in turned:
             home.change(loaded[before.id], after, verb="merged")
         home.change(a, new, verb="merged")
@@ -52,6 +53,7 @@ def merge(home: Home, keep: str, absorb: str) -> Note:
         mend(home, [kept.id, *(end for edge in edges for end in (edge.from_id, edge.to_id))], given=edges, dropping=True)
         write_line(home, "add", Link(source=gone.id, type="merged_into", target=kept.id))
         home.put_away(b.record, [b.path])
+        _carry_uses(home, kept.id, uses)
         diary(home, f"Merged {gone.title} into {new.title}", kind="merge", tags=new.tags,
               memory=f"[{slug(new.title)}](../{a.path})", summary=f"{gone.title} is now part of {new.title}")
     merged: Note = home.load(kept.id).record
@@ -71,11 +73,25 @@ def _edges_of(home: Home, *notes: str) -> list[str]:
     return [edge for edge, in home.db.execute(query, notes + notes)]
 
 
+def _uses_of(home: Home, row: Any) -> list[Any]:
+    """[how often, when last] a note was used."""
+    home.fold_usage()
+    usage = read.usage_of(home.db, row)
+    return [usage.count, None if usage.last is None else zulu(usage.last)]
+
+
+def _carry_uses(home: Home, note: str, uses: list[Any]) -> None:
+    """The uses of what was absorbed count for the note that stays; a line in the usage ledger says so."""
+    if uses[0]:
+        ledger.append_line(home.tree, paths.usage_log(home.machine), {"base": {note: uses}})
+
+
 def _record_path(note: str) -> str:
     return f"archive/merges/{note}.json"
 
 
-def _remember(home: Home, before: Note, after: Note, gone: Note, turned: list[tuple[Edge, Edge]], dropped: list[Edge]) -> None:
+def _remember(home: Home, before: Note, after: Note, gone: Note, turned: list[tuple[Edge, Edge]], dropped: list[Edge],
+              uses: list[Any]) -> None:
     """What is about to change, value before and after; a merge broken off keeps its first record."""
     path = _record_path(gone.id)
     told = {
@@ -85,7 +101,7 @@ def _remember(home: Home, before: Note, after: Note, gone: Note, turned: list[tu
         "relations": [relation.to_dict() for relation in after.relations if relation not in before.relations],
         "edges": {old.id: {name: [getattr(old, name), getattr(new, name)] for name in ENDS
                            if getattr(old, name) != getattr(new, name)} for old, new in turned},
-        "dropped": [edge.id for edge in dropped],
+        "dropped": [edge.id for edge in dropped], "uses": uses,
     }
     try:
         data, _ = home.tree.read(path)
@@ -128,6 +144,7 @@ def unmerge(home: Home, absorbed: str) -> Note:
         _put_note_back(home, told)
         write_line(home, "remove", Link(source=absorbed, type="merged_into", target=told["keep"]))
         mend(home, ends, given=[home.load(edge).record for edge in _edges_of(home, *ends[:2])], dropping=True)
+        _carry_uses(home, told["keep"], [-told.get("uses", [0])[0], None])
         home.tree.remove(path)
         diary(home, f"Undid the merge of {back.title}", kind="unmerge", tags=back.tags, memory=None, summary=back.title)
     return back

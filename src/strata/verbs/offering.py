@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from strata.derive import notices
@@ -50,13 +50,13 @@ def check_file(home: Home, path: str, *, plan: str = "", again: bool = False, pr
         raise Invalid("the path is empty", "name a file as the works name it, such as src/auth.ts")
     now = home.clock()
     shown = None if again else shown_lately(home)
-    rows, known = _works_on(home, path, project)
-    found = notices.check_file(path, [Touch(*row[:11]) for row in rows], now, known=known, shown=shown, plan=plan, limit=limit)
-    told = {notice.id for notice in found.notices}
-    if told and _moved(home, [row[12] for row in rows if row[0] in told]):
+    for _ in range(2):  # once more if a delivered work's file moved on
         rows, known = _works_on(home, path, project)
         found = notices.check_file(path, [Touch(*row[:11]) for row in rows], now, known=known, shown=shown, plan=plan,
                                    limit=limit)
+        told = {notice.id for notice in found.notices}
+        if not told or not _moved(home, [row[12] for row in rows if row[0] in told]):
+            break
     if found.notices:
         note_shown(home, now, [notice.id for notice in found.notices])
     return found
@@ -166,9 +166,5 @@ def unfinished(home: Home, project: str | None = None, *, limit: int = MOST) -> 
     rows = home.db.execute(
         f"SELECT {_TOUCH}, '', {_WHY}, {_REPLACED}, {steps} FROM memories m "
         f"WHERE (?1 IS NULL OR m.project_id = ?1) ORDER BY m.created_at DESC, m.id LIMIT {RECENT}", (project,))
-    return start_session(list(_with_steps(rows)), home.clock(), limit)
-
-
-def _with_steps(rows: Iterable[Any]) -> Iterable[Touch]:
-    for row in rows:
-        yield Touch(*row[:11])._replace(follow_ups=tuple(json.loads(row[11])))
+    touches = [Touch(*row[:11])._replace(follow_ups=tuple(json.loads(row[11]))) for row in rows]
+    return start_session(touches, home.clock(), limit)

@@ -9,6 +9,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from strata.errors import Busy, CannotWrite, Invalid, NotFound
@@ -17,6 +18,7 @@ from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read, vectors
 from strata.index.facts import only_in
+from strata.verbs import reports, topics
 from strata.verbs.chapters import without_work
 from strata.verbs.editing import BUILT, files_of
 from strata.verbs.exports import write_exports
@@ -33,7 +35,8 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
     """Remove a record, its archive copy, links, usage, curation and diary lines; then shrink the index."""
     home.sweep()
     files, record, kind, mention = _target(home, handle)
-    merged, titles = read.merged_into(home.db, record), _titles(home, record)
+    merged, row = read.merged_into(home.db, record), read.find(home.db, record)
+    titles = [row.title] if row else [title for _, _, title, _ in read.archived(home.db, record)]
     removed, told = [], _facts_only_in(home, files) if kind == "entry" else set[str]()
     with home.tree.lock():
         for path in files:
@@ -41,26 +44,23 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
             removed.append(path)
         touched = [*_drop_edges(home, record), *_strip_references(home, record)]
         rewritten = _rewrite_logs(home, record, mention) + _drop_reviews(home, files, told)
-        removed += _drop_built(home, files, kind, [record, mention, *titles])
+        built = _drop_built(home, files, kind, [record, mention, *(title for title in titles if len(title) > 3)])
+        removed += built
         home.tree.tidy()
         home.refresh([*map(paths.unit_of, removed), *touched, *rewritten])
         home.audit("purged", Named(kind, record), "")
     if any(home.tree.look(path) for path in paths.EXPORTS):
         rewritten += write_exports(home)
     _shrink(home, record)
+    rewritten += (back := _rebuild(home, built))
+    removed = [path for path in removed if path not in back]
     kept = [f"its text in {merged.unit}, into which it was merged"] if merged else []
     return {"id": record, "removed": removed, "rewritten": [*touched, *rewritten], "beyond_reach": [*kept, *BEYOND]}
 
 
-def _titles(home: Home, record: str) -> list[str]:
-    row = read.find(home.db, record)
-    found = [row.title] if row else [title for _, _, title, _ in read.archived(home.db, record)]
-    return [title for title in found if len(title) > 3]
-
-
 def _drop_built(home: Home, files: list[str], kind: str, needles: list[str]) -> list[str]:
-    """Built pages that name the record, and copies of them laid aside; the next upkeep builds them without it."""
-    topics = {path.removeprefix("archive/").split("/")[1] for path in files} if kind == "entry" else set[str]()
+    """Built pages that name the record, and copies of them laid aside."""
+    own = {path.removeprefix("archive/").split("/")[1] for path in files} if kind == "entry" else set[str]()
     found = [path for path, in home.db.execute(
         "SELECT path FROM documents WHERE path LIKE 'topics/%/topic_memory.%' OR path LIKE 'archive/edited/%'")]
     gone = []
@@ -68,11 +68,28 @@ def _drop_built(home: Home, files: list[str], kind: str, needles: list[str]) -> 
         said = bytes_of(home, path)
         if said is None:
             continue
-        about = any(path.startswith(f"topics/{topic}/") for topic in topics) or (topics and path.startswith("GLOBAL_"))
+        about = any(path.startswith(f"topics/{topic}/") for topic in own) or (own and path.startswith("GLOBAL_"))
         if about or any(form in said for needle in needles for form in (needle.encode(), json.dumps(needle)[1:-1].encode())):
             home.tree.remove(path)
             gone.append(path)
     return gone
+
+
+def _rebuild(home: Home, gone: list[str]) -> list[str]:
+    """Build the pages once more, without the record; by rules, for a model and vectors have time until upkeep."""
+    home.fold_usage()
+    rungs = {"_state.json": reports.decay_rung, "CORE.md": reports.core_rung, "REFLECTION.md": reports.reflection_rung}
+    for path, rung in rungs.items():
+        if path in gone:
+            rung(home)
+    for topic in sorted({path.split("/")[1] for path in gone if path.startswith("topics/")}):
+        with suppress(NotFound):  # that was its last entry
+            topics.build_topic(home, topic)
+    if any(path.startswith("GLOBAL_") for path in gone):
+        topics.global_rung(home)
+    if "_embeddings.json" in gone:
+        home.notices.append("_embeddings.json named the record and is gone; it comes back with: strata upkeep")
+    return [path for path in gone if home.tree.look(path)]
 
 
 def _shrink(home: Home, record: str) -> None:
@@ -136,24 +153,24 @@ def _strip_references(home: Home, record: str) -> list[str]:
             continue
         loaded = home.load(other)
         held = loaded.record
-        if (held.kind == "chapter" and held.origin == "auto") or held.kind == "wisdom":  # built, and retelling it
-            home.tree.remove(loaded.path)
-            changed += [loaded.path, *_strip_references(home, held.id)]
-            continue
-        new = without_work(home, held, record) if held.kind == "chapter" else _without(held, record)
-        if held.kind == "chapter":  # made by hand; wisdom that retells it is built again
+        if held.kind in ("chapter", "wisdom"):  # what retells it goes, too, and is built again
             changed += _strip_references(home, held.id)
+        new = _without(home, held, record)
         if new is None:
             home.tree.remove(loaded.path)
-            changed.append(loaded.path)
         elif new != held:
             home.change(loaded, new, verb="unlinked")
+        if new != held:
             changed.append(loaded.path)
     return changed
 
 
-def _without(held: Any, record: str) -> Any:
-    """Another record without its own links to the one that goes."""
+def _without(home: Home, held: Any, record: str) -> Any:
+    """Another record without its own links to the one that goes; None for what was built from it."""
+    if held.kind == "wisdom":
+        return None
+    if held.kind == "chapter":
+        return without_work(home, held, record) if held.origin == "manual" else None
     if held.kind == "note":
         return held.replace(relations=tuple(r for r in held.relations if r.target != record))
     if held.kind == "memo":

@@ -109,12 +109,9 @@ def explore(home: Home, question: str, *, ask: Callable[[str], Any] | None = Non
     way = _Way(home, model, providers, depth=depth, calls=calls, tokens=tokens, until=home.clock() + seconds)
     with home.uncounted():
         answer = way.follow(question, 0) if model else None
-        if answer is None:
-            text, cited = way.evidence(question)
-            return Explored(question=question, text=text, citations=cited, trace=way.trace, calls=way.calls, tokens=way.tokens,
-                            stopped=way.stopped)
-    return Explored(question=question, text=answer["text"], citations=answer["cites"], trace=way.trace, calls=way.calls,
-                    tokens=way.tokens, made_by=verbs.topics.maker_of(model), stopped=way.stopped)
+        text, cited = answer or way.evidence(question)
+    return Explored(question=question, text=text, citations=cited, trace=way.trace, calls=way.calls, tokens=way.tokens,
+                    made_by=verbs.topics.maker_of(model if answer else None), stopped=way.stopped)
 
 
 class _Way:
@@ -129,7 +126,7 @@ class _Way:
         self.seen: list[str] = []  # ids, in the order they came into view
         self.stopped = ""
 
-    def follow(self, question: str, depth: int) -> dict[str, Any] | None:
+    def follow(self, question: str, depth: int) -> tuple[str, list[str]] | None:
         """Ask what to do, do it, show the outcome, until there is an answer; None if it never comes."""
         found: list[tuple[str, str]] = []
         astray = 0
@@ -144,7 +141,7 @@ class _Way:
                 cited = [one for one in cites if one in self.seen] if isinstance(cites, list) else []
                 self._note(depth, "answer", text[:80], cited)
                 if text:
-                    return {"text": text, "cites": cited}
+                    return text, cited
             head = json.dumps(wish, ensure_ascii=False, default=str)[:300]
             again = any(head == before for before, _ in found)
             outcome = None if again or not wish or wish["op"] == "answer" else self._done(wish, depth)
@@ -215,7 +212,7 @@ class _Way:
         kinds = (wish["kind"],) if wish.get("kind") in KINDS else ()
         hits = recall(self.home, query, Filter(kind=kinds), limit=8, depth="outcome", providers=self.providers).hits
         self._note(depth, "search", query, [hit.id for hit in hits])
-        text = "\n".join(f"{hit.id} ({hit.kind}, {_trust(hit.origin)}): {hit.text[:500]}" for hit in hits)
+        text = "\n".join(f"{hit.id} ({hit.kind}, {(hit.origin or {}).get('trust', 'user')}): {hit.text[:500]}" for hit in hits)
         return self._fenced(text, "search") if text else "Nothing was found."
 
     def _read(self, wish: Mapping[str, Any], depth: int) -> str:
@@ -250,8 +247,8 @@ class _Way:
         answer = self.follow(question, depth + 1)
         if answer is None:
             return "No answer to that came back."
-        rests = ", ".join(answer["cites"]) or "nothing named"
-        return self._fenced(f"{answer['text']}\n(rests on {rests})", "your own part answer")
+        text, cited = answer
+        return self._fenced(f"{text}\n(rests on {', '.join(cited) or 'nothing named'})", "your own part answer")
 
     def evidence(self, question: str) -> tuple[str, list[str]]:
         """What there is without a model: the best hits and what was already seen, arranged and cited."""
@@ -265,10 +262,6 @@ class _Way:
         self._note(0, "links", ", ".join(hit.id for hit in hits[:3]), near)
         arranged = conclude("synthesis", [_source(self.home, row) for row in rows.values()], question)
         return arranged.text, list(arranged.citations)
-
-
-def _trust(origin: Mapping[str, Any] | None) -> str:
-    return str((origin or {}).get("trust", "user"))
 
 
 def read_wish(reply: Any) -> dict[str, Any] | None:

@@ -258,7 +258,8 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
             left.append(draft)
             continue
         try:
-            kept.append(verbs.memos.keep_draft(home, draft, session=session, project=project, agent=agent))
+            kept.append(verbs.memos.memo(home, draft.name, draft.body, title=draft.title, category=draft.category, tags=draft.tags,
+                                         session=session, project=project, agent=agent))
         except (CannotWrite, Busy) as error:
             home.notices.append(str(error))
             left.append(draft)

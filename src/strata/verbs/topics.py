@@ -320,8 +320,7 @@ def _built_topics(home: Home) -> list[str]:
 
 def global_rung(home: Home, _providers: Any = None) -> list[str]:
     """Upkeep: the front page, once there is a topic."""
-    if not _built_topics(home) and not home.tree.look("GLOBAL_MEMORY.json"):
-        return []
     before = home.tree.look("GLOBAL_MEMORY.json")
-    build_global(home)
+    if before or _built_topics(home):
+        build_global(home)
     return ["GLOBAL_MEMORY"] if home.tree.look("GLOBAL_MEMORY.json") != before else []

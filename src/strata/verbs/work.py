@@ -65,7 +65,7 @@ def gather(given: Mapping[str, Any]) -> dict[str, Any]:
             elif isinstance(value, Mapping):
                 found[name] = {**found.get(name, {}), **value}
             elif value is not None:
-                raise Invalid(f"{name} must be an object", f"it has {', '.join(_fields(name))}")
+                raise Invalid(f"{name} must be an object", f"it has {', '.join(field for field in FLAT if FLAT[field] == name)}")
         elif name in FLAT:
             found.setdefault(FLAT[name], {})[name] = value
         elif name != "files":
@@ -78,10 +78,6 @@ def gather(given: Mapping[str, Any]) -> dict[str, Any]:
     if _weigh(found) > MAX_SIGNS:
         raise Invalid(f"a work holds at most {MAX_SIGNS:,} signs", "condense outputs and diffs; keep the full log elsewhere")
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _fields(layer: str) -> list[str]:
-    return [field for field, place in FLAT.items() if place == layer]
 
 
 def _weigh(value: Any, limit: int = MAX_SIGNS, depth: int = 0) -> int:

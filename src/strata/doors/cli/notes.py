@@ -237,8 +237,8 @@ def _upkeep(desk: Desk) -> int:
     lines += [f"proposed: {line}" for found in report.proposals.values() for line in found]
     desk.answer(report.to_dict(), "\n".join(lines) or "nothing to do")
     for name, what in report.failed.items():
-        desk.tell(f"{name}: {what}")
-    return 0
+        desk.tell(f"{name} failed: {what}")
+    return report.exit_code
 
 
 def _timer(desk: Desk) -> int:
