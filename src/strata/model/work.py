@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from strata.errors import Invalid
 from strata.model.ids import check_agent_id, check_prefixed
-from strata.model.record import WORK_TYPES, Card, Link, Origin, Usage, origin_fields
+from strata.model.record import TRUST, WORK_TYPES, Card, Link, Origin, Usage, origin_fields
 from strata.model.shape import (
     NOTHING,
     Shape,
@@ -287,7 +287,7 @@ class Chapter(Shape):
     memories: tuple[str, ...] = strings(default=())  # the join records: their order is the position
     rule: str | None = text(default=None, sparse=True)
     fingerprint: str | None = text(default=None, sparse=True)
-    trust: str | None = choice(("user", "agent", "outside"), default=None, sparse=True)
+    trust: str | None = choice(TRUST, default=None, sparse=True)
 
     def check(self) -> None:
         check_prefixed(self.id, "chapter")
@@ -329,7 +329,7 @@ class Wisdom(Shape):
     chapters: tuple[str, ...] = strings(default=())
     fingerprint: str | None = text(default=None, sparse=True)
     made_by: str | None = text(default=None, sparse=True)
-    trust: str | None = choice(("user", "agent", "outside"), default=None, sparse=True)
+    trust: str | None = choice(TRUST, default=None, sparse=True)
 
     def check(self) -> None:
         check_prefixed(self.id, "wisdom")
