@@ -242,12 +242,6 @@ ENGLISH = Language(
         frankly luckily fortunately unfortunately sadly obviously really overall or hence thus therefore congrats
         congratulations agreed true remember note seriously still however cuz cause because though although even now
         again first second third finally lastly"""),
-    filler_phrases=re.compile(
-        r"(?:by the way|in fact|to be honest|tbh|as a matter of fact|for your information|you know|on the bright side"
-        r"|good (?:morning|evening|afternoon)|no (?:worries|problem)|of course|for (?:sure|real|me|now)|in addition"
-        r"|long time no (?:see|talk)|on top of that|as of now|from now on|at work|at home|at first|as you know|that said"
-        r"|(?:remember|note) that|(?:great|good|exciting|big|some) news|even though|just so you know|as always|as usual"
-        r"|in the end|these days)\b[,:]?\s*", re.IGNORECASE),
     joints=_words("""and like but so or yet plus then because since though although cuz cause 'cause while whereas
         as after before"""),
     breaks=_words("""but because which who although though whereas until while when where unless cuz 'cause whenever
@@ -271,7 +265,7 @@ ENGLISH = Language(
     articles=_words("a an the"), indefinite=_words("a an"),
     trailing=_words("""sure too though lol haha well also either anyway tho now then again so much today yes and or but
         as just ya know there here already ever yet still to of for with the a an my their because"""),
-    sequels=_words("so"), hanging=_words("how what care thanks rid hold used track advantage part look close able"),
+    sequels=_words("so"),
     complement=_words("that what how why if whether when where who"),
     stop_words=_words("""a an the and or but if then so as at by for from in into of off on onto out over to up with
         about after before between during through under again i me my mine myself we us our ours ourselves you your

@@ -81,7 +81,6 @@ class Language:
     moods: frozenset[str]  # states too slight to keep without what they are about
     # how clauses hang together
     fillers: frozenset[str]
-    filler_phrases: re.Pattern[str]
     joints: frozenset[str]  # and, but, so: a new clause may follow
     breaks: frozenset[str]  # words that always end a clause
     asides: frozenset[str]  # openers of clauses that only set the scene
@@ -96,7 +95,6 @@ class Language:
     indefinite: frozenset[str]
     trailing: frozenset[str]
     sequels: frozenset[str]  # words after which only the consequence follows: so
-    hanging: frozenset[str]  # words that mean nothing once what follows is cut off: take care
     complement: frozenset[str]  # words that open a clause as object: that, what, how
     stop_words: frozenset[str]
     # what kind of fact

@@ -214,13 +214,13 @@ def _clear_end(low: list[str], at: int, stop: int, language: Language) -> int:
         return stop
     if low[stop - 2] in language.prepositions:
         end = low[stop - 3]
-        whole = end not in language.hanging and not language.is_adverb(end) and not any(
+        whole = not language.is_adverb(end) and not any(
             tense in ("progressive", "past") for _, tense in language.tenses(end))
         return _clear_end(low, at, stop - 2, language) if whole and stop - at > 3 else stop
     joints = [index for index in range(at + 1, stop) if low[index] in language.list_words
               or (index >= stop - 4 and low[index] in language.prepositions and low[index] != language.infinitive)]
     end = low[joints[-1] - 1] if joints else ""
-    return joints[-1] if end and end not in language.hanging and not language.shows(end, "progressive") else stop
+    return joints[-1] if end and not language.shows(end, "progressive") else stop
 
 
 def _wording(words: list[str], low: list[str], subject: Subject, speech: Speech, language: Language) -> str | None:
