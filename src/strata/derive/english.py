@@ -265,7 +265,7 @@ ENGLISH = Language(
     articles=_words("a an the"), indefinite=_words("a an"),
     trailing=_words("""sure too though lol haha well also either anyway tho now then again so much today yes and or but
         as just ya know there here already ever yet still to of for with the a an my their because"""),
-    sequels=_words("so"),
+    sequels=_words("so"), hanging=_words("how what care thanks rid hold used track advantage part look close able"),
     complement=_words("that what how why if whether when where who"),
     stop_words=_words("""a an the and or but if then so as at by for from in into of off on onto out over to up with
         about after before between during through under again i me my mine myself we us our ours ourselves you your
@@ -310,6 +310,8 @@ ENGLISH = Language(
     found_relation="finds {}", towards=_words("for to"), eager=_words("wait"), cannot="cannot",
     feelings=_words("""excited nervous grateful thankful proud stoked pumped thrilled determined keen eager blessed
         happy glad"""),
+    unfelt=_words("""happy glad sad sorry mad kind nice mean good thankful proud grateful new up on off over easy
+        hard"""),
     announced=_words("""look hope plan enjoy think work head try miss love like start learn get practice finish
         follow prepare write train study build"""),
     given_by="is {} {} by", role_relation="has as {}", is_word="is",

@@ -54,7 +54,7 @@ def opening(words: list[str], low: list[str], speech: Speech, language: Language
     while index < len(words):
         if low[index] in language.standing:
             break
-        elif low[index] in language.fillers or low[index] in ",!." or language.is_adverb(low[index]):
+        if low[index] in language.fillers or low[index] in ",!." or language.is_adverb(low[index]):
             index += 1
         elif words[index][:1].isupper() and low[index + 1:index + 2] == [","]:
             index += 2
@@ -105,7 +105,7 @@ def _named(words: list[str], low: list[str], speech: Speech, language: Language)
     """A name, or a thing with its article, or a bare noun before "must"."""
     article = low[0] in language.articles
     stop = _noun_end(low, 2 if article else 1, language)
-    if stop is None or low[stop - 1] in language.vague or any(
+    if stop is None or low[stop - 1] in language.vague or (stop > 1 and low[stop - 1] in language.determiners) or any(
             word in language.third or word in language.second_words for word in low[1:stop]):
         return None
     name, plural = " ".join(words[:stop]), bool(language.plural.search(low[stop - 1]))
@@ -124,7 +124,8 @@ def _named(words: list[str], low: list[str], speech: Speech, language: Language)
         low[stop + 1] in language.negations or language.is_form(low[stop + 1], "participle"))
     if ruled and low[0] not in language.stop_words:
         return Subject(name, "thing", stop, plural=True)
-    if stop == 1 and words[0][:1].isupper() and role is None and language.is_form(low[stop], "past") \
+    acts = any(tense == "past" or base in language.kinds for base, tense in language.forms.get(low[stop], ()))
+    if stop == 1 and words[0][:1].isupper() and role is None and acts \
             and low[0] not in language.forms and low[0] not in language.stop_words:
         return Subject(name, "named", stop)
     return None
@@ -315,6 +316,8 @@ def _plain(low: list[str], at: int, roles: list[Role], subject: Subject, languag
         if not word.isalpha() or (not verb and (word in language.stop_words or word in language.prepositions)) \
                 or word in language.first or language.shows(word, "progressive"):
             return None
+        if word not in language.forms and language.is_form("".join(low[at + 1:at + 2]), "base"):
+            return None  # an unknown word before a verb is a misspelt helper, not a verb
         third = word if subject.plural else language.after_name(word)
         return _spoken(low, at, third, word, "present", language)
     third_of = [base for base, tense in shown if tense == "third"]
