@@ -16,9 +16,8 @@ from heapq import nlargest
 from typing import NamedTuple
 
 from strata.model.chunk import Chunk
-from strata.model.words import sentences
+from strata.model.words import is_question, sentences
 
-_QUESTION = re.compile(r"[?？؟][\"'”’)\s]*\Z")
 _LOOKED_AT = 600  # characters of a sentence, so that no text makes the patterns slow
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -136,7 +135,7 @@ def detect_type(text: str) -> str:
 
 
 def _vote(sentence: str) -> str | None:
-    if _QUESTION.search(sentence[-20:]):
+    if is_question(sentence):
         return None
     ends = sentence[-1:] in "。！।۔။.።"
     sentence = " ".join(sentence[:_LOOKED_AT].split())  # the patterns know one space

@@ -267,10 +267,10 @@ class Agent(Shape):
                     project=self.project_id)
 
 
-class Chapter(Shape):
-    """Related works as one narrative."""
+class Told(Shape):
+    """A stretch of a project's history, told from what lies below it: how chapters and wisdom begin."""
 
-    kind: ClassVar[str] = "chapter"
+    kind: ClassVar[str]
 
     id: str = text()
     project_id: str = text(default="default")
@@ -278,6 +278,20 @@ class Chapter(Shape):
     updated_at: float = number(0)
     title: str | None = text(default=None, sparse=True)
     summary: str = text()
+
+    def check(self) -> None:
+        check_prefixed(self.id, self.kind)
+
+    @property
+    def created(self) -> float:
+        return float(self.created_at)
+
+
+class Chapter(Told):
+    """Related works as one narrative."""
+
+    kind: ClassVar[str] = "chapter"
+
     learnings: tuple[str, ...] | None = strings(default=None, sparse=True)
     start_ts: float = number(0)
     end_ts: float = number(0)
@@ -289,16 +303,9 @@ class Chapter(Shape):
     fingerprint: str | None = text(default=None, sparse=True)
     trust: str | None = choice(TRUST, default=None, sparse=True)
 
-    def check(self) -> None:
-        check_prefixed(self.id, "chapter")
-
     @property
     def type(self) -> str:
         return self.origin
-
-    @property
-    def created(self) -> float:
-        return float(self.created_at)
 
     def card(self) -> Card:
         links = [Link(source=member, type="part_of", target=self.id, created=self.created_at) for member in self.memories]
@@ -308,18 +315,12 @@ class Chapter(Shape):
                     trust=self.trust or "user", links=links)
 
 
-class Wisdom(Shape):
+class Wisdom(Told):
     """What several chapters of a project teach together."""
 
     kind: ClassVar[str] = "wisdom"
     type: ClassVar[str] = "wisdom"
 
-    id: str = text()
-    project_id: str = text(default="default")
-    created_at: float = number(0)
-    updated_at: float = number(0)
-    title: str | None = text(default=None, sparse=True)
-    summary: str = text()
     insights: tuple[str, ...] | None = strings(default=None, sparse=True)
     patterns: tuple[str, ...] | None = strings(default=None, sparse=True)
     best_practices: tuple[str, ...] | None = strings(default=None, sparse=True)
@@ -330,13 +331,6 @@ class Wisdom(Shape):
     fingerprint: str | None = text(default=None, sparse=True)
     made_by: str | None = text(default=None, sparse=True)
     trust: str | None = choice(TRUST, default=None, sparse=True)
-
-    def check(self) -> None:
-        check_prefixed(self.id, "wisdom")
-
-    @property
-    def created(self) -> float:
-        return float(self.created_at)
 
     def card(self) -> Card:
         lines = [self.summary, *(self.insights or ()), *(self.patterns or ()), *(self.best_practices or ())]
