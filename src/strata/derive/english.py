@@ -242,6 +242,12 @@ ENGLISH = Language(
         frankly luckily fortunately unfortunately sadly obviously really overall or hence thus therefore congrats
         congratulations agreed true remember note seriously still however cuz cause because though although even now
         again first second third finally lastly"""),
+    filler_phrases=re.compile(
+        r"(?:by the way|in fact|to be honest|tbh|as a matter of fact|for your information|you know|on the bright side"
+        r"|good (?:morning|evening|afternoon)|no (?:worries|problem)|of course|for (?:sure|real|me|now)|in addition"
+        r"|long time no (?:see|talk)|on top of that|as of now|from now on|at work|at home|at first|as you know|that said"
+        r"|(?:remember|note) that|(?:great|good|exciting|big|some) news|even though|just so you know|as always|as usual"
+        r"|in the end|these days)\b[,:]?\s*", re.IGNORECASE),
     joints=_words("""and like but so or yet plus then because since though although cuz cause 'cause while whereas
         as after before"""),
     breaks=_words("""but because which who although though whereas until while when where unless cuz 'cause whenever

@@ -52,9 +52,12 @@ def opening(words: list[str], low: list[str], speech: Speech, language: Language
     other = (speech.other or "").casefold()
     calls = {other, other[:3], other[:4]} if other else set()
     while index < len(words):
-        if low[index] in language.standing:
+        phrase = language.filler_phrases.match(" ".join(low[index:index + 6]))
+        if phrase is not None:
+            index += max(1, len(phrase.group().split()))
+        elif low[index] in language.standing:
             break
-        if low[index] in language.fillers or low[index] in ",!." or language.is_adverb(low[index]):
+        elif low[index] in language.fillers or low[index] in ",!." or language.is_adverb(low[index]):
             index += 1
         elif words[index][:1].isupper() and low[index + 1:index + 2] == [","]:
             index += 2

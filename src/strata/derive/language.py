@@ -81,6 +81,7 @@ class Language:
     moods: frozenset[str]  # states too slight to keep without what they are about
     # how clauses hang together
     fillers: frozenset[str]
+    filler_phrases: re.Pattern[str]
     joints: frozenset[str]  # and, but, so: a new clause may follow
     breaks: frozenset[str]  # words that always end a clause
     asides: frozenset[str]  # openers of clauses that only set the scene
