@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from strata.derive.wisdom import MOST_TAGS, count, lowest_trust, merge_alike, mo
 from strata.errors import Invalid
 from strata.model.ids import derived_uuid
 from strata.model.record import place_of
-from strata.model.text import TITLE_SIGNS, first_sentence
+from strata.model.text import TITLE_SIGNS, counted, first_sentence
 from strata.model.times import day
 from strata.model.words import key_words, stem
 from strata.model.work import Chapter, Work
@@ -60,7 +60,12 @@ class Group(NamedTuple):
 def find_groups(members: Iterable[Member], held: Collection[str] = ()) -> list[Group]:
     """The chapters there are among these works, earliest first; `held` are works that manual chapters already tell."""
     known = {member.id: member for member in members if member.id not in held}
-    joined = _Joined(known)
+    beside: dict[str, list[Member]] = {work_id: [] for work_id in known}
+
+    def join(one: Member, other: Member) -> None:
+        beside[one.id].append(other)
+        beside[other.id].append(one)
+
     threads: dict[str, list[Member]] = {}
     for member in known.values():
         for thread in member.threads:
@@ -68,13 +73,20 @@ def find_groups(members: Iterable[Member], held: Collection[str] = ()) -> list[G
         for target in member.linked:
             other = known.get(target)
             if other and other.project == member.project and abs(other.created - member.created) <= LINK_REACH:
-                joined.join(member.id, other.id)
+                join(member, other)
     for thread_members in threads.values():
         thread_members.sort(key=_in_time)
         for earlier, later in pairwise(thread_members):
             if later.created - earlier.created <= PAUSE:
-                joined.join(earlier.id, later.id)
-    return sorted(_cut(joined.parts(), known), key=lambda group: _in_time(known[group.members[0]]))
+                join(earlier, later)
+    groups: list[Group] = []
+    told: set[str] = set()
+    for member in known.values():
+        if member.id not in told:
+            part = close([member], lambda one: beside[one.id])
+            told |= part.keys()
+            groups += _cut(part.values())
+    return sorted(groups, key=lambda group: _in_time(known[group.members[0]]))
 
 
 def close(seeds: Iterable[Member], near: Callable[[Member], Iterable[Member]]) -> dict[str, Member]:
@@ -93,40 +105,12 @@ def _in_time(member: Member) -> tuple[float, str]:
     return member.created, member.id
 
 
-def _cut(parts: Iterable[list[str]], known: dict[str, Member]) -> list[Group]:
-    groups = []
-    for part in parts:
-        ordered = sorted((known[work_id] for work_id in part), key=_in_time)
-        for at in range(0, len(ordered), MOST):
-            piece = ordered[at : at + MOST]
-            if len(piece) >= FEWEST:
-                groups.append(Group(piece[0].project, tuple(member.id for member in piece)))
-    return groups
-
-
-class _Joined:
-    """Which works hang together: a forest in which every tree is one part."""
-
-    def __init__(self, ids: Iterable[str]) -> None:
-        self._above = {work_id: work_id for work_id in ids}
-
-    def _top(self, work_id: str) -> str:
-        above = self._above
-        while above[work_id] != work_id:
-            above[work_id] = above[above[work_id]]
-            work_id = above[work_id]
-        return work_id
-
-    def join(self, one: str, other: str) -> None:
-        one, other = self._top(one), self._top(other)
-        if one != other:
-            self._above[max(one, other)] = min(one, other)
-
-    def parts(self) -> list[list[str]]:
-        found: dict[str, list[str]] = {}
-        for work_id in self._above:
-            found.setdefault(self._top(work_id), []).append(work_id)
-        return list(found.values())
+def _cut(part: Iterable[Member]) -> Iterator[Group]:
+    ordered = sorted(part, key=_in_time)
+    for at in range(0, len(ordered), MOST):
+        piece = ordered[at : at + MOST]
+        if len(piece) >= FEWEST:
+            yield Group(piece[0].project, tuple(member.id for member in piece))
 
 
 # What a chapter tells
@@ -212,9 +196,8 @@ def _opening(works: Sequence[Work], failed: int) -> str:
     span = first if first == last else f"{first} to {last}"
     place = _place(works)
     counts = f"{len(works) - failed} succeeded" + (f", {failed} failed" if failed else "")
-    many = f"{len(works)} works" if len(works) > 1 else "1 work"
     agents = ", ".join(sorted({work.agent_id for work in works}))
-    return f"{many}{f' in {place}' if place else ''}, {span}, by {agents}: {counts}."
+    return f"{counted(len(works), 'work')}{f' in {place}' if place else ''}, {span}, by {agents}: {counts}."
 
 
 def _why(work: Work) -> str:

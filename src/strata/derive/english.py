@@ -316,6 +316,8 @@ ENGLISH = Language(
     found_relation="finds {}", towards=_words("for to"), eager=_words("wait"), cannot="cannot",
     feelings=_words("""excited nervous grateful thankful proud stoked pumped thrilled determined keen eager blessed
         happy glad"""),
+    unfelt=_words("""happy glad sad sorry mad kind nice mean good thankful proud grateful new up on off over easy
+        hard"""),
     announced=_words("""look hope plan enjoy think work head try miss love like start learn get practice finish
         follow prepare write train study build"""),
     given_by="is {} {} by", role_relation="has as {}", is_word="is",

@@ -87,7 +87,7 @@ def _statements(sentence: Sentence, speech: Speech, said: date | None, language:
         after = pieces[number + 1] if number + 1 < len(pieces) else None
         when = read_time(" ".join(piece.words), said, language)
         aside = piece.opener in language.asides or piece.low[0] in language.asides
-        hedged = _hedged(when.rest, language)
+        hedged = not language.hedges.isdisjoint(when.rest.casefold().split())
         if doubted or hedged or aside or _spoiled(piece, after, language):
             # "Maybe even then, I …": a doubt without a verb of its own is about what follows
             carried, doubted = When(""), hedged and not any(word in language.forms for word in piece.low)
@@ -117,10 +117,6 @@ def _spoiled(piece: Clause, after: Clause | None, language: Language) -> bool:
     if QUOTED in (piece.opener, after.opener if after else ""):
         return True
     return after is not None and len(after.low) == 2 and after.low[0] in language.first and after.low[1] in language.silent
-
-
-def _hedged(text: str, language: Language) -> bool:
-    return any(word in language.hedges for word in text.casefold().split())
 
 
 def _in_time(statement: Statement, when: When, said: date | None, language: Language) -> tuple[Statement, When]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from strata.errors import Invalid
 from strata.model.dialog import FACT_TYPES, GLOBAL_SCHEMA, Fact, GlobalMemory, Topic, TopicState
 from strata.model.ids import normal
-from strata.model.text import shorten
+from strata.model.text import counted, shorten
 
 ACTIVE_TOPICS = 20
 SNAPSHOT_LINES, SNAPSHOT_SIGNS = 5, 600
@@ -154,7 +154,7 @@ def _number(table: Mapping[str, Any], key: str, default: float) -> float:
 def write_global(memory: GlobalMemory) -> str:
     """GLOBAL_MEMORY.md."""
     facts, topics = memory.do_not_forget, memory.active_topics
-    held = f"{_count(len(topics), 'active topic')}, {_count(len(facts), 'fact')} not to forget"
+    held = f"{counted(len(topics), 'active topic')}, {counted(len(facts), 'fact')} not to forget"
     lines = ["# Global memory", "", f"*{held}. Built by Strata; changes made here are not kept.*", ""]
     if facts:
         lines += ["## Do not forget", ""]
@@ -168,16 +168,12 @@ def write_global(memory: GlobalMemory) -> str:
     for topic in topics:
         state = topic["state"]
         lines += [f"### {topic['topic']}", "",
-                  f"*{_count(topic['entry_count'], 'entry', 'entries')}, last {topic['last_entry_ts'][:10]}*", ""]
+                  f"*{counted(topic['entry_count'], 'entry', 'entries')}, last {topic['last_entry_ts'][:10]}*", ""]
         lines += [state["summary"], ""] if state["summary"] else []
         for name, heading in (("bounds", "Bounds"), ("open_questions", "Open"), ("next_actions", "Next")):
             lines += [f"- **{heading}:** {item}" for item in state[name]]
         lines += [""] if any(state[name] for name in ("bounds", "open_questions", "next_actions")) else []
     return "\n".join(lines)
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _bullet(fact: Mapping[str, Any]) -> str:

@@ -109,18 +109,16 @@ def _named(words: list[str], low: list[str], speech: Speech, language: Language)
     article = low[0] in language.articles
     stop = _noun_end(low, 2 if article else 1, language)
     if stop is None or low[stop - 1] in language.vague or (stop > 1 and low[stop - 1] in language.determiners) or any(
-            word in language.third or word in language.first or word in language.second_words for word in low[1:stop]):
+            word in language.third or word in language.second_words for word in low[1:stop]):
         return None
     name, plural = " ".join(words[:stop]), bool(language.plural.search(low[stop - 1]))
     if article:
         past = low[0] in language.indefinite and language.is_form(low[stop], "past")
         return None if past else Subject(name, "thing", stop, plural=plural)
-    if low[0] in language.determiners or low[0] in language.prepositions or low[0] in language.asks:
+    if low[0] in language.determiners or low[0] in language.asks:
         return None
     role = language.auxiliaries.get(low[stop])
-    numbered = stop > 1 and low[1][:1].isdigit()
-    if words[0][:1].isupper() and (
-            numbered or low[0] in speech.names or not words[0].isalpha() or not words[0][1:].islower()):
+    if words[0][:1].isupper() and (low[0] in speech.names or not words[0].isalpha() or not words[0][1:].islower()):
         return Subject(name, "named", stop, plural=low[stop] in language.with_name)
     gerund = language.shows(low[0], "progressive")
     if role in ("must", "should"):
@@ -129,9 +127,8 @@ def _named(words: list[str], low: list[str], speech: Speech, language: Language)
         low[stop + 1] in language.negations or language.is_form(low[stop + 1], "participle"))
     if ruled and low[0] not in language.stop_words:
         return Subject(name, "thing", stop, plural=True)
-    acts = any(tense == "past" or base in language.lasting_kinds or base in language.thing_verbs or base in language.kinds
-               for base, tense in language.forms.get(low[stop], ()))
-    if stop == 1 and words[0][:1].isupper() and role is None and acts and not gerund \
+    acts = any(tense == "past" or base in language.kinds for base, tense in language.forms.get(low[stop], ()))
+    if stop == 1 and words[0][:1].isupper() and role is None and acts \
             and low[0] not in language.forms and low[0] not in language.stop_words:
         return Subject(name, "named", stop)
     return None
@@ -162,7 +159,7 @@ def _implied(low: list[str], speech: Speech, language: Language) -> Subject | No
     first, after = low[0], low[1] if len(low) > 1 else ""
     tenses = {tense for _, tense in language.forms.get(first, ())}
     role = language.auxiliaries.get(first)
-    carried_on = after in language.determiners or after in language.prepositions or after in language.possessive_first
+    carried_on = after in language.determiners or after in language.prepositions
     finite = any(word in language.auxiliaries or language.is_form(word, "third") or language.is_form(word, "past")
                  for word in low[1:])
     doing = first == language.going or any(
@@ -201,10 +198,8 @@ def read_verb(low: list[str], subject: Subject, language: Language) -> Verb | No
     if denied or never:
         return _denied(low, at, roles, helper, never if not denied else "", subject, language)
     if "would" in roles:
-        wishing = roles == ["would"] and subject.who in ("speaker", "group") and low[at] in language.wishes
+        wishing = subject.who in ("speaker", "group") and low[at] in language.wishes
         return _chain(low, at, f"{helper} {low[at]}", low[at], "wish", language) if wishing else None
-    if "might" in roles:
-        return None
     if "must" in roles or "should" in roles:
         return _must(low, at, roles, helper, subject, language)
     if not roles and subject.who == "implied" and (low[at] in language.feelings or any(
@@ -251,12 +246,12 @@ def _denied(low: list[str], at: int, roles: list[Role], helper: str, never: str,
         return Verb(f"{never} {language.after_name(base)}", base, "limit", at + 1)
     if role in ("must", "should") and subject.who not in ("other", "speaker"):
         return Verb(f"{language.forbids[role]} {base}", base, "must", at + 1)
-    if role == "can" and base in language.limits and not never and subject.who != "other":
+    if role == "can" and base in language.limits:
         return Verb(f"{language.forbids[role]} {base}", base, "limit", at + 1)
-    if role == "can" and base in language.eager and subject.who in ("speaker", "group", "implied"):
+    if role == "can" and base in language.eager:
         leads = "".join(low[at + 1:at + 2]) in language.towards
         return Verb(f"{language.cannot} {base}", base, "progressive", at + 1) if leads else None
-    if role == "be" and base in language.permits and not never:
+    if role == "be" and base in language.permits:
         return Verb(f"{_after(subject, helper, language)} {low[at - 1]} {base}", base, "limit", at + 1)
     return None
 
@@ -294,8 +289,6 @@ def _being(low: list[str], at: int, roles: list[Role], helper: str, subject: Sub
     if "been" in roles:
         shown = f"{language.had if 'had' in roles else _after(subject, language.have, language)} {helper}"
     word, after = low[at], low[at + 1:at + 2]
-    if "will" in roles or "can" in roles:
-        return None
     if word == language.going and after == [language.infinitive] and language.is_form("".join(low[at + 2:at + 3]), "base"):
         verb = low[at + 2]
         return None if verb in language.silent else Verb(f"{shown} {word} {after[0]} {verb}", verb, "future", at + 3)
@@ -319,14 +312,15 @@ def _plain(low: list[str], at: int, roles: list[Role], subject: Subject, languag
         have = language.had if roles[-1] == "had" else _after(subject, language.have, language)
         mode: Mode = "perfect" if roles[-1] == "have" else "past"
         return _spoken(low, at, f"{have} {word}", base, mode, language)
-    known = language.is_form(word, "past") or subject.who not in ("owned", "thing")
-    if past and known and not language.is_form(word, "third"):
+    if past:
         return _spoken(low, at, word, past[0], "past", language)
     if subject.who in ("speaker", "group", "other") or subject.plural:
         verb = word == language.have or word in language.kinds or word in language.lasting_kinds  # like, own: verbs here
         if not word.isalpha() or (not verb and (word in language.stop_words or word in language.prepositions)) \
                 or word in language.first or language.shows(word, "progressive"):
             return None
+        if word not in language.forms and language.is_form("".join(low[at + 1:at + 2]), "base"):
+            return None  # an unknown word before a verb is a misspelt helper, not a verb
         third = word if subject.plural else language.after_name(word)
         return _spoken(low, at, third, word, "present", language)
     third_of = [base for base, tense in shown if tense == "third"]

@@ -1,6 +1,6 @@
 """What the fact rules must know of a language, as one value.
 
-The rules (`sentences`, `subject`, `verb`, `statement`, `when`, `facts`) hold no word of any language: they ask a Language.
+The rules (`sentences`, `grammar`, `statement`, `facts`) hold no word of any language: they ask a Language.
 A new language whose clauses run subject, verb, object is a new table (see `english.py`), not new code. All words are
 lower case. This module knows no rule and no fact.
 """
@@ -111,6 +111,7 @@ class Language:
     found_relation: str  # "tea is good for me": finds good
     towards: frozenset[str]
     feelings: frozenset[str]  # states that chat names without their subject: so excited to
+    unfelt: frozenset[str]  # words before "for me" that say nothing of what the speaker finds
     announced: frozenset[str]  # verbs that chat uses without their subject: still enjoying
     eager: frozenset[str]  # verbs whose "cannot" is a promise: cannot wait
     cannot: str

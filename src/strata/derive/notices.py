@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from strata.model.shape import Value
-from strata.model.text import first_sentence
+from strata.model.text import counted, first_sentence
 from strata.model.times import age
 from strata.model.words import likeness, stems
 
@@ -133,19 +133,15 @@ class FileNotices(Value):
         lines = [notice.text for notice in self.notices]
         rest = self.known - len(self.notices) - len(self.already)
         if self.already:
-            lines.append(f"{_works(len(self.already))} on {self.path} already shown {age(self.already_seconds)} ago; "
+            lines.append(f"{counted(len(self.already), 'work')} on {self.path} already shown {age(self.already_seconds)} ago; "
                          f"again: strata check-file {self.path} --again")
         if rest > 0:
-            lines.append(f"{_works(rest)} more on {self.path}: strata recall --file {self.path} --kind work")
+            lines.append(f"{counted(rest, 'work')} more on {self.path}: strata recall --file {self.path} --kind work")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         return {"path": self.path, "state": self.state, "known": self.known, "already_shown": list(self.already),
                 "notices": [notice.to_dict() for notice in self.notices], "text": self.text}
-
-
-def _works(count: int) -> str:
-    return f"{count} work{'s' if count != 1 else ''}"
 
 
 def check_file(path: str, touches: Sequence[Touch], now: float, *, known: int | None = None,

@@ -14,7 +14,7 @@ from itertools import combinations
 
 from strata.derive.contradiction import Cell, Claim, cells, find_claims, find_contradiction
 from strata.errors import Invalid
-from strata.model.text import shorten
+from strata.model.text import counted, shorten
 from strata.model.words import key_words, sentences, stem, stems, word_set
 
 LINE = 240  # signs of a sentence that is cited
@@ -129,7 +129,7 @@ def _in_order(one: Source, other: Source) -> tuple[Source, Source]:
 
 
 def _synthesis(sources: list[Source], question: str, _: Sequence[str]) -> list[str]:
-    lines = [f"# What {_number(sources)} say{'s' if len(sources) == 1 else ''} about {question.strip(' ?') or 'this'}"]
+    lines = [f"# What {counted(len(sources), 'chunk')} say{'s' if len(sources) == 1 else ''} about {question.strip(' ?') or 'this'}"]
     asked = stems(question)
     supported = {target: source.id for source in sources for target in source.links.get("supports", ())}
     for kind, heading in _HEADINGS.items():
@@ -198,7 +198,7 @@ def _about(source: Source) -> frozenset[str]:
 
 
 def _pattern(sources: list[Source], question: str, _: Sequence[str]) -> list[str]:
-    lines = [f"# What recurs in {_number(sources)}" + (f" about {question.strip(' ?')}" if question.strip(" ?") else "")]
+    lines = [f"# What recurs in {counted(len(sources), 'chunk')}" + (f" about {question.strip(' ?')}" if question.strip(" ?") else "")]
     tags: dict[str, list[str]] = {}
     named: dict[str, list[str]] = {}
     spelled: dict[str, str] = {}
@@ -209,8 +209,8 @@ def _pattern(sources: list[Source], question: str, _: Sequence[str]) -> list[str
             if len(word) > 1 and not word.isdigit():
                 named.setdefault(stem(word), []).append(source.id)
                 spelled.setdefault(stem(word), word)
-    for heading, counted in (("Tags", tags), ("Words", {spelled[root]: ids for root, ids in named.items()})):
-        often = {word: list(dict.fromkeys(ids)) for word, ids in counted.items()}
+    for heading, found in (("Tags", tags), ("Words", {spelled[root]: ids for root, ids in named.items()})):
+        often = {word: list(dict.fromkeys(ids)) for word, ids in found.items()}
         rows = sorted(((w, ids) for w, ids in often.items() if len(ids) > 1), key=lambda row: (-len(row[1]), row[0]))[:15]
         if rows:
             lines += ["", f"## {heading}", ""]
@@ -239,7 +239,3 @@ def _gap(sources: list[Source], question: str, terms: Sequence[str]) -> list[str
 
 
 _ASKING = word_set("know known tell say said thing things need find explain describe list much many")
-
-
-def _number(sources: Sequence[Source]) -> str:
-    return "1 chunk" if len(sources) == 1 else f"{len(sources)} chunks"

@@ -22,7 +22,7 @@ _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 _NOT_SPEECH = re.compile(r"^\s*(?:>|\||#{1,6}\s|\$ |\+\+\+|---|@@|<[a-z!/])")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _PICTURES = re.compile(r"[\U0001F300-\U0001FAFF☀-➿]+")
-_CLOSING = " .!?…\"'”’)]"
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]{0,3}\Z")
 _DOUBLE = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»")
 _SINGLE = re.compile(r"(?<!\w)['‘](?:[^'’\n]|['’](?=\w)){12,200}['’](?!\w)")
 _MARKUP = re.compile(r"\*\*|__|!\[|\]\([^)\s]{1,200}\)")
@@ -72,12 +72,13 @@ def _quotation(match: re.Match[str], language: Language) -> str:
 
 
 def sentences(line: str) -> Iterator[Sentence]:
-    """Cut a line where a sentence ends, a picture sign among the ends, and leave its closing signs off."""
+    """Cut a line where a sentence ends, a picture sign among the ends, and leave off the signs that end it."""
     for part in _PICTURES.split(line):
         for sentence in cut(part):
-            piece = sentence.rstrip(_CLOSING)
+            end = _END.search(sentence)
+            piece = sentence[:end.start()].rstrip() if end else sentence
             if piece and len(piece) <= LONGEST_SENTENCE:
-                yield Sentence(piece, "?" in sentence[len(piece):])
+                yield Sentence(piece, end is not None and "?" in end[0])
 
 
 def tokens(text: str, language: Language) -> list[str]:

@@ -102,7 +102,7 @@ def _complete(words: list[str], low: list[str], subject: Subject, verb: Verb, sp
         at += 1
     stop = _uncalled(low, at, _object_end(low, at, language), speech, language)
     spoken = _wording(words[at:stop], low[at:stop], subject, speech, language)
-    if not spoken or stop - at > LONGEST_OBJECT or not _says_something(spoken, language):
+    if not spoken or stop - at > LONGEST_OBJECT or _is_helper(low[at], language) or not _says_something(spoken, language):
         return None
     if subject.slot:
         if verb.base != language.be or relation != verb.relation:
@@ -129,6 +129,10 @@ def _apart(statement: Statement, language: Language) -> Iterator[Statement]:
         relation = f"{statement.verb.relation} {words[at].casefold()}"
         if relation in language.single_valued:
             yield statement._replace(relation=relation, object=" ".join(words[at + 1:end]).strip(" ,"))
+
+
+def _is_helper(word: str, language: Language) -> bool:
+    return language.auxiliaries.get(word, "have") not in ("have", "had", "do")
 
 
 def _joined(low: list[str], verb: Verb, language: Language) -> tuple[str, int]:
@@ -175,6 +179,9 @@ def _state(words: list[str], low: list[str], verb: Verb, subject: Subject, langu
         return f"{verb.relation} {word}", at + 1  # busy packing
     if word in language.bare_states or subject.slot or " ".join(low[at:]) in language.bare_states:
         return verb.relation, at
+    participle = language.is_form(word, "participle")
+    if participle and subject.who in ("thing", "owned", "named") and word not in language.moods:
+        return (f"{verb.relation} {word}", at + 1) if after else (verb.relation, at)
     return "", None
 
 
@@ -325,7 +332,8 @@ def _to_speaker(words: list[str], low: list[str], at: int, given: list[str], spe
         kind = rest[slot.end():].strip() if slot else rest
         relation = (language.favourite_relation if slot else language.role_relation).format(kind.casefold())
         return _about_speaker(relation, thing, "copula", speech) if kind else None
-    if stop == start + 3 and low[start + 1] in language.towards and low[start + 2] in language.object_first:
+    if stop == start + 3 and low[start + 1] in language.towards and low[start + 2] in language.object_first \
+            and low[start] not in language.unfelt:
         return _about_speaker(language.found_relation.format(low[start]), thing, "present", speech)
     return None
 

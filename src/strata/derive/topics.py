@@ -17,7 +17,7 @@ from strata.derive.language import Language
 from strata.derive.sentences import prose, sentences
 from strata.model.dialog import FACT_TYPES, TOPIC_SCHEMA, Entry, Fact, Topic, TopicState, Turn
 from strata.model.ids import slug
-from strata.model.text import first_sentence, shorten
+from strata.model.text import counted, first_sentence, shorten
 from strata.model.words import key_words
 
 RULES = "rules-1"
@@ -207,9 +207,9 @@ def assemble(topic: str, facts: Sequence[Fact], state: TopicState, *, inputs: st
 def write_topic(topic: Topic) -> str:
     """topic_memory.md, for people."""
     standing = [fact for fact in topic.facts if not fact.superseded_by]
-    count = "1 entry" if topic.entry_count == 1 else f"{topic.entry_count} entries"
     lines = [f"# {topic.topic}", "",
-             f"*{count}, last {topic.last_entry_ts[:10] or 'never'}. Built by Strata; changes made here are not kept.*", ""]
+             f"*{counted(topic.entry_count, 'entry', 'entries')}, last {topic.last_entry_ts[:10] or 'never'}. "
+             "Built by Strata; changes made here are not kept.*", ""]
     if topic.state.summary:
         lines += [topic.state.summary, ""]
     for heading, items in (("Bounds", topic.state.bounds), ("Open questions", topic.state.open_questions),

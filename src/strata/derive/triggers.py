@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from strata.model.dialog import Turn
 from strata.model.memo import name_from
 from strata.model.text import first_sentence
-from strata.model.words import key_words, sentences, word_set
+from strata.model.words import is_question, key_words, sentences, word_set
 
-KINDS = ("request", "correction", "preference", "milestone", "learning")
 _UNSAID = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.MULTILINE | re.DOTALL)
 _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|`[^`\n]{1,200}`")
-_QUESTION = re.compile(r"[?？؟][\"'”’)\s]*\Z")
 
 
 def _phrase(text: str) -> re.Pattern[str]:
@@ -210,7 +208,7 @@ def _in_third_person(said: str) -> str:
 def _match(sentence: str) -> tuple[str, str] | None:
     """The kind of a sentence and the words that showed it."""
     plain = " ".join(_QUOTED.sub(" … ", sentence[:_LOOKED_AT]).split())
-    if _QUESTION.search(sentence[-20:]) or _SUPPOSED.search(plain):
+    if is_question(sentence) or _SUPPOSED.search(plain):
         return None
     for kind, says, denies in _ROWS:
         match = says.search(plain)

@@ -139,12 +139,9 @@ def _practices(told: Sequence[Chapter]) -> Iterator[str]:
     yield from (cite(saying.text, saying.sources) for saying in worked[:5])
     for command, ids in _spread(told, lambda chapter: digests[chapter.id].checks):
         yield cite(f"Verify with `{command}`", ids)
-    for path, ids in _spread(told, lambda chapter: _broken_twice(digests[chapter.id])):
+    broken = {id: [path for path, (_, times) in digest.files.items() if times > 1] for id, digest in digests.items()}
+    for path, ids in _spread(told, lambda chapter: broken[chapter.id]):
         yield cite(f"Before changing {path}, read what failed there: strata check-file {path}", ids)
-
-
-def _broken_twice(digest: Digest) -> list[str]:
-    return [path for path, (_, broken) in digest.files.items() if broken > 1]
 
 
 def _spread(told: Sequence[Chapter], keys: Callable[[Chapter], Iterable[str]]) -> list[tuple[str, list[str]]]:
@@ -228,7 +225,9 @@ def count(works: Sequence[Work], lasting: Sequence[Work]) -> Digest:
         task_types=dict(sorted(Counter(work.intent.task_type for work in works).items())),
         files=_files(works), failures=dict(sorted(failures.items())),
         reasons=tuple(saying.text for saying in reasons[:MOST_REASONS]),
-        approaches=tuple(_approach(work) for work in proven[:MOST_APPROACHES]),
+        approaches=tuple(Approach(task_type=work.intent.task_type, approach=work.reasoning.approach_chosen,
+                                  verified=work.outcome.verified_by is not None, work=work.id)
+                         for work in proven[:MOST_APPROACHES]),
         checks={command: checks[command] for command in most_first(checks)[:MOST_CHECKS]},
     )
 
@@ -236,11 +235,6 @@ def count(works: Sequence[Work], lasting: Sequence[Work]) -> Digest:
 def most_first(counted: Counter[str]) -> list[str]:
     """The keys by how often, then by name, so that the order is the same every time."""
     return sorted(counted, key=lambda key: (-counted[key], key))
-
-
-def _approach(work: Work) -> Approach:
-    return Approach(task_type=work.intent.task_type, approach=work.reasoning.approach_chosen,
-                    verified=work.outcome.verified_by is not None, work=work.id)
 
 
 def _files(works: Sequence[Work]) -> dict[str, Any]:

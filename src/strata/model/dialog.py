@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from strata.errors import Invalid
 from strata.model.ids import check_id, check_topic, fact_id
-from strata.model.record import Card, Link, Origin, Passage, origin_fields
+from strata.model.record import TRUST, Card, Link, Origin, Passage, origin_fields
 from strata.model.shape import NOTHING, Shape, anything, choice, integer, mapping, number, part, parts, strings, text
 from strata.model.times import day, parse_time, zulu
 
@@ -57,7 +57,7 @@ class Fact(Shape):
     date: str | None = text(default=None, sparse=True)
     sentence: str | None = text(default=None, sparse=True)
     speaker: str | None = text(default=None, sparse=True)
-    trust: str | None = choice(("user", "agent", "outside"), default=None, sparse=True)
+    trust: str | None = choice(TRUST, default=None, sparse=True)
     # Known only once a topic's facts are brought together:
     id: str | None = text(default=None, sparse=True)
     topic: str | None = text(default=None, sparse=True)
@@ -209,7 +209,7 @@ class Topic(Shape):
 
     def card(self) -> Card:
         lines = [self.state.summary, *self.state.bounds, *self.state.open_questions, *self.state.next_actions]
-        trust = max((fact.trust or "user" for fact in self.facts), key=("user", "agent", "outside").index, default="user")
+        trust = max((fact.trust or "user" for fact in self.facts), key=TRUST.index, default="user")
         return Card(id=self.id, kind="topic", type="topic", title=self.topic, text="\n".join(line for line in lines if line),
                     created=self.created, topic=self.topic, importance=0.5, trust=trust)
 

@@ -38,6 +38,11 @@ def shorten(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """1 work, 2 works; 1 entry, 2 entries."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def cut_passages(text: str, limit: int = PASSAGE_BYTES) -> Iterator[tuple[int, int]]:
     """(start, stop) of pieces that together are the text, each at most `limit` bytes, cut at the best break."""
     start, length = 0, len(text)

@@ -126,6 +126,11 @@ def sentences(text: str) -> list[str]:
     return [sentence for sentence in found if sentence]
 
 
+def is_question(sentence: str) -> bool:
+    """Whether the sentence ends as a question does, quotation marks left aside."""
+    return re.search(r"[?？؟][\"'”’)\s]*\Z", sentence[-20:]) is not None
+
+
 def _goes_on(text: str, match: re.Match[str]) -> bool:
     """Whether the sentence continues behind this western terminator."""
     at = match.end()

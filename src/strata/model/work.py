@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from strata.errors import Invalid
 from strata.model.ids import check_agent_id, check_prefixed
-from strata.model.record import WORK_TYPES, Card, Link, Origin, Usage, origin_fields
+from strata.model.record import TRUST, WORK_TYPES, Card, Link, Origin, Usage, origin_fields
 from strata.model.shape import (
     NOTHING,
     Shape,
@@ -267,10 +267,10 @@ class Agent(Shape):
                     project=self.project_id)
 
 
-class Chapter(Shape):
-    """Related works as one narrative."""
+class Told(Shape):
+    """A stretch of a project's history, told from what lies below it: how chapters and wisdom begin."""
 
-    kind: ClassVar[str] = "chapter"
+    kind: ClassVar[str]
 
     id: str = text()
     project_id: str = text(default="default")
@@ -278,6 +278,20 @@ class Chapter(Shape):
     updated_at: float = number(0)
     title: str | None = text(default=None, sparse=True)
     summary: str = text()
+
+    def check(self) -> None:
+        check_prefixed(self.id, self.kind)
+
+    @property
+    def created(self) -> float:
+        return float(self.created_at)
+
+
+class Chapter(Told):
+    """Related works as one narrative."""
+
+    kind: ClassVar[str] = "chapter"
+
     learnings: tuple[str, ...] | None = strings(default=None, sparse=True)
     start_ts: float = number(0)
     end_ts: float = number(0)
@@ -287,18 +301,11 @@ class Chapter(Shape):
     memories: tuple[str, ...] = strings(default=())  # the join records: their order is the position
     rule: str | None = text(default=None, sparse=True)
     fingerprint: str | None = text(default=None, sparse=True)
-    trust: str | None = choice(("user", "agent", "outside"), default=None, sparse=True)
-
-    def check(self) -> None:
-        check_prefixed(self.id, "chapter")
+    trust: str | None = choice(TRUST, default=None, sparse=True)
 
     @property
     def type(self) -> str:
         return self.origin
-
-    @property
-    def created(self) -> float:
-        return float(self.created_at)
 
     def card(self) -> Card:
         links = [Link(source=member, type="part_of", target=self.id, created=self.created_at) for member in self.memories]
@@ -308,18 +315,12 @@ class Chapter(Shape):
                     trust=self.trust or "user", links=links)
 
 
-class Wisdom(Shape):
+class Wisdom(Told):
     """What several chapters of a project teach together."""
 
     kind: ClassVar[str] = "wisdom"
     type: ClassVar[str] = "wisdom"
 
-    id: str = text()
-    project_id: str = text(default="default")
-    created_at: float = number(0)
-    updated_at: float = number(0)
-    title: str | None = text(default=None, sparse=True)
-    summary: str = text()
     insights: tuple[str, ...] | None = strings(default=None, sparse=True)
     patterns: tuple[str, ...] | None = strings(default=None, sparse=True)
     best_practices: tuple[str, ...] | None = strings(default=None, sparse=True)
@@ -329,14 +330,7 @@ class Wisdom(Shape):
     chapters: tuple[str, ...] = strings(default=())
     fingerprint: str | None = text(default=None, sparse=True)
     made_by: str | None = text(default=None, sparse=True)
-    trust: str | None = choice(("user", "agent", "outside"), default=None, sparse=True)
-
-    def check(self) -> None:
-        check_prefixed(self.id, "wisdom")
-
-    @property
-    def created(self) -> float:
-        return float(self.created_at)
+    trust: str | None = choice(TRUST, default=None, sparse=True)
 
     def card(self) -> Card:
         lines = [self.summary, *(self.insights or ()), *(self.patterns or ()), *(self.best_practices or ())]
