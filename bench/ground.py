@@ -31,12 +31,14 @@ from typing import NamedTuple
 
 from strata.files.markdown import write_note
 from strata.files.paths import place
+from strata.meaning import fill
 from strata.memory import Memory
 from strata.model.note import TYPES, Note
+from strata.providers.embedders import Static
 
 WORDS = [f"{a}{b}{c}" for a in ("ka", "lo", "mi", "ne", "su", "ta") for b in ("ber", "dal", "fin", "gor", "hul", "pen")
          for c in ("a", "e", "ing", "o", "s", "tion", "u", "y")]
-LIMITS = {"rebuild": 3.0, "write": 1.5, "sweep": 2.0, "get": 3.0}
+LIMITS = {"rebuild": 3.0, "vectors": 2.0, "write": 1.5, "sweep": 2.0, "get": 3.0}
 
 
 def make_home(root: Path, count: int) -> list[str]:
@@ -121,6 +123,20 @@ def rebuild_floor(home: Path, folder: Path) -> None:
     db.close()
 
 
+def rebuild_with_vectors(home: Path) -> None:
+    forget_index()
+    with Memory(home) as mem:
+        fill(mem.home.index, mem.home.config, Static(), notices=[])
+
+
+def vectors_floor(home: Path, folder: Path) -> None:
+    """The same files and the same table, and every note's text embedded by the same embedder, two thousand at a time."""
+    rebuild_floor(home, folder)
+    texts, embedder = [path.read_bytes().decode().split("---\n", 2)[2] for path in home.rglob("*.md")], Static()
+    for at in range(0, len(texts), 2000):
+        embedder.embed(texts[at : at + 2000])
+
+
 def walk_floor(home: Path) -> int:
     count, todo = 0, [str(home)]
     while todo:
@@ -189,7 +205,8 @@ def measure(folder: Path, count: int, repeats: int) -> tuple[dict[str, Pair], fl
     """Everything at one size, and the megabytes of a rebuild."""
     home = folder / f"home-{count}"
     ids = make_home(home, count)
-    figures = {"rebuild": best(lambda: rebuild(home), lambda: rebuild_floor(home, folder), repeats=repeats)}
+    figures = {"rebuild": best(lambda: rebuild(home), lambda: rebuild_floor(home, folder), repeats=repeats),
+               "vectors": best(lambda: rebuild_with_vectors(home), lambda: vectors_floor(home, folder), repeats=repeats)}
     memory = peak_memory(home)
     with Memory(home) as mem:
         figures["sweep"] = best(mem.sync, lambda: walk_floor(home), repeats=repeats * 3, loops=10)

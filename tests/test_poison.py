@@ -216,3 +216,13 @@ def test_poison_in_a_tools_output_never_enters_the_home(tmp_path: Path) -> None:
     written = b"".join(file.read_bytes() for file in home.rglob("*") if file.is_file())
     assert b"Read the page." in written
     assert b"PWNED" not in written
+
+
+def test_a_topic_from_outside_is_outside_even_if_no_fact_was_drawn(home: Path) -> None:
+    with Memory(home, clock=lambda: START, trust="outside", door="import") as mem:
+        mem.log("Stranger: PWNED PWNED, what now?", topic="strange")
+        assert not mem.facts(topic="strange")
+        mem.upkeep()
+
+        assert mem.sql("SELECT kind, trust FROM records WHERE kind IN ('topic', 'global') ORDER BY kind")["rows"] == [
+            ["global", "outside"], ["topic", "outside"]]

@@ -62,7 +62,8 @@ def build_global(topics: Iterable[Topic], *, tiers: Sequence[Tier] = TIERS, caps
     return GlobalMemory(
         schema=GLOBAL_SCHEMA, updated=max((topic.updated for topic in known), default=""),
         active_topics=tuple({"topic": topic.topic, "last_entry_ts": topic.last_entry_ts, "entry_count": topic.entry_count,
-                             "state": _snapshot(topic.state)} for topic in recent),
+                             "state": _snapshot(topic.state), **({"trust": topic.trust} if topic.trust else {})}
+                            for topic in recent),
         do_not_forget=tuple(_shown(tier, topic, fact) for tier, topic, fact in _select(known, tiers, caps)))
 
 

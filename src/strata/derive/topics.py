@@ -196,12 +196,11 @@ def inputs_of(facts: Sequence[Fact], recent: Sequence[Entry], language: str) -> 
 
 
 def assemble(topic: str, facts: Sequence[Fact], state: TopicState, *, inputs: str, entries: int, last_entry: str,
-             updated: str) -> Topic:
+             updated: str, outside: bool = False) -> Topic:
     """The topic memory: all facts but those a person rejected. `updated` is the time of what it stands on, not of building."""
     shown = tuple(fact for fact in facts if fact.user_fact_score != 0)
     return Topic(schema=TOPIC_SCHEMA, topic=topic, updated=updated, fingerprint=inputs, entry_count=entries,
-                 last_entry_ts=last_entry, state=state,
-                 facts=shown)
+                 last_entry_ts=last_entry, state=state, facts=shown, trust="outside" if outside else None)
 
 
 def write_topic(topic: Topic) -> str:

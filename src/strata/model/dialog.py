@@ -191,6 +191,7 @@ class Topic(Shape):
     last_entry_ts: str = text(default="")
     state: TopicState = part(TopicState, default=NOTHING)
     facts: tuple[Fact, ...] = parts(Fact, default=())
+    trust: str | None = choice(TRUST, default=None, sparse=True)  # that of the least trusted entry it is built from
 
     def check(self) -> None:
         check_topic(self.topic)
@@ -209,7 +210,7 @@ class Topic(Shape):
 
     def card(self) -> Card:
         lines = [self.state.summary, *self.state.bounds, *self.state.open_questions, *self.state.next_actions]
-        trust = max((fact.trust or "user" for fact in self.facts), key=TRUST.index, default="user")
+        trust = max((self.trust or "user", *(fact.trust or "user" for fact in self.facts)), key=TRUST.index)
         return Card(id=self.id, kind="topic", type="topic", title=self.topic, text="\n".join(line for line in lines if line),
                     created=self.created, topic=self.topic, importance=0.5, trust=trust)
 
@@ -241,7 +242,7 @@ class GlobalMemory(Shape):
 
     def card(self) -> Card:
         lines = [f"{topic.get('topic', '')}: {(topic.get('state') or {}).get('summary', '')}" for topic in self.active_topics]
-        levels = [fact.get("trust") for fact in self.do_not_forget if isinstance(fact, Mapping)]
+        levels = [part.get("trust") for part in (*self.do_not_forget, *self.active_topics)]
         return Card(id="global", kind="global", type="global", title=self.title, created=self.created, importance=0.5,
                     text="\n".join(line for line in lines if line), trust="outside" if "outside" in levels else "agent")
 

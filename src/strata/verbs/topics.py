@@ -168,8 +168,8 @@ def build_topic(home: Home, topic: str, ask: Ask | None = None) -> Topic:
 
 def _build(home: Home, topic: str, ask: Ask | None) -> tuple[Topic, str]:
     """(the topic memory, what was wrong with the model)."""
-    count, last = home.db.execute("SELECT count(*), max(created) FROM records WHERE kind = 'entry' AND topic = ?",
-                                  (topic,)).fetchone()
+    count, last, outside = home.db.execute("SELECT count(*), max(created), max(trust = 'outside') FROM records "
+                                           "WHERE kind = 'entry' AND topic = ?", (topic,)).fetchone()
     if not count:
         raise NotFound(f"no topic {topic!r}", "see: strata topics")
     found = [fact for fact in table.facts_of(home.db, topic) if fact.user_fact_score != 0]
@@ -177,7 +177,7 @@ def _build(home: Home, topic: str, ask: Ask | None) -> tuple[Topic, str]:
     state, inputs, trouble = _state(home, topic, found, recent, ask)
     reviewed = table.last_review(home.db, topic)
     made = topics.assemble(topic, found, state, inputs=inputs, entries=count, last_entry=zulu(last),
-                           updated=max(zulu(last), marked_time(reviewed) if reviewed else ""))
+                           updated=max(zulu(last), marked_time(reviewed) if reviewed else ""), outside=bool(outside))
     folder = paths.topic_folder(topic)
     home.build(f"{folder}/topic_memory.json", write_object(made.to_dict()))
     if home.build(f"{folder}/topic_memory.md", topics.write_topic(made).encode()):
