@@ -138,6 +138,18 @@ def test_a_first_opening_by_many_at_once_works(home: Path, clock: Clock) -> None
     assert told == [("Tea\n", "")] * 6
 
 
+def test_an_index_made_anew_is_never_met_without_its_tables(home: Path, clock: Clock) -> None:
+    with Memory(home, clock=clock) as mem:
+        note = mem.note("Tea", "Steep.")
+    renew = "from strata.memory import Memory\nwith Memory() as mem:\n    for _ in range(8): mem.reindex()"
+    look = (f"from strata.memory import Memory\nfor _ in range(40):\n    with Memory() as mem:\n"
+            f"        assert mem.get('{note.id}').title == 'Tea'")
+
+    told = [process.communicate()[1] for process in [start(code, home=home) for code in (renew, look, look, look)]]
+
+    assert told == [""] * 4
+
+
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_a_writer_killed_at_any_moment_loses_nothing_it_acknowledged(home: Path, clock: Clock, seed: int) -> None:
     moment = random.Random(seed)

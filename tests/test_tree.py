@@ -484,3 +484,73 @@ def test_opening_a_tree_makes_nothing(disk: DiskTree, home: Path) -> None:
     assert list(disk.scan()) == []
     assert disk.look(NOTE) is None
     assert not home.exists()
+
+
+# What is synced when
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Syncs of files and folders and renames, in the order in which they happen."""
+    seen: list[str] = []
+    fsync, rename = os.fsync, os.rename
+
+    def spy_sync(file: int) -> None:
+        seen.append("folder" if stat.S_ISDIR(os.fstat(file).st_mode) else "file")
+        fsync(file)
+
+    def spy_rename(*args: object, **more: object) -> None:
+        seen.append("rename")
+        rename(*args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "fsync", spy_sync)
+    monkeypatch.setattr(os, "rename", spy_rename)
+    return seen
+
+
+def test_several_files_of_one_change_are_safe_each_and_named_together(tmp_path: Path, steps: list[str]) -> None:
+    tree = DiskTree(str(tmp_path))
+    tree.write(NOTE, b"old")
+    del steps[:]
+
+    with tree.together():
+        tree.write(NOTE, b"new", fingerprint(b"old"))
+        tree.write("graph/general/more-a1b2c4.md", b"more")
+        assert steps == ["file", "rename", "file"]
+
+    assert steps == ["file", "rename", "file", "folder"]
+
+
+def test_in_a_batch_what_takes_an_old_place_is_whole_before_it_does(tmp_path: Path, steps: list[str]) -> None:
+    tree = DiskTree(str(tmp_path))
+    tree.write(NOTE, b"old")
+    del steps[:]
+
+    with tree.bulk():
+        tree.write(NOTE, b"new", fingerprint(b"old"))
+        tree.write("graph/general/more-a1b2c4.md", b"more")
+        assert steps == ["file", "rename"]
+
+    assert steps == ["file", "rename", "file", "folder"]
+
+
+def test_the_name_of_a_file_made_by_a_synced_line_is_synced_too(tmp_path: Path, steps: list[str]) -> None:
+    tree = DiskTree(str(tmp_path))
+
+    tree.append("links.jsonl", b"{}\n", synced=True)
+    tree.append("links.jsonl", b"{}\n", synced=True)
+
+    assert steps == ["file", "folder", "file"]
+
+
+def test_many_reads_open_a_folder_once_and_still_follow_no_symlink(tmp_path: Path) -> None:
+    tree = DiskTree(str(tmp_path / "home"))
+    for path in (NOTE, OTHER):
+        tree.write(path, path.encode())
+    (tmp_path / "home/graph/general/out.md").symlink_to("/etc/hostname")
+
+    with tree.reading() as steady:
+        assert [steady.read(path)[0].decode() for path in (NOTE, OTHER, NOTE)] == [NOTE, OTHER, NOTE]
+        with pytest.raises(Damaged, match="symlink"):
+            steady.read("graph/general/out.md")
+        with pytest.raises(NotFound):
+            steady.read("graph/general/nothing.md")
