@@ -109,7 +109,7 @@ def tags_of(db: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, list[st
     for at in range(0, len(wanted), 500):
         part = wanted[at : at + 500]
         marks = ",".join("?" * len(part))
-        for n, tag in db.execute(f"SELECT record, tag FROM tags WHERE record IN ({marks}) ORDER BY tag", part):
+        for n, tag in db.execute(f"SELECT record, tag FROM tags WHERE record IN ({marks}) ORDER BY record, place", part):
             found.setdefault(n, []).append(tag)
     return found
 

@@ -6,7 +6,7 @@ tables of seed 003 stand beside them under their own names, column for column, s
 
 from __future__ import annotations
 
-SCHEMA = 5
+SCHEMA = 6
 
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -32,8 +32,8 @@ CREATE INDEX records_kind ON records(kind, created);
 CREATE INDEX records_conversation ON records(conversation, created, place);
 CREATE INDEX records_topic ON records(topic) WHERE topic IS NOT NULL;
 
-CREATE TABLE tags (tag TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (tag, record)) WITHOUT ROWID;
-CREATE INDEX tags_record ON tags(record);
+CREATE TABLE tags (tag TEXT NOT NULL, record INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tag, record)) WITHOUT ROWID;
+CREATE INDEX tags_record ON tags(record, place);
 
 CREATE TABLE names (name TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (name, record)) WITHOUT ROWID;
 CREATE INDEX names_record ON names(record);

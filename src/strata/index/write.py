@@ -42,7 +42,7 @@ class Unit(Value):
 class _Rows:
     def __init__(self) -> None:
         self.records: list[tuple[Any, ...]] = []
-        self.tags: list[tuple[str, int]] = []
+        self.tags: list[tuple[str, int, int]] = []
         self.names: list[tuple[str, int]] = []
         self.passages: list[tuple[Any, ...]] = []
         self.words: list[tuple[Any, ...]] = []
@@ -142,10 +142,9 @@ def _card_rows(rows: _Rows, unit: str, card: Card, next_row: int) -> int:
         card.project, card.agent, card.session, card.conversation, card.topic,
         None if card.success is None else int(card.success), card.trust, card.valid_from, card.valid_until,
         int(card.sunk), int(card.pinned), card.usage.count, card.usage.last, card.place))
-    tags = sorted(set(card.tags))
-    rows.tags += [(tag, n) for tag in tags]
+    rows.tags += [(tag, n, place) for place, tag in enumerate(dict.fromkeys(card.tags))]
     rows.names += [(fold(name), n) for name in {card.title, *card.names} if name]
-    title, joined = searchable(card.title), " ".join(tags)
+    title, joined = searchable(card.title), " ".join(sorted(set(card.tags)))
     head = card.passages is None  # a turn is found by its own words, any other passage also by its record's title and tags
     for ord_, passage in enumerate(card.cut() or (Passage(0, 0, ""),)):  # a title alone can be found too
         if passage.speaker:
@@ -169,7 +168,7 @@ def _link_row(link: Link, unit: str, trust: str) -> tuple[Any, ...]:
 def _insert(db: sqlite3.Connection, rows: _Rows) -> None:
     db.executemany("INSERT INTO records VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", rows.records)
     if rows.tags:
-        db.executemany("INSERT OR IGNORE INTO tags VALUES (?,?)", rows.tags)
+        db.executemany("INSERT OR IGNORE INTO tags VALUES (?,?,?)", rows.tags)
     if rows.names:
         db.executemany("INSERT OR IGNORE INTO names VALUES (?,?)", rows.names)
     db.executemany("INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?)", rows.passages)

@@ -115,7 +115,7 @@ def standings(home: Home, when: float | None = None) -> list[Standing]:
     more = ", r.n, r.title, r.unit, r.project, r.trust"
     tags: dict[int, list[str]] = {}
     for record, tag in home.db.execute("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record "
-                                       "WHERE r.kind = 'note' ORDER BY t.record, t.tag"):
+                                       "WHERE r.kind = 'note' ORDER BY t.record, t.place"):
         tags.setdefault(record, []).append(tag)
     opening = dict(home.db.execute("SELECT p.record, p.text FROM passages p JOIN records r ON r.n = p.record "
                                    "WHERE p.ord = 0 AND r.kind = 'note' AND r.type = 'insight'").fetchall())
