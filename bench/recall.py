@@ -104,7 +104,7 @@ def measure(part: str, data: str, models: Sequence[str], *, quick: bool) -> list
     if part == "fit":
         return run("fit.py", data, *models)
     if part == "peers":
-        return run("peers.py", data) + (run("peers.py", data, *models) if models else [])
+        return list(dict.fromkeys(run("peers.py", data) + (run("peers.py", data, *models) if models else [])))
     chroma = PEERS / "chromadb" / "bin" / "python"
     beside = ["--chroma", str(chroma)] if chroma.exists() else []
     lines = run("latency.py", data, "--records", "1000", *beside)
