@@ -312,6 +312,13 @@ def test_the_same_text_is_delivered_once(mem):
     assert len(mem.recall("when does the bridge close").hits) == 1
 
 
+def test_two_turns_that_say_the_same_are_delivered_once(mem):
+    mem.log([{"role": "user", "content": "Mangos are ripe."}, {"role": "assistant", "content": "Good."},
+             {"role": "user", "content": "Mangos are ripe."}], topic="fruit")
+
+    assert len(mem.recall("mangos", kind="entry").hits) == 1
+
+
 def test_somebody_forgotten_is_no_speaker_any_more(mem):
     entry = talk(mem)
     assert mem.sql("SELECT word FROM speakers WHERE passages > 0 ORDER BY word")["rows"] == [["ann"], ["ben"]]

@@ -10,12 +10,12 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from strata import config as configuration
 from strata import sync
-from strata.errors import Busy, CannotWrite, Damaged, NotFound
+from strata.errors import Busy, CannotWrite, Damaged, NeedsConfirmation, NotFound
 from strata.files import codec, ledger, paths
 from strata.files.tree import Token, Tree, fingerprint
 from strata.index import read, write
@@ -28,7 +28,6 @@ from strata.units import make_unit, stamps
 
 QUICK_SWEEP = 0.010  # seconds
 SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of the time
-BATCH = 500
 TAIL_BYTES = 64 * 1024  # of the usage ledger that a recall reads by itself before it is folded into the index
 
 class Loaded(Value):
@@ -50,14 +49,13 @@ class Home:
         self.door, self.trust, self.session = door, trust, session
         self.notices: list[str] = []
         self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
-        self._pending: list[write.Unit] | None = None
+        self._many = False
         self._told: list[bytes] | None = None  # audit lines of a change of several files
         self._counting = True
 
     @property
     def db(self) -> sqlite3.Connection:
         """The index to read from, with everything written so far in it."""
-        self._flush()
         return self.index.db
 
     def origin(self, *, agent: str | None = None, project: str | None = None, session: str | None = None,
@@ -73,7 +71,7 @@ class Home:
         path, data = paths.place(record), codec.encode(record)
         with self.tree.lock():
             token = self.tree.write(path, data)
-            self._indexed(path, [record], {path: (token, data)})
+            self.take_in(path, [record], {path: (token, data)})
             self.audit(verb, record, fingerprint(data), origin)
         return path
 
@@ -105,13 +103,13 @@ class Home:
         with self.tree.lock():
             token = self.tree.write(loaded.path, data, loaded.hash)
             if not self._restamped(loaded, new, token, data):
-                self._indexed(loaded.path, [new], {loaded.path: (token, data)})
+                self.take_in(loaded.path, [new], {loaded.path: (token, data)})
             self.audit(verb, new, fingerprint(data), origin)
         return new
 
     def _restamped(self, loaded: Loaded, new: Any, token: Token, data: bytes) -> bool:
         """A note that only says more of its edges: the index has nothing to learn but that the file is another one."""
-        if new.kind != "note" or self._pending is not None or not new.says_as_much_as(loaded.record):
+        if new.kind != "note" or not new.says_as_much_as(loaded.record):
             return False
         stamp = stamps({loaded.path: (token, data)})[loaded.path]
         try:
@@ -136,7 +134,7 @@ class Home:
             token = self.tree.write(path, data, None if before is None else fingerprint(before))
             self._remember_built(path, data)
             if paths.kind_of(path):
-                self._indexed(path, codec.decode(path, data, token.mtime / 1e9), {path: (token, data)})
+                self.take_in(path, codec.decode(path, data, token.mtime / 1e9), {path: (token, data)})
         return True
 
     def _remember_built(self, path: str, data: bytes) -> None:
@@ -195,52 +193,56 @@ class Home:
         except CannotWrite as error:
             self.notices.append(str(error))
 
-    def take_in(self, unit: str, record: Any, files: dict[str, tuple[Token, bytes]]) -> None:
-        """What was just written in several files goes into the index."""
-        self._indexed(unit, [record], files)
-
-    def _indexed(self, unit: str, records: Sequence[Any], files: dict[str, tuple[Token, bytes]]) -> None:
+    def take_in(self, unit: str, records: Sequence[Any], files: dict[str, tuple[Token, bytes]]) -> None:
+        """What was just written goes into the index."""
         self._put(make_unit(unit, records, files))
 
     def _put(self, unit: write.Unit, gone: Sequence[str] = ()) -> None:
-        if self._pending is not None and not gone:
-            self._pending.append(unit)
-            if len(self._pending) >= BATCH:
-                self._flush()
-            return
-        self._flush()
-        self._write_units([unit], gone)
-
-    def _write_units(self, units: Sequence[write.Unit], gone: Sequence[str] = ()) -> None:
         try:
-            sync.put(self.index, units, gone)
-            if "numpy" in sys.modules:  # else nothing has been embedded in this process, and a write does not wait for it
-                from strata.meaning import keep_up
-
-                keep_up(self.index, self.config)
+            sync.put(self.index, [unit], gone)
+            if not self._many:
+                self._keep_up()
         except (sqlite3.Error, Busy, CannotWrite) as error:
-            log.warning("index: %s", error)
-            self.notices.append(f"the record is safe on disk, but the index could not take it ({error}); try: strata sync")
+            self._not_taken("record is", error)
 
-    def _flush(self) -> None:
-        if self._pending:
-            units, self._pending = self._pending, []
-            last = {unit.name: unit for unit in units}
-            self._write_units(list(last.values()))
+    def _keep_up(self) -> None:
+        if "numpy" in sys.modules:  # else nothing has been embedded in this process, and a write does not wait for it
+            from strata.meaning import keep_up
+
+            keep_up(self.index, self.config)
+
+    def _not_taken(self, what: str, error: Exception) -> None:
+        log.warning("index: %s", error)
+        self.notices.append(f"the {what} safe on disk, but the index could not take it ({error}); try: strata sync")
 
     @contextmanager
     def bulk(self) -> Iterator[None]:
-        """Many writes: files synced together at the end, index commits in groups."""
-        if self._pending is not None:
+        """Many writes: files synced together at the end, then one commit of the index; nothing is acknowledged before.
+
+        Others read meanwhile (no page leaves the cache before the commit); what they write, the index takes afterwards.
+        Broken off, what was written is found by the sweep that follows.
+        """
+        if self._many:
             yield
             return
-        self._pending = []
+        self._many, synced = True, False
+        self.index.db.execute("PRAGMA cache_spill = OFF")
         try:
-            with self.tree.bulk():
-                yield
+            with self.index.writing():
+                with self.tree.bulk():
+                    yield
+                synced = True
+                self._keep_up()
+        except (sqlite3.Error, Busy, CannotWrite) as error:
+            if not synced:
+                raise
+            self._not_taken("batch is", error)
         finally:
-            self._flush()
-            self._pending = None
+            self._many = False
+            self.index.db.execute("PRAGMA cache_spill = ON")
+            if not synced:
+                with suppress(Busy, CannotWrite, NeedsConfirmation):
+                    self.sweep()
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -321,17 +323,14 @@ class Home:
 
     def touch(self, units: Iterable[str]) -> bool:
         """Look at the files of these units once more; what moved is read again. True if anything did."""
-        self._flush()
         return sync.touch(self.tree, self.index, units)
 
     def refresh(self, units: Iterable[str]) -> None:
         """Read these units again, or drop those that are gone."""
-        self._flush()
         sync.refresh(self.tree, self.index, units)
 
     def sweep(self, *, accept_removals: bool = False, progress: sync.Progress | None = None) -> list[Change]:
         """Compare the whole tree with the index and bring the index up to it."""
-        self._flush()
         return sync.sweep(self.tree, self.index, accept_removals=accept_removals, progress=progress)
 
     def ensure_fresh(self) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from strata import config as configuration
 from strata import verbs
-from strata.errors import Busy, CannotWrite
 from strata.files.disk import DiskTree
 from strata.home import Home
 from strata.index.store import Index
@@ -79,27 +78,9 @@ class Memory(Reader):
         told, self.home.notices = self.home.notices, []
         return told
 
-    @contextmanager
-    def bulk(self) -> Iterator[None]:
-        """Many writes: files synced together at the end, then one commit of the index; nothing is acknowledged before.
-
-        Others read meanwhile (no page leaves the cache before the commit); what they write, the index takes afterwards.
-        """
-        index, synced = self.home.index, False
-        index.db.execute("PRAGMA cache_spill = OFF")
-        try:
-            with ExitStack() as group:
-                with suppress(Busy, CannotWrite):  # the files come first; what the index cannot take is said at each write
-                    group.enter_context(index.writing())
-                with self.home.bulk():
-                    yield
-                synced = True
-        except (Busy, CannotWrite) as error:
-            if not synced:
-                raise
-            self.home.notices.append(f"the records are safe on disk, but the index could not take them ({error}); try: strata sync")
-        finally:
-            index.db.execute("PRAGMA cache_spill = ON")
+    def bulk(self) -> AbstractContextManager[None]:
+        """Many writes, acknowledged together at the end: files synced, then one commit of the index."""
+        return self.home.bulk()
 
     # Writing
 

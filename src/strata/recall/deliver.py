@@ -38,7 +38,7 @@ def deliver(home: Home, found: Found, *, limit: int, depth: str, budget: int | N
     for one in found.best:
         if len(hits) == limit or (left is not None and left < min(SPARE, budget or SPARE) and hits):
             break
-        hit = _hit(home, one, depth, left, said, as_of, cut=not hits)
+        hit = _hit(home, one, depth, (budget, left), said, as_of, cut=not hits)
         if hit is not None:
             hits.append((one, hit))
             left = None if left is None else left - (hit.tokens or 0)
@@ -47,23 +47,26 @@ def deliver(home: Home, found: Found, *, limit: int, depth: str, budget: int | N
     return [hit for _, hit in hits]
 
 
-def _hit(home: Home, one: Candidate, depth: str, left: int | None, said: dict[str, str], as_of: float | None, *, cut: bool
-         ) -> Hit | None:
+def _hit(home: Home, one: Candidate, depth: str, room: tuple[int | None, int | None], said: dict[str, str],
+         as_of: float | None, *, cut: bool) -> Hit | None:
     """The candidate at the deepest depth that fits; None if it is gone, repeats another, or does not fit at all.
 
-    `said` are the texts delivered so far, each with its record. One with a title of its own is named, its text not repeated.
+    `room` is the whole budget and what is left of it. `said` are the texts delivered so far, each with its record: what has
+    a title of its own is named, its text not repeated.
     """
     row = read.find(home.db, one.passage.id)
     record = _record(home, row, depth, as_of) if row else None
     if row is None or (record is None and row.kind != "entry"):
         return None
-    text, titled = fold(one.passage.text), f"{fold(row.title)}\n{fold(one.passage.text)}"
-    if titled in said or (text in said and row.kind in UNTITLED):
+    (whole, left), titled = room, row.kind not in UNTITLED
+    own = row.id if titled else str(one.passage.n)
+    text = _text(home, one.passage, row, record, depth, as_of) if titled else one.passage.text
+    first = own if whole is not None and exceeds(text, whole) else said.setdefault(fold(text), own)
+    if first != own and not titled:
         return None
-    same = said.get(text) if depth != "summary" else None
-    said[text], said[titled] = said.get(text, row.id), row.id
     for level in reversed(DEPTHS[: DEPTHS.index(depth) + 1]):
-        text = f"{row.title} (the same text as {same})" if same else _text(home, one.passage, row, record, level, as_of)
+        text = (_text(home, one.passage, row, record, level, as_of) if first == own
+                else f"{row.title} (the same text as {first})")
         if (tokens := _count(text, left)) is not None:
             break
     else:
@@ -75,8 +78,8 @@ def _hit(home: Home, one: Candidate, depth: str, left: int | None, said: dict[st
     return Hit(
         id=row.id, kind=row.kind, type=row.type, title=row.title, text=text, created=row.created, path=row.unit,
         score=one.score, why=why, tags=read.tags_of(home.db, [row.n]).get(row.n, []), origin=_origin(record, row),
-        superseded_by=one.superseded_by or (getattr(record, "deprecated_by", None) if as_of is None else None), tokens=tokens, parts=one.parts,
-        record=record, passage={"start": about.start, "end": about.stop, "turn": _number(about.turn)})
+        superseded_by=one.superseded_by or (getattr(record, "deprecated_by", None) if as_of is None else None),
+        tokens=tokens, parts=one.parts, record=record, passage={"start": about.start, "end": about.stop, "turn": _number(about.turn)})
 
 
 def _count(text: str, left: int | None) -> int | None:

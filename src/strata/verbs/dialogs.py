@@ -89,7 +89,7 @@ def _keep(home: Home, entry: Entry, *, indexed: bool) -> tuple[Entry, dict[str, 
             continue
         files[f"{folder}/meta.json"] = (home.tree.write(f"{folder}/meta.json", meta), meta)
         if indexed:
-            home.take_in(folder, entry, files)
+            home.take_in(folder, [entry], files)
         return entry, files
     raise Conflict(f"the id {entry.id} is taken", "try again")
 

@@ -117,7 +117,7 @@ def save_summary(home: Home, entry: Entry, summary: EntrySummary, files: Files |
     if files is None:
         home.refresh([folder])
     else:
-        home.take_in(folder, whole, {**files, f"{folder}/summary.json": (token, data)})
+        home.take_in(folder, [whole], {**files, f"{folder}/summary.json": (token, data)})
     return whole
 
 
