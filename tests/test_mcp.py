@@ -563,3 +563,30 @@ async def main():
 
 anyio.run(main)
 '''
+
+
+@pytest.mark.parametrize("budget", [None, 30, 60, 100, 150, 300, 700, 2500])
+def test_the_whole_text_of_an_answer_keeps_to_its_budget(home: Path, mem: Memory, budget: int | None) -> None:
+    from strata.providers.tokens import load_tokenizer
+
+    for number in range(12):
+        mem.note(f"Kettle {number} of the kitchen on the third floor", f"The kettle number {number} whistles.\n\nLoudly.",
+                 tags=["kitchen", "kettles"])
+        mem.remember(f"Somebody said that the kettle {number} whistles in the night.", conversation_id=f"talk-{number}")
+        mem.memo(f"user_fills_kettle_{number}_in_the_morning", f"The kettle {number} whistles when it is filled.")
+    mem.log([{"role": "user", "content": f"Kettle {number} whistles, I think."} for number in range(30)], topic="kettles")
+    given = {} if budget is None else {"budget": budget}
+
+    async def story() -> list[Any]:
+        async with near(home) as ask:
+            return [await ask.call_tool("recall", {"query": "which kettle whistles", **given}),
+                    await ask.call_tool("brief", {"context": "kettles", **given})]
+
+    for answer, usual in zip(asyncio.run(story()), (1000, 2000), strict=True):
+        text, room = answer.content[0].text, budget or usual
+        cost = len(load_tokenizer().encode(text, add_special_tokens=False).ids)
+        assert cost <= room
+        if room >= 300:
+            assert not answer.is_error
+            assert cost >= 0.6 * room or usual == 2000
+        assert not answer.is_error or "larger budget" in text
