@@ -590,3 +590,40 @@ def test_the_whole_text_of_an_answer_keeps_to_its_budget(home: Path, mem: Memory
             assert not answer.is_error
             assert cost >= 0.6 * room or usual == 2000
         assert not answer.is_error or "larger budget" in text
+
+
+LONG = "x" * (5 << 20)
+
+
+@pytest.mark.parametrize("line", [
+    f'{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"note","arguments":{{"title":"{LONG}"}}}}}}',
+    f'{{"jsonrpc": "2.0", "method": "tools/call", "params": {{"name": "note", "id": 8, "text": "{LONG}"}}, "id": 7}}',
+    f'{{"params": {{"text": "{LONG}", "id": 8}}, "id": 7, "method": "tools/call", "jsonrpc": "2.0"}}',
+    '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":[]}',
+    '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"no',
+], ids=["id first", "id last", "id near the end", "wrong form", "half a line"])
+def test_a_message_that_cannot_be_read_is_answered_under_its_own_id(home: Path, line: str) -> None:
+    out, _ = start(home).communicate(line.encode() + b"\n" + say(9, "tools/list", {}), timeout=60)
+
+    answers = {answer["id"]: answer for answer in map(json.loads, out.splitlines())}
+    assert answers.keys() == {7, 9}
+    assert "error" in answers[7]
+
+
+def test_half_a_surrogate_pair_in_an_argument_hangs_nobody(home: Path) -> None:
+    line = say(7, "tools/call", {"name": "note", "arguments": {"title": "Half \ud800 a pair", "text": "whole \U0001f600"}})
+
+    out, _ = start(home).communicate(line, timeout=60)
+
+    answer = json.loads(out)
+    assert (answer["id"], answer["result"].get("isError", False)) == (7, False)
+    with Memory(home) as mem:
+        note = mem.get(answer["result"]["structuredContent"]["id"])
+    assert (note.title, note.record.text if hasattr(note.record, "text") else note.text) == ("Half � a pair", "whole 😀")
+
+
+@pytest.mark.parametrize("tail", ["\"}}", '"id\\":8}', '"}, "x": {"id": 8}}'])
+def test_an_argument_called_id_is_not_taken_for_the_messages_own(tail: str) -> None:
+    from strata.doors.stdio import _find_id
+
+    assert _find_id('{"jsonrpc": "2.0", "params": {"id": 8, "text": "', tail) is None
