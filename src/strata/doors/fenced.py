@@ -81,7 +81,7 @@ def _hits(value: Mapping[str, Any], source: str, budget: int | None = None) -> d
         text = dress(hits)
         tokens = count_tokens(text)
     else:
-        text = dress(hits) if hits else "nothing is known about this"
+        text = dress(hits) if hits else "; ".join(["nothing is known about this", *value.get("notices", ())])
     shown = {"enough": bool(value.get("enough")), "tokens": tokens,
              "hits": [{**_safe(hit), "trust": (hit.get("origin") or {}).get("trust", "user")} for hit in hits], "text": text}
     return {**shown, "index_lag": value["index_lag"]} if value.get("index_lag") else shown

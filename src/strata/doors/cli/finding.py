@@ -9,6 +9,8 @@ from typing import Any
 from strata.doors.cli.desk import Command, Desk, record_shape
 from strata.model.record import DEPTHS, KINDS
 
+UNMET = "no record passes the filter"
+
 
 def filter_arguments(parser: argparse.ArgumentParser) -> None:
     """The filters, the same wherever records are chosen."""
@@ -62,9 +64,10 @@ def _recall(desk: Desk) -> None:
 
         hits = fit_hits([{**hit, "place": place} for place, hit in enumerate(hits, 1)], args.budget, _block, dress)
     desk.mem.home.used(list(dict.fromkeys(hit["id"] for hit in hits)))
-    desk.answer(answer, lambda: dress([{**hit, "place": at} for at, hit in enumerate(hits, 1)]) if hits else _nothing(desk))
+    desk.answer(answer, lambda: dress([{**hit, "place": at} for at, hit in enumerate(hits, 1)]) if hits else _nothing(found, args))
     for notice in () if args.json else found.notices:
-        desk.tell(notice)
+        if not notice.startswith(UNMET):
+            desk.tell(notice)
 
 
 def _block(hit: Mapping[str, Any]) -> str:
@@ -74,10 +77,11 @@ def _block(hit: Mapping[str, Any]) -> str:
     return "\n".join(part for part in (head, f"   {hit['score']:.2f} = {parts}" if parts else "", text) if part)
 
 
-def _nothing(desk: Desk) -> str:
+def _nothing(found: Any, args: argparse.Namespace) -> str:
     """Why nothing was found: because nothing is known, or because nothing that is known passes the filters."""
-    question = " ".join(desk.args.question)
-    return f"nothing known about {question!r}"
+    unmet = next((notice for notice in found.notices if notice.startswith(UNMET)), "")
+    chosen = any(filters(args).values())
+    return unmet or f"nothing known about {found.query!r}" + (" among what passes the filter" if chosen else "")
 
 
 def _get_arguments(parser: argparse.ArgumentParser) -> None:

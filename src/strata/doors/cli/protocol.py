@@ -72,7 +72,8 @@ def _hud(desk: Desk) -> int | None:
         return trouble
     shown = desk.mem.hud(past=args.past, present=args.present, future=args.future, session=args.session)
     desk.answer({"hud": shown}, shown.rstrip("\n"))
-    return None
+    lost = any("were not kept" in notice for notice in desk.mem.home.notices)
+    return CannotWrite.exit_code if lost else None
 
 
 def _end_arguments(parser: argparse.ArgumentParser) -> None:
