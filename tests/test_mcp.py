@@ -627,3 +627,33 @@ def test_an_argument_called_id_is_not_taken_for_the_messages_own(tail: str) -> N
     from strata.doors.stdio import _find_id
 
     assert _find_id('{"jsonrpc": "2.0", "params": {"id": 8, "text": "', tail) is None
+
+
+def test_every_writer_says_what_it_wrote_and_where(home: Path) -> None:
+    async def story() -> dict[str, Any]:
+        async with near(home) as ask:
+            async def call(tool: str, **given: Any) -> Any:
+                return told(await ask.call_tool(tool, given))
+
+            note = (await call("note", title="Tea", text="Steep."))["id"]
+            return {"episode": await call("episode", title="A day"), "pin": await call("pin", id=note),
+                    "again": await call("pin", id=note, key="k"), "unpin": await call("pin", id=note, pinned=False),
+                    "forget": await call("forget", id=note), "twice": await call("forget", id=note),
+                    "restore": await call("restore", id=note), "restored": await call("restore", id=note)}
+
+    for what, kept in asyncio.run(story()).items():
+        assert kept["id"], what
+        assert kept["kind"] == ("episode" if what == "episode" else "note"), what
+        assert kept["path"].endswith(".md"), what
+        if what not in ("forget", "twice"):
+            assert (home / kept["path"]).is_file(), what
+
+
+def test_a_filter_that_nothing_passes_is_named_to_the_agent(home: Path, mem: Memory) -> None:
+    mem.note("Redis", "It drops idle connections.")
+
+    async def story() -> Any:
+        async with near(home) as ask:
+            return told(await ask.call_tool("recall", {"query": "redis", "tags": ["nosuch"]}))
+
+    assert "no record passes the filter (tags)" in asyncio.run(story())["text"]
