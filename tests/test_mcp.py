@@ -645,7 +645,9 @@ def test_every_writer_says_what_it_wrote_and_where(home: Path) -> None:
         assert kept["id"], what
         assert kept["kind"] == ("episode" if what == "episode" else "note"), what
         assert kept["path"].endswith(".md"), what
-        if what not in ("forget", "twice"):
+        assert kept["path"].startswith("archive/") == (what in ("forget", "twice")), what
+        assert kept["path"].startswith("vault/") == (what in ("pin", "again")), what
+        if what in ("episode", "restore", "restored"):
             assert (home / kept["path"]).is_file(), what
 
 
