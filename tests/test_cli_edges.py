@@ -145,6 +145,18 @@ def test_what_is_printed_keeps_to_the_budget(run: Run, mem: Memory, budget: int)
     assert told.out if budget > 60 else (told.out or "larger budget" in one_line(told, 4))
 
 
+@pytest.mark.parametrize("budget", [5, 40, 200])
+def test_a_printed_brief_keeps_to_the_budget(run: Run, mem: Memory, budget: int) -> None:
+    from strata.providers.tokens import load_tokenizer
+
+    mem.memo("user_prefers_short_answers_always", "User prefers short answers. " * 20)
+
+    told = run("brief", "--budget", str(budget))
+
+    assert len(load_tokenizer().encode(told.out, add_special_tokens=False).ids) <= budget
+    assert told.out or "larger budget" in one_line(told, 4)
+
+
 def test_a_home_that_is_a_file_is_called_no_folder(run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
 

@@ -42,7 +42,12 @@ def _brief(desk: Desk) -> int | None:
     if trouble := _no_access(desk):
         return trouble
     found = desk.mem.brief(" ".join(args.context), budget=args.budget, project=args.project, session=args.session)
-    desk.answer(found.to_dict(), found.text.rstrip("\n"))
+    if args.json:
+        desk.answer(found.to_dict(), "")
+    else:
+        from strata.doors.budget import fit_lines
+
+        desk.say(fit_lines(found.text.rstrip("\n"), args.budget, str))  # the HUD alone may be more than a small budget
     return None
 
 
