@@ -36,7 +36,7 @@ def test_log_answers_with_the_record_and_its_facts(run: Run, tmp_path: Path) -> 
 @pytest.mark.parametrize(("words", "stdin", "code"), [
     (["log", "nowhere.md"], "", 3), (["log", "-", "--topic", "t"], "", 4), (["log", "-", "--topic", "../x"], "hi there", 4),
     (["log", "-"], b"\xff\xfe\x00", 2), (["log"], "", 2), (["facts", "--topic", "nothing"], "", 3),
-    (["global"], "", 3), (["topics", "nothing"], "", 4), (["facts", "--type", "rumour"], "", 2),
+    (["global"], "", 3), (["topics", "nothing"], "", 3), (["facts", "--type", "rumour"], "", 2),
     (["review", "fact_00", "3"], "", 3), (["show", "global"], "", 3)])
 def test_every_wrong_call_is_one_line_and_its_own_code(run: Run, words: list[str], stdin: str | bytes, code: int) -> None:
     done = run(*words, stdin=stdin)

@@ -128,3 +128,36 @@ def test_what_makes_no_sense_is_refused(filled: Memory, run: Any, tmp_path: Path
 def test_an_empty_home_gives_an_empty_export(run: Any, tmp_path: Path) -> None:
     assert run("export", str(tmp_path / "x.jsonl")).code == 0
     assert (tmp_path / "x.jsonl").read_text() == ""
+
+
+def test_json_lines_come_back_as_the_records_they_were(filled: Memory, run: Any, tmp_path: Path) -> None:
+    filled.episode("A day", summary="It rained.")
+    target, other = tmp_path / "all.jsonl", tmp_path / "other"
+    run("export", str(target))
+
+    done = run("import", str(target), "--home", str(other), "--json")
+
+    assert (done.code, done.json["findings"]) == (0, [])
+    with Memory(other) as again:
+        came = {item["id"]: item for item in again.list(limit=None)[0]}
+        for item in filled.list(limit=None)[0]:
+            if item["kind"] not in ("topic", "global"):  # built from the others by upkeep
+                assert item["id"] in came, item
+                before, after = filled.get(item["id"]), again.get(item["id"])
+                assert (after.text, after.title, after.tags) == (before.text, before.title, before.tags)
+        trusts = {again.get(item["id"]).origin["trust"] for item in came.values() if item["kind"] in ("note", "memo", "chunk")}
+        assert trusts == {"outside"}
+    again_told = run("import", str(target), "--home", str(other), "--json").json
+    assert not again_told["kept"]
+
+
+def test_json_lines_cannot_name_a_file_of_their_own_choice(run: Any, home: Path, tmp_path: Path) -> None:
+    lines = [{"id": "x", "kind": "page", "path": path, "record": {"text": "evil"}}
+             for path in ("memories/../../evil", "/etc/evil", "strata.toml", "../evil.md", "log/x.jsonl")]
+    (tmp_path / "bad.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    done = run("import", str(tmp_path / "bad.jsonl"), "--json")
+
+    assert len(done.json["findings"]) == 5
+    assert not [path for path in tmp_path.rglob("*evil*") if path.is_file()]
+    assert not (home / "strata.toml").exists() or "evil" not in (home / "strata.toml").read_text()

@@ -393,3 +393,29 @@ def test_the_skill_is_one_by_the_rules_of_agent_skills(request: pytest.FixtureRe
     assert fields["name"] == folder.name
     assert 50 < len(fields["description"]) <= 1024
     assert len(body.splitlines()) < 500
+
+
+@pytest.mark.parametrize("others", [0, 40])
+@pytest.mark.parametrize("prompt", ["which package manager do I prefer, pnpm or npm?", "what do you know about pnpm",
+                                    "install dependencies with npm please", "pnpm or npm"])
+def test_a_prompt_gets_what_is_known_about_its_rare_words(hook: Any, mem: Memory, prompt: str, others: int) -> None:
+    mem.memo("user_prefers_pnpm_over_npm", "User prefers pnpm over npm")
+    for number in range(others):
+        mem.note(f"Fix number {number}", f"The parser of module {number} was rewritten and the build fixed.")
+
+    said = hook("UserPromptSubmit", prompt=prompt)
+
+    assert "User prefers pnpm over npm" in said
+    assert "parser" not in said
+
+
+@pytest.mark.parametrize("prompt", [
+    "write a haiku about the sea", "refactor the login form and add tests for it", "fix the colour of the footer on the start page",
+    "how do I boil an egg", "continue", "thanks, that looks good", "run the tests again and tell me what fails"])
+def test_a_prompt_about_other_things_stays_alone(hook: Any, mem: Memory, prompt: str) -> None:
+    mem.memo("user_prefers_pnpm_over_npm", "User prefers pnpm over npm")
+    mem.note("Redis drops idle connections", "Set socket_keepalive to stop it.")
+    for number in range(20):
+        mem.note(f"Fix number {number}", f"The parser of module {number} was rewritten and the build fixed, add more later.")
+
+    assert hook("UserPromptSubmit", prompt=prompt) == ""

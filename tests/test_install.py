@@ -438,3 +438,21 @@ def test_any_settings_text_survives_installing_and_uninstalling(tmp_path_factory
     assert hooks == {"hooks": {}, **before}
     uninstall("claude-code", home)
     assert {(home / name).read_bytes() for name in (".claude.json", ".claude/settings.json")} == {text.encode()}
+
+
+def test_the_home_of_the_shell_is_handed_on(run: Any, tmp_path: Path) -> None:
+    pytest.importorskip("mcp")
+    run("install", "cursor", env={"STRATA_HOME": str(tmp_path / "mine")})
+
+    entry = json.loads((tmp_path / ".cursor" / "mcp.json").read_text())["mcpServers"]["strata"]
+    assert entry["args"][:2] == ["--home", str(tmp_path / "mine")]
+
+
+def test_a_server_that_could_not_start_is_not_installed(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['mcp'] = None\n")
+
+    told = run("install", "claude-code", env={"PYTHONPATH": str(tmp_path)})
+
+    assert (told.code, told.out, told.err.count("\n")) == (2, "", 1)
+    assert "pip install '.[mcp]'" in told.err
+    assert not (tmp_path / ".claude.json").exists()

@@ -563,3 +563,99 @@ async def main():
 
 anyio.run(main)
 '''
+
+
+@pytest.mark.parametrize("budget", [None, 30, 60, 100, 150, 300, 700, 2500])
+def test_the_whole_text_of_an_answer_keeps_to_its_budget(home: Path, mem: Memory, budget: int | None) -> None:
+    from strata.providers.tokens import load_tokenizer
+
+    for number in range(12):
+        mem.note(f"Kettle {number} of the kitchen on the third floor", f"The kettle number {number} whistles.\n\nLoudly.",
+                 tags=["kitchen", "kettles"])
+        mem.remember(f"Somebody said that the kettle {number} whistles in the night.", conversation_id=f"talk-{number}")
+        mem.memo(f"user_fills_kettle_{number}_in_the_morning", f"The kettle {number} whistles when it is filled.")
+    mem.log([{"role": "user", "content": f"Kettle {number} whistles, I think."} for number in range(30)], topic="kettles")
+    given = {} if budget is None else {"budget": budget}
+
+    async def story() -> list[Any]:
+        async with near(home) as ask:
+            return [await ask.call_tool("recall", {"query": "which kettle whistles", **given}),
+                    await ask.call_tool("brief", {"context": "kettles", **given})]
+
+    for answer, usual in zip(asyncio.run(story()), (1000, 2000), strict=True):
+        text, room = answer.content[0].text, budget or usual
+        cost = len(load_tokenizer().encode(text, add_special_tokens=False).ids)
+        assert cost <= room
+        if room >= 300:
+            assert not answer.is_error
+            assert cost >= 0.6 * room or usual == 2000
+        assert not answer.is_error or "larger budget" in text
+
+
+LONG = "x" * (5 << 20)
+
+
+@pytest.mark.parametrize("line", [
+    f'{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"note","arguments":{{"title":"{LONG}"}}}}}}',
+    f'{{"jsonrpc": "2.0", "method": "tools/call", "params": {{"name": "note", "id": 8, "text": "{LONG}"}}, "id": 7}}',
+    f'{{"params": {{"text": "{LONG}", "id": 8}}, "id": 7, "method": "tools/call", "jsonrpc": "2.0"}}',
+    '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":[]}',
+    '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"no',
+], ids=["id first", "id last", "id near the end", "wrong form", "half a line"])
+def test_a_message_that_cannot_be_read_is_answered_under_its_own_id(home: Path, line: str) -> None:
+    out, _ = start(home).communicate(line.encode() + b"\n" + say(9, "tools/list", {}), timeout=60)
+
+    answers = {answer["id"]: answer for answer in map(json.loads, out.splitlines())}
+    assert answers.keys() == {7, 9}
+    assert "error" in answers[7]
+
+
+def test_half_a_surrogate_pair_in_an_argument_hangs_nobody(home: Path) -> None:
+    line = say(7, "tools/call", {"name": "note", "arguments": {"title": "Half \ud800 a pair", "text": "whole \U0001f600"}})
+
+    out, _ = start(home).communicate(line, timeout=60)
+
+    answer = json.loads(out)
+    assert (answer["id"], answer["result"].get("isError", False)) == (7, False)
+    with Memory(home) as mem:
+        note = mem.get(answer["result"]["structuredContent"]["id"])
+    assert (note.title, note.record.text if hasattr(note.record, "text") else note.text) == ("Half � a pair", "whole 😀")
+
+
+@pytest.mark.parametrize("tail", ["\"}}", '"id\\":8}', '"}, "x": {"id": 8}}'])
+def test_an_argument_called_id_is_not_taken_for_the_messages_own(tail: str) -> None:
+    from strata.doors.stdio import _find_id
+
+    assert _find_id('{"jsonrpc": "2.0", "params": {"id": 8, "text": "', tail) is None
+
+
+def test_every_writer_says_what_it_wrote_and_where(home: Path) -> None:
+    async def story() -> dict[str, Any]:
+        async with near(home) as ask:
+            async def call(tool: str, **given: Any) -> Any:
+                return told(await ask.call_tool(tool, given))
+
+            note = (await call("note", title="Tea", text="Steep."))["id"]
+            return {"episode": await call("episode", title="A day"), "pin": await call("pin", id=note),
+                    "again": await call("pin", id=note, key="k"), "unpin": await call("pin", id=note, pinned=False),
+                    "forget": await call("forget", id=note), "twice": await call("forget", id=note),
+                    "restore": await call("restore", id=note), "restored": await call("restore", id=note)}
+
+    for what, kept in asyncio.run(story()).items():
+        assert kept["id"], what
+        assert kept["kind"] == ("episode" if what == "episode" else "note"), what
+        assert kept["path"].endswith(".md"), what
+        assert kept["path"].startswith("archive/") == (what in ("forget", "twice")), what
+        assert kept["path"].startswith("vault/") == (what in ("pin", "again")), what
+        if what in ("episode", "restore", "restored"):
+            assert (home / kept["path"]).is_file(), what
+
+
+def test_a_filter_that_nothing_passes_is_named_to_the_agent(home: Path, mem: Memory) -> None:
+    mem.note("Redis", "It drops idle connections.")
+
+    async def story() -> Any:
+        async with near(home) as ask:
+            return told(await ask.call_tool("recall", {"query": "redis", "tags": ["nosuch"]}))
+
+    assert "no record passes the filter (tags)" in asyncio.run(story())["text"]

@@ -173,3 +173,32 @@ def test_a_writer_killed_at_any_moment_loses_nothing_it_acknowledged(home: Path,
         assert [finding for finding in mem.check() if finding.code != "line"] == []  # a torn log line may be told
         mem.note("Life goes on", "It does.")
     assert len([path for path in home.rglob("*") if path.name.startswith(".strata-")]) <= 2  # hidden, and tidied by a purge
+
+
+def test_a_home_may_be_used_in_threads_that_come_and_go(tmp_path: Path) -> None:
+    """The YAML parser's allocator crashed the process once the thread that had loaded it was gone."""
+    story = """
+import sys, threading
+from strata.memory import Memory
+
+def use():
+    with Memory(sys.argv[1]) as mem:
+        for number in range(3):
+            mem.note(f"Kettle {number}", "It whistles.")
+        mem.sync()
+        for item in mem.list(kind="note")[0]:
+            mem.get(item["id"])
+
+for number in range(24):
+    threads = [threading.Thread(target=use) for _ in range(1 + number % 3)]
+    for thread in threads:
+        thread.start()
+    if number % 5 == 4:
+        use()
+    for thread in threads:
+        thread.join()
+print("done")
+"""
+    done = subprocess.run([sys.executable, "-c", story, str(tmp_path / "home")], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

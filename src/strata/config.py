@@ -132,6 +132,8 @@ def _text(path: Path, *, follow: bool = False) -> str | None:
             return file.read(MAX_BYTES).decode("utf-8")
     except FileNotFoundError:
         return None
+    except NotADirectoryError:
+        raise Invalid(f"{path.parent} is not a folder", "name a folder, or move the file away") from None
     except (OSError, UnicodeDecodeError) as error:
         raise Invalid(f"{path.name} cannot be read: {error}", "mend it or move it away") from None
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from strata import verbs
-from strata.model.recall import make_filter
+from strata.errors import Invalid
+from strata.model.recall import check_counts, check_text, make_filter
 
 if TYPE_CHECKING:
     from strata.derive.notices import FileNotices, Notice
@@ -28,34 +29,46 @@ class Reader:
     def recall(self, query: str, *, limit: int = 10, depth: str = "full", budget: int | None = None, **filters: Any) -> Recall:
         from strata.recall.answer import recall
 
-        return recall(self.home, query, make_filter(**filters), limit=limit, depth=depth, budget=budget,
-                      providers=self.providers)
+        check_text(query, "the question")
+        chosen = make_filter(**filters)
+        found = recall(self.home, query, chosen, limit=limit, depth=depth, budget=budget, providers=self.providers)
+        if found.hits or not chosen or verbs.finding.listing(self.home, chosen, limit=1)[1]:
+            return found
+        given = ", ".join(name for name, value in filters.items() if value)
+        return found.replace(notices=[*found.notices, f"no record passes the filter ({given})"])
 
     def get(self, id: str, depth: str = "full") -> Hit:
+        check_text(id, "an id")
         return verbs.finding.get(self.home, id, depth)
 
     def list(self, *, limit: int | None = 50, offset: int = 0, **filters: Any) -> tuple[list[dict[str, Any]], int]:
+        check_counts(limit=limit, offset=offset)
         return verbs.finding.listing(self.home, make_filter(**filters), limit=limit, offset=offset)
 
     def related(self, id: str, depth: int = 1) -> Sequence[Mapping[str, Any]]:
+        check_counts(depth=depth)
         return verbs.finding.related(self.home, id, depth)
 
     def tags(self) -> Sequence[Mapping[str, Any]]:
         return verbs.finding.tags(self.home)
 
     def tags_near(self, tag: str, limit: int = 10) -> Sequence[TagScore]:
+        check_counts(limit=limit)
         return verbs.edges.tags_near(self.home, tag, limit)
 
     def tags_for(self, text_or_id: str, limit: int = 8) -> Sequence[TagScore]:
+        check_counts(limit=limit)
         return verbs.edges.tags_for(self.home, text_or_id, limit)
 
     def edges(self, query: str | None = None, **filters: Any) -> tuple[Sequence[Mapping[str, Any]], int]:
+        check_counts(limit=filters.get("limit"), offset=filters.get("offset"))
         return verbs.edges.edges(self.home, query, **filters)
 
     def suggest_edges(self, note: str) -> Sequence[EdgeProposal]:
         return verbs.edges.suggest_edges(self.home, note)
 
     def graph(self, id: str | None = None, *, depth: int = 1, format: str = "mermaid", kind: Sequence[str] = ("note",)) -> str:
+        check_counts(depth=depth)
         return verbs.edges.graph(self.home, id, depth=depth, format=format, kind=kind)
 
     def stats(self) -> dict[str, Any]:
@@ -101,10 +114,13 @@ class Reader:
 
     def sql(self, query: str) -> dict[str, Any]:
         """One SELECT against the index, which holds seed 003's tables."""
+        if not isinstance(query, str):
+            raise Invalid(f"a query must be text, not {type(query).__name__}")
         return verbs.finding.sql(self.home, query)
 
     def reason(self, question: str = "", **more: Any) -> Reasoning:
         """Synthesis, comparison, pattern or gap (way=) over chunks (filters as in recall), with no model."""
+        check_counts(limit=more.get("limit"))
         return verbs.reasoning.reason(self.home, question, providers=self.providers, **more)
 
     def explore(self, question: str, *, ask: Callable[[str], Any] | None = None, **bounds: Any) -> Explored:

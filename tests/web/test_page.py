@@ -259,6 +259,17 @@ def test_nothing_is_wider_than_a_phone(visit):
         assert page.evaluate("document.documentElement.scrollWidth") <= 375, view
 
 
+def test_a_long_word_in_a_title_is_broken_on_a_small_phone(visit, server):
+    long = "Unbroken" * 30
+    note = server.note(long, long, tags=[long[:60]])
+    page = visit("/")
+    page.set_viewport_size({"width": 360, "height": 700})
+    page.goto("/".join(page.url.split("/", 3)[:3]) + f"/record/{note}")
+    page.wait_for_selector("main h1")
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
 def test_dark_and_light_both_have_readable_text(visit):
     page = visit("/")
     for scheme in ("light", "dark"):

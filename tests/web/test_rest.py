@@ -377,3 +377,15 @@ def test_every_verb_of_memory_is_here_or_its_absence_has_a_reason():
 
     assert offered - here == GAPS.keys()
     assert all(GAPS.values())
+
+
+@pytest.mark.parametrize("query", ["limit=99999999999999999999999", "offset=99999999999999999999999", "limit=-1", "offset=-1"])
+def test_a_number_beyond_all_is_refused(server, query):
+    assert server.get(f"/api/list?{query}").status == 422
+
+
+def test_a_browser_at_an_unknown_address_sees_a_page_and_a_program_json(server):
+    page = server.get("/nowhere", headers={"Accept": "text/html"})
+
+    assert (page.status, b"Nothing here" in page.body) == (404, True)
+    assert server.get("/nowhere").json["error"]["code"] == "not_found"

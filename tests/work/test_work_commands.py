@@ -75,7 +75,7 @@ def test_what_is_no_json_object_is_refused(run, stdin, code):
 def test_a_missing_file_is_named(run):
     ran = run("record", "nowhere.json")
 
-    assert (ran.code, "nowhere.json" in ran.err) == (2, True)
+    assert (ran.code, "nowhere.json" in ran.err) == (3, True)
 
 
 def test_a_form_asks_on_a_terminal(home):

@@ -37,9 +37,20 @@ def unlink(mem: Memory, given: dict[str, Any]) -> Any:
 
 def pin(mem: Memory, given: dict[str, Any]) -> Any:
     if not given.get("pinned", True):
-        return mem.unpin(given["id"])
+        return told(mem, mem.unpin(given["id"]))
     _vouch(mem, given["id"])
-    return mem.pin(given["id"])
+    return told(mem, mem.pin(given["id"]))
+
+
+def told(mem: Memory, id: str) -> dict[str, Any]:
+    """What a writer answers: which record, of which kind, and where it lies now, be it in the archive."""
+    from strata.index import read
+
+    row = read.find(mem.home.db, id)
+    if row is not None:
+        return {"id": row.id, "kind": row.kind, "path": row.unit}
+    away = read.archived(mem.home.db, id)
+    return {"id": id, "kind": away[-1][1] if away else "", "path": away[-1][3] if away else ""}
 
 
 def review(mem: Memory, given: dict[str, Any]) -> Any:
@@ -59,11 +70,11 @@ def _vouch(mem: Memory, id: str) -> None:
 def forget(mem: Memory, given: dict[str, Any]) -> Any:
     """Forgetting what is forgotten is done already."""
     try:
-        return mem.forget(given["id"])
+        return told(mem, mem.forget(given["id"]))
     except NotFound as error:
         if "is forgotten" not in error.message:
             raise
-        return given["id"]
+        return told(mem, given["id"])
 
 
 def restore(mem: Memory, given: dict[str, Any]) -> Any:
@@ -73,12 +84,16 @@ def restore(mem: Memory, given: dict[str, Any]) -> Any:
     except Invalid as error:
         if "is not forgotten" not in error.message:
             raise
-        return given["id"]
+        return told(mem, given["id"])
 
 
 def episode(mem: Memory, given: dict[str, Any]) -> Any:
-    mem.episode(given.pop("title"), **given)
-    return {"id": "episode", "kind": "episode"}
+    from strata.verbs.notes import episode as write_line
+
+    path = write_line(mem.home, given.pop("title"), **given)
+    latest = mem.home.db.execute("SELECT id FROM records WHERE unit = ? AND kind = 'episode' ORDER BY created DESC, n DESC "
+                                 "LIMIT 1", (path,)).fetchone()
+    return {"id": latest[0] if latest else path, "kind": "episode", "path": path}
 
 
 def named(*names: str) -> Callable[[Memory, dict[str, Any]], Any]:

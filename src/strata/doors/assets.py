@@ -23,7 +23,7 @@ class Assets:
         folder = folder or Path(__file__).parent / "page"
         found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*"))
                  if path.suffix in KINDS}
-        html = {name: (folder / f"{name}.html").read_bytes() for name in ("index", "signin", "locked")}
+        html = {name: (folder / f"{name}.html").read_bytes() for name in ("index", "signin", "locked", "missing")}
         digest = hashlib.sha256(b"\0".join([name.encode() + data for name, data in found.items()])).hexdigest()[:12]
         self.base = f"/assets/{digest}"
         self.files = {f"{self.base}/{name}": (data, KINDS[Path(name).suffix]) for name, data in found.items()}
@@ -31,13 +31,19 @@ class Assets:
         self.pages = ("/today", *(f"/{name}" for name in VIEWS), "/in")
         self.free = frozenset(["/in", *(f"{self.base}/{name}" for name in FREE)])
 
-    def is_page(self, path: str) -> bool:
-        return path == "/" or path in self.pages or path.startswith("/record/")
-
     @property
     def locked(self) -> bytes:
         """What a person sees who has not signed in."""
         return self._html["locked"]
+
+    @property
+    def missing(self) -> bytes:
+        """What a person sees at an address that is none."""
+        return self._html["missing"]
+
+    def is_for_people(self, path: str) -> bool:
+        """Whether a browser may be sent a page for it, be it one that says there is none."""
+        return not path.startswith(("/api", "/mcp", "/assets"))
 
     def page(self, path: str) -> bytes:
         return self._html["signin" if path == "/in" else "index"]

@@ -29,9 +29,12 @@ def fenced(text: str, origin: str) -> str:
     return fence(text, os.urandom(16).hex(), origin)
 
 
-def answer(gives: str, value: Any, source: str) -> tuple[dict[str, Any], str]:
-    """(structured content, text) for a tool's plain answer."""
-    shown = _SHAPES[gives](value, source)
+def answer(gives: str, value: Any, source: str, budget: int | None = None) -> tuple[dict[str, Any], str]:
+    """(structured content, text) for a tool's plain answer; with a budget, hits and texts keep to it, fence and all."""
+    if budget is not None and gives in ("hits", "text"):
+        shown = _hits(value, source, budget) if gives == "hits" else _text(value, source, budget)
+    else:
+        shown = _SHAPES[gives](value, source)
     text = shown.get("text")
     return shown, text if isinstance(text, str) else json.dumps(shown, ensure_ascii=False)
 
@@ -64,14 +67,22 @@ def _trusts(hits: Sequence[Mapping[str, Any]]) -> str:
     return "/".join(sorted({str((hit.get("origin") or {}).get("trust", "user")) for hit in hits}))
 
 
-def _hits(value: Mapping[str, Any], source: str) -> dict[str, Any]:
-    hits = value.get("hits", [])
-    if not hits:
-        text = "nothing is known about this"
+def _hits(value: Mapping[str, Any], source: str, budget: int | None = None) -> dict[str, Any]:
+    hits, tokens = value.get("hits", []), value.get("tokens", 0)
+
+    def dress(some: Sequence[Mapping[str, Any]]) -> str:
+        return fenced("\n\n".join(map(hit_lines, some)), f"{source}; {len(some)} records; trust {_trusts(some or hits)}")
+
+    if hits and budget is not None:
+        from strata.doors.budget import fit_hits
+        from strata.providers.tokens import count_tokens
+
+        hits = fit_hits(hits, budget, hit_lines, dress)
+        text = dress(hits)
+        tokens = count_tokens(text)
     else:
-        origin = f"{source}; {len(hits)} records; trust {_trusts(hits)}"
-        text = fenced("\n\n".join(map(hit_lines, hits)), origin)
-    shown = {"enough": bool(value.get("enough")), "tokens": value.get("tokens", 0),
+        text = dress(hits) if hits else "; ".join(["nothing is known about this", *value.get("notices", ())])
+    shown = {"enough": bool(value.get("enough")), "tokens": tokens,
              "hits": [{**_safe(hit), "trust": (hit.get("origin") or {}).get("trust", "user")} for hit in hits], "text": text}
     return {**shown, "index_lag": value["index_lag"]} if value.get("index_lag") else shown
 
@@ -122,7 +133,7 @@ def _cell(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else " ".join(str(value).split())
 
 
-def _text(value: Any, source: str) -> dict[str, Any]:
+def _text(value: Any, source: str, budget: int | None = None) -> dict[str, Any]:
     if isinstance(value, Mapping):
         inner = next((value[name] for name in ("text", "page") if isinstance(value.get(name), str)), None)
         said = inner if inner is not None else json.dumps(value, ensure_ascii=False, indent=1)
@@ -130,7 +141,13 @@ def _text(value: Any, source: str) -> dict[str, Any]:
         said = "\n".join(map(_line, value))
     else:
         said = str(value or "")
-    return {"text": fenced(said, source) if said.strip() else "nothing"}
+    if not said.strip():
+        return {"text": "nothing"}
+    if budget is None:
+        return {"text": fenced(said, source)}
+    from strata.doors.budget import fit_lines
+
+    return {"text": fit_lines(said, budget, lambda some: fenced(some, source))}
 
 
 def _facts(value: Any, source: str) -> dict[str, Any]:  # noqa: ARG001

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from strata.doors.tools import Tool
     from strata.memory import Memory
 
-BUDGET = 1_000
-FENCE_TOKENS, HEAD_TOKENS = 60, 25  # what stands round an answer, and over each hit in it
+BUDGETS = {"recall": 1_000, "brief": 2_000}  # tokens of the whole answer where the call names none
 SCHEME = "memory://"
 PAGES = {"core": "CORE.md", "global": "GLOBAL_MEMORY.md"}
 INSTRUCTIONS = (
@@ -95,25 +94,24 @@ def _listed(tool: Tool) -> types.Tool:
 async def _call(keeper: Keeper, tools: Sequence[Tool], name: str, arguments: dict[str, Any]) -> types.CallToolResult:
     try:
         tool = table.find(tools, name)
-        if tool.name == "recall":
-            arguments = _within_budget(arguments)
-        value = await keeper.ask(lambda mem: (table.call(mem, tool, arguments), mem.notices))
-        shown, text = answer(tool.gives, value[0], f"strata {tool.name}")
-        if value[1]:
-            shown = {**shown, "notices": value[1]}
+        (shown, text), notices = await keeper.ask(partial(_answer, tool=tool, given=arguments))
+        if notices:
+            shown = {**shown, "notices": notices}
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=shown)
     except Exception as error:  # a door: whatever happens, the stream stays whole
         return types.CallToolResult(content=[types.TextContent(type="text", text=_complaint(error))], is_error=True)
 
 
-def _within_budget(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The whole answer keeps to the budget, so that what stands round the recalled text is taken off it."""
-    budget, limit = arguments.get("budget", BUDGET), arguments.get("limit", 10)
-    if not isinstance(budget, int) or not isinstance(limit, int) or budget < 1:
-        return arguments  # the row says what is wrong with it
-    most = max(1, min(limit, budget // (4 * HEAD_TOKENS)))
-    return {**arguments, "limit": most if limit > most else limit,
-            "budget": max(budget // 2, budget - FENCE_TOKENS - HEAD_TOKENS * max(0, min(limit, most)))}
+def _answer(mem: Memory, *, tool: Tool, given: dict[str, Any]) -> tuple[tuple[dict[str, Any], str], list[str]]:
+    """What a tool answers, and what else is to be told. The whole text keeps to the budget; what it left out is no use."""
+    if tool.name not in BUDGETS:
+        return answer(tool.gives, table.call(mem, tool, given), f"strata {tool.name}"), mem.notices
+    budget = BUDGETS[tool.name] if given.get("budget") is None else given["budget"]
+    with mem.home.uncounted():
+        value = table.call(mem, tool, {**given, "budget": budget})
+    shown, text = answer(tool.gives, value, f"strata {tool.name}", budget)
+    mem.home.used(list(dict.fromkeys(hit["id"] for hit in shown.get("hits", ()))))
+    return (shown, text), mem.notices
 
 
 def _complaint(error: Exception) -> str:

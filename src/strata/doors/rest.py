@@ -67,10 +67,14 @@ def make_app(door: Door, mcp: Any = None) -> Starlette:
     found = [*_verb_routes(door), *_other_routes(door), *_page_routes(door)]
     if mcp is not None:
         found += mcp.routes
-    return Starlette(routes=found, lifespan=lifespan, exception_handlers={HTTPException: _refuse})  # type: ignore[dict-item]
+    refuse: Any = partial(_refuse, door)
+    return Starlette(routes=found, lifespan=lifespan, exception_handlers={HTTPException: refuse})
 
 
-async def _refuse(request: Request, error: HTTPException) -> Response:  # noqa: ARG001
+async def _refuse(door: Door, request: Request, error: HTTPException) -> Response:
+    asks_for_page = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+    if error.status_code == 404 and asks_for_page and door.assets.is_for_people(request.url.path):
+        return Response(door.assets.missing, 404, media_type="text/html")
     code = "not_found" if error.status_code == 404 else "usage"
     body = {"error": {"code": code, "message": str(error.detail), "hint": "see /api/openapi.json"}}
     return answer(body, error.status_code, dict(error.headers or {}))

@@ -67,7 +67,7 @@ def protect(app: Any, door: Any, hosts: frozenset[str]) -> Any:
     """The application behind the gate, and the gate behind sign-in."""
     behind = gate.Gate(app, door.token, hosts, free=[*door.assets.free, "/api/signin"])
     behind.origins = behind.origins | {f"https://{host}" for host in hosts}
-    return access.Access(behind, door.token, pages=door.assets.is_page, locked_page=door.assets.locked, cookie=door.cookie)
+    return access.Access(behind, door.token, pages=door.assets.is_for_people, locked_page=door.assets.locked, cookie=door.cookie)
 
 
 def _agents_app(keeper: Keeper, port: int) -> Any:

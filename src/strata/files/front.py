@@ -7,9 +7,12 @@ the seed's form by the one emitter here.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from strata.errors import Damaged, Invalid
@@ -54,10 +57,29 @@ def split(text: str) -> Front | None:
     return Front(yaml, text[closing.end() :], opening.end(), closing.start(), closing.end(), opening[1])
 
 
+def load_yaml() -> Any:
+    """The parser, loaded by the main thread or by one that never ends.
+
+    Its allocator belongs to the thread that loads it: once that one has ended, the next thread that parses crashes the process.
+    """
+    threading = sys.modules.get("threading")  # not loaded: there is only the main thread
+    if "yaml_rs" not in sys.modules and threading and threading.current_thread() is not threading.main_thread():
+        loaded, never = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            with contextlib.suppress(ImportError):  # whoever imports it below is told
+                import_module("yaml_rs")
+            loaded.set()
+            never.wait()
+
+        threading.Thread(target=hold, daemon=True, name="strata-yaml").start()
+        loaded.wait()
+    return import_module("yaml_rs")
+
+
 def parse(yaml: str, first_line: int = 2) -> dict[str, Any]:
     """The front matter's keys and values; times stay the strings they are."""
-    import yaml_rs
-
+    yaml_rs = load_yaml()
     deep = re.search(_TOO_DEEP, yaml) if len(yaml) >= 500 else None
     if deep:
         line = yaml.count("\n", 0, deep.start()) + first_line

@@ -6,12 +6,17 @@ Filters use the same words at every door.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from strata.errors import Invalid
 from strata.model.record import KINDS
 from strata.model.shape import NOTHING, Value
-from strata.model.times import parse_time, zulu
+from strata.model.times import parse_time, utc, zulu
+
+MOST = (1 << 31) - 1
+FILTERS = ("kind", "type", "tag", "tags", "topic", "project", "agent", "conversation", "session", "file", "since", "before",
+           "as_of", "failures", "successes", "min_confidence")
 
 
 class Filter(Value):
@@ -41,18 +46,24 @@ def make_filter(
     *, kind: Any = None, type: Any = None, tag: Any = None, tags: Any = None, topic: str | None = None,
     project: str | None = None, agent: str | None = None, conversation: str | None = None, session: str | None = None,
     file: str | None = None, since: Any = None, before: Any = None, as_of: Any = None, failures: bool = False,
-    successes: bool = False, min_confidence: float | None = None,
+    successes: bool = False, min_confidence: float | None = None, **other: Any,
 ) -> Filter:
     """A filter from a verb's keywords; one value or several, times in any of their forms."""
+    if other:
+        raise Invalid(f"there is no filter {next(iter(other))!r}", f"use {', '.join(FILTERS)}")
+    for name, value in (("topic", topic), ("project", project), ("agent", agent), ("conversation", conversation),
+                        ("session", session), ("file", file)):
+        if value is not None:
+            check_text(value, name)
     kinds = _several(kind, "kind")
     unknown = [name for name in kinds if name not in KINDS]
     if unknown:
         raise Invalid(f"unknown kind {unknown[0]!r}", f"use one of {', '.join(KINDS)}")
     if failures and successes:
         raise Invalid("failures and successes together leave nothing", "give one of them, or neither for both")
-    if min_confidence is not None and not 0 <= min_confidence <= 1:
-        raise Invalid(f"min_confidence must be from 0 to 1; got {min_confidence:g}")
-    times = {name: None if value is None else parse_time(value, name)
+    if min_confidence is not None and not (is_number(min_confidence) and 0 <= min_confidence <= 1):
+        raise Invalid(f"min_confidence must be from 0 to 1; got {min_confidence!r}")
+    times = {name: None if value is None else _moment(value, name)
              for name, value in (("since", since), ("before", before), ("as_of", as_of))}
     return Filter(kind=kinds, type=_several(type, "type"), tags=_several(tag, "tag") + _several(tags, "tags"), topic=topic,
                   project=project, agent=agent, conversation=conversation, session=session, file=file,
@@ -60,13 +71,40 @@ def make_filter(
                   since=times["since"], before=times["before"], as_of=times["as_of"])
 
 
+def _moment(value: Any, where: str) -> float:
+    """A time that some calendar has; a day begins with its midnight."""
+    found = parse_time(value.isoformat() if isinstance(value, date) else value, where)
+    utc(found)
+    return found
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def check_text(value: Any, where: str) -> None:
+    """Text that can be written down: half of a surrogate pair cannot."""
+    if not isinstance(value, str):
+        raise Invalid(f"{where} must be text, not {type(value).__name__}")
+    if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise Invalid(f"{where} is not valid Unicode: {value[:60]!a}", "leave out halves of surrogate pairs")
+
+
+def check_counts(**counts: Any) -> None:
+    """How many, how far, from which on: whole numbers that a page can have; None where there is no bound."""
+    for name, value in counts.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST):
+            raise Invalid(f"{name} must be a whole number from 0 to {MOST}; got {str(value)[:40]}")
+
+
 def _several(value: Any, where: str) -> tuple[str, ...]:
     if value is None:
         return ()
-    if isinstance(value, str):
-        return (value,)
-    if isinstance(value, list | tuple | set | frozenset) and all(isinstance(item, str) for item in value):
-        return tuple(value)
+    words = (value,) if isinstance(value, str) else value
+    if isinstance(words, list | tuple | set | frozenset) and all(isinstance(item, str) for item in words):
+        for word in words:
+            check_text(word, where)
+        return tuple(words)
     raise Invalid(f"{where} must be a word or a list of words; got {value!r}")
 
 

@@ -11,8 +11,11 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 
-from strata.errors import StrataError, Usage
+from strata.errors import CannotWrite, Invalid, StrataError, Usage
+
+UNWRITABLE = (ENOSPC, EDQUOT, EFBIG, EIO, EBADF)  # a home that cannot take a write says so itself; these are stdout's
 
 # verb → (module, what it does); the module's COMMANDS has the rest.
 VERBS: dict[str, tuple[str, str]] = {
@@ -87,6 +90,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in given
     try:
+        open_streams()
+        check_words(given)
         code = run(given)
         sys.stdout.flush()  # here, where a reader who has gone away is no failure
         return code
@@ -96,13 +101,47 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return 0
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            return bug(error, as_json)
+        drop_output()
+        return complain(CannotWrite(f"the answer cannot be written: {error.strerror}"), as_json)
     except Exception as error:
-        if os.environ.get("STRATA_DEBUG"):
-            raise
-        return complain(StrataError(f"this is a bug in Strata: {type(error).__name__}: {error}",
-                                    "run again with STRATA_DEBUG=1 for the details"), as_json)
+        return bug(error, as_json)
+
+
+def bug(error: Exception, as_json: bool) -> int:
+    """What nobody foresaw: told in one line, or as it is to who asks for it."""
+    if os.environ.get("STRATA_DEBUG"):
+        raise error
+    return complain(StrataError(f"this is a bug in Strata: {type(error).__name__}: {error}",
+                                "run again with STRATA_DEBUG=1 for the details"), as_json)
+
+
+def open_streams() -> None:
+    """No sign that a terminal lacks makes a command fail; a closed stdout does, before a file of ours takes its number."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (open as long as the process)
+    if sys.stdout is None:
+        raise CannotWrite("the answer cannot be written: stdout is closed")
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def drop_output() -> None:
+    """What cannot be written is not tried again when the process ends."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def check_words(given: Sequence[str]) -> None:
+    """A command's words are text; bytes that are none are kept by the system as halves of pairs."""
+    for word in given:
+        if not word.isascii() and any("\ud800" <= sign <= "\udfff" for sign in word):
+            raise Invalid(f"an argument is not UTF-8 text: {os.fsencode(word)!r}", "write it in UTF-8")
 
 
 def run(given: list[str]) -> int:
@@ -158,15 +197,18 @@ def suggest(verb: str) -> str:
 
 def complain(error: StrataError, as_json: bool) -> int:
     """One line on stderr, after what was said so far, and the error's own exit code."""
-    with contextlib.suppress(BrokenPipeError):
-        sys.stdout.flush()
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        drop_output()
+    told = f"strata: {' '.join(str(error).split())}"
     if as_json:
         import json
 
-        told = {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
-        print(json.dumps(told, ensure_ascii=False), file=sys.stderr)
-    else:
-        print(f"strata: {' '.join(str(error).split())}", file=sys.stderr)
+        told = json.dumps({"error": {"code": error.code, "message": error.message, "hint": error.hint}})
+    with contextlib.suppress(OSError):
+        print(told, file=sys.stderr, flush=True)
     return error.exit_code
 
 

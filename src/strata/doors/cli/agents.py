@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from strata.doors.importing import Import
 
 PORT = 7517
+EXTRA = "in Strata's folder run: pip install '.[mcp]'"
 
 
 def _mcp_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +28,7 @@ def _mcp(desk: Desk) -> None:
     try:
         from strata.doors import mcp
     except ModuleNotFoundError as error:
-        raise Usage(f"the MCP server needs the package {error.name}", "pip install 'strata-memory[mcp]'") from None
+        raise Usage(f"the MCP server needs the package {error.name}", EXTRA) from None
     if args.http:
         mcp.serve_http(args.home, args.tools, port=args.port, tell=desk.tell)
     else:
@@ -58,9 +59,15 @@ def _install_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _install(desk: Desk) -> None:
+    from importlib.util import find_spec
+
+    from strata import config
     from strata.doors import install
 
-    command = _own_command() + (["--home", str(Path(desk.args.home).expanduser().absolute())] if desk.args.home else [])
+    if missing := next((name for name in ("mcp", "uvicorn") if find_spec(name) is None), ""):
+        raise Usage(f"the MCP server needs the package {missing}; nothing was written", EXTRA)
+    home = config.home_path(desk.args.home)  # an agent does not share this shell's STRATA_HOME
+    command = _own_command() + (["--home", str(home)] if desk.args.home or home != config.data_folder() else [])
     edits = install.plan(desk.args.agent_name, _project_folder(desk), Path.home(), command)
     _carry_out(desk, edits, "installed", install.advice(desk.args.agent_name))
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from strata.errors import Usage
 
 if TYPE_CHECKING:
+    from strata.config import Config
     from strata.memory import Memory
     from strata.sync import Progress
 
@@ -57,6 +58,7 @@ class Desk:
         self.args = parser.parse_args(given)
         self.tty = sys.stdout.isatty()
         self._mem: Memory | None = None
+        self.settings: Config | None = None  # instead of the home's own, where those cannot be read
 
     def __enter__(self) -> Desk:
         return self
@@ -73,7 +75,7 @@ class Desk:
         if self._mem is None:
             from strata.memory import Memory
 
-            self._mem = Memory(self.args.home, door="cli")
+            self._mem = Memory(self.args.home, door="cli", config=self.settings)
         return self._mem
 
     def scope(self) -> dict[str, str]:
@@ -83,7 +85,7 @@ class Desk:
     def answer(self, value: Any, text: str | Callable[[], str]) -> None:
         """The command's result: the value as JSON, or the text for a person."""
         if self.args.json:
-            print(json.dumps(value, ensure_ascii=False, indent=2 if self.tty else None, default=str))
+            print(as_json(value, indent=2 if self.tty else None))
         else:
             self.say(text if isinstance(text, str) else text())
 
@@ -111,7 +113,7 @@ class Desk:
         """A list: JSON items, a dressed table on a terminal, tab-separated lines in a pipe."""
         count = len(rows) if total is None else total
         if self.args.json:
-            print(json.dumps({"items": list(rows), "total": count}, ensure_ascii=False, default=str))
+            print(as_json({"items": list(rows), "total": count}))
         elif not rows:
             self.tell("nothing")
         elif not self.tty:
@@ -127,13 +129,16 @@ class Desk:
 
         from strata.model.text import visible
 
+        plain = bool(os.environ.get("NO_COLOR"))
+        console = Console(color_system=None) if plain else Console()
         table = Table(box=None, header_style="bold", pad_edge=False)
         for name in columns:
             table.add_column(name, overflow="fold" if name in ("title", "message", "text") else "ellipsis",
-                             no_wrap=name in ("id", "kind", "type"))
-        for row in rows:
-            table.add_row(*(Text(visible(_cell(row.get(name)))) for name in columns))
-        console = Console()
+                             no_wrap=name in ("id", "kind", "type"), max_width=max(16, console.width // 4) if name == "id" else None)
+        short = shorten_ids([str(row.get("id") or "") for row in rows])
+        for row, id in zip(rows, short, strict=True):
+            cells = {**row, "id": id} if "id" in row else row
+            table.add_row(*(Text(visible(_cell(cells.get(name)))) for name in columns))
         console.print(table)
         if count > len(rows):
             console.print(f"[dim]{len(rows)} of {count}[/dim]")
@@ -158,6 +163,27 @@ class Desk:
         if given == "-" or not sys.stdin.isatty():
             return read_stdin()
         return from_editor() if edit else ""
+
+
+def as_json(value: Any, indent: int | None = None) -> str:
+    """JSON as stdout can take it: in another coding than UTF-8, signs are written as JSON's own escapes."""
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    return json.dumps(value, ensure_ascii=plain, indent=indent, default=str)
+
+
+def shorten_ids(ids: Sequence[str]) -> list[str]:
+    """Long random ids by a beginning that still means one record among these; names stay whole."""
+    import re
+
+    def short(id: str, signs: int) -> str:
+        found = re.match(rf"(?:[a-z]+[_-])?[0-9a-f-]{{{signs}}}", id) if re.search(r"[0-9a-f-]{16,}$", id) else None
+        return found[0] if found else id
+
+    for signs in (8, 12, 16, 24):
+        shown = [short(id, signs) for id in ids]
+        if len(set(shown)) == len(set(ids)):
+            return shown
+    return list(ids)
 
 
 def read_stdin() -> str:

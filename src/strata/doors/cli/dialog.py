@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from strata.doors.cli.desk import Command, Desk, read_stdin
-from strata.errors import Invalid, StrataError, Usage
+from strata.errors import Invalid, NotFound, StrataError, Usage
 from strata.model.dialog import FACT_TYPES, Fact
 from strata.model.shape import plain
 
@@ -73,6 +73,8 @@ def _topics(desk: Desk) -> None:
     from strata.verbs.topics import read_topic
 
     found = read_topic(mem.home, args.topic)
+    if found is None and not any(row["topic"] == args.topic for row in mem.topics()):
+        raise NotFound(f"no topic {args.topic!r}", "see: strata topics")
     if found is None:
         raise Invalid(f"the memory of {args.topic!r} is not built yet", f"strata topics {args.topic} --build")
     return desk.answer(plain(found), lambda: write_topic(found).rstrip())

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from strata.doors.cli.desk import Command, Desk, record_shape
 from strata.model.record import DEPTHS, KINDS
+
+UNMET = "no record passes the filter"
 
 
 def filter_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,26 +47,41 @@ def _recall_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _recall(desk: Desk) -> None:
     args = desk.args
-    found = desk.mem.recall(" ".join(args.question), limit=args.limit, depth=args.depth, budget=args.budget, **filters(args))
+    with desk.mem.home.uncounted():
+        found = desk.mem.recall(" ".join(args.question), limit=args.limit, depth=args.depth, budget=args.budget,
+                                **filters(args))
     answer = found.to_dict()
     if args.explain:
         for shown, hit in zip(answer["hits"], found.hits, strict=True):
             shown["parts"] = {name: round(value, 4) for name, value in hit.parts.items()}
-    desk.answer(answer, lambda: _shown(found, args.explain))
+    hits = answer["hits"]
+
+    def dress(some: Sequence[Mapping[str, Any]]) -> str:
+        return "\n\n".join(map(_block, some)) + ("" if found.enough else "\n\n(nothing of this is a good answer)")
+
+    if hits and args.budget is not None and not args.json:
+        from strata.doors.budget import fit_hits
+
+        hits = fit_hits([{**hit, "place": place} for place, hit in enumerate(hits, 1)], args.budget, _block, dress)
+    desk.mem.home.used(list(dict.fromkeys(hit["id"] for hit in hits)))
+    desk.answer(answer, lambda: dress([{**hit, "place": at} for at, hit in enumerate(hits, 1)]) if hits else _nothing(found, args))
     for notice in () if args.json else found.notices:
-        desk.tell(notice)
+        if not notice.startswith(UNMET):
+            desk.tell(notice)
 
 
-def _shown(found: Any, explain: bool) -> str:
-    blocks = []
-    for place, hit in enumerate(found.hits, 1):
-        head = f"{place}. {hit.title}\n   {hit.kind} {hit.id}  {'; '.join(hit.why)}"
-        parts = f"   {hit.score:.2f} = " + " + ".join(f"{name} {value:.2f}" for name, value in hit.parts.items()) if explain else ""
-        text = "\n".join(f"   {line}" for line in hit.text.splitlines())
-        blocks.append("\n".join(part for part in (head, parts, text) if part))
-    if not blocks:
-        return f"nothing known about {found.query!r}"
-    return "\n\n".join(blocks) + ("" if found.enough else "\n\n(nothing of this is a good answer)")
+def _block(hit: Mapping[str, Any]) -> str:
+    head = f"{hit['place']}. {hit['title']}\n   {hit['kind']} {hit['id']}  {'; '.join(hit['why'])}"
+    parts = " + ".join(f"{name} {value:.2f}" for name, value in hit.get("parts", {}).items())
+    text = "\n".join(f"   {line}" for line in hit["text"].splitlines())
+    return "\n".join(part for part in (head, f"   {hit['score']:.2f} = {parts}" if parts else "", text) if part)
+
+
+def _nothing(found: Any, args: argparse.Namespace) -> str:
+    """Why nothing was found: because nothing is known, or because nothing that is known passes the filters."""
+    unmet = next((notice for notice in found.notices if notice.startswith(UNMET)), "")
+    chosen = any(filters(args).values())
+    return unmet or f"nothing known about {found.query!r}" + (" among what passes the filter" if chosen else "")
 
 
 def _get_arguments(parser: argparse.ArgumentParser) -> None:

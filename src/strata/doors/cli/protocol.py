@@ -42,7 +42,12 @@ def _brief(desk: Desk) -> int | None:
     if trouble := _no_access(desk):
         return trouble
     found = desk.mem.brief(" ".join(args.context), budget=args.budget, project=args.project, session=args.session)
-    desk.answer(found.to_dict(), found.text.rstrip("\n"))
+    if args.json:
+        desk.answer(found.to_dict(), "")
+    else:
+        from strata.doors.budget import fit_lines
+
+        desk.say(fit_lines(found.text.rstrip("\n"), args.budget, str))  # the HUD alone may be more than a small budget
     return None
 
 
@@ -72,7 +77,8 @@ def _hud(desk: Desk) -> int | None:
         return trouble
     shown = desk.mem.hud(past=args.past, present=args.present, future=args.future, session=args.session)
     desk.answer({"hud": shown}, shown.rstrip("\n"))
-    return None
+    lost = any("were not kept" in notice for notice in desk.mem.home.notices)
+    return CannotWrite.exit_code if lost else None
 
 
 def _end_arguments(parser: argparse.ArgumentParser) -> None:

@@ -25,7 +25,7 @@ def _serve(desk: Desk) -> None:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
-        raise Usage(f"the server needs the package {error.name}", "pip install 'strata-memory[serve]'") from None
+        raise Usage(f"the server needs the package {error.name}", "in Strata's folder run: pip install '.[serve]'") from None
     if not 0 <= args.port <= 65_535:
         raise Usage(f"there is no port {args.port}")
     from strata.doors import gate, serving

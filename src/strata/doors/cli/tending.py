@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any
 
 from strata.doors.cli.desk import Command, Desk, read_stdin
-from strata.errors import Damaged
+from strata.errors import Damaged, Invalid
+from strata.model.finding import Finding
 
 
 def _no_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +49,25 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--secrets", action="store_true", help="also look for keys and passwords")
 
 
+def _settings(desk: Desk) -> list[Finding]:
+    """Settings that cannot be read are a finding like any other; the rest is checked as if there were none."""
+    from strata import config
+
+    home = config.home_path(desk.args.home)
+    try:
+        config.load(home)
+    except Invalid as error:
+        name = next((name for name in ("strata.toml", "_config.json") if name in error.message), None)
+        if name is None:
+            raise
+        line = re.search(r"line (\d+)", error.message)
+        desk.settings = config.Config()
+        return [Finding(name, int(line[1]) if line else None, "settings", error.message, error.hint)]
+    return []
+
+
 def _check(desk: Desk) -> int:
-    findings = desk.mem.check(secrets=desk.args.secrets)
+    findings = [*_settings(desk), *desk.mem.check(secrets=desk.args.secrets)]
     rows: list[dict[str, Any]] = [finding._asdict() for finding in findings]
     lines = [f"{f.path}{f':{f.line}' if f.line else ''}: {f.code}: {f.message}\n  {f.remedy}" for f in findings]
     desk.answer({"findings": rows}, "\n".join(lines) or "everything is in order")

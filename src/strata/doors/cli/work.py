@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from strata.doors.cli.desk import Command, Desk, read_stdin
-from strata.errors import Invalid, Usage
+from strata.errors import Invalid, NotFound, Usage
 from strata.model.work import FAILURES, TASK_TYPES
 
 # Options of `record` and the fields they fill.
@@ -61,6 +61,8 @@ def read_work(source: str | None) -> dict[str, Any]:
     else:
         try:
             told = Path(str(source)).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise NotFound(f"no file {source!r}") from None
         except (OSError, UnicodeDecodeError) as error:
             raise Usage(f"{source} cannot be read: {error}") from None
     try:

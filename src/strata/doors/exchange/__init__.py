@@ -48,6 +48,7 @@ FORMATS: dict[str, Format] = {
     "local-memory": Format("local-memory home", "homes", "local-memory"),
     "cognitive-memory": Format("cognitive-memory home", "homes", "cognitive-memory"),
     "strata": Format("Strata home", "homes"),
+    "strata-lines": Format("Strata export of JSON lines", "strata_lines"),
     "claude-code": Format("Claude Code transcript", "claude_code"),
     "codex": Format("Codex transcript", "codex"),
     "mcp-memory": Format("MCP memory server file", "mcp_memory"),

@@ -17,7 +17,7 @@ from strata.errors import Invalid
 SOURCE = "home"
 _ROOTS = ("", "brain/memory/", "memory/", "data/")
 _MAX_RECORD = 10 << 20
-_WRITTEN = {
+WRITTEN = {
     "rlm-mem": (r"chunks/\d{4}-\d\d/chunk-[\w-]+\.json", r"archive/chunk-[\w-]+\.json", r"allmemories/[^/]+\.md"),
     "local-memory": (r"topics/[^/]+/[^/]+/(?:raw\.md|meta\.json|summary\.json)", r"topics/[^/]+/curation\.jsonl"),
     "cognitive-memory": (r"graph/[a-z-]+/[^/]+\.md", r"vault/(?:[^/]+/)?[^/]+\.md", r"episodes/\d{4}-\d\d-\d\d\.md"),
@@ -41,7 +41,7 @@ _WITNESSES = {
     ),
     "strata": (r"strata\.toml", r"work/\d{4}-\d\d/mem_[\w-]+\.json"),
 }
-_PATTERNS = {name: re.compile("|".join(patterns)) for name, patterns in _WRITTEN.items()}
+_PATTERNS = {name: re.compile("|".join(patterns)) for name, patterns in WRITTEN.items()}
 _SIGNS = {name: re.compile("|".join(patterns)) for name, patterns in _WITNESSES.items()}
 
 

@@ -40,7 +40,9 @@ def parse_page(text: str) -> Page:
     front, body = text[4 : 4 + end.start()], text[4 + end.end() :]
     if not front.strip():
         return Page(front={}, body=body)
-    import yaml_rs
+    from strata.files.front import load_yaml
+
+    yaml_rs = load_yaml()
 
     try:
         value = yaml_rs.loads(front)
