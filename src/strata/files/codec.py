@@ -13,12 +13,15 @@ from strata.errors import Damaged, Invalid, NotFound
 from strata.files import jsonform, markdown
 from strata.files.paths import first_name, kind_of, may_be_entry
 from strata.files.tree import MAX_BYTES, Token, Tree
+from strata.model.text import check_whole
 from strata.model.times import zulu
 
 _JSON = {"chunk": ("chunk", "Chunk"), "work": ("work", "Work"), "agent": ("work", "Agent"), "chapter": ("work", "Chapter"),
          "wisdom": ("work", "Wisdom"), "topic": ("dialog", "Topic"), "global": ("dialog", "GlobalMemory")}
 _MARKDOWN: dict[str, Callable[[str, bytes, float], Any]] = {
     "note": markdown.read_note, "edge": markdown.read_edge, "memo": markdown.read_memo}
+
+_NUL = b"\\u0000"
 
 
 def shape_of(kind: str) -> Any:
@@ -117,12 +120,18 @@ def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token
 
 def encode(record: Any) -> bytes:
     """A new record's file; what could not be read back is refused."""
-    return _readable(_encode, record)
+    made = _readable(_encode, record)
+    if _NUL in made:  # escaped it would be read back, and break the next file it is copied to
+        check_whole(record.to_dict())
+    return made
 
 
 def amend(data: bytes, old: Any, new: Any, path: str = "") -> bytes:
     """The record's file rewritten for a new value, with everything else in it kept; what could not be read is refused."""
-    return _readable(_amend, data, old, new, path)
+    made = _readable(_amend, data, old, new, path)
+    if _NUL in made and _NUL not in data:
+        check_whole(new.to_dict())
+    return made
 
 
 def _readable(make: Callable[..., bytes], *given: Any) -> bytes:
@@ -132,8 +141,8 @@ def _readable(make: Callable[..., bytes], *given: Any) -> bytes:
         if not made.startswith(b"\x1f\x8b"):
             markdown.text_of(made)
     except UnicodeEncodeError as error:
-        half = ord(error.object[error.start])
-        raise Invalid(f"the text holds half a sign (\\u{half:04x})", "give whole Unicode text") from None
+        check_whole(error.object)
+        raise
     except ValueError as error:  # JSON knows no NaN
         raise Invalid(f"the record cannot be written: {error}") from None
     except Damaged as error:

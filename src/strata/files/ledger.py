@@ -14,12 +14,14 @@ from strata.errors import Damaged, Invalid, NotFound
 from strata.files import markdown, paths
 from strata.files.tree import Tree
 from strata.model.record import Origin, Usage
+from strata.model.text import check_whole
 from strata.model.times import day, parse_time, utc, zulu
 
 USAGE_BYTES = 8 * 1024 * 1024
 
 
 def _line(value: Mapping[str, Any]) -> bytes:
+    check_whole(value)
     return (json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n").encode()
 
 
@@ -109,6 +111,7 @@ def _add(totals: dict[str, Usage], key: str, count: int, last: float | None) -> 
 def append_episode(tree: Tree, now: float, heading: str, *, kind: str, tags: Sequence[str] = (), memory: str | None = None,
                    summary: str = "") -> str:
     """Write one block of today's diary; the day's first block brings the heading."""
+    check_whole([heading, kind, list(tags), memory, summary])  # one such sign would hide the whole day
     date = day(now)
     path = paths.episode_file(date)
     block = markdown.write_episode(utc(now).strftime("%H:%M"), heading, kind=kind, tags=tuple(tags), memory=memory,

@@ -145,6 +145,7 @@ def _link_works(home: Home, made: Link) -> Link:
 
 def write_line(home: Home, op: str, made: Link) -> None:
     """One line in links.jsonl, and the index told."""
+    home.settle()
     line = {"op": op, "from": made.source, "type": made.type, "to": made.target, "strength": made.strength,
             "context": made.context, "created": zulu(home.clock()), "origin": home.origin().to_dict()}
     ledger.append_line(home.tree, paths.LINKS, {key: value for key, value in line.items() if value is not None}, synced=True)

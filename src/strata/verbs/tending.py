@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 from strata import config as configuration
 from strata import verbs
-from strata.errors import Conflict, Damaged, Invalid
+from strata.errors import Damaged, Invalid
 from strata.files import jsonform, ledger, paths
 from strata.files.jsonform import amend_object, write_object
 from strata.files.tree import fingerprint
@@ -26,19 +25,6 @@ from strata.model.record import Usage
 from strata.model.times import day, zulu
 from strata.verbs.finding import bytes_of, each
 
-GITIGNORE = """_state.json
-_index.json
-_embeddings.json
-_config.json
-.lock
-log/
-index/*.json
-*.tmp
-"""
-GITATTRIBUTES = """*.jsonl merge=union
-index/audit.log merge=union
-episodes/*.md merge=union
-"""
 DEFAULTS = {"embedding_provider": "ollama", "openai_api_key": None, "ollama_model": "nomic-embed-text",
             "openai_model": "text-embedding-3-small"}
 GIT_SECONDS = 60
@@ -51,17 +37,8 @@ _GIT = ("git", "-c", "core.fsync=all", "-c", "core.hooksPath=/dev/null", "-c", "
 
 def init(home: Home) -> list[str]:
     """Make the home's own files; returns those that were not there."""
-    home_id = str(uuid.UUID(home.new_id()))
-    settings = (f'# Settings that belong to this home; see FORMAT.md.\nhome_id = "{home_id}"\n'
-                'projects = []\ngit_commit = "off"\n')
-    made = []
-    for path, text in (("strata.toml", settings), (".gitignore", GITIGNORE), (".gitattributes", GITATTRIBUTES)):
-        if home.tree.look(path) is None:
-            with suppress(Conflict):  # another process was first
-                home.tree.write(path, text.encode())
-                made.append(path)
-    if "strata.toml" in made:
-        home.config = home.config.replace(home_id=home_id)
+    home_id, made = configuration.settle(home.tree, home.new_id)
+    home.config = home.config.replace(home_id=home_id)
     return made
 
 
@@ -72,6 +49,7 @@ def change_settings(home: Home, changes: Mapping[str, Any]) -> None:
     provider = changes.get("embedding_provider")
     if provider is not None and provider not in configuration.PROVIDERS:
         raise Invalid(f"embedding provider {provider!r} is unknown", f"use one of {', '.join(configuration.PROVIDERS)}")
+    home.settle()  # what keeps the key out of git is there before the key is
     new = {key: None if value == "null" else value for key, value in changes.items()}
     data = bytes_of(home, "_config.json")
     if data is None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from strata import verbs
 from strata.errors import Conflict, Invalid, NotFound
+from strata.files import paths
 from strata.home import Home
 from strata.index import read
 from strata.model.ids import check_agent_id, check_prefixed
@@ -21,7 +22,7 @@ from strata.model.times import parse_time
 from strata.model.work import Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
 from strata.verbs.editing import lay
 from strata.verbs.finding import locate
-from strata.verbs.notes import derived_id
+from strata.verbs.notes import derived_id, under_key
 
 LAYERS: dict[str, type[Shape]] = {"intent": Intent, "perception": Perception, "reasoning": Reasoning, "outcome": Outcome}
 FLAT = {field: layer for layer, shape in LAYERS.items() for field in shape._fields if field != "extra"}
@@ -48,10 +49,16 @@ def record(home: Home, work: Mapping[str, Any] | None = None, *, agent: str | No
         **given, "id": check_prefixed(id, "mem") if id else f"mem_{derived_id(home, 'record', key)}",
         "agent_id": check_agent_id(origin.agent), "project_id": origin.project, "session_id": origin.session,
         "created_at": int(home.clock() if when is None else parse_time(when, "created")), "origin": origin})
-    if (key or id) and (row := read.find(home.db, made.id)):
-        return _same(home, row.id, made)
-    made = made.replace(links=check_links(home, made.id, made.links))
-    home.create(made, verb="record", origin=origin)
+    with home.tree.lock():  # of several calls with one key the first keeps it, the others find it
+        made, row = under_key(home, made, "record", key, "mem_") if key is not None and not id else (made, None)
+        if (key is not None or id) and row is None:
+            if home.tree.look(paths.place(made)):  # kept by somebody whose index did not take it
+                home.refresh([paths.place(made)])
+            row = read.find(home.db, made.id)
+        if row:
+            return _same(home, row.id, made)
+        made = made.replace(links=check_links(home, made.id, made.links))
+        home.create(made, verb="record", origin=origin)
     return made
 
 
