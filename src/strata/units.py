@@ -60,7 +60,7 @@ def make_unit(name: str, records: Sequence[Any], files: Mapping[str, tuple[Token
 
 
 def _mentions(records: Sequence[Any]) -> Sequence[Mention]:
-    if not any(record.kind == "entry" and record.facts for record in records):
+    if not any(record.kind == "entry" and record.summary and record.summary.facts for record in records):
         return ()
     from strata.model.facts_table import mentions_of
 
@@ -75,6 +75,8 @@ def stamps(files: Mapping[str, tuple[Token, bytes]]) -> dict[str, write.Stamp]:
 def _oddities(name: str, records: Sequence[Any]) -> Iterator[Finding]:
     """What is legal but wants a look."""
     for record in records:
+        if record.kind == "entry":
+            yield from record.flaws or ()
         if record.kind == "note" and name.startswith("graph/"):
             place = paths.note_folder(record)
             if name.rsplit("/", 1)[0] != place:

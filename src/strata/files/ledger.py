@@ -10,12 +10,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from strata.errors import Damaged, Invalid, NotFound
+from strata.errors import Damaged, NotFound
 from strata.files import markdown, paths
 from strata.files.tree import Tree
 from strata.model.record import Origin, Usage
 from strata.model.text import check_whole
-from strata.model.times import day, parse_time, utc, zulu
+from strata.model.times import day, time_or_none, utc, zulu
 
 USAGE_BYTES = 8 * 1024 * 1024
 
@@ -88,18 +88,10 @@ def fold_usage(lines: Iterator[tuple[int, dict[str, Any] | None]], totals: dict[
         if isinstance(line.get("base"), dict):
             for key, value in line["base"].items():
                 if isinstance(value, list) and len(value) == 2 and isinstance(value[0], int):
-                    _add(totals, key, value[0], _when(value[1]))
+                    _add(totals, key, value[0], time_or_none(value[1]))
         elif isinstance(line.get("ids"), list):
             for key in line["ids"]:
-                _add(totals, str(key), 1, _when(line.get("t")))
-
-
-def _when(value: Any) -> float | None:
-    """A ledger's time; one that cannot be read still counts as a use."""
-    try:
-        return None if value is None else parse_time(value)
-    except Invalid:
-        return None
+                _add(totals, str(key), 1, time_or_none(line.get("t")))
 
 
 def _add(totals: dict[str, Usage], key: str, count: int, last: float | None) -> None:

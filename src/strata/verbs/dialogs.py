@@ -240,6 +240,17 @@ def review(home: Home, fact: str, score: Any = _ASIS, correct: Mapping[str, Any]
     return fact_record(home, read.find(home.db, now) or row._replace(id=now))
 
 
+def reinstate(home: Home, row: Row) -> Fact:
+    """Take back that a fact was forgotten: it has the score it had before."""
+    if fact_record(home, row).user_fact_score != 0:
+        raise Invalid(f"{row.id} is not forgotten")
+    lines = [line for _, line in ledger.read_log(home.tree, f"{paths.topic_folder(str(row.topic))}/curation.jsonl")]
+    scores = [line.get("score") for line in lines if line and line.get("fact_id") == row.id]
+    while scores and scores[-1] == 0:
+        scores.pop()
+    return review(home, row.id, score=scores[-1] if scores else None)
+
+
 def _corrected(fact: Fact, changes: Mapping[str, Any]) -> Fact:
     unknown = [key for key in changes if key not in CORRECTABLE]
     if unknown:

@@ -133,6 +133,9 @@ def files_of(home: Home, unit: str) -> list[str]:
 
 def restore(home: Home, record: str) -> Any:
     """Bring a forgotten record back to where it was."""
+    row = read.find(home.db, record)
+    if row and row.kind == "fact":
+        return verbs.dialogs.reinstate(home, row)
     found = read.archived(home.db, record)
     if not found:
         home.sweep()

@@ -15,6 +15,7 @@ from strata.model.ids import check_id
 from strata.model.recall import Filter, Hit
 from strata.model.record import DEPTHS
 from strata.model.shape import plain
+from strata.model.text import fold
 
 MAX_DEPTH = 50
 LEADS = {"caused_by": "causes", "blocked_by": "causes", "led_to": "effects", "blocks": "effects"}
@@ -32,8 +33,17 @@ class Named(NamedTuple):
 def locate(home: Home, handle: str, *, follow: bool = True) -> Row:
     """The one record a handle means: an id, a unique beginning of one, a title, an alias, a memo's name.
 
-    A note that was merged into another is found there, unless `follow` is False.
+    A note that was merged into another is found there, unless `follow` is False: then only a record's own id, title, name
+    or path will do, for what is about to be removed must be just what was named.
     """
+    row = _locate(home, handle, follow)
+    if not follow and not (row.id.startswith(handle) or row.unit == handle or fold(row.title) == fold(handle)):
+        raise NotFound(f"no record {handle[:80]!r}; it is another name of {row.id} ({row.title[:40]})",
+                       f"if you mean that one, say: {row.id}")
+    return row
+
+
+def _locate(home: Home, handle: str, follow: bool) -> Row:
     if not isinstance(handle, str) or not handle.strip():
         raise Invalid("an id is missing")
     rows = read.resolve(home.db, handle)

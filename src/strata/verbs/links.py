@@ -89,6 +89,8 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
         edge: Edge = home.load(known[4]).record
     else:
         now = offset(home.clock())
+        if key is not None:
+            home.settle()
         edge = Edge(id=derived_id(home, "link", key), type=made.type, from_id=a.id, from_title=a.title, to_id=b.id,
                     to_title=b.title, strength=0.8 if made.strength is None else made.strength, created_at=now,
                     updated_at=now, origin=home.origin(), text=text or made.context or "")
@@ -96,7 +98,7 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
             home.create(edge, verb="link")
             mirror(home, edge)
         return edge.link()
-    mirror(home, edge)
+    mend(home, (edge.from_id, edge.to_id))
     return edge.link()
 
 

@@ -17,6 +17,7 @@ from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read, vectors
 from strata.index.facts import only_in
+from strata.model.text import fold
 from strata.verbs.chapters import without_work
 from strata.verbs.editing import BUILT, files_of
 from strata.verbs.exports import write_exports
@@ -31,8 +32,7 @@ BEYOND = ("git history", "exports and backups made earlier", "copies on other ma
 
 def purge(home: Home, handle: str) -> dict[str, Any]:
     """Remove a record, its archive copy, links, usage, curation and diary lines; then shrink the index."""
-    home.sweep()
-    files, record, kind, mention = _target(home, handle)
+    files, record, kind, mention = _target(home, meant(home, handle)[0])
     merged, titles = read.merged_into(home.db, record), _titles(home, record)
     removed, told = [], _facts_only_in(home, files) if kind == "entry" else set[str]()
     with home.tree.lock():
@@ -88,6 +88,25 @@ def _shrink(home: Home, record: str) -> None:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except (sqlite3.Error, Busy, CannotWrite) as error:
         home.notices.append(f"the files are purged, but the index could not be shrunk ({error}); try: strata reindex")
+
+
+def meant(home: Home, handle: str) -> tuple[str, str]:
+    """(id, title) of the record that a purge of this handle would remove: one that is there, else a forgotten one."""
+    home.sweep()
+    try:
+        row = locate(home, handle, follow=False)
+        return row.id, row.title
+    except NotFound:
+        old = {id: title for id, _, title, _ in read.archived(home.db)
+               if id == handle or (len(handle) >= 6 and id.startswith(handle)) or fold(title) == fold(handle)}
+        if handle in old:
+            return handle, old[handle]
+        if len(old) > 1:
+            some = ", ".join(f"{id} ({title[:40]})" for id, title in sorted(old.items())[:5])
+            raise Invalid(f"{handle!r} could be {len(old)} forgotten records: {some}", "give the id") from None
+        if not old:
+            raise
+        return next(iter(old.items()))
 
 
 def _target(home: Home, handle: str) -> tuple[list[str], str, str, str]:
