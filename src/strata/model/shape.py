@@ -123,6 +123,14 @@ def read_strings(value: Any, where: str) -> tuple[str, ...]:
     return tuple(items)
 
 
+def read_tags(value: Any) -> tuple[str, ...]:
+    """The tags of a record that is written now; one without a sign in it tags nothing."""
+    found = read_strings(value, "tags")
+    if not all(tag.strip() for tag in found):
+        raise Invalid("a tag must not be empty", "leave it out")
+    return found
+
+
 def strings(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     """A list of strings."""
 

@@ -34,7 +34,7 @@ from strata.model.dialog import (
 from strata.model.facts_table import CORRECTABLE, Curation
 from strata.model.facts_table import correct as correct_fact
 from strata.model.ids import derived_uuid, entry_id, slug
-from strata.model.shape import read_strings
+from strata.model.shape import read_tags
 from strata.model.text import check_whole, searchable
 from strata.model.times import parse_time, zulu
 from strata.providers.chat import Ask
@@ -63,7 +63,7 @@ def log(
     name = _topic_name(home, topic) if topic is not None else _find_topic(home, turns, conversation_id)
     meta = EntryMeta(
         entry_id=entry_id(when, home.new_id()), entry_ts=zulu(when), topic=name, source=source, title=title,
-        conversation_id=conversation_id, roles=roles or None, tags=read_strings(tags, "tags") or None,  # type: ignore[arg-type]
+        conversation_id=conversation_id, roles=roles or None, tags=read_tags(tags) or None,  # type: ignore[arg-type]
         origin=home.origin(agent=agent, project=project, session=session))
     check_whole(meta.to_dict())
     entry = Entry(meta=meta, raw=raw, turns=turns)

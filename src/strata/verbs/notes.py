@@ -16,7 +16,7 @@ from strata.index import read
 from strata.index.read import Row
 from strata.model.ids import derived_uuid, slug
 from strata.model.note import Episode, Note, Page
-from strata.model.shape import read_strings
+from strata.model.shape import read_strings, read_tags
 from strata.model.text import first_sentence
 from strata.model.times import day, offset, parse_time
 
@@ -35,7 +35,7 @@ def note(
     when = offset(home.clock() if created is None else parse_time(created, "created"))
     made = Note(
         id=derived_id(home, "note", key), type=type, title=title, text=check_text(text, "text").strip("\n"),
-        tags=read_strings(tags, "tags"), importance=importance, confidence=confidence, created_at=when, updated_at=when,
+        tags=read_tags(tags), importance=importance, confidence=confidence, created_at=when, updated_at=when,
         origin=home.origin(agent=agent, project=project, session=session),
         steps=_lines(steps, "steps"), preconditions=_lines(preconditions, "preconditions"),
         postconditions=_lines(postconditions, "postconditions"), aliases=_lines(aliases, "aliases"))
@@ -91,7 +91,7 @@ def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str
     """Append a block to today's file and let the index know."""
     if not heading.strip():
         raise Invalid("an episode needs a title")
-    words = [" ".join(tag.split()) for tag in read_strings(tags, "tags")]
+    words = [" ".join(tag.split()) for tag in read_tags(tags)]
     home.settle()
     path = ledger.append_episode(home.tree, home.clock(), heading, kind=" ".join(type.split()) or "diary", tags=words,
                                  summary=summary or heading)
