@@ -108,6 +108,7 @@ def test_a_broken_settings_file_is_named(run: Run, tea: str, home: Path, path: s
 
 @pytest.mark.parametrize("path", ["_config.json", "strata.toml"])
 def test_nobody_waits_for_a_settings_file_that_is_a_pipe_or_follows_a_link(run: Run, tea: str, home: Path, path: str) -> None:
+    (home / path).unlink(missing_ok=True)
     os.mkfifo(home / path)
     clear(run("get", tea), 4)
     (home / path).unlink()
@@ -140,7 +141,7 @@ def test_the_folder_one_stands_in_may_be_gone(run: Run, tea: str, tmp_path: Path
 
 AS_NOBODY = """
 import importlib, os, pkgutil, sys
-import strata, tomllib, yaml_rs, encodings.idna
+import strata, tomllib, uuid, yaml_rs, encodings.idna
 for found in pkgutil.walk_packages(strata.__path__, "strata."):  # afterwards this Python may be out of reach
     if found.name.split(".")[1] not in ("__main__", "doors", "providers") or found.name.startswith("strata.doors.cli"):
         importlib.import_module(found.name)

@@ -410,3 +410,14 @@ def test_the_audit_log_only_grows(mem: Memory, home: Path) -> None:
     verbs = [json.loads(line)["verb"] for line in after.splitlines()]
     assert verbs.count("logged") == 2
     assert "reviewed" in verbs
+
+
+@pytest.mark.clause("dialog-47")
+def test_what_a_person_scored_finds_room_before_anything_else_in_its_tier() -> None:
+    many = [fact(f"Ann is {kind}{number}", kind, confidence=0.75) for kind in ("identity", "commitment", "constraint", "preference")
+            for number in range(30)]
+    page = build_global([topic("t", *many, fact("Ann is kind", "trait", user_fact_score=5))])
+
+    secondary = [item["object"] for item in page.do_not_forget if item["tier"] == "secondary"]
+    assert "kind" in secondary
+    assert secondary[0].startswith("identity")

@@ -225,7 +225,7 @@ def test_what_only_a_person_may_set_is_dropped(mem: Memory) -> None:
     entry = mem.log(DIALOG, topic="friends", ask=lambda _: json.dumps({"summary": "x", "facts": [forged]}))
 
     fact, = entry.facts
-    assert (fact.user_fact_score, fact.entry_id, fact.id, fact.superseded_by) == (None, entry.id, None, None)
+    assert (fact.user_fact_score, fact.entry_id, fact.id, fact.superseded_by) == (None, entry.id, fact.id_in("friends"), None)
 
 
 def test_what_an_assistant_said_is_not_the_users_word(mem: Memory) -> None:

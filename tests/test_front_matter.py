@@ -205,7 +205,8 @@ def test_changing_a_key_leaves_every_other_byte_alone(made: tuple[list[tuple[str
 
     changed = front.amend(whole, {key: "other"})
 
-    assert changed == whole.replace(lines, front.emit_key(key, "other").replace("\n", newline), 1)
+    comment = " # with a comment" if " # with a comment" in lines else ""  # beside the value: it stays as well
+    assert changed == whole.replace(lines, front.emit_key(key, "other").replace("\n", comment + newline), 1)
 
 
 @given(files(), st.data())
@@ -254,3 +255,15 @@ def test_a_comment_behind_the_last_key_stays_behind_it() -> None:
     before = "---\ntitle: x\nimportance: 0.5\n# keep me\n---\ntext\n"
 
     assert front.amend(before, {"importance": 0.9}) == "---\ntitle: x\nimportance: 0.9\n# keep me\n---\ntext\n"
+
+
+@pytest.mark.parametrize(("line", "kept"), [
+    ("tags: [one, two]  # why", "tags: [new]  # why"),
+    ("tags:  # why\n  - one", "tags: [new]  # why"),
+    ("tags: ['#one', two] # a # b", "tags: [new] # a # b"),
+    ("tags: ['one # two']", "tags: [new]"),
+])
+def test_a_comment_beside_a_value_stays_when_the_value_changes(line: str, kept: str) -> None:
+    text = f"---\ntitle: x # its name\n{line}\ntype: general\n---\n\nBody\n"
+
+    assert front.amend(text, {"tags": ["new"]}) == f"---\ntitle: x # its name\n{kept}\ntype: general\n---\n\nBody\n"

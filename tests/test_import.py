@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -240,3 +241,18 @@ def test_hundreds_of_notes_and_links_come_in_step_by_step(mem: Memory, tmp_path:
     assert done.kept["note"] == 300
     assert done.kept["link"] == 300
     assert steps[-1] == 600
+
+
+def test_a_rum_database_brings_its_use_and_the_times_of_its_links(run: Any, home: Path, tmp_path: Path) -> None:
+    path = rum(tmp_path / "rum.db")
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE memories SET access_count = 7, last_accessed = 1770000900000 WHERE id = 'mem_2'")
+    database.close()
+
+    told = run("import", str(path), "--json")
+
+    assert told.json["kept"] == {"agent": 1, "work": 2, "chapter": 1, "link": 1}
+    with Memory(home) as mem:
+        work = mem.get("mem_2").record
+        assert (work.access_count, work.last_accessed) == (7, 1770000900)
+        assert work.links_at == {"caused_by": {"mem_1": 1770000005}}

@@ -6,14 +6,16 @@ Addresses and keys come from the user's side only: a foreign home can name a pro
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from strata.errors import Invalid
+from strata.errors import Conflict, Invalid
 from strata.model.shape import NOTHING, Value
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -122,6 +124,50 @@ def load(home: Path, env: Mapping[str, str] = os.environ, cwd: str | None = None
     )
 
 
+GITIGNORE = """_state.json
+_index.json
+_embeddings.json
+_config.json
+.lock
+log/
+index/*.json
+*.tmp
+"""
+GITATTRIBUTES = """*.jsonl merge=union
+index/audit.log merge=union
+episodes/*.md merge=union
+"""
+
+
+def settle(tree: Any, new_id: Callable[[], str]) -> tuple[str, list[str]]:
+    """(the home's id, the files made): a home's own files, where they are missing; its id is the one it has, or a fresh one.
+
+    Settings that a person wrote without an id get it as their first line.
+    """
+    made = []
+    with tree.lock():
+        if tree.look("strata.toml") is None:
+            line = f'# Settings that belong to this home; see FORMAT.md.\nhome_id = "{_dashed(new_id())}"\n'
+            tree.write("strata.toml", f'{line}projects = []\ngit_commit = "off"\n'.encode())
+            made.append("strata.toml")
+        data, _ = tree.read("strata.toml")
+        home_id = str(_parsed(data.decode(errors="replace"), "strata.toml").get("home_id") or "")
+        if not home_id:
+            home_id = _dashed(new_id())
+            tree.write("strata.toml", f'home_id = "{home_id}"\n'.encode() + data, hashlib.sha256(data).hexdigest())
+        for path, text in ((".gitignore", GITIGNORE), (".gitattributes", GITATTRIBUTES)):
+            if tree.look(path) is None:
+                with suppress(Conflict):  # something that is no plain file stands there
+                    tree.write(path, text.encode())
+                    made.append(path)
+    return home_id, made
+
+
+def _dashed(digits: str) -> str:
+    """A UUID as it is written, from its 32 digits."""
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
 def _text(path: Path, *, follow: bool = False) -> str | None:
     """A settings file; a home's own must be a plain file, or a stranger's home could make us wait, or read something else."""
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
@@ -147,14 +193,16 @@ def _seconds(value: Any) -> float:
 
 def _toml(path: Path, *, follow: bool = False) -> dict[str, Any]:
     text = _text(path, follow=follow)
-    if text is None:
-        return {}
+    return {} if text is None else _parsed(text, path.name)
+
+
+def _parsed(text: str, name: str) -> dict[str, Any]:
     import tomllib
 
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise Invalid(f"{path.name} cannot be read: {error}", "mend it or move it away") from None
+        raise Invalid(f"{name} cannot be read: {error}", "mend it or move it away") from None
 
 
 def seed_config(home: Path) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from strata import config as configuration
 from strata import sync
-from strata.errors import Busy, CannotWrite, Damaged, NeedsConfirmation, NotFound
+from strata.errors import Busy, CannotWrite, Damaged, Invalid, NeedsConfirmation, NotFound
 from strata.files import codec, ledger, paths
 from strata.files.tree import Token, Tree, fingerprint
 from strata.index import read, write
@@ -65,6 +65,11 @@ class Home:
                       session=session or self.session, trust=trust or self.trust)
 
     # Writing: the file, then the index, then the log
+
+    def settle(self) -> None:
+        """The first write gives the home its id, from which the ids of keys follow, and its own files."""
+        if not self.config.home_id:
+            self.config = self.config.replace(home_id=configuration.settle(self.tree, self.new_id)[0])
 
     def create(self, record: Any, *, verb: str, origin: Origin | None = None) -> str:
         """Keep a new record; returns its path. Acknowledged means synced."""
@@ -180,6 +185,10 @@ class Home:
 
     def audit(self, verb: str, record: Any, sha256: str, origin: Origin | None = None) -> None:
         """One line in the audit log; its failure never undoes what is safe on disk."""
+        try:
+            self.settle()
+        except (CannotWrite, Invalid) as error:
+            self.notices.append(str(error))
         line = ledger.audit_line(self.clock(), verb, record.kind, record.id, sha256, origin or self.origin())
         log.info("%s %s %s", verb, record.kind, record.id)
         if self._told is None:

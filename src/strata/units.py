@@ -6,6 +6,7 @@ cannot keep the rest of a home from being read. Nothing here writes, to the tree
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from strata.errors import Damaged, Invalid, NotFound
 from strata.files import codec, ledger, paths
 from strata.files.tree import Token, Tree, fingerprint
-from strata.index import write
+from strata.index import read, write
 from strata.model.finding import Finding, log
-from strata.model.record import Link
+from strata.model.record import Link, without_links
 from strata.model.times import parse_time, utc
 
 if TYPE_CHECKING:
@@ -59,8 +60,17 @@ def make_unit(name: str, records: Sequence[Any], files: Mapping[str, tuple[Token
                       mentions=_mentions(records), findings=list(_oddities(name, records)))
 
 
+def shown(db: sqlite3.Connection, record: Any) -> Any:
+    """A record as it is delivered: links to what is forgotten are hidden, and come back with it. Its file keeps them."""
+    if record is None or record.kind not in ("note", "chunk", "work"):
+        return record
+    targets = {one.target for one in (record.relations if record.kind == "note" else record.all_links())}
+    gone = {one for one in targets if read.find(db, one) is None and read.archived(db, one)}
+    return without_links(record, gone) if gone else record
+
+
 def _mentions(records: Sequence[Any]) -> Sequence[Mention]:
-    if not any(record.kind == "entry" and record.facts for record in records):
+    if not any(record.kind == "entry" and record.summary and record.summary.facts for record in records):
         return ()
     from strata.model.facts_table import mentions_of
 
@@ -75,6 +85,8 @@ def stamps(files: Mapping[str, tuple[Token, bytes]]) -> dict[str, write.Stamp]:
 def _oddities(name: str, records: Sequence[Any]) -> Iterator[Finding]:
     """What is legal but wants a look."""
     for record in records:
+        if record.kind == "entry":
+            yield from record.flaws or ()
         if record.kind == "note" and name.startswith("graph/"):
             place = paths.note_folder(record)
             if name.rsplit("/", 1)[0] != place:

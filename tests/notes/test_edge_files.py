@@ -354,3 +354,20 @@ def test_without_the_embedder_a_note_is_kept_and_nothing_is_proposed(mem, pair, 
 
     assert mem.suggest_edges(pair[0].id) == []
     assert any("word vectors" in notice for notice in mem.notices)
+
+
+def test_what_a_person_wrote_about_a_relation_outlives_the_edge_it_gets(mem, home, pair):
+    solution, problem = pair
+    [file] = (home / "graph/solutions").glob("*.md")
+    file.write_text(file.read_text().replace("origin:", f"relations:\n  - target: {problem.id}\n    type: SOLVES\n"
+                                             "    direction: outgoing\n    context: \"As I saw it\"\norigin:"))
+    (home / "graph/edges").mkdir()
+    (home / "graph/edges/a--SOLVES--b-e1e1e1.md").write_text(
+        f"---\nid: e1e1e1e1-0000-4000-8000-000000000001\ntype: SOLVES\nfrom_id: {solution.id}\nto_id: {problem.id}\n"
+        "created: 2026-02-10T12:00:00+00:00\n---\n\nThe edge says something else.\n")
+
+    mem.upkeep()
+    mem.link(solution.id, "SOLVES", problem.id)
+
+    [relation] = mem.get(solution.id).record.relations
+    assert (relation.context, relation.edge_id) == ("As I saw it", "e1e1e1e1-0000-4000-8000-000000000001")

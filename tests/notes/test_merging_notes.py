@@ -205,3 +205,33 @@ def test_merging_at_the_command_line(mem, run, two):
     assert run("get", absorb.id, "--json").json["id"] == absorb.id
     assert run("merge", keep.id).code == 2
     assert mem.get(keep.id).record.text == keep.text
+
+
+def test_a_name_that_a_merge_left_behind_never_destroys_the_note_that_stayed(mem):
+    keep, gone = mem.note("Keep", "It stays."), mem.note("Quagga", "It goes.")
+    mem.merge(keep.id, gone.id)
+
+    told = mem.forget("Quagga", purge=True)
+
+    assert told["id"] == gone.id
+    assert mem.get(keep.id).record.title == "Keep"
+    with pytest.raises(NotFound, match="another name of"):
+        mem.forget("Quagga")
+
+
+def test_a_merge_is_undone_by_the_title_of_the_note_that_went(mem):
+    keep, gone = mem.note("Keep", "It stays."), mem.note("Quagga", "It goes.")
+    mem.merge(keep.id, gone.id)
+
+    assert mem.unmerge("Quagga").id == gone.id
+    assert mem.get("Quagga").id == gone.id
+
+
+def test_the_question_before_a_purge_names_what_would_go(mem, run):
+    note = mem.note("Keep", "It stays.")
+
+    told = run("forget", "keep", "--purge")
+
+    assert told.code == 10
+    assert note.id in told.err
+    assert "Keep" in told.err

@@ -85,16 +85,23 @@ def _select(topics: Sequence[Topic], tiers: Sequence[Tier], caps: Mapping[str, C
     said: set[tuple[str, ...]] = set()
     for tier_rule in tiers:
         cap = caps.get(tier_rule.name, Caps(40, 10))
-        room = cap.total
-        for kind in FACT_TYPES:
-            left = min(room, cap.types.get(kind, cap.each))
-            for topic_name, fact in sorted(groups.get((tier_rule.name, kind), ()), key=_worth):
-                statement = tuple(map(normal, (fact.subject, fact.relation, fact.object)))
-                if left > 0 and statement not in said:
-                    said.add(statement)
-                    chosen.append((tier_rule.name, topic_name, fact))
-                    left, room = left - 1, room - 1
+        room, left = cap.total, {kind: cap.types.get(kind, cap.each) for kind in FACT_TYPES}
+        taken: list[tuple[str, Fact]] = []
+        ranked = [item for kind in FACT_TYPES for item in sorted(groups.get((tier_rule.name, kind), ()), key=_worth)]
+        for topic_name, fact in sorted(ranked, key=_unscored):  # what a person scored finds room before all else
+            statement = tuple(map(normal, (fact.subject, fact.relation, fact.object)))
+            if room > 0 and left[fact.type] > 0 and statement not in said:
+                said.add(statement)
+                taken.append((topic_name, fact))
+                left[fact.type], room = left[fact.type] - 1, room - 1
+        chosen += [(tier_rule.name, *item) for item in ranked if item in taken]
     return chosen
+
+
+def _unscored(item: tuple[str, Fact]) -> tuple[bool, float]:
+    """What a person scored comes first, the highest before the others; the rest stays in its order."""
+    score = item[1].user_fact_score
+    return score is None, -(score or 0)
 
 
 def _worth(item: tuple[str, Fact]) -> tuple[Any, ...]:

@@ -26,6 +26,7 @@ from strata.doors.exchange.items import (
 )
 from strata.errors import Conflict, Damaged, Invalid, NotFound
 from strata.model.secrets import redact
+from strata.model.times import parse_time
 
 if TYPE_CHECKING:
     from strata.memory import Memory
@@ -34,6 +35,11 @@ Progress = Callable[[int, int], None]
 KINDS = {Dialog: "dialog", NoteItem: "note", MemoItem: "memo", ChunkItem: "chunk", WorkItem: "work", LadderItem: "ladder",
          LinkItem: "link", FileItem: "file"}
 BATCH = 100  # items, for which others wait a moment
+
+
+def _label(item: Any) -> str:
+    """What a person calls it."""
+    return item.kind if isinstance(item, LadderItem) else KINDS[type(item)]
 
 
 class Import:
@@ -59,7 +65,7 @@ class Import:
             if isinstance(found, Finding):
                 self.findings.append(found)
                 continue
-            self.found[KINDS[type(found)]] += 1
+            self.found[_label(found)] += 1
             if self.mem is None:
                 continue
             if isinstance(found, LinkItem):
@@ -96,7 +102,7 @@ class Import:
             self.findings.append(Finding(where=str(where), message=str(error)))
             return
         if kept is not None:
-            (self.kept if kept else self.known)[kind] += 1
+            (self.kept if kept else self.known)[kind if isinstance(item, tuple) else _label(item)] += 1
 
     def _said(self, text: str) -> str:
         clean, secrets = redact(text)
@@ -160,7 +166,7 @@ class Import:
                 for path, doing in item.files if path not in str(actions)]
         work = self.mem.record(**layers, actions=[*actions, *more], tags=list(item.tags), importance=item.importance,
                                agent=item.agent, project=item.project, session=item.session, created=item.created, id=item.id,
-                               trust="outside")
+                               trust="outside", usage=(item.uses, parse_time(item.used) if item.used else None))
         self._ids[item.key] = work.id
         return self._count() > before
 
@@ -181,7 +187,8 @@ class Import:
         known = self.mem.home.db.execute("SELECT 1 FROM links WHERE a IN (?1, ?2) AND b IN (?1, ?2) LIMIT 1", ends).fetchone()
         if known:
             return False
-        self.mem.link(ends[0], item.type, ends[1], **({"context": self._said(item.context)} if item.context else {}))
+        self.mem.link(ends[0], item.type, ends[1], created=item.created,
+                      **({"context": self._said(item.context)} if item.context else {}))
         return True
 
     def _file(self, item: FileItem) -> bool | None:

@@ -5,7 +5,7 @@ A unit is a file, or an entry's folder. Reading one gives records, or Damaged wi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -13,12 +13,18 @@ from strata.errors import Damaged, Invalid, NotFound
 from strata.files import jsonform, markdown
 from strata.files.paths import first_name, kind_of, may_be_entry
 from strata.files.tree import MAX_BYTES, Token, Tree
-from strata.model.times import zulu
+from strata.model.finding import Finding
+from strata.model.ids import time_of_entry
+from strata.model.text import check_whole
+from strata.model.times import time_or_none, zulu
 
 _JSON = {"chunk": ("chunk", "Chunk"), "work": ("work", "Work"), "agent": ("work", "Agent"), "chapter": ("work", "Chapter"),
          "wisdom": ("work", "Wisdom"), "topic": ("dialog", "Topic"), "global": ("dialog", "GlobalMemory")}
 _MARKDOWN: dict[str, Callable[[str, bytes, float], Any]] = {
     "note": markdown.read_note, "edge": markdown.read_edge, "memo": markdown.read_memo}
+
+_NUL = b"\\u0000"
+_Files = Mapping[str, tuple[Token, bytes]]
 
 
 def shape_of(kind: str) -> Any:
@@ -85,7 +91,7 @@ def _page(path: str, data: bytes, modified: float) -> Any:
 
 
 def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token, bytes]]]:
-    from strata.model.dialog import Entry, EntryMeta, EntrySummary, Turn, read_turns
+    from strata.model.dialog import Entry, Turn, read_turns
 
     files: dict[str, tuple[Token, bytes]] = {}
     for name in ("raw.md", "meta.json", "summary.json"):
@@ -98,31 +104,83 @@ def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token
         raise NotFound(f"no entry {unit}")
     topic, entry_id = unit.split("/")[-2:]
     newest = max(token.mtime for token, _ in files.values()) / 1e9
+    flaws: list[Finding] = []
     try:
         raw = markdown.text_of(files[f"{unit}/raw.md"][1]) if f"{unit}/raw.md" in files else ""
-        meta_data = files.get(f"{unit}/meta.json")
-        fields = jsonform.read_object(meta_data[1]) if meta_data else {}
-        fields = {"entry_id": entry_id, "entry_ts": zulu(newest), **fields, "topic": topic}
-        if fields["entry_id"] != entry_id:
-            raise Damaged(f"meta.json names another entry, {fields['entry_id']!r}", flaw="id-mismatch")
-        meta = EntryMeta.from_dict(fields)
-        summary_data = files.get(f"{unit}/summary.json")
-        summary = (EntrySummary.from_dict({"entry_id": entry_id, **jsonform.read_object(summary_data[1])})
-                   if summary_data else None)
+        meta = _entry_meta(unit, files, {"entry_id": entry_id, "topic": topic}, newest, flaws)
+        summary = _entry_summary(unit, files, entry_id, flaws)
     except Invalid as error:
         raise Damaged(error.message, error.hint, flaw="invalid") from None
     turns: list[Turn] = read_turns(raw, meta.roles)
-    return [Entry(meta=meta, raw=raw, summary=summary, turns=turns)], files
+    return [Entry(meta=meta, raw=raw, summary=summary, turns=turns, flaws=flaws or None)], files
+
+
+def _entry_part(path: str, files: _Files, flaws: list[Finding]) -> dict[str, Any]:
+    """One of an entry's JSON files; what cannot be read is told and hides neither the turns nor the other file."""
+    try:
+        return jsonform.read_object(files[path][1]) if path in files else {}
+    except Damaged as error:
+        flaws.append(Finding(path, error.line, error.flaw, error.message, error.hint or "mend the file"))
+        return {}
+
+
+def _tell(flaws: list[Finding], path: str, files: _Files, wrong: list[Invalid]) -> None:
+    flaws += [Finding(path, _line_of(files[path][1], error), "invalid", error.message, error.hint or "mend the value")
+              for error in wrong if path in files]
+
+
+def _entry_meta(unit: str, files: _Files, own: dict[str, Any], newest: float, flaws: list[Finding]) -> Any:
+    """What meta.json says, as far as it can be taken; the folder's name and the time in it say the rest."""
+    from strata.model.dialog import EntryMeta
+
+    path, entry_id = f"{unit}/meta.json", own["entry_id"]
+    fields = _entry_part(path, files, flaws)
+    if fields.get("entry_id", entry_id) != entry_id:
+        flaws.append(Finding(path, None, "id-mismatch", f"names another entry, {fields['entry_id']!r}",
+                             "the folder's name counts; mend the value"))
+    wrong = []
+    when = fields.get("entry_ts", "")
+    if when != "" and (not isinstance(when, str) or time_or_none(when) is None):
+        wrong, when = [Invalid(f"entry_ts is not a time: {when!r}", "write 2026-02-10T21:37:00Z")], ""
+    meta, more = EntryMeta.salvage({**fields, **own, "entry_ts": when or time_of_entry(entry_id) or zulu(newest)})
+    _tell(flaws, path, files, [*wrong, *more])
+    if meta is None:
+        raise more[-1]
+    return meta
+
+
+def _entry_summary(unit: str, files: _Files, entry_id: str, flaws: list[Finding]) -> Any:
+    """What summary.json says, as far as it can be taken: a fact that is no good leaves the others alone."""
+    from strata.model.dialog import EntrySummary, Fact
+
+    path = f"{unit}/summary.json"
+    if path not in files:
+        return None
+    fields = _entry_part(path, files, flaws)
+    wrong: list[Invalid] = []
+    if isinstance(fields.get("facts"), list):
+        taken = [Fact.salvage(one, f"facts[{at}]") for at, one in enumerate(fields["facts"])]
+        fields = {**fields, "facts": [fact for fact, _ in taken if fact]}
+        wrong = [error for _, told in taken for error in told]
+    summary, more = EntrySummary.salvage({**fields, "entry_id": entry_id})
+    _tell(flaws, path, files, [*wrong, *more])
+    return summary
 
 
 def encode(record: Any) -> bytes:
     """A new record's file; what could not be read back is refused."""
-    return _readable(_encode, record)
+    made = _readable(_encode, record)
+    if _NUL in made:  # escaped it would be read back, and break the next file it is copied to
+        check_whole(record.to_dict())
+    return made
 
 
 def amend(data: bytes, old: Any, new: Any, path: str = "") -> bytes:
     """The record's file rewritten for a new value, with everything else in it kept; what could not be read is refused."""
-    return _readable(_amend, data, old, new, path)
+    made = _readable(_amend, data, old, new, path)
+    if _NUL in made and _NUL not in data:
+        check_whole(new.to_dict())
+    return made
 
 
 def _readable(make: Callable[..., bytes], *given: Any) -> bytes:
@@ -132,8 +190,8 @@ def _readable(make: Callable[..., bytes], *given: Any) -> bytes:
         if not made.startswith(b"\x1f\x8b"):
             markdown.text_of(made)
     except UnicodeEncodeError as error:
-        half = ord(error.object[error.start])
-        raise Invalid(f"the text holds half a sign (\\u{half:04x})", "give whole Unicode text") from None
+        check_whole(error.object)
+        raise
     except ValueError as error:  # JSON knows no NaN
         raise Invalid(f"the record cannot be written: {error}") from None
     except Damaged as error:

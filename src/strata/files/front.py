@@ -137,6 +137,7 @@ def amend(text: str, changes: Mapping[str, Any], body: str | None = None) -> str
     for key in sorted(changes, key=lambda key: where.get(key, (-1, 0))[0], reverse=True):
         lines = "" if changes[key] is None else emit_key(key, changes[key]).replace("\n", front.newline)
         if key in where:
+            lines = _commented(lines, yaml[slice(*where[key])], front.newline)
             yaml = yaml[: where[key][0]] + lines + yaml[where[key][1] :]
         elif lines:
             inserted.append(key)
@@ -149,6 +150,19 @@ def amend(text: str, changes: Mapping[str, Any], body: str | None = None) -> str
     if not rest.endswith("\n"):
         rest += front.newline
     return text[: front.start] + yaml + rest + front.newline + body.replace("\n", front.newline) + front.newline
+
+
+def _commented(lines: str, before: str, newline: str) -> str:
+    """A key's new lines with the comment that stood at the end of its first line."""
+    first = before.splitlines()[0] if before else ""
+    for found in re.finditer(r"[ \t]+#", first) if lines else ():
+        try:
+            if parse(first[: found.start()]) == parse(first):  # else the # is part of the value
+                head, _, rest = lines.partition(newline)
+                return f"{head}{first[found.start() :]}{newline}{rest}"
+        except Damaged:  # the value goes on below
+            continue
+    return lines
 
 
 def _verify(before: str, after: str, changes: Mapping[str, Any]) -> None:

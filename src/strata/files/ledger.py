@@ -10,16 +10,18 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from strata.errors import Damaged, Invalid, NotFound
+from strata.errors import Damaged, NotFound
 from strata.files import markdown, paths
 from strata.files.tree import Tree
 from strata.model.record import Origin, Usage
-from strata.model.times import day, parse_time, utc, zulu
+from strata.model.text import check_whole
+from strata.model.times import day, time_or_none, utc, zulu
 
 USAGE_BYTES = 8 * 1024 * 1024
 
 
 def _line(value: Mapping[str, Any]) -> bytes:
+    check_whole(value)
     return (json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n").encode()
 
 
@@ -86,10 +88,10 @@ def fold_usage(lines: Iterator[tuple[int, dict[str, Any] | None]], totals: dict[
         if isinstance(line.get("base"), dict):
             for key, value in line["base"].items():
                 if isinstance(value, list) and len(value) == 2 and isinstance(value[0], int):
-                    _add(totals, key, value[0], _when(value[1]))
+                    _add(totals, key, value[0], time_or_none(value[1]))
         elif isinstance(line.get("ids"), list):
             for key in line["ids"]:
-                _add(totals, str(key), 1, _when(line.get("t")))
+                _add(totals, str(key), 1, time_or_none(line.get("t")))
 
 
 def read_usage(tree: Tree, machine: str, start: int) -> tuple[dict[str, Usage], int]:
@@ -103,14 +105,6 @@ def read_usage(tree: Tree, machine: str, start: int) -> tuple[dict[str, Usage], 
     return totals, len(whole)
 
 
-def _when(value: Any) -> float | None:
-    """A ledger's time; one that cannot be read still counts as a use."""
-    try:
-        return None if value is None else parse_time(value)
-    except Invalid:
-        return None
-
-
 def _add(totals: dict[str, Usage], key: str, count: int, last: float | None) -> None:
     before = totals.get(key, Usage())
     latest = max((when for when in (before.last, last) if when is not None), default=None)
@@ -120,6 +114,7 @@ def _add(totals: dict[str, Usage], key: str, count: int, last: float | None) -> 
 def append_episode(tree: Tree, now: float, heading: str, *, kind: str, tags: Sequence[str] = (), memory: str | None = None,
                    summary: str = "") -> str:
     """Write one block of today's diary; the day's first block brings the heading."""
+    check_whole([heading, kind, list(tags), memory, summary])  # one such sign would hide the whole day
     date = day(now)
     path = paths.episode_file(date)
     block = markdown.write_episode(utc(now).strftime("%H:%M"), heading, kind=kind, tags=tuple(tags), memory=memory,

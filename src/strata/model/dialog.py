@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from strata.errors import Invalid
+from strata.model.finding import Finding
 from strata.model.ids import check_id, check_topic, fact_id
 from strata.model.record import TRUST, Card, Link, Origin, Passage, origin_fields
 from strata.model.shape import NOTHING, Shape, anything, choice, integer, mapping, number, part, parts, strings, text
-from strata.model.times import day, parse_time, zulu
+from strata.model.times import day, parse_time, time_or_none, zulu
 
 FACT_TYPES = ("identity", "commitment", "constraint", "preference", "trait", "event")  # the order of do_not_forget
 TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
@@ -130,6 +131,7 @@ class Entry(Shape):
     raw: str = text(default="")
     summary: EntrySummary | None = part(EntrySummary, default=None, sparse=True)
     turns: Sequence[Turn] = anything(default=())
+    flaws: Sequence[Finding] | None = anything(default=None, sparse=True)  # what in its files could not be taken
 
     @property
     def id(self) -> str:
@@ -153,11 +155,13 @@ class Entry(Shape):
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        return self.summary.facts if self.summary else ()
+        """What was drawn from it, each with the id by which it is reviewed."""
+        said = self.summary.facts if self.summary else ()
+        return tuple(fact.replace(id=fact.id_in(self.topic), topic=self.topic) for fact in said)
 
     def card(self) -> Card:
         passages = [Passage(turn.start, turn.stop, f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text,
-                            str(turn.number), turn.speaker or None, parse_time(turn.ts) if turn.ts else None)
+                            str(turn.number), turn.speaker or None, time_or_none(turn.ts))
                     for turn in self.turns]
         return Card(
             id=self.id, kind="entry", type="dialog", title=self.title, text=self.raw, passages=passages or None,

@@ -109,7 +109,7 @@ def mentions_of(entry: Entry) -> list[Mention]:
     trust = origin.trust if origin else "user"
     return [Mention(meta.topic, mark(ts, meta.entry_id, order), origin.project if origin else None,
                     fact.replace(entry_id=meta.entry_id, entry_ts=meta.entry_ts, trust=fact.trust or trust))
-            for order, fact in enumerate(entry.facts)]
+            for order, fact in enumerate(entry.summary.facts if entry.summary else ())]
 
 
 def read_review(topic: str, number: int, line: Mapping[str, Any]) -> Review:

@@ -95,6 +95,12 @@ def entry_id(now: float, token: str) -> str:
     return f"entry_{utc(now).strftime('%Y%m%dT%H%M%SZ')}_{token[:8]}"
 
 
+def time_of_entry(entry: str) -> str | None:
+    """The time that an entry's id tells, as entry_ts has it; None if it tells none."""
+    found = re.match(r"entry_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:_|$)", entry)
+    return "{}-{}-{}T{}:{}:{}Z".format(*found.groups()) if found else None
+
+
 def derived_uuid(*parts: str) -> str:
     """The same UUID for the same parts, for keys and for everything that is found rather than written."""
     import uuid

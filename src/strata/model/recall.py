@@ -128,6 +128,7 @@ class Hit(Value):
     context: Sequence[Mapping[str, Any]] = ()  # the neighbourhood, where the budget allowed it
     parts: Mapping[str, float] = NOTHING  # the score taken apart, for --explain
     record: Any = None
+    hash: str | None = None  # of a file that was read to be edited: what edit(expect=…) compares
 
     def to_dict(self) -> dict[str, Any]:
         """As `recall --json` answers it."""

@@ -7,7 +7,7 @@ other's inverse and which read the same both ways. The index keeps both: the wor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from strata.errors import Invalid
@@ -119,6 +119,24 @@ class Link(Shape):
         if meaning.symmetric:
             ends = (min(ends), max(ends))
         return ends[0], meaning.canonical, ends[1]
+
+
+def without_links(record: Any, gone: Collection[str]) -> Any:
+    """A note, chunk or work without its own links to these records."""
+    if record.kind == "note":
+        return record.replace(relations=tuple(one for one in record.relations if one.target not in gone))
+    lists: dict[str, Any] = {}
+    for word in record.links.to_dict():
+        held = getattr(record.links, word, None)
+        if word not in ("details", "context_of") and held is not None:
+            lists[word] = tuple(one for one in ((held,) if isinstance(held, str) else held) if one not in gone)
+    if record.kind == "work":
+        return record.replace(links=record.links.replace(**lists), links_at=_without_keys(record.links_at, gone))
+    return record.replace(links=record.links.replace(**lists, details=_without_keys(record.links.details, gone)))
+
+
+def _without_keys(about: Any, gone: Collection[str]) -> Any:
+    return about and {word: {key: value for key, value in found.items() if key not in gone} for word, found in about.items()}
 
 
 class Passage(NamedTuple):

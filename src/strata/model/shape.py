@@ -123,6 +123,14 @@ def read_strings(value: Any, where: str) -> tuple[str, ...]:
     return tuple(items)
 
 
+def read_tags(value: Any) -> tuple[str, ...]:
+    """The tags of a record that is written now; one without a sign in it tags nothing."""
+    found = read_strings(value, "tags")
+    if not all(tag.strip() for tag in found):
+        raise Invalid("a tag must not be empty", "leave it out")
+    return found
+
+
 def strings(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     """A list of strings."""
 
@@ -292,6 +300,22 @@ class Shape(Value):
             return cls(**known)
         except Invalid as error:
             raise Invalid(f"{where}.{error.message}" if where else error.message, error.hint) from None
+
+    @classmethod
+    def salvage(cls: type[S], data: Any, where: str = "") -> tuple[S | None, list[Invalid]]:
+        """What can be taken of a value, and what is wrong with the rest: a field that is no good counts as left out."""
+        wrong: list[Invalid] = []
+        known = dict(data) if isinstance(data, Mapping) else data
+        for name in [name for name in known if name in cls._fields and name != "extra"] if known is not data else ():
+            try:
+                cls._fields[name].read(known[name], name)
+            except Invalid as error:
+                wrong.append(Invalid(f"{where}.{error.message}" if where else error.message, error.hint))
+                del known[name]
+        try:
+            return cls.from_dict(known, where), wrong
+        except Invalid as error:
+            return None, wrong or [error]
 
     def to_dict(self) -> dict[str, Any]:
         """The value in its canonical key order; sparse fields that are None stay out."""

@@ -9,7 +9,8 @@ logged transcript never captures its own recall. Patterns are compiled when used
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from strata.errors import Invalid
 
@@ -85,6 +86,25 @@ def _pairs(run: re.Match[str]) -> str:
 def fold(text: str) -> str:
     """For comparing names: casefolded, white space collapsed."""
     return " ".join(text.casefold().split())
+
+
+def check_whole(value: Any) -> None:
+    """Refuse what no file can hold as text, anywhere in a value: a NUL, and half of a pair of signs."""
+    if isinstance(value, str):
+        if "\0" in value:
+            raise Invalid("the text holds a NUL", "leave it out; a file of text cannot hold it")
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            half = ord(value[error.start])
+            raise Invalid(f"the text holds half a sign (\\u{half:04x})", "give whole Unicode text") from None
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            check_whole(key)
+            check_whole(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            check_whole(item)
 
 
 # Fences round recalled text, and characters made visible

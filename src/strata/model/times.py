@@ -29,6 +29,14 @@ def parse_time(value: Any, where: str = "time") -> float:
     raise Invalid(f"{where} is not a time: {value!r}", "write 2026-02-10 or 2026-02-10T21:37:00Z")
 
 
+def time_or_none(value: Any) -> float | None:
+    """The time, if there is one that can be read."""
+    try:
+        return None if value is None else parse_time(value)
+    except Invalid:
+        return None
+
+
 @lru_cache(maxsize=1024)
 def _read_iso(value: str) -> float:
     """A record's times are asked for several times in a row."""

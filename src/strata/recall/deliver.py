@@ -23,6 +23,7 @@ from strata.model.text import first_sentence, fold
 from strata.providers.tokens import count_many, count_tokens, exceeds
 from strata.recall.depth import render
 from strata.recall.finding import Candidate, Found
+from strata.units import shown
 
 BESIDE = 1  # turn on either side that come along when there is no budget
 REACH = 25  # turns on either side of a hit that may fill a budget
@@ -99,7 +100,7 @@ def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
     if row.kind == "entry" and depth != "complete":
         return None
     try:
-        return next((record for record in codec.read_unit(home.tree, row.unit)[0] if record.id == row.id), None)
+        return shown(home.db, next((record for record in codec.read_unit(home.tree, row.unit)[0] if record.id == row.id), None))
     except (NotFound, Damaged):
         return None
 

@@ -28,8 +28,8 @@ from strata.index import read
 from strata.model.chunk import Chunk, ChunkLinks, ChunkMetadata, check_size
 from strata.model.ids import chunk_id, derived_uuid
 from strata.model.shape import read_strings
-from strata.model.text import first_sentence, fold
-from strata.model.times import parse_time, zulu
+from strata.model.text import check_whole, first_sentence, fold
+from strata.model.times import month, parse_time, zulu
 from strata.verbs.finding import each
 
 LOOKED_AT = 100  # of each tag's newest records; a rarer tag is seen whole
@@ -42,7 +42,7 @@ _PREDECESSOR = ("SELECT n, id, conversation, created FROM records WHERE conversa
 _ALIKE = ("SELECT r.unit FROM names x JOIN records r ON r.n = x.record JOIN passages p ON p.record = r.n AND p.ord = 0 "
           "WHERE x.name = ? AND r.kind = 'chunk' AND coalesce(r.conversation, '') = ? "
           "AND p.text = substr(?, 1, length(p.text))")
-_KEYED = "SELECT r.unit FROM names x JOIN records r ON r.n = x.record WHERE x.name = ? AND r.kind = 'chunk' ORDER BY r.n"
+_KEYED = "SELECT r.unit FROM names x JOIN records r ON r.n = x.record WHERE x.name IN (?, ?) AND r.kind = 'chunk' ORDER BY r.n"
 
 
 def remember(
@@ -53,25 +53,33 @@ def remember(
     """Cut a text, keep its pieces, link them; the chunks in the order of the text."""
     _check_text(text)
     conversation = conversation_id if conversation_id is not None else session or home.session
+    check_whole([conversation, key])
     labels, pieces = _labels(tags), ChunkingEngine().chunk(text)
-    marks = _marks(home, text, pieces, key)
-    if key is not None:
-        _refuse_other(home, key, text, marks[0], conversation)
-    known = [_alike(home, piece.content, mark.get("cut"), conversation) for piece, mark in zip(pieces, marks, strict=True)]
-    if known[0] and all(known):
-        home.notices.append(f"already remembered in {conversation or 'no conversation'}: {known[0].id}; nothing was added")
-        return [chunk for chunk in known if chunk]
     when = parse_time(zulu(home.clock() if created is None else parse_time(created, "created")))
-    about = ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source, confidence=confidence,
-                          origin=home.origin(agent=agent, project=project, session=session))
-    made, place = [], _next_place(home, conversation, when)
-    for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True)):
-        mark = {**mark, "place": place + at} if conversation and place + at else mark
-        made.append(known[at] or Chunk(
-            id=_new_id(home, when, None if key is None else (key, str(at))), content=piece.content, tokens=piece.tokens,
-            type=type or detect_type(piece.content), tags=labels, links=ChunkLinks(), metadata=about.replace(extra=mark)))
-    linked = _link(home, made, known)
-    _keep(home, [chunk for chunk, before in zip(linked, known, strict=True) if not before])
+    like = Chunk(id=chunk_id(when, "0" * 8), content="", tokens=0, type=type or "note", tags=labels, links=ChunkLinks(),
+                 metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source, confidence=confidence,
+                                        origin=home.origin(agent=agent, project=project, session=session)))
+    with home.tree.lock():  # of several calls with one key the first keeps it, the others find it
+        marks = _marks(home, text, pieces, key)
+        told = conversation_id if conversation_id is not None else session
+        keyed = {} if key is None else _kept_under(home, key, when, text, marks, told)
+        known = [keyed.get(at) or _alike(home, piece.content, mark.get("cut"), conversation)
+                 for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True))]
+        if known[0] and all(known):
+            home.notices.append(f"already remembered in {known[0].conversation_id or 'no conversation'}: {known[0].id}; "
+                                "nothing was added")
+            return [chunk for chunk in known if chunk]
+        if keyed:  # the rest of a text that was broken off joins its beginning
+            conversation = next(iter(keyed.values())).conversation_id
+        made, place = [], _next_place(home, conversation, when)
+        for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True)):
+            mark = {**mark, "place": place + at} if conversation and place + at else mark
+            made.append(known[at] or like.replace(
+                id=_new_id(home, when, None if key is None else (key, str(at))), content=piece.content, tokens=piece.tokens,
+                type=type or detect_type(piece.content),
+                metadata=like.metadata.replace(conversation_id=conversation, extra=mark)))
+        linked = _link(home, made, known)
+        _keep(home, [chunk for chunk, before in zip(linked, known, strict=True) if not before])
     return linked
 
 
@@ -111,14 +119,12 @@ def _check_text(text: Any) -> None:
         raise Invalid(f"what is remembered must be text, not {text.__class__.__name__}")
     if not text.strip():
         raise Invalid("there is nothing to remember", "give a text")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise Invalid(f"the text holds half a character at {error.start}", "decode it as UTF-8 first") from None
+    check_whole(text)
 
 
 def _labels(tags: Sequence[str]) -> tuple[str, ...]:
     """Tags in their order, each once, empty ones dropped."""
+    check_whole(tags)
     return tuple(dict.fromkeys(tag.strip() for tag in read_strings(tags, "tags") if tag.strip()))
 
 
@@ -142,6 +148,8 @@ def _new_id(home: Home, when: float, key: tuple[str, str] | None = None) -> str:
 
 def _marks(home: Home, text: str, pieces: Sequence[Piece], key: str | None) -> list[dict[str, Any]]:
     """What each chunk's metadata says of the text it was cut from; a text that is one chunk needs no saying."""
+    if key is not None:
+        home.settle()
     keyed: dict[str, Any] = {} if key is None else {"key": derived_uuid(home.config.home_id, "remember", key)}
     if len(pieces) == 1:
         return [keyed]
@@ -150,13 +158,25 @@ def _marks(home: Home, text: str, pieces: Sequence[Piece], key: str | None) -> l
             for part, piece in enumerate(pieces, 1)]
 
 
-def _refuse_other(home: Home, key: str, text: str, mark: dict[str, Any], conversation: str) -> None:
-    """A key stands for one text in one conversation."""
-    for _, chunk in each(home, [unit for unit, in home.db.execute(_KEYED, (mark["key"],))]):
-        cut = chunk.metadata.extra.get("cut")
+def _kept_under(home: Home, key: str, when: float, text: str, marks: Sequence[dict[str, Any]], conversation: str | None
+                ) -> dict[int, Chunk]:
+    """Place in the text → the chunk kept under the key, also before the home had an id of its own.
+
+    A key stands for one text, and for one conversation if the caller names one: that of a process is another every time.
+    """
+    found: dict[int, Chunk] = {}
+    places = [f"chunks/{month(when)}/{_new_id(home, when, (key, str(at)))}.json" for at in range(len(marks))]
+    unread = [path for path in places if home.tree.look(path) and not read.find(home.db, path.split("/")[-1][:-5])]
+    if unread:  # kept by somebody whose index did not take it
+        home.refresh(unread)
+    names = (marks[0]["key"], derived_uuid("", "remember", key))
+    for _, chunk in each(home, [unit for unit, in home.db.execute(_KEYED, names)]):
+        cut, mark = chunk.metadata.extra.get("cut"), marks[0]
         same = cut["of"] == mark["cut"]["of"] if cut and "cut" in mark else not cut and chunk.content == text
-        if not same or chunk.conversation_id != conversation:
+        if not same or conversation not in (None, chunk.conversation_id):
             raise Conflict(f"another text was remembered under the key {key!r}: {chunk.id}", "use another key")
+        found[cut["part"] - 1 if cut else 0] = chunk
+    return found
 
 
 def _alike(home: Home, content: str, cut: dict[str, Any] | None, conversation: str) -> Chunk | None:

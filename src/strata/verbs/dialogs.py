@@ -34,8 +34,8 @@ from strata.model.dialog import (
 from strata.model.facts_table import CORRECTABLE, Curation
 from strata.model.facts_table import correct as correct_fact
 from strata.model.ids import derived_uuid, entry_id, slug
-from strata.model.shape import read_strings
-from strata.model.text import searchable
+from strata.model.shape import read_tags
+from strata.model.text import check_whole, searchable
 from strata.model.times import parse_time, zulu
 from strata.providers.chat import Ask
 from strata.verbs.finding import locate
@@ -57,21 +57,24 @@ def log(
     _warn_of_secrets(home, raw)
     if conversation_id is None and session is not None:
         conversation_id = session
-    known = derived_uuid(home.config.home_id, "log", key) if key is not None else None
-    if known and (same := _kept_before(home, known, raw)):
+    if key is not None and (same := _kept_before(home, key, raw)):
         return same
     when = _when(home, turns, created)
     name = _topic_name(home, topic) if topic is not None else _find_topic(home, turns, conversation_id)
     meta = EntryMeta(
-        entry_id=entry_id(when, home.new_id()), entry_ts=zulu(when), topic=name, source=source, title=title, key=known,
-        conversation_id=conversation_id, roles=roles or None, tags=read_strings(tags, "tags") or None,  # type: ignore[arg-type]
+        entry_id=entry_id(when, home.new_id()), entry_ts=zulu(when), topic=name, source=source, title=title,
+        conversation_id=conversation_id, roles=roles or None, tags=read_tags(tags) or None,  # type: ignore[arg-type]
         origin=home.origin(agent=agent, project=project, session=session))
+    check_whole(meta.to_dict())
     entry = Entry(meta=meta, raw=raw, turns=turns)
     model = verbs.topics.model_of(home, ask, providers)
     with home.tree.lock():
-        if known and (same := _kept_before(home, known, raw)):
-            return same
-        entry, files = _keep(home, entry, indexed=model is not None or known is not None)
+        if key is not None:
+            home.settle()
+            if same := _kept_before(home, key, raw):
+                return same
+            entry = entry.replace(meta=meta.replace(key=derived_uuid(home.config.home_id, "log", key)))
+        entry, files = _keep(home, entry, indexed=model is not None or key is not None)
     done = verbs.topics.enrich(home, entry, model, files)
     home.audit("logged", entry, fingerprint(raw.encode()), meta.origin)
     return done
@@ -111,12 +114,8 @@ def read_dialog(dialog: Any) -> tuple[str, dict[str, str]]:
         raise Invalid("a dialog is text, a path or a list of messages", 'a message is {"role": "user", "content": "…"}')
     if not raw.strip():
         raise Invalid("the dialog is empty", "nothing was kept")
-    if "\0" in raw:
-        raise Invalid("the dialog is not text: it holds a NUL", "nothing was kept")
-    try:
-        size = len(raw.encode())
-    except UnicodeEncodeError as error:
-        raise Invalid(f"the dialog is not text: {error.reason} at {error.start}", "nothing was kept") from None
+    check_whole(raw)
+    size = len(raw.encode())
     if size > MOST_BYTES:
         raise Invalid(f"the dialog has {size} bytes, more than {MOST_BYTES}", "log it in parts")
     return raw, roles
@@ -165,9 +164,10 @@ def _when(home: Home, turns: Sequence[Turn], created: Any) -> float:
     return home.clock()
 
 
-def _kept_before(home: Home, known: str, raw: str) -> Entry | None:
-    """The entry that was kept under a key."""
-    for row in read.by_name(home.db, f"key:{known}"):
+def _kept_before(home: Home, key: str, raw: str) -> Entry | None:
+    """The entry that was kept under a key, also before the home had an id of its own."""
+    known = [derived_uuid(home_id, "log", key) for home_id in (home.config.home_id, "")]
+    for row in [row for one in known for row in read.by_name(home.db, f"key:{one}")]:
         same: Entry = codec.read_unit(home.tree, row.unit)[0][0]
         if same.raw != raw:
             raise Conflict(f"another dialog was kept under that key: {row.id}", "use another key")
@@ -238,6 +238,17 @@ def review(home: Home, fact: str, score: Any = _ASIS, correct: Mapping[str, Any]
         home.refresh([path])
         home.audit("reviewed", before.replace(id=now), fingerprint(repr(line).encode()))
     return fact_record(home, read.find(home.db, now) or row._replace(id=now))
+
+
+def reinstate(home: Home, row: Row) -> Fact:
+    """Take back that a fact was forgotten: it has the score it had before."""
+    if fact_record(home, row).user_fact_score != 0:
+        raise Invalid(f"{row.id} is not forgotten")
+    lines = [line for _, line in ledger.read_log(home.tree, f"{paths.topic_folder(str(row.topic))}/curation.jsonl")]
+    scores = [line.get("score") for line in lines if line and line.get("fact_id") == row.id]
+    while scores and scores[-1] == 0:
+        scores.pop()
+    return review(home, row.id, score=scores[-1] if scores else None)
 
 
 def _corrected(fact: Fact, changes: Mapping[str, Any]) -> Fact:

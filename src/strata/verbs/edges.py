@@ -66,11 +66,11 @@ def _described(home: Home, row: Row) -> dict[str, Any]:
 
 # Copies kept true
 
-def copy_of(edge: Edge, note: str, context: str | None = None) -> Relation:
-    """The edge as one of its notes states it; a context written there by hand stays."""
+def copy_of(edge: Edge, note: str) -> Relation:
+    """The edge as one of its notes states it."""
     outgoing = edge.from_id == note
     return Relation(target=edge.to_id if outgoing else edge.from_id, type=edge.type, strength=edge.strength,
-                    direction="outgoing" if outgoing else "incoming", context=context or edge.link().context, edge_id=edge.id)
+                    direction="outgoing" if outgoing else "incoming", context=edge.link().context, edge_id=edge.id)
 
 
 def true_relations(home: Home, note: Note, *, given: Iterable[Edge] = (), dropping: bool = False) -> tuple[Relation, ...]:
@@ -94,7 +94,10 @@ def true_relations(home: Home, note: Note, *, given: Iterable[Edge] = (), droppi
         if edge is not None:
             copy = copy_of(edge, note.id)
             same = (copy.target, copy.type, copy.direction, None)  # a relation of the note alone that got its edge now
-            kept = [one for one in kept if (one.target, one.type, one.direction, one.edge_id) != same] + [copy]
+            own = [one for one in kept if (one.target, one.type, one.direction, one.edge_id) == same]
+            if own:  # what a person wrote about it stays theirs
+                copy = own[0].replace(strength=copy.strength, context=own[0].context or copy.context, edge_id=copy.edge_id)
+            kept = [one for one in kept if one not in own] + [copy]
     return tuple(dict.fromkeys(kept))
 
 

@@ -15,7 +15,7 @@ from strata.home import Home
 from strata.index import read
 from strata.index.read import Row
 from strata.model.record import Link
-from strata.model.shape import read_strings
+from strata.model.shape import read_tags
 from strata.model.times import offset
 from strata.verbs.finding import fetch, locate
 
@@ -60,7 +60,7 @@ def revise(home: Home, record: Any, changes: dict[str, Any]) -> Any:
     if record.kind == "memo" and isinstance(changes.get("title"), str):
         changes["title"] = " ".join(changes["title"].split())
     if "tags" in changes:
-        changes["tags"] = read_strings(changes["tags"], "tags")
+        changes["tags"] = read_tags(changes["tags"])
     if record.kind in ("note", "edge"):
         return _revise_linked(home, record, changes)
     if record.kind == "chunk":
@@ -89,12 +89,14 @@ def _revise_chunk(chunk: Any, changes: dict[str, Any]) -> Any:
     inner = {key: changes.pop(key) for key in _CHUNK_METADATA if key in changes}
     if "chunk_type" in changes:
         changes["type"] = changes.pop("chunk_type")
+    from strata.model.chunk import check_size
+
     if "content" in changes and "tokens" not in changes:
-        from strata.model.chunk import check_size
         from strata.providers.tokens import count_tokens
 
         changes["tokens"] = count_tokens(changes["content"])
-        check_size(changes["tokens"])
+    if "tokens" in changes:
+        check_size(chunk.replace(tokens=changes["tokens"]).tokens)
     if inner:
         changes["metadata"] = chunk.metadata.replace(**inner)
         if "conversation_id" in inner and inner["conversation_id"] != chunk.conversation_id:
@@ -133,6 +135,9 @@ def files_of(home: Home, unit: str) -> list[str]:
 
 def restore(home: Home, record: str) -> Any:
     """Bring a forgotten record back to where it was."""
+    row = read.find(home.db, record)
+    if row and row.kind == "fact":
+        return verbs.dialogs.reinstate(home, row)
     found = read.archived(home.db, record)
     if not found:
         home.sweep()

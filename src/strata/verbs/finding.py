@@ -15,7 +15,9 @@ from strata.model.ids import check_id
 from strata.model.recall import Filter, Hit
 from strata.model.record import DEPTHS
 from strata.model.shape import plain
+from strata.model.text import fold
 from strata.model.times import zulu
+from strata.units import shown
 
 MAX_DEPTH = 50
 LEADS = {"caused_by": "causes", "blocked_by": "causes", "led_to": "effects", "blocks": "effects"}
@@ -33,8 +35,17 @@ class Named(NamedTuple):
 def locate(home: Home, handle: str, *, follow: bool = True) -> Row:
     """The one record a handle means: an id, a unique beginning of one, a title, an alias, a memo's name.
 
-    A note that was merged into another is found there, unless `follow` is False.
+    A note that was merged into another is found there, unless `follow` is False: then only a record's own id, title, name
+    or path will do, for what is about to be removed must be just what was named.
     """
+    row = _locate(home, handle, follow)
+    if not follow and not (row.id.startswith(handle) or row.unit == handle or fold(row.title) == fold(handle)):
+        raise NotFound(f"no record {handle[:80]!r}; it is another name of {row.id} ({row.title[:40]})",
+                       f"if you mean that one, say: {row.id}")
+    return row
+
+
+def _locate(home: Home, handle: str, follow: bool) -> Row:
     if not isinstance(handle, str) or not handle.strip():
         raise Invalid("an id is missing")
     rows = read.resolve(home.db, handle)
@@ -67,12 +78,12 @@ def _by_path(home: Home, handle: str) -> list[Row]:
 
 
 def fetch(home: Home, row: Row) -> Any:
-    """The record itself, straight from its file."""
+    """The record itself, straight from its file, with its links to what is here."""
     if row.kind == "fact":
         return verbs.dialogs.fact_record(home, row)
     for record in home.read(row.unit)[0]:
         if record.id == row.id:
-            return record
+            return shown(home.db, record)
     raise NotFound(f"{row.unit} no longer holds {row.id}", "try: strata sync")
 
 
@@ -100,9 +111,11 @@ def get(home: Home, handle: str, depth: str = "full") -> Hit:
     if depth not in DEPTHS:
         raise Invalid(f"no depth {depth!r}", f"use one of {', '.join(DEPTHS)}")
     row = locate(home, handle)
-    record = fetch(home, row)
+    record, hash = fetch(home, row), None
+    if row.kind not in verbs.editing.NOT_EDITED:
+        hash = home.load(row.id).hash
     home.used([row.id])
-    return make_hit(home, row, record, depth)
+    return make_hit(home, row, record, depth).replace(hash=hash)
 
 
 def make_hit(home: Home, row: Row, record: Any, depth: str) -> Hit:
@@ -138,24 +151,27 @@ def describe(row: Row, tags: list[str]) -> dict[str, Any]:
 
 
 def related(home: Home, handle: str, depth: int = 1) -> list[dict[str, Any]]:
-    """What is linked to a record, breadth first, each record once at its shortest distance."""
+    """What is linked to a record, breadth first, each record at its shortest distance with every link that leads there.
+
+    `link` is how a link reads from where one comes, `type` the word as it was written, `outgoing` which way it was written.
+    """
     if depth < 1:
         raise Invalid(f"depth must be at least 1; got {depth}")
     home.ensure_fresh()
     start = locate(home, handle)
     seen, found, edge = {start.id}, [], [start.id]
     for distance in range(1, depth + 1):
-        following = []
+        following: dict[str, None] = {}
         for here in edge:
             for link in read.neighbours(home.db, here):
                 if link.id in seen:
                     continue
-                seen.add(link.id)
-                following.append(link.id)
-                found.append({"id": link.id, "kind": link.kind, "title": link.title, "link": link.word, "from": here,
-                              "distance": distance, "strength": link.strength, "context": link.context,
-                              "edge_id": link.edge})
-        edge = following
+                following[link.id] = None
+                found.append({"id": link.id, "kind": link.kind, "title": link.title, "link": link.word, "type": link.said,
+                              "outgoing": link.outgoing, "from": here, "distance": distance, "strength": link.strength,
+                              "context": link.context, "edge_id": link.edge})
+        seen.update(following)
+        edge = list(following)
     return found
 
 

@@ -15,7 +15,7 @@ from strata.index import read
 from strata.index.read import Row
 from strata.model.note import Edge
 from strata.model.record import CHUNK_TYPES, NOTE_TYPES, WORK_TYPES, Link, check_type
-from strata.model.times import offset, zulu
+from strata.model.times import offset, parse_time, zulu
 from strata.verbs.edges import mend
 from strata.verbs.finding import locate
 from strata.verbs.notes import derived_id
@@ -24,13 +24,14 @@ OWN_WAYS = {"pinned": "strata pin", "mentions": "a [[wikilink]] in the note's te
 
 
 def link(home: Home, source: str, type: str, target: str, *, strength: float | None = None, context: str | None = None,
-         text: str | None = None, key: str | None = None) -> Link:
+         text: str | None = None, key: str | None = None, created: Any = None) -> Link:
     """Relate two records; saying the same again changes nothing."""
     a, b = locate(home, source), locate(home, target)
     if a.id == b.id:
         raise Invalid("a record cannot be linked to itself")
     word = _word(a.kind, b.kind, type)
-    made = Link(source=a.id, type=word, target=b.id, strength=strength, context=context, created=home.clock())
+    made = Link(source=a.id, type=word, target=b.id, strength=strength, context=context,
+                created=home.clock() if created is None else parse_time(created, "created"))
     if word == "supersedes":
         refuse_cycle(home, a.id, b.id)
     if (a.kind, b.kind) == ("note", "note") and word in NOTE_TYPES:
@@ -88,7 +89,9 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
     if known and known[4]:
         edge: Edge = home.load(known[4]).record
     else:
-        now = offset(home.clock())
+        now = offset(made.created or home.clock())
+        if key is not None:
+            home.settle()
         edge = Edge(id=derived_id(home, "link", key), type=made.type, from_id=a.id, from_title=a.title, to_id=b.id,
                     to_title=b.title, strength=0.8 if made.strength is None else made.strength, created_at=now,
                     updated_at=now, origin=home.origin(), text=text or made.context or "")
@@ -96,7 +99,7 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
             home.create(edge, verb="link")
             mirror(home, edge)
         return edge.link()
-    mirror(home, edge)
+    mend(home, (edge.from_id, edge.to_id))
     return edge.link()
 
 
@@ -145,8 +148,9 @@ def _link_works(home: Home, made: Link) -> Link:
 
 def write_line(home: Home, op: str, made: Link) -> None:
     """One line in links.jsonl, and the index told."""
+    home.settle()
     line = {"op": op, "from": made.source, "type": made.type, "to": made.target, "strength": made.strength,
-            "context": made.context, "created": zulu(home.clock()), "origin": home.origin().to_dict()}
+            "context": made.context, "created": zulu(made.created or home.clock()), "origin": home.origin().to_dict()}
     ledger.append_line(home.tree, paths.LINKS, {key: value for key, value in line.items() if value is not None}, synced=True)
     home.refresh([paths.LINKS])
 

@@ -17,7 +17,7 @@ from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read
 from strata.model.memo import Memo, check_name
-from strata.model.shape import Value, read_strings
+from strata.model.shape import Value, read_strings, read_tags
 from strata.model.times import minute, parse_time, zulu
 from strata.verbs.finding import each
 from strata.verbs.notes import check_text
@@ -37,12 +37,12 @@ def memo(
 ) -> Memo:
     """Keep a memo under a descriptive name; the same text under the same name again is the same memo."""
     stem = check_name(check_text(name, "name"))
-    for tag in read_strings(tags, "tags"):
+    for tag in read_tags(tags):
         if any(sign in tag for sign in ",[]\r\n"):
             raise Invalid(f"tag {tag!r} cannot stand in a memo's list of tags", "leave commas, brackets and line ends out")
     heading = " ".join(check_text(title or stem.replace("_", " ").capitalize(), "title").split())
     when = minute(home.clock() if created is None else parse_time(created, "created"))
-    made = Memo(id=stem, title=heading, created_at=when, category=category, tags=read_strings(tags, "tags"),
+    made = Memo(id=stem, title=heading, created_at=when, category=category, tags=read_tags(tags),
                 text=check_text(text, "text").strip("\n"), supersedes=read_strings(supersedes, "supersedes"),
                 origin=home.origin(agent=agent, project=project, session=session))
     if row := read.find(home.db, stem):

@@ -151,10 +151,15 @@ def unmerge(home: Home, absorbed: str) -> Note:
 
 
 def _absorbed_id(home: Home, handle: str) -> str:
-    """The archived note's id, from its id or a beginning of it."""
-    notes = {one for one, kind, _, _ in read.archived(home.db) if kind == "note"}
-    found = [one for one in notes if len(handle) >= 6 and one.startswith(handle)]
-    return found[0] if len(found) == 1 else handle
+    """The archived note's id, from its id, a beginning of it, or its title."""
+    notes = {one: title for one, kind, title, _ in read.archived(home.db) if kind == "note"}
+    if handle in notes:
+        return handle
+    found = [one for one, title in notes.items() if home.tree.look(_record_path(one))
+             and ((len(handle) >= 6 and one.startswith(handle)) or fold(title) == fold(handle))]
+    if len(found) > 1:
+        raise Invalid(f"{handle!r} could be {len(found)} merged notes: {', '.join(sorted(found)[:5])}", "give the id")
+    return found[0] if found else handle
 
 
 def _put_back(record: Any, values: dict[str, list[Any]]) -> Any:

@@ -13,9 +13,10 @@ from strata.errors import CannotWrite, Conflict, Invalid, NotFound
 from strata.files import codec, ledger, paths
 from strata.home import Home, Loaded
 from strata.index import read
+from strata.index.read import Row
 from strata.model.ids import derived_uuid, slug
 from strata.model.note import Episode, Note, Page
-from strata.model.shape import read_strings
+from strata.model.shape import read_strings, read_tags
 from strata.model.text import first_sentence
 from strata.model.times import day, offset, parse_time
 
@@ -34,12 +35,13 @@ def note(
     when = offset(home.clock() if created is None else parse_time(created, "created"))
     made = Note(
         id=derived_id(home, "note", key), type=type, title=title, text=check_text(text, "text").strip("\n"),
-        tags=read_strings(tags, "tags"), importance=importance, confidence=confidence, created_at=when, updated_at=when,
+        tags=read_tags(tags), importance=importance, confidence=confidence, created_at=when, updated_at=when,
         origin=home.origin(agent=agent, project=project, session=session),
         steps=_lines(steps, "steps"), preconditions=_lines(preconditions, "preconditions"),
         postconditions=_lines(postconditions, "postconditions"), aliases=_lines(aliases, "aliases"))
     with home.tree.lock():
-        if key is not None and (row := read.find(home.db, made.id)):
+        made, row = under_key(home, made, "note", key) if key is not None else (made, None)
+        if row:
             same: Note = home.load(row.id).record
             if (same.title, same.text, same.type, same.tags) != (made.title, made.text, made.type, made.tags):
                 raise Conflict(f"another note was kept under the key {key!r}: {row.id}", "use another key, or edit that note")
@@ -78,11 +80,19 @@ def derived_id(home: Home, verb: str, key: str | None) -> str:
     return derived_uuid(home.config.home_id, verb, key)
 
 
+def under_key(home: Home, made: Any, verb: str, key: str, prefix: str = "") -> tuple[Any, Row | None]:
+    """A record with the id its key gives in this home, and what was kept under that key, also before the home had an id."""
+    home.settle()
+    rows = (read.find(home.db, prefix + derived_uuid(home_id, verb, key)) for home_id in (home.config.home_id, ""))
+    return made.replace(id=prefix + derived_id(home, verb, key)), next((row for row in rows if row), None)
+
+
 def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str] = (), summary: str = "") -> str:
     """Append a block to today's file and let the index know."""
     if not heading.strip():
         raise Invalid("an episode needs a title")
-    words = [" ".join(tag.split()) for tag in read_strings(tags, "tags")]
+    words = [" ".join(tag.split()) for tag in read_tags(tags)]
+    home.settle()
     path = ledger.append_episode(home.tree, home.clock(), heading, kind=" ".join(type.split()) or "diary", tags=words,
                                  summary=summary or heading)
     home.refresh([path])

@@ -6,9 +6,10 @@ The one verb that rewrites append-only files.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any
 
@@ -18,12 +19,14 @@ from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read, vectors
 from strata.index.facts import only_in
+from strata.model.record import without_links
+from strata.model.text import fold
 from strata.verbs import reports, topics
 from strata.verbs.chapters import without_work
 from strata.verbs.editing import BUILT, files_of
 from strata.verbs.exports import write_exports
 from strata.verbs.finding import Named, bytes_of, fetch, locate
-from strata.verbs.memos import unmark
+from strata.verbs.memos import GARDEN_LOG, unmark
 from strata.verbs.merging import records_about
 
 PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md")
@@ -34,19 +37,25 @@ BEYOND = ("git history", "exports and backups made earlier", "copies on other ma
 def purge(home: Home, handle: str) -> dict[str, Any]:
     """Remove a record, its archive copy, links, usage, curation and diary lines; then shrink the index."""
     home.sweep()
-    files, record, kind, mention = _target(home, handle)
+    files, record, kind, mention = _target(home, meant(home, handle)[0])
     merged, row = read.merged_into(home.db, record), read.find(home.db, record)
-    titles = [row.title] if row else [title for _, _, title, _ in read.archived(home.db, record)]
+    named = [row.title] if row else [title for _, _, title, _ in read.archived(home.db, record)]
+    titles = [title for title in named if len(title) > 3]
     removed, told = [], _facts_only_in(home, files) if kind == "entry" else set[str]()
     with home.tree.lock():
         for path in files:
             home.tree.remove(path)
             removed.append(path)
+        edges = [edge for edge, in home.db.execute("SELECT DISTINCT edge FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
+                                                   (record, record))]
         touched = [*_drop_edges(home, record), *_strip_references(home, record)]
-        rewritten = _rewrite_logs(home, record, mention) + _drop_reviews(home, files, told)
-        built = _drop_built(home, files, kind, [record, mention, *(title for title in titles if len(title) > 3)])
+        rewritten = _rewrite_logs(home, record, mention, {record, *edges, *told}) + _drop_reviews(home, files, told)
+        removed += _drop_gathered(home, record) if kind == "memo" else []
+        _clear_gauges(home, [record, *titles])
+        built = _drop_built(home, files, kind, [record, mention, *titles])
         removed += built
         home.tree.tidy()
+        _drop_empty(home, removed)
         home.refresh([*map(paths.unit_of, removed), *touched, *rewritten])
         home.audit("purged", Named(kind, record), "")
     if any(home.tree.look(path) for path in paths.EXPORTS):
@@ -105,6 +114,25 @@ def _shrink(home: Home, record: str) -> None:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except (sqlite3.Error, Busy, CannotWrite) as error:
         home.notices.append(f"the files are purged, but the index could not be shrunk ({error}); try: strata reindex")
+
+
+def meant(home: Home, handle: str) -> tuple[str, str]:
+    """(id, title) of the record that a purge of this handle would remove: one that is there, else a forgotten one."""
+    home.sweep()
+    try:
+        row = locate(home, handle, follow=False)
+        return row.id, row.title
+    except NotFound:
+        old = {id: title for id, _, title, _ in read.archived(home.db)
+               if id == handle or (len(handle) >= 6 and id.startswith(handle)) or fold(title) == fold(handle)}
+        if handle in old:
+            return handle, old[handle]
+        if len(old) > 1:
+            some = ", ".join(f"{id} ({title[:40]})" for id, title in sorted(old.items())[:5])
+            raise Invalid(f"{handle!r} could be {len(old)} forgotten records: {some}", "give the id") from None
+        if not old:
+            raise
+        return next(iter(old.items()))
 
 
 def _target(home: Home, handle: str) -> tuple[list[str], str, str, str]:
@@ -171,40 +199,66 @@ def _without(home: Home, held: Any, record: str) -> Any:
         return None
     if held.kind == "chapter":
         return without_work(home, held, record) if held.origin == "manual" else None
-    if held.kind == "note":
-        return held.replace(relations=tuple(r for r in held.relations if r.target != record))
     if held.kind == "memo":
         text = unmark(held.text) if held.deprecated_by == record else held.text
         return held.replace(supersedes=tuple(name for name in held.supersedes if name != record), text=text)
-    lists: dict[str, Any] = {word: tuple(one for one in _ids(held, word) if one != record)
-                             for word in held.links.to_dict() if word != "details" and record in _ids(held, word)}
-    if held.kind == "work":
-        return held.replace(links=held.links.replace(**lists), links_at=_forget_key(held.links_at, record))
-    return held.replace(links=held.links.replace(**lists, details=_forget_key(held.links.details, record)))
+    return without_links(held, (record,))
 
 
-def _forget_key(times: Any, record: str) -> Any:
-    return times and {word: {key: value for key, value in found.items() if key != record} for word, found in times.items()}
+def _drop_gathered(home: Home, record: str) -> list[str]:
+    """A memo that the garden gathered from this one and that was put away again holds its text; the garden's log its name."""
+    removed = []
+    for _, step in ledger.read_log(home.tree, GARDEN_LOG):
+        if step and step.get("made") and record in step.get("names", ()) and not read.find(home.db, str(step["target"])):
+            for _, _, _, copy in read.archived(home.db, str(step["target"])):
+                if copy not in removed and home.tree.look(copy):
+                    home.tree.remove(copy)
+                    removed.append(copy)
+
+    def without(step: dict[str, Any]) -> dict[str, Any] | None:
+        if record not in step.get("names", ()):
+            return None if step.get("target") == record else step
+        rest = [name for name in step["names"] if name != record]
+        return {**step, "names": rest} if rest and step.get("target") != record else None
+
+    _rewrite_lines(home, GARDEN_LOG, without)
+    return removed
 
 
-def _ids(record: Any, word: str) -> tuple[str, ...]:
-    value = getattr(record.links, word, None)
-    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
+def _clear_gauges(home: Home, needles: list[str]) -> None:
+    """What sessions noted for their gauges, where it names the record."""
+    folder = f"{getattr(home.tree, 'root', '')}/log"
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        if re.fullmatch(r"session-.+\.json", name):
+            said = bytes_of(home, f"log/{name}") or b""
+            if any(form in said for needle in needles for form in (needle.encode(), json.dumps(needle)[1:-1].encode())):
+                home.tree.remove(f"log/{name}")
 
 
-def _rewrite_logs(home: Home, record: str, mention: str) -> list[str]:
-    """links.jsonl, the usage ledger, curation lines and diary blocks, without the record."""
+def _drop_empty(home: Home, removed: list[str]) -> None:
+    """Folders that only a purged entry kept."""
+    root = getattr(home.tree, "root", None)
+    for path in removed if root else ():
+        while (path := path.rpartition("/")[0]).removeprefix("archive/").startswith("topics/"):
+            try:
+                os.rmdir(f"{root}/{path}")
+            except OSError:  # not empty
+                break
+
+
+def _rewrite_logs(home: Home, record: str, mention: str, gone: Collection[str]) -> list[str]:
+    """links.jsonl, the usage ledger, curation lines and diary blocks, without the record and what went with it."""
     rewritten = []
     usage = paths.usage_log(home.machine)
 
     def without(line: dict[str, Any]) -> dict[str, Any] | None:
         if record in (line.get("from"), line.get("to"), line.get("fact_id")):
             return None
-        if isinstance(line.get("ids"), list) and record in line["ids"]:
-            rest = [one for one in line["ids"] if one != record]
+        if isinstance(line.get("ids"), list) and any(one in gone for one in line["ids"]):
+            rest = [one for one in line["ids"] if one not in gone]
             return {**line, "ids": rest} if rest else None
-        if isinstance(line.get("base"), dict) and record in line["base"]:
-            return {"base": {key: value for key, value in line["base"].items() if key != record}}
+        if isinstance(line.get("base"), dict) and any(one in gone for one in line["base"]):
+            return {"base": {key: value for key, value in line["base"].items() if key not in gone}}
         return line
 
     for path in (paths.LINKS, usage, paths.SHOWN):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import uuid
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 from strata import config as configuration
 from strata import verbs
-from strata.errors import Conflict, Damaged, Invalid
+from strata.errors import Damaged, Invalid
 from strata.files import jsonform, ledger, paths
 from strata.files.jsonform import amend_object, write_object
 from strata.files.tree import fingerprint
@@ -26,22 +26,10 @@ from strata.model.record import Usage
 from strata.model.times import day, zulu
 from strata.verbs.finding import bytes_of, each
 
-GITIGNORE = """_state.json
-_index.json
-_embeddings.json
-_config.json
-.lock
-log/
-index/*.json
-*.tmp
-"""
-GITATTRIBUTES = """*.jsonl merge=union
-index/audit.log merge=union
-episodes/*.md merge=union
-"""
 DEFAULTS = {"embedding_provider": "ollama", "openai_api_key": None, "ollama_model": "nomic-embed-text",
             "openai_model": "text-embedding-3-small"}
 GIT_SECONDS = 60
+LEFT_BEHIND = 3600  # seconds
 # A home may come from elsewhere: nothing in its .git may start a program or ask a question.
 _GIT = ("git", "-c", "core.fsync=all", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
         "-c", "commit.gpgSign=false", "-c", "gc.auto=0")
@@ -51,17 +39,8 @@ _GIT = ("git", "-c", "core.fsync=all", "-c", "core.hooksPath=/dev/null", "-c", "
 
 def init(home: Home) -> list[str]:
     """Make the home's own files; returns those that were not there."""
-    home_id = str(uuid.UUID(home.new_id()))
-    settings = (f'# Settings that belong to this home; see FORMAT.md.\nhome_id = "{home_id}"\n'
-                'projects = []\ngit_commit = "off"\n')
-    made = []
-    for path, text in (("strata.toml", settings), (".gitignore", GITIGNORE), (".gitattributes", GITATTRIBUTES)):
-        if home.tree.look(path) is None:
-            with suppress(Conflict):  # another process was first
-                home.tree.write(path, text.encode())
-                made.append(path)
-    if "strata.toml" in made:
-        home.config = home.config.replace(home_id=home_id)
+    home_id, made = configuration.settle(home.tree, home.new_id)
+    home.config = home.config.replace(home_id=home_id)
     return made
 
 
@@ -72,6 +51,7 @@ def change_settings(home: Home, changes: Mapping[str, Any]) -> None:
     provider = changes.get("embedding_provider")
     if provider is not None and provider not in configuration.PROVIDERS:
         raise Invalid(f"embedding provider {provider!r} is unknown", f"use one of {', '.join(configuration.PROVIDERS)}")
+    home.settle()  # what keeps the key out of git is there before the key is
     new = {key: None if value == "null" else value for key, value in changes.items()}
     data = bytes_of(home, "_config.json")
     if data is None:
@@ -102,9 +82,22 @@ def check(home: Home, *, secrets: bool = False) -> list[Finding]:
     """Everything in the home that wants a person's eye: sweep, then look at what the sweep cannot see."""
     home.sweep()
     found = [*read.problems(home.db), *_dangling(home), *_unmirrored(home), *_logs(home), *_schemas(home)]
+    found += [Finding(path, None, "leftover", "was left behind by a writer that was killed; it is not read", "run: strata upkeep")
+              for path, _ in _leftovers(home)]
     if secrets:
         found.extend(_secrets(home))
     return sorted(set(found), key=lambda finding: (finding.path, finding.line or 0, finding.code))
+
+
+def _leftovers(home: Home) -> Iterator[tuple[str, float]]:
+    """(path, age in seconds) of files that a killed writer never gave their names."""
+    root = getattr(home.tree, "root", "")
+    for here, folders, files in os.walk(root) if root else ():
+        folders[:] = [name for name in folders if name[0] != "."]
+        for name in sorted(files):
+            if name.startswith(".strata-") and name.endswith(".tmp"):
+                with suppress(OSError):  # its writer lives, and gave it its name just now
+                    yield os.path.relpath(f"{here}/{name}", root), time.time() - os.stat(f"{here}/{name}").st_mtime
 
 
 def _dangling(home: Home) -> Iterator[Finding]:
@@ -167,8 +160,10 @@ def _secrets(home: Home) -> Iterator[Finding]:
 # Upkeep's steps
 
 def sweep(home: Home, _providers: Any = None) -> list[str]:
-    """What was changed by hand since the last look."""
-    return [f"{change.what} {change.path}" for change in home.sweep()]
+    """What was changed by hand since the last look; what killed writers left behind an hour ago is tidied away."""
+    old = any(age > LEFT_BEHIND for _, age in _leftovers(home))
+    gone = [f"tidied {path}" for path in home.tree.tidy()] if old else []
+    return [*gone, *(f"{change.what} {change.path}" for change in home.sweep())]
 
 
 def fold(home: Home, _providers: Any = None) -> list[str]:

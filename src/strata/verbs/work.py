@@ -7,21 +7,23 @@ kind of task, whether it succeeded, and a summary; fields may stand in their lay
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from strata import verbs
 from strata.errors import Conflict, Invalid, NotFound
+from strata.files import paths
 from strata.home import Home
 from strata.index import read
 from strata.model.ids import check_agent_id, check_prefixed
 from strata.model.record import WORK_TYPES
-from strata.model.shape import Shape, plain, read_strings
+from strata.model.shape import Shape, plain, read_strings, read_tags
 from strata.model.times import parse_time
 from strata.model.work import Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
 from strata.verbs.editing import lay
 from strata.verbs.finding import locate
-from strata.verbs.notes import derived_id
+from strata.verbs.notes import derived_id, under_key
 
 LAYERS: dict[str, type[Shape]] = {"intent": Intent, "perception": Perception, "reasoning": Reasoning, "outcome": Outcome}
 FLAT = {field: layer for layer, shape in LAYERS.items() for field in shape._fields if field != "extra"}
@@ -36,9 +38,9 @@ _DAY = 86_400.0
 
 def record(home: Home, work: Mapping[str, Any] | None = None, *, agent: str | None = None, project: str | None = None,
            session: str | None = None, created: Any = None, key: str | None = None, id: str | None = None,
-           trust: str | None = None, **fields: Any) -> Work:
-    """Keep one unit of work; the same key again returns the same work. `id` and `trust` are for imports."""
-    given = gather({**(work or {}), **fields})
+           trust: str | None = None, usage: tuple[int, float | None] = (0, None), **fields: Any) -> Work:
+    """Keep one unit of work; the same key again returns the same work. `id`, `trust` and `usage` are for imports."""
+    given = gather({**(work or {}), **fields}, foreign=id is not None)
     agent, project, session = (said or given.pop(f"{name}_id", None)
                                for name, said in (("agent", agent), ("project", project), ("session", session)))
     given = {name: value for name, value in given.items() if not name.endswith("_id")}
@@ -47,15 +49,22 @@ def record(home: Home, work: Mapping[str, Any] | None = None, *, agent: str | No
     made = Work.from_dict({
         **given, "id": check_prefixed(id, "mem") if id else f"mem_{derived_id(home, 'record', key)}",
         "agent_id": check_agent_id(origin.agent), "project_id": origin.project, "session_id": origin.session,
-        "created_at": int(home.clock() if when is None else parse_time(when, "created")), "origin": origin})
-    if (key or id) and (row := read.find(home.db, made.id)):
-        return _same(home, row.id, made)
-    made = made.replace(links=check_links(home, made.id, made.links))
-    home.create(made, verb="record", origin=origin)
+        "created_at": int(home.clock() if when is None else parse_time(when, "created")), "origin": origin,
+        "access_count": usage[0], "last_accessed": usage[1]})
+    with home.tree.lock():  # of several calls with one key the first keeps it, the others find it
+        made, row = under_key(home, made, "record", key, "mem_") if key is not None and not id else (made, None)
+        if (key is not None or id) and row is None:
+            if home.tree.look(paths.place(made)):  # kept by somebody whose index did not take it
+                home.refresh([paths.place(made)])
+            row = read.find(home.db, made.id)
+        if row:
+            return _same(home, row.id, made)
+        made = made.replace(links=check_links(home, made.id, made.links))
+        home.create(made, verb="record", origin=origin)
     return made
 
 
-def gather(given: Mapping[str, Any]) -> dict[str, Any]:
+def gather(given: Mapping[str, Any], *, foreign: bool = False) -> dict[str, Any]:
     """The input with every field in its layer: flat fields are put there, `files` become edits, strangers are refused."""
     found: dict[str, Any] = {}
     for name, value in given.items():
@@ -75,9 +84,26 @@ def gather(given: Mapping[str, Any]) -> dict[str, Any]:
         found["actions"] = [*(found.get("actions") or ()), *edits]
     for layer in ("intent", "outcome"):
         found.setdefault(layer, {})
+    if not foreign:
+        _check_given(found)
     if _weigh(found) > MAX_SIGNS:
         raise Invalid(f"a work holds at most {MAX_SIGNS:,} signs", "condense outputs and diffs; keep the full log elsewhere")
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _check_given(found: Mapping[str, Any]) -> None:
+    """What a file may hold and a writer may not say: empty tags, links of no known kind, lines that are no lines."""
+    if found.get("tags") is not None:
+        read_tags(found["tags"])
+    links, actions = found.get("links"), found.get("actions")
+    for word in links if isinstance(links, Mapping) else ():
+        if word not in WORK_TYPES:
+            raise Invalid(f"links has no {word!r}", f"it has {', '.join(WORK_TYPES)}")
+    for at, action in enumerate(actions if isinstance(actions, list | tuple) else ()):
+        details = action.get("details") if isinstance(action, Mapping) else None
+        lines = details.get("lines_affected") if isinstance(details, Mapping) else None
+        if isinstance(lines, str) and not re.fullmatch(r"\s*\d+(?:\s*[-–]\s*\d+)?(?:\s*,\s*\d+(?:\s*[-–]\s*\d+)?)*\s*", lines):
+            raise Invalid(f"actions[{at}].details.lines_affected is no range of lines: {lines!r:.60}", 'write "45" or "45-67"')
 
 
 def _weigh(value: Any, limit: int = MAX_SIGNS, depth: int = 0) -> int:

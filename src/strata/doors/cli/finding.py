@@ -91,7 +91,7 @@ def _get_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _get(desk: Desk) -> None:
     hit = desk.mem.get(desk.args.id, desk.args.depth)
-    desk.answer(record_shape(hit.record, hit.path, hit.id),
+    desk.answer(record_shape(hit.record, hit.path, hit.id) | {"hash": hit.hash},
                 lambda: f"{hit.title}\n{hit.kind} {hit.id}  {hit.path}\n\n{hit.text}")
 
 
@@ -121,7 +121,7 @@ def _related_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _related(desk: Desk) -> None:
-    desk.table(desk.mem.related(desk.args.id, desk.args.depth), ("distance", "link", "id", "kind", "title", "context"))
+    desk.table(desk.mem.related(desk.args.id, desk.args.depth), ("distance", "link", "type", "id", "kind", "title", "context"))
 
 
 def _stats(desk: Desk) -> None:

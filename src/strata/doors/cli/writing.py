@@ -136,14 +136,17 @@ def _forget_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _forget(desk: Desk) -> None:
+    from strata.verbs import purge
+
     args = desk.args
     if not args.purge:
         done = desk.mem.forget(args.id)
         desk.answer({"id": done, "forgotten": True}, f"forgot {done}; bring it back with: strata restore {done}")
         return
-    if not args.yes and not _confirmed(f"Remove every trace of {args.id}? It cannot be brought back. [y/N] "):
-        raise NeedsConfirmation(f"purging {args.id} cannot be undone", "say --yes if you mean it")
-    gone = desk.mem.forget(args.id, purge=True)
+    found, title = purge.meant(desk.mem.home, args.id)
+    if not args.yes and not _confirmed(f"Remove every trace of {found} ({title})? It cannot be brought back. [y/N] "):
+        raise NeedsConfirmation(f"purging {found} ({title}) cannot be undone", "say --yes if you mean it")
+    gone = desk.mem.forget(found, purge=True)
     desk.answer(gone, "\n".join([f"purged {gone['id']}", *(f"  removed {path}" for path in gone["removed"]),
                                  *(f"  rewrote {path}" for path in gone["rewritten"]),
                                  "  beyond reach: " + ", ".join(gone["beyond_reach"])]))

@@ -110,6 +110,8 @@ class WorkItem:
     project: str | None = None
     session: str | None = None
     created: str | None = None
+    uses: int = 0
+    used: str | None = None  # when last
     trust: str = OUTSIDE
 
 

@@ -156,6 +156,8 @@ def _work(row: Mapping[str, Any], files: tuple[tuple[str, str], ...]) -> WorkIte
         project=words(row.get("project_id")) or None,
         session=words(row.get("session_id")) or None,
         created=stamp(row.get("created_at")),
+        uses=uses if isinstance(uses := row.get("access_count"), int) and uses > 0 else 0,
+        used=stamp(row.get("last_accessed")),
     )
 
 

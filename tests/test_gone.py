@@ -1,0 +1,183 @@
+"""What is forgotten is hidden and comes back; what is purged is gone; what a killed writer left is named and tidied."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import Ran
+from strata.errors import Conflict, Invalid
+from strata.memory import Memory
+
+WORK = {"goal": "Brew", "task_type": "other", "success": True, "summary": "Brewed"}
+
+
+# Links to what is forgotten
+
+def test_a_link_to_a_forgotten_chunk_is_hidden_everywhere_and_comes_back(mem: Memory, home: Path, run: Callable[..., Ran]) -> None:
+    old, = mem.remember("The quagga lived in the south.", conversation_id="a")
+    new, = mem.remember("The zebra lives in the east.", conversation_id="b")
+    mem.link(new.id, "supports", old.id, context="much alike")
+    file = home / mem.get(new.id).path
+    before = file.read_bytes()
+
+    mem.forget(old.id)
+
+    assert mem.get(new.id).record.links.supports == ()
+    for hit in (mem.get(new.id, depth="complete"), mem.recall("zebra", depth="complete").hits[0]):
+        assert old.id not in hit.text
+    assert old.id not in run("get", new.id, "--json").out
+    assert file.read_bytes() == before
+
+    mem.restore(old.id)
+    assert mem.get(new.id).record.links.supports == (old.id,)
+    assert old.id in mem.get(new.id, depth="complete").text
+
+
+def test_links_of_works_and_notes_to_what_is_forgotten_are_hidden_too(mem: Memory, snapshot: Callable[[], dict[str, bytes]]) -> None:
+    first, second = mem.record(**WORK), mem.record(**WORK)
+    tea, kettle = mem.note("Tea", "Green."), mem.note("Kettle", "Hot.")
+    mem.link(second.id, "caused_by", first.id)
+    mem.link(tea.id, "REQUIRES", kettle.id)
+    for gone in (first.id, kettle.id):
+        mem.forget(gone)
+
+    work = mem.get(second.id).record
+    assert (work.links.caused_by or (), mem.get(tea.id).record.relations) == ((), ())
+    assert first.id not in mem.get(second.id, depth="complete").text
+
+    mem.edit(second.id, importance=0.9)
+    mem.restore(first.id)
+    assert mem.get(second.id).record.links.caused_by == (first.id,)
+
+
+# Purging
+
+def everything(home: Path, needle: str) -> list[str]:
+    return [str(path.relative_to(home)) for path in home.rglob("*") if needle in str(path.relative_to(home))
+            or (path.is_file() and needle.encode() in path.read_bytes())]
+
+
+def test_a_purged_memo_leaves_nothing_in_the_gauges_of_a_session(mem: Memory, home: Path) -> None:
+    memo = mem.memo("user_likes_green_quagga", "The user likes the quagga.")
+    mem.brief("quagga")
+    assert everything(home, memo.id)
+
+    mem.forget(memo.id, purge=True)
+
+    assert everything(home, memo.id) == ["index/audit.log"]
+
+
+def test_a_purged_entry_leaves_no_folder(mem: Memory, home: Path) -> None:
+    entry = mem.log("Ann: The quagga is gone.", topic="zoo")
+
+    mem.forget(entry.id, purge=True)
+
+    assert everything(home, entry.id) == ["index/audit.log"]
+
+
+def test_the_edges_of_a_purged_note_leave_the_usage_ledger(mem: Memory, home: Path) -> None:
+    tea, kettle = mem.note("Tea", "Green."), mem.note("Kettle", "Hot.")
+    edge = mem.link(tea.id, "REQUIRES", kettle.id).edge_id
+    mem.get(str(edge))
+
+    mem.forget(tea.id, purge=True)
+
+    assert everything(home, str(edge)) == ["index/audit.log"]
+
+
+def test_a_purged_memo_is_gone_from_what_the_garden_gathered_and_gave_back(mem: Memory, home: Path) -> None:
+    names = [mem.memo(f"python_typing_rule_{word}", f"Rule {word}: the quagga{word} types everything.", tags=["python", "typing"]).id
+             for word in ("one", "two", "three", "four", "five", "six")]
+    applied = mem.garden(apply=True).applied
+    assert applied
+    mem.garden(undo=True)
+
+    mem.forget(names[0], purge=True)
+
+    assert everything(home, "quaggaone") == []
+    assert everything(home, names[0]) == ["index/audit.log"]
+
+
+# What a killed writer left
+
+def test_what_a_killed_writer_left_is_named_by_check_and_tidied_by_upkeep(mem: Memory, home: Path) -> None:
+    mem.note("Tea", "Green.")
+    left, fresh = home / "graph/general/.strata-0123456789ab.tmp", home / "graph/.strata-ba9876543210.tmp"
+    left.write_text("half a note")
+    os.utime(left, (time.time() - 7200, time.time() - 7200))
+
+    assert [(one.path, one.code) for one in mem.check()] == [("graph/general/.strata-0123456789ab.tmp", "leftover")]
+    mem.upkeep()
+    assert not left.exists()
+    assert mem.check() == []
+
+    fresh.write_text("being written")
+    mem.upkeep()
+    assert fresh.exists()
+
+
+# What is edited must be what was read
+
+def test_get_tells_the_fingerprint_that_an_edit_may_expect(mem: Memory, home: Path, run: Callable[..., Ran]) -> None:
+    note = mem.note("Tea", "Green.")
+    hit = mem.get(note.id)
+    assert run("get", note.id, "--json").json["hash"] == hit.hash
+
+    mem.edit(note.id, expect=hit.hash, importance=0.9)
+
+    with pytest.raises(Conflict):
+        mem.edit(note.id, expect=hit.hash, importance=0.1)
+
+
+# What is refused
+
+@pytest.mark.parametrize("wrong", [
+    {"links": {"foo": ["mem_1"]}}, {"tags": [""]}, {"tags": ["a", " "]},
+    {"actions": [{"type": "file_edit", "details": {"file_path": "a.py", "lines_affected": "abc"}}]}])
+def test_a_work_that_says_what_nobody_could_read_is_refused(mem: Memory, home: Path, wrong: dict[str, object]) -> None:
+    with pytest.raises(Invalid):
+        mem.record(**{**WORK, **wrong})
+    assert not (home / "work").exists()
+
+
+def test_an_empty_tag_is_refused(mem: Memory) -> None:
+    for call in (lambda: mem.note("Tea", "Green.", tags=[""]), lambda: mem.memo("tea_is_best_green", "Yes.", tags=[""]),
+                 lambda: mem.log("Ann: Hello there.", topic="tea", tags=[""]), lambda: mem.episode("Tea", tags=[""])):
+        with pytest.raises(Invalid, match="tag"):
+            call()
+    note = mem.note("Tea", "Green.", tags=["tea"])
+    with pytest.raises(Invalid, match="tag"):
+        mem.edit(note.id, tags=["tea", ""])
+
+
+def test_a_chunk_is_never_made_larger_than_it_could_be_created(mem: Memory) -> None:
+    chunk, = mem.remember("The zebra lives in the east.")
+
+    with pytest.raises(Invalid, match="800"):
+        mem.edit(chunk.id, tokens=5000)
+
+
+# Every link, as it was written
+
+def test_related_shows_every_link_with_its_word_as_written(mem: Memory) -> None:
+    rain, flood = mem.note("Rain", "Much."), mem.note("Flood", "High.")
+    mem.link(rain.id, "CAUSES", flood.id)
+    mem.link(flood.id, "REQUIRES", rain.id)
+
+    assert {(one["type"], one["outgoing"], one["link"]) for one in mem.related(rain.id)} == {
+        ("CAUSES", True, "led_to"), ("REQUIRES", False, "required_by")}
+    assert {one["id"] for one in mem.related(rain.id)} == {flood.id}
+
+
+def test_related_tells_its_words_as_json(mem: Memory, run: Callable[..., Ran]) -> None:
+    rain, flood = mem.note("Rain", "Much."), mem.note("Flood", "High.")
+    mem.link(rain.id, "CAUSES", flood.id)
+
+    told = json.loads(run("related", rain.id, "--json").out)
+    assert [one["type"] for one in told["items"]] == ["CAUSES"]
