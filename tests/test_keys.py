@@ -84,6 +84,7 @@ def test_a_long_text_under_a_key_comes_back_piece_by_piece(home: Path, clock: Cl
     "mem.record(goal='Mend the quay', task_type='bug_fix', success=True, summary='Mended', key='k')",
     "mem.note('Harbour', 'It closes at nine.', key='k')",
     "mem.log('Ann: The harbour closes at nine.', topic='harbour', key='k')",
+    "mem.memo('the_harbour_closes_at_nine', 'It does.')",
 ])
 def test_five_processes_with_one_key_at_once_get_one_record(home: Path, call: str) -> None:
     told = all_at_once(home, call)

@@ -45,13 +45,14 @@ def memo(
     made = Memo(id=stem, title=heading, created_at=when, category=category, tags=read_tags(tags),
                 text=check_text(text, "text").strip("\n"), supersedes=read_strings(supersedes, "supersedes"),
                 origin=home.origin(agent=agent, project=project, session=session))
-    if row := read.find(home.db, stem):
-        same: Memo = home.load(row.id).record
-        if (same.text, same.category, same.tags) == (made.text, made.category, made.tags):
-            return same
-        raise Conflict(f"there is a memo {stem!r} that says something else",
-                       f"change it with: strata edit {stem}, or choose another name")
-    home.create(made, verb="memo", origin=made.origin)
+    with home.tree.lock():  # of several who say the same at once the first keeps it, the others find it
+        if row := read.find(home.db, stem):
+            same: Memo = home.load(row.id).record
+            if (same.text, same.category, same.tags) == (made.text, made.category, made.tags):
+                return same
+            raise Conflict(f"there is a memo {stem!r} that says something else",
+                           f"change it with: strata edit {stem}, or choose another name")
+        home.create(made, verb="memo", origin=made.origin)
     return made
 
 

@@ -83,21 +83,22 @@ def check(home: Home, *, secrets: bool = False) -> list[Finding]:
     home.sweep()
     found = [*read.problems(home.db), *_dangling(home), *_unmirrored(home), *_logs(home), *_schemas(home)]
     found += [Finding(path, None, "leftover", "was left behind by a writer that was killed; it is not read", "run: strata upkeep")
-              for path, _ in _leftovers(home)]
+              for path in _leftovers(home)]
     if secrets:
         found.extend(_secrets(home))
     return sorted(set(found), key=lambda finding: (finding.path, finding.line or 0, finding.code))
 
 
-def _leftovers(home: Home) -> Iterator[tuple[str, float]]:
-    """(path, age in seconds) of files that a killed writer never gave their names."""
+def _leftovers(home: Home) -> Iterator[str]:
+    """Files that a killed writer never gave their names; a younger one may be somebody's who is just writing."""
     root = getattr(home.tree, "root", "")
     for here, folders, files in os.walk(root) if root else ():
         folders[:] = [name for name in folders if name[0] != "."]
         for name in sorted(files):
             if name.startswith(".strata-") and name.endswith(".tmp"):
                 with suppress(OSError):  # its writer lives, and gave it its name just now
-                    yield os.path.relpath(f"{here}/{name}", root), time.time() - os.stat(f"{here}/{name}").st_mtime
+                    if time.time() - os.stat(f"{here}/{name}").st_mtime > LEFT_BEHIND:
+                        yield os.path.relpath(f"{here}/{name}", root)
 
 
 def _dangling(home: Home) -> Iterator[Finding]:
@@ -161,8 +162,7 @@ def _secrets(home: Home) -> Iterator[Finding]:
 
 def sweep(home: Home, _providers: Any = None) -> list[str]:
     """What was changed by hand since the last look; what killed writers left behind an hour ago is tidied away."""
-    old = any(age > LEFT_BEHIND for _, age in _leftovers(home))
-    gone = [f"tidied {path}" for path in home.tree.tidy()] if old else []
+    gone = [f"tidied {path}" for path in home.tree.tidy()] if any(True for _ in _leftovers(home)) else []
     return [*gone, *(f"{change.what} {change.path}" for change in home.sweep())]
 
 
