@@ -24,7 +24,8 @@ from strata.derive.topics import summarise
 from strata.files.disk import DiskTree
 from strata.files.jsonform import write_object
 from strata.memory import Memory
-from strata.model.dialog import Entry, read_turns
+from strata.model.dialog import Entry
+from strata.model.turns import read_turns
 
 PEOPLE = ("Ann", "Ben", "Cleo", "Dan")
 PLACES = ("Lyon", "Bergen", "Porto", "Graz", "Ghent", "Turku")

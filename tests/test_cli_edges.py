@@ -195,14 +195,6 @@ def test_gauges_that_could_not_be_kept_are_no_success(run: Run, mem: Memory, hom
     assert run("hud", "--session", "other").code == 0
 
 
-def test_an_embedder_that_is_down_has_a_code_of_its_own(run: Run, mem: Memory) -> None:
-    mem.note("Tea", "Steep.")
-
-    told = run("embed", env={"STRATA_PROVIDER": "ollama", "STRATA_OLLAMA_URL": "http://127.0.0.1:9"})
-
-    assert told.code == 8
-
-
 def on_a_terminal(home: Path, *words: str, **env: str) -> str:
     main, side = pty.openpty()
     subprocess.run(["stty", "cols", "80", "rows", "40"], stdin=side, check=True)

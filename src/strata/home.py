@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from strata import config as configuration
-from strata import sync
+from strata import sync, usage
 from strata.errors import Busy, CannotWrite, Damaged, Invalid, NeedsConfirmation, NotFound
 from strata.files import codec, ledger, paths
 from strata.files.tree import Token, Tree, fingerprint
@@ -28,7 +28,7 @@ from strata.units import make_unit, stamps
 
 QUICK_SWEEP = 0.010  # seconds
 SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of the time
-TAIL_BYTES = 64 * 1024  # of the usage ledger that a recall reads by itself before it is folded into the index
+
 
 class Loaded(Value):
     """A record as read a moment ago, with what an update must compare against."""
@@ -291,18 +291,8 @@ class Home:
             self._counting = before
 
     def usage_since(self) -> dict[str, Usage]:
-        """What the ledger counts beyond the index; a long tail is folded in first. A read does not wait for a commit."""
-        start, size = self._ledger_tail()
-        if start == 0 < size or size - start > TAIL_BYTES:
-            self.fold_usage()
-            start, size = self._ledger_tail()
-        return ledger.read_usage(self.tree, self.machine, start)[0] if size != start else {}
-
-    def _ledger_tail(self) -> tuple[int, int]:
-        """Up to where the index knows the ledger, and how long it is; one that is shorter than known is read anew."""
-        token, known = self.tree.look(paths.usage_log(self.machine)), self.index.get("usage_bytes", 0)
-        size = token.size if token else 0
-        return (known if size >= known else 0), size
+        """What the ledger counts beyond the index."""
+        return usage.since(self.tree, self.index, self.machine)
 
     def usage_of(self, row: Row) -> Usage:
         """How often a record was delivered until now."""
@@ -312,21 +302,7 @@ class Home:
 
     def fold_usage(self) -> None:
         """Bring the index's counts up to the ledger's end."""
-        start, size = self._ledger_tail()
-        if size == self.index.get("usage_bytes", 0):
-            return
-        totals, length = ledger.read_usage(self.tree, self.machine, start)
-        try:
-            with self.index.writing() as db:
-                if start == 0:
-                    db.execute("DELETE FROM usage")
-                db.executemany("INSERT INTO usage VALUES (?,?,?) ON CONFLICT(id) DO UPDATE SET count = count + excluded.count, "
-                               "last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
-                               [(key, usage.count, usage.last) for key, usage in totals.items()])
-                write.count_works(db, [key for key in totals if key.startswith("mem_")])
-                self.index.set("usage_bytes", start + length)
-        except (sqlite3.Error, Busy) as error:
-            log.debug("usage: %s", error)
+        usage.fold(self.tree, self.index, self.machine)
 
     # Freshness
 

@@ -91,7 +91,8 @@ def _page(path: str, data: bytes, modified: float) -> Any:
 
 
 def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token, bytes]]]:
-    from strata.model.dialog import Entry, Turn, read_turns
+    from strata.model.dialog import Entry, Turn
+    from strata.model.turns import read_turns
 
     files: dict[str, tuple[Token, bytes]] = {}
     for name in ("raw.md", "meta.json", "summary.json"):

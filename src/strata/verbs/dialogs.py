@@ -19,24 +19,14 @@ from strata.home import Home
 from strata.index import facts as table
 from strata.index import read
 from strata.index.read import Row
-from strata.model.dialog import (
-    FACT_TYPES,
-    Entry,
-    EntryMeta,
-    Fact,
-    GlobalMemory,
-    Turn,
-    as_message,
-    read_messages,
-    read_turns,
-    write_turns,
-)
+from strata.model.dialog import FACT_TYPES, Entry, EntryMeta, Fact, GlobalMemory, Turn
 from strata.model.facts_table import CORRECTABLE, Curation
 from strata.model.facts_table import correct as correct_fact
 from strata.model.ids import derived_uuid, entry_id, slug
 from strata.model.shape import read_tags
 from strata.model.text import check_whole, searchable
 from strata.model.times import parse_time, zulu
+from strata.model.turns import as_message, read_messages, read_turns, write_turns
 from strata.providers.chat import Ask
 from strata.verbs.finding import locate
 

@@ -269,7 +269,7 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
 
 
 def _turns(text: str | Sequence[Mapping[str, Any]]) -> list[Turn]:
-    from strata.model.dialog import read_turns, write_turns
+    from strata.model.turns import read_turns, write_turns
 
     raw, roles = (text, None) if isinstance(text, str) else write_turns(text)
     return read_turns(raw, roles)

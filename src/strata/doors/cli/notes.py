@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from strata.doors.cli.desk import Command, Desk
-from strata.errors import Provider, Usage
+from strata.errors import Usage
 
 
 def _no_arguments(parser: argparse.ArgumentParser) -> None:
@@ -172,7 +172,7 @@ def _decay_all(desk: Desk) -> None:
     return desk.say(drawn + ", ".join(f"{count} {name}" for name, count in counts.items()))
 
 
-def _embed(desk: Desk) -> int:
+def _embed(desk: Desk) -> None:
     with desk.progress("embedding") as progress:
         done = desk.mem.embed(progress, desk.tell)
     for notice in done["notices"]:
@@ -180,7 +180,6 @@ def _embed(desk: Desk) -> int:
     lines = [f"{one['provider']} {one['model']}: {one['embedded']} passages embedded"
              + (f", {one['missing']} missing" if one["missing"] else "") for one in done["sets"]]
     desk.answer(done, "\n".join([*lines, *(f"wrote {path}" for path in done["written"])]) or "no embedder is configured")
-    return Provider.exit_code if done["notices"] and any(one["missing"] for one in done["sets"]) else 0
 
 
 def _core(desk: Desk) -> None:
