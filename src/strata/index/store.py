@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,7 @@ class Index:
         self._make()
 
     def _make(self, *, anew: bool = False) -> None:
-        if sqlite3.sqlite_version_info >= WAL_SINCE:
+        if sqlite3.sqlite_version_info >= WAL_SINCE and not self.db.in_transaction:
             self.db.execute("PRAGMA journal_mode = WAL")
         with self.writing():  # dropped and made in one step: no other process ever sees it without tables
             if anew or not self._fits():  # another process may have been first
@@ -118,15 +118,19 @@ class Index:
         if self.get("home") == "none":
             self.set("home", self._identity())
 
-    def reset(self) -> None:
-        """Empty the index; the next sweep fills it from the files."""
+    def renew(self, fill: Callable[[], None]) -> None:
+        """Empty the index and fill it again, in one step: others see the old one or the new one."""
         try:
-            self._make(anew=True)
-        except (sqlite3.Error, CannotWrite):
+            with self.writing():
+                self._make(anew=True)
+                fill()
+            return
+        except (sqlite3.DatabaseError, CannotWrite):  # it is damaged, or cannot be written where it is
             if self.path is None:
                 self._in_memory()
             else:
                 self._start_over()
+        fill()
 
     def close(self) -> None:
         self.db.close()

@@ -40,11 +40,14 @@ def reindex(home: Home, progress: Progress | None = None) -> dict[str, Any]:
         built = home.db.execute("SELECT key, value FROM meta WHERE key LIKE 'built:%'").fetchall()
     except sqlite3.DatabaseError:  # the index is damaged, which is a good reason to be here
         built = []
-    home.index.reset()
-    with home.index.writing():
-        for key, value in built:  # what was last built tells a file that a person changed since
-            home.index.set(key, value)
-    home.sweep(accept_removals=True, progress=progress)
+
+    def fill() -> None:
+        with home.index.writing():
+            for key, value in built:  # what was last built tells a file that a person changed since
+                home.index.set(key, value)
+            home.sweep(accept_removals=True, progress=progress)
+
+    home.index.renew(fill)
     written = write_exports(home)
     return {"records": home.db.execute("SELECT count(*) FROM records").fetchone()[0], "written": written}
 
