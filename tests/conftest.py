@@ -19,6 +19,7 @@ from strata.memory import Memory
 
 START = 1_770_759_420.0  # 2026-02-10T21:37:00Z, the seeds' own day
 PRIVATE = ("STRATA_", "OPENAI_", "OLLAMA_")
+os.environ.pop("PYTHONUNBUFFERED", None)  # commands are run as in a person's shell, where streams are buffered
 
 
 class Clock:

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
+from typing import TextIO
 
 from strata.errors import CannotWrite, Invalid, StrataError, Usage
 
@@ -101,12 +102,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        drop_output()
+        drop_output(sys.stdout)
         return 0
     except OSError as error:
         if error.errno not in UNWRITABLE:
             return bug(error, as_json)
-        drop_output()
+        drop_output(sys.stdout)
         return complain(CannotWrite(f"the answer cannot be written: {error.strerror}"), as_json)
     except Exception as error:
         return bug(error, as_json)
@@ -131,10 +132,10 @@ def open_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def drop_output() -> None:
+def drop_output(stream: TextIO) -> None:
     """What cannot be written is not tried again when the process ends."""
     with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def check_words(given: Sequence[str]) -> None:
@@ -201,14 +202,16 @@ def complain(error: StrataError, as_json: bool) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError:
-        drop_output()
+        drop_output(sys.stdout)
     told = f"strata: {' '.join(str(error).split())}"
     if as_json:
         import json
 
         told = json.dumps({"error": {"code": error.code, "message": error.message, "hint": error.hint}})
-    with contextlib.suppress(OSError):
+    try:
         print(told, file=sys.stderr, flush=True)
+    except OSError:
+        drop_output(sys.stderr)
     return error.exit_code
 
 
