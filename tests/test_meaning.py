@@ -13,6 +13,7 @@ import pytest
 
 from strata import meaning
 from strata.index import vectors
+from strata.meaning import WAITING
 from strata.memory import Memory
 from strata.providers.embedders import Static
 
@@ -144,10 +145,12 @@ def test_many_small_writes_make_few_blocks(mem):
     mem.recall("warm up the embedder")
     mem.note("First", "One.")
     mem.recall("one")
-    for at in range(40):
+    for at in range(150):
         mem.remember(f"Turn {at} of the talk.", conversation_id="c")
 
     assert mem.home.db.execute("SELECT count(*) FROM vectors").fetchone()[0] <= 8
+    assert sets(mem)[0][2] < WAITING  # many are embedded as they come, the last few by the next recall
+    mem.recall("one")
     assert sets(mem)[0][2] == 0
 
 

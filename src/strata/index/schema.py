@@ -29,7 +29,7 @@ CREATE TABLE records (
 );
 CREATE INDEX records_unit ON records(unit);
 CREATE INDEX records_kind ON records(kind, created);
-CREATE INDEX records_conversation ON records(conversation, created, place);
+CREATE INDEX records_conversation ON records(conversation, created, place) WHERE conversation IS NOT NULL;
 CREATE INDEX records_topic ON records(topic) WHERE topic IS NOT NULL;
 
 CREATE TABLE tags (tag TEXT NOT NULL, record INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tag, record)) WITHOUT ROWID;

@@ -53,6 +53,8 @@ class Index:
         db.execute("PRAGMA trusted_schema = OFF")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA temp_store = MEMORY")
+        if sqlite3.sqlite_version_info < WAL_SINCE:
+            db.execute("PRAGMA journal_mode = TRUNCATE")  # no file is made and removed at each commit
         db.execute("PRAGMA cache_size = -32768")  # 32 MB: filling a large index would else write its pages again and again
         return db
 
