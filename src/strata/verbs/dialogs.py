@@ -76,11 +76,12 @@ def _keep(home: Home, entry: Entry, *, indexed: bool) -> tuple[Entry, dict[str, 
         folder = paths.entry_folder(entry.topic, entry.id)
         raw, meta = entry.raw.encode(), write_object(entry.meta.to_dict())
         try:
-            files = {f"{folder}/raw.md": (home.tree.write(f"{folder}/raw.md", raw), raw)}
+            with home.tree.together():
+                files = {f"{folder}/raw.md": (home.tree.write(f"{folder}/raw.md", raw), raw)}
+                files[f"{folder}/meta.json"] = (home.tree.write(f"{folder}/meta.json", meta), meta)
         except Conflict:  # two entries of one second drew the same eight digits
             entry = entry.replace(meta=entry.meta.replace(entry_id=entry_id(entry.created, home.new_id())))
             continue
-        files[f"{folder}/meta.json"] = (home.tree.write(f"{folder}/meta.json", meta), meta)
         if indexed:
             home.take_in(folder, [entry], files)
         return entry, files
