@@ -313,9 +313,9 @@ def test_time_grows_with_length_and_nothing_else(piece):
         turns = [Turn(0, "Ines", "other", piece * (size // len(piece)))]
         best = float("inf")
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.process_time()
             extract(turns, entry_ts=MONDAY)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         return best
 
     assert seconds(160_000) < 64 * max(seconds(10_000), 0.0005)

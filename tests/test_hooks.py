@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -351,24 +350,6 @@ def test_a_hook_loads_neither_the_mcp_stack_nor_numpy(home: Path, mem: Memory, t
                           check=True)
 
     assert done.stdout.strip() == "[]"
-
-
-def test_a_hook_is_quick(home: Path, mem: Memory, tmp_path: Path) -> None:
-    """The bench measures four times a bare Python; here a busy machine is forgiven."""
-    mem.note("Kettle", "The kettle whistles at dawn.")
-    given = json.dumps({"session_id": "s", "prompt": "when does the kettle whistle", "cwd": "/"}).encode()
-    env = {**os.environ, "STRATA_HOME": str(home), "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
-
-    def seconds(*command: str) -> float:
-        began = time.perf_counter()
-        subprocess.run([sys.executable, *command], input=given, capture_output=True, check=True, env=env)
-        return time.perf_counter() - began
-
-    bare, ours = (min(seconds(*command) for _ in range(7))
-                  for command in (["-c", "import sqlite3, json"], ["-m", "strata", "hook", "UserPromptSubmit"]))
-
-    assert ours < 6 * bare
 
 
 def test_the_plugin_and_the_installer_set_up_the_same(request: pytest.FixtureRequest) -> None:

@@ -208,9 +208,10 @@ class Home:
 
     def _put(self, unit: write.Unit, gone: Sequence[str] = ()) -> None:
         try:
-            sync.put(self.index, [unit], gone)
-            if not self._many:
-                self._keep_up()
+            with self.index.writing():
+                sync.put(self.index, [unit], gone)
+                if not self._many:
+                    self._keep_up()
         except (sqlite3.Error, Busy, CannotWrite) as error:
             self._not_taken("record is", error)
 

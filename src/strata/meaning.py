@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 CALL_RECORDS, CALL_PASSAGES = 200, 2000  # what one recall embeds at most by the built-in embedder
-WAITING = 64  # new passages that are worth a commit of their own
 FEW = 32  # passages that a slower local embedder takes along with a question
 ASK_SECONDS = 4.0  # a question does not wait longer for a server
 PAUSE = 30.0  # seconds in which a server that failed is not asked again
@@ -193,13 +192,11 @@ def _append(index: Index, held: VectorSet | None, embedder: Embedder, texts: lis
 
 
 def keep_up(index: Index, config: Config) -> None:
-    """After a write: embed what is new, if this process has what it takes at hand and there is enough to be worth a commit."""
+    """With a write, in its commit: embed what is new, if this process has what it takes at hand."""
     tokens = sys.modules.get("strata.providers.tokens")
     loaded = tokens is not None and tokens.load_tokenizer.cache_info().currsize
     if config.provider == "none" or not loaded:
         return
     from strata.providers.embedders import Static
 
-    if vectors.count_missing(index.db, vectors.find_set(index.db, Static.name, Static.model)) < WAITING:
-        return  # a recall embeds so few by the way
     fill(index, config, Static(), records=CALL_RECORDS, passages=CALL_PASSAGES, notices=[])
