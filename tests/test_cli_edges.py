@@ -227,3 +227,13 @@ def test_a_narrow_terminal_shows_titles_and_ids_that_still_find(home: Path, mem:
     assert "Redis drops idle" in row
     assert len(row.split()[0]) < len(note.id)
     assert json.loads(run("get", row.split()[0], "--json").out)["id"] == note.id
+
+
+def test_get_tells_the_depth_that_was_asked_for_in_json_too(run: Run, mem: Memory) -> None:
+    note = mem.note("Tea", "Steep it for three minutes. Then pour.")
+
+    brief, whole = (run("get", note.id, "--depth", depth, "--json").json for depth in ("summary", "full"))
+
+    assert brief["text"] == "Tea. Steep it for three minutes."
+    assert "record" not in brief
+    assert whole["record"]["text"] == "Steep it for three minutes. Then pour."

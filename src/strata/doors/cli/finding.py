@@ -90,8 +90,11 @@ def _get_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _get(desk: Desk) -> None:
-    hit = desk.mem.get(desk.args.id, desk.args.depth)
-    desk.answer(record_shape(hit.record, hit.path, hit.id) | {"hash": hit.hash},
+    depth = desk.args.depth
+    hit = desk.mem.get(desk.args.id, depth)
+    shown = (record_shape(hit.record, hit.path, hit.id) if depth == "full"
+             else {"id": hit.id, "kind": hit.kind, "title": hit.title, "path": hit.path, "depth": depth, "text": hit.text})
+    desk.answer(shown | {"hash": hit.hash},
                 lambda: f"{hit.title}\n{hit.kind} {hit.id}  {hit.path}\n\n{hit.text}")
 
 
