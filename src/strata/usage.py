@@ -16,7 +16,7 @@ from strata.index.store import Index
 from strata.model.finding import log
 from strata.model.record import Usage
 
-TAIL_BYTES = 64 * 1024
+TAIL_BYTES = 16 * 1024
 
 
 def since(tree: Tree, index: Index, machine: str) -> dict[str, Usage]:

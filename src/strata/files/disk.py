@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from _thread import _local
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
@@ -37,14 +38,20 @@ def _token(found: os.stat_result) -> Token:
     return _new(Token, (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino))
 
 
+class _Later(_local):
+    """What a thread still has to sync at the end of its batch; what another thread writes meanwhile is synced at once."""
+
+    files: dict[str, None] | None = None
+    folders: dict[str, None] | None = None
+
+
 class DiskTree:
     """A home's folder. It is made by the first write, not by being opened."""
 
     def __init__(self, root: str) -> None:
         self.root = os.path.abspath(os.path.expanduser(root))
         self._lock = HomeLock(self.root)
-        self._files: dict[str, None] | None = None  # written, to be synced at a batch's end
-        self._folders: dict[str, None] | None = None
+        self._later = _Later()
 
     def close(self) -> None:
         self._lock.close()
@@ -175,7 +182,7 @@ class DiskTree:
 
     def _put(self, folder: int, name: str, path: str, data: bytes, replacing: str | None) -> Token:
         temporary = f".strata-{os.urandom(6).hex()}.tmp"
-        file = os.open(temporary, NEW, 0o600, dir_fd=folder)
+        file, placed = os.open(temporary, NEW, 0o600, dir_fd=folder), False
         try:
             with open(file, "wb", buffering=0) as opened:
                 rest = memoryview(data)
@@ -183,21 +190,21 @@ class DiskTree:
                     rest = rest[opened.write(rest) :]
                 if replacing is not None:
                     os.fchmod(file, mode_of(folder, name, path))
-                if self._files is None or replacing is not None:  # what takes an old file's place is whole before it does
+                if self._later.files is None or replacing is not None:  # what takes an old file's place is whole before it does
                     os.fsync(file)
             if replacing is None:
                 try:
                     os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
                 except FileExistsError:
                     raise Conflict(f"{path} is already there", "nothing was overwritten") from None
-                os.unlink(temporary, dir_fd=folder)
-                if self._files is not None:
-                    self._files[path] = None
+                if self._later.files is not None:
+                    self._later.files[path] = None
             else:
                 self._swap(folder, temporary, name, path, replacing)
-        except BaseException:
-            unlink(temporary, folder)
-            raise
+                placed = True
+        finally:
+            if not placed:  # renamed into place it is gone already
+                unlink(temporary, folder)
         self._sync(folder, path)
         return _token(os.stat(name, dir_fd=folder, follow_symlinks=False))
 
@@ -216,8 +223,8 @@ class DiskTree:
             unlink(aside, folder)
 
     def _sync(self, folder: int, path: str) -> None:
-        if self._folders is not None:
-            self._folders[path.rpartition("/")[0]] = None
+        if self._later.folders is not None:
+            self._later.folders[path.rpartition("/")[0]] = None
         else:
             os.fsync(folder)
 
@@ -272,27 +279,27 @@ class DiskTree:
 
     @contextmanager
     def bulk(self) -> Iterator[None]:
-        if self._files is not None:  # already inside one: it syncs at its own end
+        if self._later.files is not None:  # already inside one: it syncs at its own end
             yield
             return
-        self._files = {}
+        self._later.files = {}
         with self.together():
             try:
                 yield
             finally:
-                files, self._files = self._files, None
+                files, self._later.files = self._later.files, None
                 self._each_synced(files, READ)
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        if self._folders is not None:
+        if self._later.folders is not None:
             yield
             return
-        self._folders = {}
+        self._later.folders = {}
         try:
             yield
         finally:
-            folders, self._folders = self._folders, None
+            folders, self._later.folders = self._later.folders, None
             self._each_synced(folders, FOLDER)
 
     def _each_synced(self, paths: dict[str, None], how: int) -> None:

@@ -147,23 +147,17 @@ class Index:
             self.db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             raise _trouble(error) from None
-        self._depth = 1
+        self._depth, done = 1, False
         try:
             yield self.db
-        except BaseException as error:
-            self._depth = 0
-            if self.db.in_transaction:
-                self.db.execute("ROLLBACK")
-            if isinstance(error, sqlite3.OperationalError):
-                raise _trouble(error) from None
-            raise
-        self._depth = 0
-        try:
             self.db.execute("COMMIT")
+            done = True
         except sqlite3.OperationalError as error:
-            if self.db.in_transaction:
-                self.db.execute("ROLLBACK")
             raise _trouble(error) from None
+        finally:
+            self._depth = 0
+            if not done and self.db.in_transaction:
+                self.db.execute("ROLLBACK")
 
     def reader(self) -> sqlite3.Connection:
         """Another connection that only reads, for questions of the user's own; of an index in memory, a copy."""
