@@ -13,6 +13,7 @@ from typing import Any
 KINDS = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 VIEWS = ("recall", "review", "graph", "timeline", "health")
 FREE = ("style.css", "signin.js", "icon.svg")  # what the sign-in page itself needs
+DOORS = ("signin", "locked", "missing")  # what a person sees who is not inside, each in the frame of door.html
 _DATA = b"<!--data-->"
 
 
@@ -23,7 +24,8 @@ class Assets:
         folder = folder or Path(__file__).parent / "page"
         found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*"))
                  if path.suffix in KINDS}
-        html = {name: (folder / f"{name}.html").read_bytes() for name in ("index", "signin", "locked", "missing")}
+        html = {name: (folder / f"{name}.html").read_bytes() for name in ("index", "door", *DOORS)}
+        html |= {name: html["door"].replace(b"{inner}", html[name]) for name in DOORS}
         digest = hashlib.sha256(b"\0".join([name.encode() + data for name, data in found.items()])).hexdigest()[:12]
         self.base = f"/assets/{digest}"
         self.files = {f"{self.base}/{name}": (data, KINDS[Path(name).suffix]) for name, data in found.items()}

@@ -29,14 +29,16 @@ def measure(text: str) -> int:
 
 def fit_hits(hits: Sequence[Hit], budget: int, block: Block, dress: Dress) -> list[Hit]:
     """The hits, best first, as far as their whole text keeps to the budget; `block` shows one, `dress` all of them."""
+    from strata.providers.tokens import cut
+
     left = budget - measure(dress([])) - 4  # a fence's mark is drawn anew and does not always cost the same
     kept: list[Hit] = []
     for hit in hits:
         bare = {**hit, "context": []}
         cost = measure(block(bare)) + 2
         if cost > left:
-            bare["text"] = cut(str(hit.get("text") or ""), left - measure(block({**bare, "text": ""})) - 3,
-                               WORTH_A_HEAD if kept else WORTH)
+            room = left - measure(block({**bare, "text": ""})) - 3
+            bare["text"] = cut(str(hit.get("text") or ""), room, measure) if room >= (WORTH_A_HEAD if kept else WORTH) else ""
             if bare["text"]:
                 kept.append(bare)
                 left = 0
@@ -86,17 +88,6 @@ def fit_lines(text: str, budget: int, dress: Callable[[str], str]) -> str:
     if not "".join(lines[:low]).strip():
         raise refusal(budget)
     return dress("\n".join(lines[:low]))
-
-
-def cut(text: str, room: int, least: int) -> str:
-    """As much of a text as there is room for; nothing if that would be less than `least` tokens."""
-    if room < least:
-        return ""
-    low, high = 0, min(len(text), room * 12)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if measure(text[:middle].rstrip() + "…") <= room else (low, middle - 1)
-    return text[:low].rstrip() + "…" if low else ""
 
 
 def refusal(budget: int) -> Invalid:

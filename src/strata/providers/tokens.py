@@ -7,7 +7,7 @@ would cost more than all of Strata). Its name is recorded wherever a count is st
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -66,6 +66,15 @@ def exceeds(text: str, room: int) -> bool:
     to be counted. Line ends are left out, because those between paragraphs are no tokens.
     """
     return len(text) - text.count("\n") > room * LONGEST
+
+
+def cut(text: str, room: int, cost: Callable[[str], int] = count_tokens) -> str:
+    """As much of a text as there is room for, at its end a mark that there is more; empty if there is room for nothing."""
+    low, high = 0, min(len(text), room * LONGEST)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if cost(text[:middle].rstrip() + "…") <= room else (low, middle - 1)
+    return text[:low].rstrip() + "…" if low else ""
 
 
 def estimate_many(texts: Sequence[str]) -> list[int]:

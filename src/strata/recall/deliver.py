@@ -20,7 +20,7 @@ from strata.model.recall import Hit
 from strata.model.record import DEPTHS
 from strata.model.shape import plain
 from strata.model.text import first_sentence, fold
-from strata.providers.tokens import count_many, count_tokens, exceeds
+from strata.providers.tokens import count_many, count_tokens, cut, exceeds
 from strata.recall.depth import render
 from strata.recall.finding import Candidate, Found
 from strata.units import shown
@@ -39,7 +39,7 @@ def deliver(home: Home, found: Found, *, limit: int, depth: str, budget: int | N
     for one in found.best:
         if len(hits) == limit or (left is not None and left < min(SPARE, budget or SPARE) and hits):
             break
-        hit = _hit(home, one, depth, (budget, left), said, as_of, cut=not hits)
+        hit = _hit(home, one, depth, (budget, left), said, as_of, shorten=not hits)
         if hit is not None:
             hits.append((one, hit))
             left = None if left is None else left - (hit.tokens or 0)
@@ -49,7 +49,7 @@ def deliver(home: Home, found: Found, *, limit: int, depth: str, budget: int | N
 
 
 def _hit(home: Home, one: Candidate, depth: str, room: tuple[int | None, int | None], said: dict[str, str],
-         as_of: float | None, *, cut: bool) -> Hit | None:
+         as_of: float | None, *, shorten: bool) -> Hit | None:
     """The candidate at the deepest depth that fits; None if it is gone, repeats another, or does not fit at all.
 
     `room` is the whole budget and what is left of it. `said` are the texts delivered so far, each with its record: what has
@@ -71,9 +71,10 @@ def _hit(home: Home, one: Candidate, depth: str, room: tuple[int | None, int | N
         if (tokens := _count(text, left)) is not None:
             break
     else:
-        if not cut or left is None:
+        if not shorten or left is None:
             return None
-        text, tokens = _cut(text, left)
+        text = cut(text, left) or "…"
+        tokens = min(left, count_tokens(text))
     about = one.passage
     why = [*one.why, "edited-since"] if as_of is not None and (row.updated or 0.0) > as_of else one.why
     return Hit(
@@ -117,16 +118,6 @@ def _text(home: Home, passage: Passage, row: Row, record: Any, depth: str, as_of
     return render(record, depth, passage=passage.text, beside=beside,
                   links=read.neighbours(home.db, row.id, as_of) if complete else (),
                   usage=home.usage_of(row) if complete and as_of is None else None)
-
-
-def _cut(text: str, room: int) -> tuple[str, int]:
-    """As much of a text as there is room for."""
-    low, high = 0, min(len(text), room * 12)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if count_tokens(text[:middle].rstrip() + "…") <= room else (low, middle - 1)
-    shown = text[:low].rstrip() + "…" if low else "…"
-    return shown, min(room, count_tokens(shown))
 
 
 def _origin(record: Any, row: Row) -> Mapping[str, Any]:
