@@ -138,6 +138,23 @@ def test_a_first_opening_by_many_at_once_works(home: Path, clock: Clock) -> None
     assert told == [("Tea\n", "")] * 6
 
 
+def test_a_batch_and_other_writers_do_not_wait_for_each_other_in_a_circle(home: Path, clock: Clock) -> None:
+    with Memory(home, clock=clock) as mem:
+        mem.note("Tea", "Steep.")
+    batch = ("from strata.memory import Memory\nwith Memory() as mem:\n    for turn in range(5):\n        with mem.bulk():\n"
+             "            for at in range(20): mem.remember(f'turn {turn} line {at}', conversation_id='c')\n"
+             "    assert not mem.notices")
+    single = ("import sys\nfrom strata.memory import Memory\nwith Memory() as mem:\n"
+              "    for at in range(30): mem.note(f'{sys.argv[1]} {at}', 'x')\n    assert not mem.notices")
+
+    told = [process.communicate(timeout=60)[1] for process in [
+        start(batch, home=home), start(single, "one", home=home), start(single, "two", home=home)]]
+
+    assert told == [""] * 3
+    with Memory(home, clock=clock) as mem:
+        assert (mem.list(kind="chunk")[1], mem.list(kind="note")[1]) == (100, 61)
+
+
 def test_an_index_made_anew_is_never_met_without_its_tables(home: Path, clock: Clock) -> None:
     with Memory(home, clock=clock) as mem:
         note = mem.note("Tea", "Steep.")

@@ -229,8 +229,8 @@ class Home:
     def bulk(self) -> Iterator[None]:
         """Many writes: files synced together at the end, then one commit of the index; nothing is acknowledged before.
 
-        Others read meanwhile (no page leaves the cache before the commit); what they write, the index takes afterwards.
-        Broken off, what was written is found by the sweep that follows.
+        Others read meanwhile (no page leaves the cache before the commit) and write afterwards: the home's lock is taken before
+        the index's, as everywhere. Broken off, what was written is found by the sweep that follows.
         """
         if self._many:
             yield
@@ -238,7 +238,7 @@ class Home:
         self._many, synced = True, False
         self.index.db.execute("PRAGMA cache_spill = OFF")
         try:
-            with self.index.writing():
+            with self.tree.lock(), self.index.writing():
                 with self.tree.bulk():
                     yield
                 synced = True
