@@ -109,7 +109,7 @@ def bench_decay(folder: str, count: int) -> None:
     now = time.time()
     db = mem.home.index.db
     columns = [row[1] for row in db.execute("PRAGMA table_info(records)")]
-    filled = {"kind": "note", "title": "t", "trust": "user", "sunk": 0, "pinned": 0, "uses": 0, "place": 0}
+    filled = {"kind": "note", "title": "t", "trust": "user", "sunk": 0, "pinned": 0, "uses": 0, "place": 0, "last": 0}
     rows = []
     for number in range(count):
         value = {**filled, "n": 10_000_000 + number, "id": f"{number:08x}-0000-4000-8000-000000000000",

@@ -114,7 +114,7 @@ def measure_record(mem: Any, rounds: int) -> None:
     tell("record", ours, plain)
     with mem.home.index.writing() as db:
         for at in range(rounds):
-            write.drop(db, f"work/2025-01/mem_bare-{at}.json")
+            write.drop(db, name := f"work/2025-01/mem_bare-{at}.json", [name])
 
 
 def measure_check(mem: Any, rounds: int) -> None:

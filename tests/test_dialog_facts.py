@@ -29,7 +29,7 @@ def rows(mem: Memory) -> list[Any]:
                        "valid_until, sunk, pinned FROM records WHERE kind = 'fact' ORDER BY id").fetchall()
     links = db.execute("SELECT a, word, b, unit FROM links WHERE unit LIKE '%/summary.json' ORDER BY a, b").fetchall()
     words = db.execute("SELECT r.id, p.text FROM passages p JOIN records r ON r.n = p.record WHERE r.kind = 'fact' "
-                       "ORDER BY r.id, p.ord").fetchall()
+                       "ORDER BY r.id, p.n").fetchall()
     return [found, links, words]
 
 

@@ -130,6 +130,19 @@ def test_upkeep_writes_a_set_anew_when_much_of_it_is_gone(mem):
     assert rows == mem.home.db.execute("SELECT count(*) FROM passages").fetchone()[0]
 
 
+def test_the_newest_passage_gone_its_number_is_not_given_again(mem):
+    mem.note("Cars", "The truck needs new tyres.")
+    newest = mem.note("Pets", "The cat sleeps on the sofa.")
+    mem.embed()
+    taken = mem.home.db.execute("SELECT max(n) FROM passages").fetchone()[0]
+    mem.forget(newest.id)
+    vectors.compact(mem.home.db, force=True)
+    other = mem.note("Boats", "The yacht sails to the island.")
+
+    assert mem.home.db.execute("SELECT n FROM records WHERE id = ?", (other.id,)).fetchone()[0] > taken
+    assert mem.recall("a vessel under sail", limit=1).hits[0].id == other.id
+
+
 def test_purging_takes_the_vector_too(mem):
     note = mem.note("Secret", "The combination is 1234.")
     mem.embed()

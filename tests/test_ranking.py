@@ -155,13 +155,14 @@ def shelf():
     db.close()
 
 
-def put(db, n, text, *, record=None, ord=0, kind="note", conversation=None, created=NOW, speaker=None):
+def put(db, n, text, *, record=None, kind="note", conversation=None, created=NOW, speaker=None):
     record = record or n
-    columns = "n, id, kind, type, title, unit, created, conversation, trust, sunk, pinned, uses, place"
-    db.execute(f"INSERT OR IGNORE INTO records ({columns}) VALUES (?,?,?,'','','',?,?,'user',0,0,0,0)",
-               (record, str(record), kind, created, conversation))
-    db.execute("INSERT INTO passages (n, record, ord, start, stop, speaker, head, text) VALUES (?,?,?,0,0,?,0,?)",
-               (n, record, ord, speaker, text))
+    columns = "n, id, kind, type, title, unit, created, conversation, trust, sunk, pinned, uses, place, last"
+    db.execute(f"INSERT OR IGNORE INTO records ({columns}) VALUES (?,?,?,'','','',?,?,'user',0,0,0,0,?)",
+               (record, str(record), kind, created, conversation, n))
+    db.execute("UPDATE records SET last = ? WHERE n = ?", (n, record))
+    db.execute("INSERT INTO passages (n, record, start, stop, speaker, head, text) VALUES (?,?,0,0,?,0,?)",
+               (n, record, speaker, text))
     db.execute("INSERT INTO words(rowid, text, title, tags) VALUES (?,?,'','')", (n, text))
 
 
@@ -219,7 +220,7 @@ def test_filters_keep_passages_from_becoming_candidates(shelf):
 def dialog(db, *turns, kind):
     for at_turn, (speaker, text) in enumerate(turns):
         if kind == "entry":
-            put(db, at_turn + 1, text, record=1, ord=at_turn, kind=kind, speaker=speaker)
+            put(db, at_turn + 1, text, record=1, kind=kind, speaker=speaker)
         else:
             put(db, at_turn + 1, text, kind=kind, conversation="c", created=NOW + at_turn, speaker=speaker)
     put(db, 90, "nothing to see", record=90)
@@ -248,8 +249,8 @@ def test_the_speaker_asked_about_is_preferred(shelf):
 
 
 def test_notes_have_no_neighbours(shelf):
-    put(shelf, 1, "one", record=1, ord=0)
-    put(shelf, 2, "two", record=1, ord=1)
+    put(shelf, 1, "one", record=1)
+    put(shelf, 2, "two", record=1)
 
     assert (neighbours(with_neighbours(shelf, [1, 2])) == -1).all()
 

@@ -27,11 +27,13 @@ BATCH = 500
 STAMP_SECONDS = 1.0
 VANISHED_FILES, VANISHED_SHARE = 20, 0.5
 Progress = Callable[[int, int], None]
-Known = Mapping[str, tuple[Any, ...]]  # path → size, mtime, ctime, inode, seen, unit
+Known = Mapping[str, tuple[Any, ...]]  # path → size, mtime, ctime, inode, seen
 
 
 def compare(on_disk: Mapping[str, Token | None], indexed: Known) -> list[Change]:
     """What differs between the tree and the index. `looked` is a file that only seems to have changed."""
+    if not indexed:
+        return [Change("added", path) for path in sorted(on_disk)]
     changes = []
     gone = {path: row for path, row in indexed.items() if path not in on_disk}
     inodes = {row[3]: path for path, row in gone.items()}
@@ -70,7 +72,7 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
     changes = []
     if not _as_known(index, seen):
         known = {row[0]: row[1:] for row in
-                 index.db.execute("SELECT path, size, mtime, ctime, inode, seen, unit FROM documents")}
+                 index.db.execute("SELECT path, size, mtime, ctime, inode, seen FROM documents")}
         changes = compare(seen, known)
         check_removals(changes, len(known), accept_removals)
     cost = time.monotonic() - began
@@ -119,7 +121,7 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, od
            progress: Progress | None) -> None:
     leaving = ("removed", "moved-from")
     alive = list(dict.fromkeys(paths.unit_of(change.path) for change in changes if change.what not in leaving))
-    gone = {known[change.path][5] for change in changes if change.what in leaving} - set(alive)
+    gone = {paths.unit_of(change.path) for change in changes if change.what in leaving} - set(alive)
     gone = {name for name in gone if _read_anyway(tree, name, alive)}
     index.adopt()
     done, touched = 0, None
@@ -127,14 +129,16 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, od
     fresh = not known and index.db.execute("SELECT 1 FROM documents LIMIT 1").fetchone() is None
     with write.filling(index.db, fresh):
         for batch in _batches(_read_all(tree, alive, gone, odd)):
-            units = list(own_ids(index, batch, gone))
-            write.put(index.db, units, fresh=fresh)
+            units = own_ids(index, batch, gone)
+            for unit in () if fresh else units:
+                _drop(index, unit.name, keep_records=unit.broken)
+            write.put(index.db, units)
             touched = _take_facts(index, units, (), touched)
             done += len(batch)
             if progress:
                 progress(done, len(alive))
     for name in gone:
-        write.drop(index.db, name)
+        _drop(index, name)
     _settle_facts(index, _take_facts(index, (), gone, touched))
     _reconsider(tree, index)
 
@@ -161,8 +165,7 @@ def _settle_facts(index: Index, touched: Touched | None) -> None:
 
 def _read_anyway(tree: Tree, name: str, alive: list[str]) -> bool:
     """True if the unit is really gone; what another process wrote since the walk, or an entry that lost one file, is not."""
-    files = [name, *(f"{name}/{part}" for part in paths.ENTRY_FILES if paths.may_be_entry(name))]
-    if name not in paths.SCANNED and any(tree.look(path) for path in files):
+    if name not in paths.SCANNED and any(tree.look(path) for path in paths.files_of(name)):
         alive.append(name)
         return False
     return True
@@ -202,9 +205,10 @@ def touch(tree: Tree, index: Index, units: Iterable[str]) -> bool:
     """Look at the files of these units once more; what moved is read again, a vanished one forces a sweep."""
     stale = []
     for unit in dict.fromkeys(map(paths.unit_of, units)):  # a fact's path is a summary, a part of its entry
+        files = paths.files_of(unit)
         known = {path: stamp for path, *stamp in index.db.execute(
-            "SELECT path, size, mtime, ctime, inode FROM documents WHERE unit = ?", (unit,))}
-        for path in {*known, *(f"{unit}/{part}" for part in paths.ENTRY_FILES if paths.may_be_entry(unit) and known)}:
+            f"SELECT path, size, mtime, ctime, inode FROM documents WHERE path IN ({','.join('?' * len(files))})", files)}
+        for path in files if known else ():
             token = tree.look(path)
             if token is None and path in known:
                 sweep(tree, index)
@@ -229,18 +233,29 @@ def put(index: Index, units: Sequence[write.Unit], gone: Iterable[str] = ()) -> 
     left = set(gone)
     with index.writing() as db:
         index.adopt()
-        own = list(own_ids(index, units, left))
+        own = own_ids(index, units, left)
+        for unit in own:
+            _drop(index, unit.name, keep_records=unit.broken)
         write.put(db, own)
         for name in left:
-            write.drop(db, name)
+            _drop(index, name)
         _settle_facts(index, _take_facts(index, own, left, None))
 
 
-def own_ids(index: Index, units: Sequence[write.Unit], gone: set[str]) -> Iterator[write.Unit]:
+def _drop(index: Index, name: str, *, keep_records: bool = False) -> None:
+    write.drop(index.db, name, paths.files_of(name), keep_records=keep_records)
+
+
+def own_ids(index: Index, units: Sequence[write.Unit], gone: set[str]) -> Sequence[write.Unit]:
     """Two files with one id: the one the index knows keeps it, the other is a finding. A moved file takes its id along."""
+    ids = [card.id for unit in units for card in unit.cards]
+    known = read.units_of(index.db, ids)
+    return units if not known and len({*ids}) == len(ids) else list(_own_ids(index, units, gone, known))
+
+
+def _own_ids(index: Index, units: Sequence[write.Unit], gone: set[str], known: Mapping[str, str]) -> Iterator[write.Unit]:
     taken: dict[str, str] = {}
     held = {unit.name: {card.id for card in unit.cards} for unit in units if not unit.broken}
-    known = {record: row.unit for record, row in read.rows_of(index.db, [card.id for u in units for card in u.cards]).items()}
     for unit in units:
         cards, findings = [], list(unit.findings)
         for card in unit.cards:
@@ -248,7 +263,7 @@ def own_ids(index: Index, units: Sequence[write.Unit], gone: set[str]) -> Iterat
             if owner and card.id not in held.get(owner, (card.id,)):
                 owner = None
             if owner in gone:
-                write.drop(index.db, str(owner))
+                _drop(index, str(owner))
                 owner = None
             owner = owner or taken.get(card.id)
             if owner and owner != unit.name:

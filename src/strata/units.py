@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from strata.errors import Damaged, Invalid, NotFound
@@ -57,7 +57,7 @@ def make_unit(name: str, records: Sequence[Any], files: Mapping[str, tuple[Token
     for card in cards:
         utc(card.created)  # what no calendar has could never be shown
     return write.Unit(name=name, files=stamps(files), cards=cards, records=records,
-                      mentions=_mentions(records), findings=list(_oddities(name, records)))
+                      mentions=_mentions(records), findings=_oddities(name, records))
 
 
 def shown(db: sqlite3.Connection, record: Any) -> Any:
@@ -70,11 +70,12 @@ def shown(db: sqlite3.Connection, record: Any) -> Any:
 
 
 def _mentions(records: Sequence[Any]) -> Sequence[Mention]:
-    if not any(record.kind == "entry" and record.summary and record.summary.facts for record in records):
+    telling = [record for record in records if record.kind == "entry" and record.summary and record.summary.facts]
+    if not telling:
         return ()
     from strata.model.facts_table import mentions_of
 
-    return [mention for record in records for mention in mentions_of(record)]
+    return [mention for record in telling for mention in mentions_of(record)]
 
 
 def stamps(files: Mapping[str, tuple[Token, bytes]]) -> dict[str, write.Stamp]:
@@ -82,16 +83,18 @@ def stamps(files: Mapping[str, tuple[Token, bytes]]) -> dict[str, write.Stamp]:
     return {path: (*token, fingerprint(data), now) for path, (token, data) in files.items()}
 
 
-def _oddities(name: str, records: Sequence[Any]) -> Iterator[Finding]:
+def _oddities(name: str, records: Sequence[Any]) -> list[Finding]:
     """What is legal but wants a look."""
+    found: list[Finding] = []
     for record in records:
         if record.kind == "entry":
-            yield from record.flaws or ()
+            found += record.flaws or ()
         if record.kind == "note" and name.startswith("graph/"):
             place = paths.note_folder(record)
             if name.rsplit("/", 1)[0] != place:
-                yield Finding(name, None, "misplaced", f"is a {record.type} note outside {place}/",
-                              "move the file or change its type; it is found either way")
+                found.append(Finding(name, None, "misplaced", f"is a {record.type} note outside {place}/",
+                                     "move the file or change its type; it is found either way"))
+    return found
 
 
 def _stranger(tree: Tree, name: str) -> write.Unit | None:
@@ -115,13 +118,12 @@ def _stranger(tree: Tree, name: str) -> write.Unit | None:
 def broken(tree: Tree, name: str, error: Damaged) -> write.Unit:
     """A file that cannot be read: named, never dropped, its last good rows kept."""
     log.warning("%s: %s", name, error.message)
-    parts = [f"{name}/{part}" for part in paths.ENTRY_FILES] if paths.may_be_entry(name) else []
     files: dict[str, write.Stamp] = {}
-    for path in [] if name in paths.SCANNED else [name, *parts]:
+    for path in [] if name in paths.SCANNED else paths.files_of(name):
         token = tree.look(path)
         if token is not None:
             files[path] = (*token, "", time.time_ns())
-        elif path in parts and _is_odd(tree, path):
+        elif path != name and _is_odd(tree, path):
             files[path] = NO_FILE
     remedy = error.hint or "mend the file or move it out of the home"
     return write.Unit(name=name, files=files or {name: NO_FILE}, broken=True,

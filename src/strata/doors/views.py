@@ -190,7 +190,7 @@ def _brief(mem: Memory) -> str:
 
 def listed(mem: Memory, row: read.Row) -> dict[str, Any]:
     """A row of a list, with when it last changed and the opening of its text."""
-    passage = mem.home.db.execute("SELECT text FROM passages WHERE record = ? ORDER BY ord LIMIT 1", (row.n,)).fetchone()
+    passage = mem.home.db.execute("SELECT text FROM passages WHERE n = ?", (row.n,)).fetchone()
     tags = read.tags_of(mem.home.db, [row.n]).get(row.n, [])
     opening = " ".join(str(passage[0]).split())[:220] if passage else ""
     return {**finding.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)), "opening": opening,

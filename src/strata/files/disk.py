@@ -184,14 +184,16 @@ class DiskTree:
         temporary = f".strata-{os.urandom(6).hex()}.tmp"
         file, placed = os.open(temporary, NEW, 0o600, dir_fd=folder), False
         try:
-            with open(file, "wb", buffering=0) as opened:
+            try:
                 rest = memoryview(data)
                 while rest:
-                    rest = rest[opened.write(rest) :]
+                    rest = rest[os.write(file, rest) :]
                 if replacing is not None:
                     os.fchmod(file, mode_of(folder, name, path))
                 if self._later.files is None or replacing is not None:  # what takes an old file's place is whole before it does
                     os.fsync(file)
+            finally:
+                os.close(file)
             if replacing is None:
                 try:
                     os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
@@ -231,16 +233,18 @@ class DiskTree:
     def append(self, path: str, data: bytes, *, synced: bool = False) -> None:
         with self._place(path, make=True) as (folder, name):
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            with open(os.open(name, flags, 0o600, dir_fd=folder), "r+b", buffering=0) as opened:
-                file = opened.fileno()
+            file = os.open(name, flags, 0o600, dir_fd=folder)
+            try:
                 found = os.fstat(file)
                 if not stat.S_ISREG(found.st_mode):
                     raise OSError(errno.EINVAL, "it is not a plain file")
                 torn = found.st_size > 0 and os.pread(file, 1, found.st_size - 1) != b"\n"
-                if opened.write(b"\n" * torn + data) < torn + len(data):  # the next append closes the torn line
+                if os.write(file, b"\n" * torn + data) < torn + len(data):  # the next append closes the torn line
                     raise OSError(errno.ENOSPC, "the disk is full")
                 if synced:
                     os.fsync(file)
+            finally:
+                os.close(file)
             if synced and not found.st_size:  # perhaps just made: its name must last as well
                 self._sync(folder, path)
 

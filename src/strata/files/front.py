@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -48,15 +49,18 @@ def split(text: str) -> Front | None:
     opening = _OPEN.match(text)
     if opening is None:
         return None
-    closing = re.compile(_CLOSE).search(text, opening.end())
+    start = opening.end()
+    near = text.find("\n---", start - 1)  # a pattern would stop at every line
+    closing = re.compile(_CLOSE).search(text, start if near < 0 or text.find("\n...", start - 1, near) >= 0 else near)
     if closing is None:
         raise Damaged("front matter is not closed by ---", "add a line --- after the last key", flaw="front-matter", line=1)
-    if closing.start() - opening.end() > MAX_FRONT:
+    stop, rest = closing.span()
+    if stop - start > MAX_FRONT:
         raise Damaged(f"front matter is larger than {MAX_FRONT} bytes", flaw="too-large", line=1)
-    yaml = text[opening.end() : closing.start()]
-    return Front(yaml, text[closing.end() :], opening.end(), closing.start(), closing.end(), opening[1])
+    return Front(text[start:stop], text[rest:], start, stop, rest, opening[1])
 
 
+@cache
 def load_yaml() -> Any:
     """The parser, loaded by the main thread or by one that never ends.
 
@@ -190,7 +194,7 @@ def emit(fields: Mapping[str, Any]) -> str:
 
 def emit_key(key: str, value: Any) -> str:
     """One key in the seed's form: quoted titles, inline tags, block lists of quoted strings and of relations."""
-    name = _scalar(key)
+    name = _name_of(key)
     if isinstance(value, str):
         return f"{name}: {_scalar(value, quoted=key in _QUOTED)}\n"
     if isinstance(value, Mapping):
@@ -204,8 +208,13 @@ def emit_key(key: str, value: Any) -> str:
     return f"{name}: {_scalar(value, quoted=key in _QUOTED)}\n"
 
 
+@lru_cache(maxsize=64)
+def _name_of(key: str) -> str:
+    return _scalar(key)
+
+
 def _block_item(item: Mapping[str, Any]) -> str:
-    lines = [f"{_scalar(str(key))}: {_scalar(value, quoted=key in _QUOTED)}" for key, value in item.items()]
+    lines = [f"{_name_of(str(key))}: {_scalar(value, quoted=key in _QUOTED)}" for key, value in item.items()]
     return "  - " + "\n    ".join(lines) + "\n"
 
 
@@ -213,7 +222,7 @@ def _inline(value: Any) -> str:
     if isinstance(value, str):
         return _scalar(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_scalar(str(key))}: {_inline(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_name_of(str(key))}: {_inline(item)}" for key, item in value.items()) + "}"
     if isinstance(value, Sequence):
         return "[" + ", ".join(_inline(item) for item in value) + "]"
     return _scalar(value)
@@ -237,4 +246,6 @@ def _scalar(value: Any, *, quoted: bool = False) -> str:
 
 def quote(said: str) -> str:
     """A double-quoted string that YAML reads back sign for sign."""
+    if said.isascii() and "\x7f" not in said:
+        return json.dumps(said)
     return re.sub(_UNPRINTABLE, lambda sign: f"\\u{ord(sign[0]):04x}", json.dumps(said, ensure_ascii=False))

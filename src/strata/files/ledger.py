@@ -18,11 +18,18 @@ from strata.model.text import check_whole
 from strata.model.times import day, time_or_none, utc, zulu
 
 USAGE_BYTES = 8 * 1024 * 1024
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _line(value: Mapping[str, Any]) -> bytes:
-    check_whole(value)
-    return (json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n").encode()
+    try:
+        made = (_COMPACT.encode(value) + "\n").encode()
+    except UnicodeEncodeError:
+        check_whole(value)
+        raise
+    if b"\\u0000" in made:
+        check_whole(value)
+    return made
 
 
 def append_line(tree: Tree, path: str, value: Mapping[str, Any], *, synced: bool = False) -> None:

@@ -23,6 +23,7 @@ _EPISODE = r"(?m)^## (?P<time>\d\d:\d\d) - (?P<heading>[^\r\n]*)"
 _LINE = r"(?m)^- \*\*(?P<key>Type|Tags|Memory|Summary):\*\*[ \t]*(?P<value>[^\r\n]*)"
 _DEPRECATED = r"(?m)^DEPRECATED: See valid [^\n]*? in \[?(?P<name>[^\]\s]+?)(?:\.md)?\]?\.?[ \t]*\r?$"
 _FOLDER_TYPES = {folder: name for name, folder in FOLDERS.items()}
+_LISTED = ("tags", "aliases", *PROCEDURE_ONLY)
 _REQUIRED = {"id", "type", "title", "importance", "created_at"}
 _RENAMED = {"created": "created_at", "updated": "updated_at"}
 _NAMES = {inner: outer for outer, inner in _RENAMED.items()}
@@ -57,10 +58,11 @@ def read_note(path: str, data: bytes, modified: float) -> Note:
     if not fields.keys() >= _REQUIRED:
         fields = {**_guessed(path, body, modified), **fields}
     fields.setdefault("updated_at", fields["created_at"])
-    for key in ("tags", "aliases", *PROCEDURE_ONLY):
+    for key in _LISTED:
         if key in fields:
             fields[key] = _strings(fields[key], split_words=key == "tags")
-    fields["relations"] = _relations(fields.get("relations", []))
+    if "relations" in fields:
+        fields["relations"] = _relations(fields["relations"])
     fields["pinned"], fields["text"] = path.startswith("vault/"), body.strip("\r\n").replace("\r\n", "\n")
     return Note.from_dict(fields)
 

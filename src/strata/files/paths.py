@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from strata.errors import Invalid
 from strata.model.ids import check_agent_id, check_chunk_id, check_id, check_prefixed, check_topic, slug, suffix
+from strata.model.note import FOLDERS
 from strata.model.times import month
 
 SCANNED = ("chunks", "allmemories", "topics", "work", "graph", "vault", "episodes", "memories", "archive")
@@ -26,6 +28,7 @@ SHOWN = "log/shown.jsonl"  # which works were offered unasked, in which session
 EXPORTS = ("index/metadata_index.json", "index/tag_index.json", "index/link_graph.json", "_index.json")
 ENTRY_FILES = ("raw.md", "meta.json", "summary.json")
 
+_DIALOGS = ("topics/", "archive/topics/")
 _NO_PARTS = {"", ".", ".."}
 _COPY_MARKS = ("conflicted copy", ".sync-conflict-", "(conflict", "_conflict-")
 _COPY_ENDINGS = ("~", ".orig", ".swp", ".swo", ".rej")
@@ -46,6 +49,7 @@ def check_path(path: str) -> str:
     raise Invalid(f"{path[:120]!r} does not belong to a home")
 
 
+@lru_cache(maxsize=16)  # a file's kind is asked for several times in a row
 def kind_of(path: str) -> str:
     """The kind of record a file holds; empty for files that hold none (built Markdown, copies, strangers)."""
     parts = path.split("/")
@@ -84,16 +88,20 @@ def is_copy(path: str) -> bool:
 
 def unit_of(path: str) -> str:
     """The file's unit of reading: an entry's folder, else the file itself."""
-    parts = path.removeprefix("archive/").split("/")
-    if len(parts) == 4 and parts[0] == "topics" and parts[3] in ENTRY_FILES:
+    parts = path.removeprefix("archive/").split("/") if path.startswith(_DIALOGS) else ()
+    if len(parts) == 4 and parts[3] in ENTRY_FILES:
         return path.rpartition("/")[0]
     return path
 
 
+def files_of(unit: str) -> list[str]:
+    """The files a unit may consist of."""
+    return [unit, *(f"{unit}/{part}" for part in ENTRY_FILES)] if may_be_entry(unit) else [unit]
+
+
 def may_be_entry(unit: str) -> bool:
     """Whether a unit of this name can be an entry's folder; a plain file of that name is none."""
-    parts = unit.removeprefix("archive/").split("/")
-    return len(parts) == 3 and parts[0] == "topics"
+    return unit.startswith(_DIALOGS) and unit.removeprefix("archive/").count("/") == 2
 
 
 def topic_folder(topic: str) -> str:
@@ -127,8 +135,6 @@ def _place_edge(edge: Any) -> str:
 
 def note_folder(note: Any) -> str:
     """The folder a note's file belongs into."""
-    from strata.model.note import FOLDERS
-
     return "vault" if note.pinned else f"graph/{FOLDERS[note.type]}"
 
 

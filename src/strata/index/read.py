@@ -40,6 +40,7 @@ class Row(NamedTuple):
     uses: int
     used: float | None
     place: int
+    last: int  # its passages are numbered from n to this
 
 
 class Neighbour(NamedTuple):
@@ -91,6 +92,15 @@ def rows_of(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Row]:
     return found
 
 
+def units_of(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, str]:
+    """Which unit each of the records stands in, as far as they are known."""
+    found: dict[str, str] = {}
+    for at in range(0, len(ids), 500):
+        part = ids[at : at + 500]
+        found.update(db.execute(f"SELECT id, unit FROM records WHERE id IN ({','.join('?' * len(part))})", part).fetchall())
+    return found
+
+
 def listing(db: sqlite3.Connection, chosen: Filter, limit: int | None, offset: int = 0, *, projects: tuple[str, ...] = (),
             oldest_first: bool = False) -> tuple[list[Row], int]:
     """(page of records, how many there are in all), newest first."""
@@ -126,7 +136,8 @@ def neighbours(db: sqlite3.Connection, record: str, as_of: float | None = None) 
     row = find(db, record)
     handles = [record]
     if row is not None:
-        handles += [f"name:{name}" for name, in db.execute("SELECT name FROM names WHERE record = ?", (row.n,))]
+        further = db.execute("SELECT name FROM names WHERE record = ? AND further", (row.n,))
+        handles += [f"name:{name}" for name in (fold(row.title), *(name for name, in further)) if name]
     marks = ",".join("?" * len(handles))
     query = (f"SELECT a, word, b, said, inverted, strength, context, created, edge FROM links "
              f"WHERE (a IN ({marks}) OR b IN ({marks})) AND said <> 'pinned'")

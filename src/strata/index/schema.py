@@ -6,16 +6,14 @@ tables of seed 003 stand beside them under their own names, column for column, s
 
 from __future__ import annotations
 
-SCHEMA = 6
+SCHEMA = 7
 
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
 CREATE TABLE documents (
-  path TEXT PRIMARY KEY, unit TEXT NOT NULL, size INTEGER, mtime INTEGER, ctime INTEGER, inode INTEGER,
-  hash TEXT, seen INTEGER NOT NULL
+  path TEXT PRIMARY KEY, size INTEGER, mtime INTEGER, ctime INTEGER, inode INTEGER, hash TEXT, seen INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX documents_unit ON documents(unit);
 
 CREATE TABLE problems (path TEXT NOT NULL, line INTEGER, code TEXT NOT NULL, message TEXT NOT NULL, remedy TEXT NOT NULL);
 CREATE INDEX problems_path ON problems(path);
@@ -25,7 +23,8 @@ CREATE TABLE records (
   unit TEXT NOT NULL, created REAL NOT NULL, updated REAL, importance REAL, confidence REAL, project TEXT, agent TEXT,
   session TEXT, conversation TEXT, topic TEXT, success INTEGER, trust TEXT NOT NULL, valid_from REAL, valid_until REAL,
   sunk INTEGER NOT NULL, pinned INTEGER NOT NULL, uses INTEGER NOT NULL, used REAL,
-  place INTEGER NOT NULL -- among the chunks of one conversation that were made in the same second
+  place INTEGER NOT NULL, -- among the chunks of one conversation that were made in the same second
+  last INTEGER NOT NULL -- its passages are numbered from n to last
 );
 CREATE INDEX records_unit ON records(unit);
 CREATE INDEX records_kind ON records(kind, created);
@@ -35,14 +34,15 @@ CREATE INDEX records_topic ON records(topic) WHERE topic IS NOT NULL;
 CREATE TABLE tags (tag TEXT NOT NULL, record INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tag, record)) WITHOUT ROWID;
 CREATE INDEX tags_record ON tags(record, place);
 
-CREATE TABLE names (name TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (name, record)) WITHOUT ROWID;
-CREATE INDEX names_record ON names(record);
+CREATE TABLE names ( -- further: not its title
+  name TEXT NOT NULL, record INTEGER NOT NULL, further INTEGER NOT NULL, PRIMARY KEY (name, record)
+) WITHOUT ROWID;
+CREATE INDEX names_further ON names(record) WHERE further;
 
 CREATE TABLE passages (
-  n INTEGER PRIMARY KEY, record INTEGER NOT NULL, ord INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
-  turn TEXT, speaker TEXT, said REAL, head INTEGER NOT NULL, text TEXT NOT NULL -- head: title and tags are indexed with it
+  n INTEGER PRIMARY KEY, record INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL, turn TEXT, speaker TEXT,
+  said REAL, head INTEGER NOT NULL, text TEXT NOT NULL -- head: title and tags are indexed with it
 );
-CREATE INDEX passages_record ON passages(record, ord);
 CREATE VIRTUAL TABLE words USING fts5(text, title, tags, content='', tokenize='porter unicode61 remove_diacritics 2');
 CREATE TABLE speakers (word TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID;
 

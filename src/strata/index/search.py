@@ -30,26 +30,28 @@ TOKENS = 32  # words of a question that are tried as handles
 HANDLE_SIGNS = 300
 _TOLD_OF = re.compile(r"\(\.\./((?:graph|vault)/[^()\n]+-([0-9a-f]{6})\.md)\)")
 _TOKEN = re.compile(r"[^\s\"'`,;!?()\[\]{}<>“”«»]{2,200}")
-_COLUMNS = ("p.n, p.record, p.ord, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, r.place, r.id, "
+_COLUMNS = ("p.n, p.record, p.n - p.record, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, r.place, r.id, "
             "r.type, r.importance, r.pinned, r.sunk, r.unit, p.start, p.stop, p.turn, p.text")
 _FROM = f"SELECT {_COLUMNS} FROM passages p JOIN records r ON r.n = p.record"
-_SPOT = ("p.n, p.record, p.ord, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, r.place, "
+_SPOT = ("p.n, p.record, p.n - p.record, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, r.place, "
          "substr(p.text, -1) IN ('?', '？')")
 _SPOTS = f"SELECT {_SPOT} FROM passages p JOIN records r ON r.n = p.record WHERE p.n IN (SELECT value FROM json_each(?))"
 _SEEDS = f"{_FROM} WHERE p.n IN (SELECT value FROM json_each(?))"
-_FIRST = f"{_FROM} WHERE p.ord = 0 AND r.id IN (SELECT value FROM json_each(?))"
-_SAME_RECORD = f"{_FROM} WHERE p.record = ? AND p.ord BETWEEN ? AND ? ORDER BY p.ord"
-_SAME_RECORDS = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN passages p ON p.record = w.value ->> 0
-AND p.ord BETWEEN w.value ->> 1 AND w.value ->> 2 JOIN records r ON r.n = p.record"""
+_OPENING = f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n = r.n"
+_FIRST = f"{_OPENING} WHERE r.id IN (SELECT value FROM json_each(?))"
+_SAME_RECORD = f"{_FROM} WHERE p.record = ? AND p.n BETWEEN ? AND ? ORDER BY p.n"
+_SAME_RECORDS = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN passages p ON +p.record = w.value ->> 0
+AND p.n BETWEEN w.value ->> 1 AND w.value ->> 2 JOIN records r ON r.n = p.record"""
 # What stands beside many chunks at once: for each of them the nearest records of its conversation on one side.
 _BESIDE = f"""SELECT DISTINCT {_SPOT} FROM json_each(?1) w JOIN records r ON r.n IN (
 SELECT x.n FROM records x WHERE x.conversation = w.value ->> 0 AND x.kind = 'chunk'
 AND (x.created, x.place, x.n) %s (w.value ->> 1, w.value ->> 2, w.value ->> 3)
-ORDER BY x.created %s, x.place %s, x.n %s LIMIT ?2) JOIN passages p ON p.record = r.n"""
+ORDER BY x.created %s, x.place %s, x.n %s LIMIT ?2) JOIN passages p ON p.n BETWEEN r.n AND r.last"""
 _BEFORE, _AFTER = _BESIDE % ("<", "DESC", "DESC", "DESC"), _BESIDE % (">=", "ASC", "ASC", "ASC")
-_TALK = f"{_FROM} WHERE r.conversation = ? AND r.kind = 'chunk' AND (r.created, r.place, r.n)"
-_EARLIER = f"{_TALK} < (?, ?, ?) ORDER BY r.created DESC, r.place DESC, r.n DESC, p.ord DESC LIMIT ?"
-_LATER = f"{_TALK} > (?, ?, ?) ORDER BY r.created, r.place, r.n, p.ord LIMIT ?"
+_TALK = (f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last "
+         "WHERE r.conversation = ? AND r.kind = 'chunk' AND (r.created, r.place, r.n)")
+_EARLIER = f"{_TALK} < (?, ?, ?) ORDER BY r.created DESC, r.place DESC, r.n DESC, p.n DESC LIMIT ?"
+_LATER = f"{_TALK} > (?, ?, ?) ORDER BY r.created, r.place, r.n, p.n LIMIT ?"
 # Links that say one record bears on another. That chunks follow each other is what a conversation is, and a chapter's works
 # are found by themselves.
 _TELLING = ("'solves', 'led_to', 'builds_on', 'alternative_to', 'requires', 'supports', 'contradicts', 'supersedes', "
@@ -169,7 +171,7 @@ def allowed(db: sqlite3.Connection, chosen: Filter, projects: tuple[str, ...]) -
     condition, values = where(chosen, projects)
     if condition == "1":
         return None
-    query = f"SELECT group_concat(p.n) FROM records r JOIN passages p ON p.record = r.n WHERE {condition}"
+    query = f"SELECT group_concat(p.n) FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last WHERE {condition}"
     passing = _numbers(db.execute(query, values).fetchone()[0])
     mask = np.zeros(int(passing.max()) + 1 if len(passing) else 1, np.bool_)
     mask[passing] = True
@@ -182,7 +184,7 @@ def read_passages(db: sqlite3.Connection, numbers: Iterable[int]) -> list[Passag
 
 def texts(db: sqlite3.Connection, numbers: Sequence[int]) -> list[str]:
     """The texts of passages, in their order."""
-    found = dict(db.execute("SELECT n, text FROM passages WHERE n IN (SELECT value FROM json_each(?))", (json.dumps(numbers),)))
+    found = dict(db.execute("SELECT n, text FROM passages WHERE n IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)))
     return [found.get(n, "") for n in numbers]
 
 
@@ -198,7 +200,7 @@ def first_passages(db: sqlite3.Connection, ids: Iterable[str]) -> list[Passage]:
 def first_within(db: sqlite3.Connection, since: float | None, before: float | None, month: int | None, day: int | None,
                  limit: int) -> list[Passage]:
     """The openings of the newest records of a time, built and mirroring ones left out; a month is one of any year."""
-    query = f"""{_FROM} WHERE p.ord = 0 AND r.kind NOT IN ('edge', 'fact', 'topic', 'global', 'agent')
+    query = f"""{_OPENING} WHERE r.kind NOT IN ('edge', 'fact', 'topic', 'global', 'agent')
 AND r.created >= coalesce(?, r.created) AND r.created < coalesce(?, r.created + 1)
 AND (? IS NULL OR strftime('%m', r.created, 'unixepoch') + 0 = ?) AND (? IS NULL OR strftime('%d', r.created, 'unixepoch') + 0 = ?)
 ORDER BY r.created DESC, r.n DESC LIMIT ?"""
@@ -207,7 +209,7 @@ ORDER BY r.created DESC, r.n DESC LIMIT ?"""
 
 def around(db: sqlite3.Connection, passage: Passage, reach: int) -> list[Passage]:
     """What was said up to so many turns before and after a passage of a dialog, itself included, in order."""
-    rows = db.execute(_SAME_RECORD, (passage.record, passage.ord - reach, passage.ord + reach)).fetchall()
+    rows = db.execute(_SAME_RECORD, (passage.record, passage.n - reach, passage.n + reach)).fetchall()
     if passage.kind == "chunk":
         place = (passage.conversation, passage.created, passage.place, passage.record, reach)
         rows = db.execute(_EARLIER, place).fetchall()[::-1] + rows + db.execute(_LATER, place).fetchall()
@@ -217,7 +219,7 @@ def around(db: sqlite3.Connection, passage: Passage, reach: int) -> list[Passage
 def spots_around(db: sqlite3.Connection, spots: Iterable[Spot], reach: int) -> Iterator[Spot]:
     """The turns around many passages at once, in no order; what is no dialog has no neighbours."""
     talks = [spot for spot in spots if spot.strand is not None]
-    spans = [(spot.record, spot.ord - reach, spot.ord + reach) for spot in talks if spot.kind == "entry"]
+    spans = [(spot.record, spot.n - reach, spot.n + reach) for spot in talks if spot.kind == "entry"]
     chunks = [(spot.conversation, spot.created, spot.place, spot.record) for spot in talks if spot.kind == "chunk"]
     queries: list[tuple[str, tuple[object, ...]]] = [(_SAME_RECORDS, (json.dumps(spans),))] if spans else []
     if chunks:

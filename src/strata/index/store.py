@@ -73,7 +73,6 @@ class Index:
                     self.db.execute(statement)
                 self.db.execute(f"PRAGMA user_version = {SCHEMA}")
                 self.set("home", self._identity())
-                self.set("next", 1)
         if self.path is not None:
             os.chmod(self.path, 0o600)
 

@@ -26,7 +26,7 @@ BLOCK = 4096  # rows in the largest blocks
 COARSE = 20_000  # rows from which the nearest are first looked for by half of their dimensions
 COARSE_SHARE = 8  # of these, so many times as many as are wanted are looked at in full
 GONE_SHARE = 8  # one dropped row in so many is worth writing the set anew
-_MISSING = ("SELECT p.n, p.ord, r.id, r.kind, r.title, p.head, p.text FROM passages p JOIN records r ON r.n = p.record "
+_MISSING = ("SELECT p.n, p.n - r.n, r.id, r.kind, r.title, p.head, p.text FROM passages p JOIN records r ON r.n = p.record "
             "WHERE p.n > ? ORDER BY p.n LIMIT ?")
 
 
@@ -137,8 +137,8 @@ def first_vectors(db: sqlite3.Connection, held: VectorSet, kind: str) -> dict[st
     """Record → the vector of its first passage, for every record of a kind that has one."""
     numbers, matrix = _read(db, held)
     rows = {int(n): row for row, n in enumerate(numbers)}
-    query = ("SELECT r.id, p.n FROM records r JOIN passages p ON p.record = r.n AND p.ord = 0 WHERE r.kind = ? ORDER BY r.id")
-    return {id: matrix[rows[n]] for id, n in db.execute(query, (kind,)) if n in rows}
+    found = db.execute("SELECT id, n FROM records WHERE kind = ? ORDER BY id", (kind,))  # it begins where its passages do
+    return {id: matrix[rows[n]] for id, n in found if n in rows}
 
 
 def _blocks(db: sqlite3.Connection, held: VectorSet, after: int) -> list[tuple[Ints, NDArray[np.float16]]]:

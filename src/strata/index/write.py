@@ -6,25 +6,28 @@ fast; a single write takes the same path with one unit.
 
 from __future__ import annotations
 
+import gc
 import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strata.model.finding import Finding
 from strata.model.record import TYPES, Card, Link, Passage, tail_of, threads_of
-from strata.model.shape import Value
 from strata.model.text import fold, searchable
 
 if TYPE_CHECKING:
     from strata.model.facts_table import Mention, Review
 
+SELDOM = 100_000  # objects made between two searches for circles
+_NONE = float("-inf")
+_SPARSE = {"records": {7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 18, 22}, "passages": {4, 5, 6}, "links": {5, 6, 7, 8, 10}}
 Stamp = tuple[int, int, int, int, str, int]  # size, mtime, ctime, inode, hash, seen (ns)
 
 
-class Unit(Value):
+class Unit(NamedTuple):
     """What sync read: the files of a unit, and what they hold or what is wrong with them."""
 
     name: str
@@ -43,7 +46,7 @@ class _Rows:
     def __init__(self) -> None:
         self.records: list[tuple[Any, ...]] = []
         self.tags: list[tuple[str, int, int]] = []
-        self.names: list[tuple[str, int]] = []
+        self.names: list[tuple[str, int, int]] = []
         self.passages: list[tuple[Any, ...]] = []
         self.words: list[tuple[Any, ...]] = []
         self.links: list[tuple[Any, ...]] = []
@@ -57,29 +60,33 @@ def words_of(speaker: str | None) -> list[str]:
 
 @contextmanager
 def filling(db: sqlite3.Connection, empty: bool) -> Iterator[None]:
-    """Many writes. An empty index is filled without its look-up trees, which are then made in one go."""
+    """Many writes. An empty index is filled without its look-up trees, which are then made in one go.
+
+    What is read for it holds no circles, so Python is told to look for some less often meanwhile.
+    """
+    seldom, *others = gc.get_threshold()
     made = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN "
                       "('documents', 'records', 'tags', 'names', 'passages', 'links')").fetchall() if empty else []
     for name, _ in made:
         db.execute(f"DROP INDEX {name}")
-    yield
+    gc.set_threshold(max(seldom, SELDOM) if seldom else 0, *others)
+    try:
+        yield
+    finally:
+        gc.set_threshold(seldom, *others)
     for _, statement in made:
         db.execute(statement)
 
 
-def put(db: sqlite3.Connection, units: Sequence[Unit], *, fresh: bool = False) -> None:
-    """Write the units; what the index held of them before is gone."""
-    if not fresh:
-        for unit in units:
-            drop(db, unit.name, keep_records=unit.broken)
+def put(db: sqlite3.Connection, units: Sequence[Unit]) -> None:
+    """Write units of which the index holds nothing, or nothing any more."""
     _put_documents(db, units)
     rows = _Rows()
-    next_row = db.execute("SELECT value FROM meta WHERE key = 'next'").fetchone()[0]
+    next_row = _next_row(db)
     for unit in units:
         for card in unit.cards:
             next_row = _card_rows(rows, unit.name, card, next_row)
         rows.links.extend(_link_row(link, unit.name, trust) for link, trust in unit.links)
-    db.execute("UPDATE meta SET value = ? WHERE key = 'next'", (next_row,))
     _insert(db, rows)
     for unit in units:
         for record in unit.records:
@@ -89,15 +96,15 @@ def put(db: sqlite3.Connection, units: Sequence[Unit], *, fresh: bool = False) -
 def put_cards(db: sqlite3.Connection, cards: Iterable[tuple[str, Card]]) -> None:
     """Write records that stand in no unit of their own, each with the path it is found at; an equal one stays as it is."""
     rows = _Rows()
-    start = next_row = db.execute("SELECT value FROM meta WHERE key = 'next'").fetchone()[0]
+    start = next_row = _next_row(db)
     for path, card in cards:
         found = _Rows()
         after = _card_rows(found, path, card, next_row)
         before = db.execute("SELECT * FROM records WHERE id = ?", (card.id,)).fetchone()
         if before is not None:
-            texts = [text for text, in db.execute("SELECT text FROM passages WHERE record = ? ORDER BY ord", (before[0],))]
+            texts = [text for text, in db.execute("SELECT text FROM passages WHERE n BETWEEN ? AND ?", (before[0], before[-1]))]
             links = db.execute("SELECT * FROM links WHERE unit = ? AND (a = ? OR b = ?)", (path, card.id, card.id)).fetchall()
-            if before[1:] == found.records[0][1:] and texts == [passage[9] for passage in found.passages] \
+            if before[1:-1] == found.records[0][1:-1] and texts == [passage[-1] for passage in found.passages] \
                     and links == found.links:
                 continue
             drop_record(db, card.id)
@@ -106,8 +113,14 @@ def put_cards(db: sqlite3.Connection, cards: Iterable[tuple[str, Card]]) -> None
             (into.update if isinstance(into, Counter) else into.extend)(several)
         next_row = after
     if next_row != start:
-        db.execute("UPDATE meta SET value = ? WHERE key = 'next'", (next_row,))
         _insert(db, rows)
+
+
+def _next_row(db: sqlite3.Connection) -> int:
+    """A number that no passage had before, as far as anybody still knows of it."""
+    used: int = db.execute("SELECT max(coalesce((SELECT max(n) FROM passages), 0), coalesce((SELECT max(n) FROM gone), 0), "
+                           "coalesce((SELECT max(last) FROM vector_sets), 0))").fetchone()[0]
+    return used + 1
 
 
 def drop_record(db: sqlite3.Connection, record: str) -> None:
@@ -123,10 +136,10 @@ def _put_documents(db: sqlite3.Connection, units: Iterable[Unit]) -> None:
     problems: list[Finding] = []
     archived: list[tuple[Any, ...]] = []
     for unit in units:
-        documents.extend((path, unit.name, *stamp) for path, stamp in unit.files.items())
+        documents.extend((path, *stamp) for path, stamp in unit.files.items())
         problems.extend(unit.findings)
         archived.extend((*item, unit.name) for item in unit.archived)
-    db.executemany("INSERT OR REPLACE INTO documents VALUES (?,?,?,?,?,?,?,?)", documents)
+    db.executemany("INSERT OR REPLACE INTO documents VALUES (?,?,?,?,?,?,?)", documents)
     if problems:
         db.executemany("INSERT INTO problems VALUES (?,?,?,?,?)", problems)
     if archived:
@@ -134,27 +147,28 @@ def _put_documents(db: sqlite3.Connection, units: Iterable[Unit]) -> None:
 
 
 def _card_rows(rows: _Rows, unit: str, card: Card, next_row: int) -> int:
-    """The rows of one record; its own number and its passages' numbers are never used twice."""
-    n = next_row
-    next_row += 1
+    """The rows of one record. It has the number of its first passage; no number is used twice."""
+    n, cut = next_row, card.cut() or (Passage(0, 0, ""),)  # a title alone can be found too
     rows.records.append((
         n, card.id, card.kind, card.type, card.title, unit, card.created, card.updated, card.importance, card.confidence,
         card.project, card.agent, card.session, card.conversation, card.topic,
         None if card.success is None else int(card.success), card.trust, card.valid_from, card.valid_until,
-        int(card.sunk), int(card.pinned), card.usage.count, card.usage.last, card.place))
+        int(card.sunk), int(card.pinned), card.usage.count, card.usage.last, card.place,
+        n + len(cut) - 1))
     rows.tags += [(tag, n, place) for place, tag in enumerate(dict.fromkeys(card.tags))]
-    rows.names += [(fold(name), n) for name in {card.title, *card.names} if name]
+    if name := fold(card.title):
+        rows.names.append((name, n, 0))
+    rows.names += [(fold(further), n, 1) for further in card.names if further]
     title, joined = searchable(card.title), " ".join(sorted(set(card.tags)))
     head = card.passages is None  # a turn is found by its own words, any other passage also by its record's title and tags
-    for ord_, passage in enumerate(card.cut() or (Passage(0, 0, ""),)):  # a title alone can be found too
+    for number, passage in enumerate(cut, n):
         if passage.speaker:
             rows.speakers.update(words_of(passage.speaker))
-        rows.passages.append((next_row, n, ord_, passage.start, passage.stop, passage.turn, passage.speaker, passage.said,
+        rows.passages.append((number, n, passage.start, passage.stop, passage.turn, passage.speaker, passage.said,
                               int(head), passage.text))
-        rows.words.append((next_row, searchable(passage.text), title if head else "", joined if head else ""))
-        next_row += 1
+        rows.words.append((number, searchable(passage.text), title if head else "", joined if head else ""))
     rows.links.extend(_link_row(link, unit, card.trust) for link in card.links)
-    return next_row
+    return n + len(cut)
 
 
 def _link_row(link: Link, unit: str, trust: str) -> tuple[Any, ...]:
@@ -166,24 +180,34 @@ def _link_row(link: Link, unit: str, trust: str) -> tuple[Any, ...]:
 
 
 def _insert(db: sqlite3.Connection, rows: _Rows) -> None:
-    db.executemany("INSERT INTO records VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", rows.records)
+    _insert_sparse(db, "records", rows.records)
     if rows.tags:
         db.executemany("INSERT OR IGNORE INTO tags VALUES (?,?,?)", rows.tags)
     if rows.names:
-        db.executemany("INSERT OR IGNORE INTO names VALUES (?,?)", rows.names)
-    db.executemany("INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?)", rows.passages)
-    db.executemany("INSERT INTO words(rowid, text, title, tags) VALUES (?,?,?,?)", rows.words)
-    if rows.links:
-        db.executemany("INSERT INTO links VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows.links)
+        db.executemany("INSERT OR IGNORE INTO names VALUES (?,?,?)", rows.names)
+    _insert_sparse(db, "passages", rows.passages)
+    if rows.words:
+        db.executemany("INSERT INTO words(rowid, text, title, tags) VALUES (?,?,?,?)", rows.words)
+    _insert_sparse(db, "links", rows.links)
     if rows.speakers:
         db.executemany("INSERT INTO speakers VALUES (?,?) ON CONFLICT DO UPDATE SET passages = passages + excluded.passages",
                        list(rows.speakers.items()))
 
 
-def drop(db: sqlite3.Connection, unit: str, *, keep_records: bool = False) -> None:
-    """Forget a unit; a broken file keeps its last good records."""
-    db.execute("DELETE FROM problems WHERE path = ? OR path IN (SELECT path FROM documents WHERE unit = ?)", (unit, unit))
-    db.execute("DELETE FROM documents WHERE unit = ?", (unit,))
+def _insert_sparse(db: sqlite3.Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Rows with many a None. To bind None costs as much as ten texts, so a number that is none stands for it."""
+    if not rows:
+        return
+    marks = ",".join("nullif(?, -9e999)" if at in _SPARSE[table] else "?" for at in range(len(rows[0])))
+    db.executemany(f"INSERT INTO {table} VALUES ({marks})", [[_NONE if value is None else value for value in row] for row in rows])
+
+
+def drop(db: sqlite3.Connection, unit: str, files: Sequence[str], *, keep_records: bool = False) -> None:
+    """Forget a unit and the files it may consist of; a broken one keeps its last good records."""
+    marks = ",".join("?" * len(files))
+    if not db.execute(f"DELETE FROM documents WHERE path IN ({marks})", files).rowcount:
+        return  # nothing was known of it
+    db.execute(f"DELETE FROM problems WHERE path IN ({marks})", files)
     if keep_records:
         return
     db.execute("DELETE FROM archived WHERE path = ?", (unit,))
@@ -194,16 +218,18 @@ def drop(db: sqlite3.Connection, unit: str, *, keep_records: bool = False) -> No
 
 def _drop_record(db: sqlite3.Connection, n: int, record: str, kind: str) -> None:
     """Full text keeps no copy of what it indexed, so what it was given is told to it again."""
-    title, = db.execute("SELECT title FROM records WHERE n = ?", (n,)).fetchone()
+    title, last = db.execute("SELECT title, last FROM records WHERE n = ?", (n,)).fetchone()
     tags = " ".join(tag for tag, in db.execute("SELECT tag FROM tags WHERE record = ? ORDER BY tag", (n,)))
-    for passage, head, text, speaker in db.execute("SELECT n, head, text, speaker FROM passages WHERE record = ?",
-                                                   (n,)).fetchall():
+    for passage, head, text, speaker in db.execute("SELECT n, head, text, speaker FROM passages WHERE n BETWEEN ? AND ?",
+                                                   (n, last)).fetchall():
         db.execute("INSERT INTO words(words, rowid, text, title, tags) VALUES ('delete', ?, ?, ?, ?)",
                    (passage, searchable(text), searchable(title) if head else "", tags if head else ""))
         db.executemany("UPDATE speakers SET passages = passages - 1 WHERE word = ?", [(word,) for word in words_of(speaker)])
-    for statement in ("INSERT OR IGNORE INTO gone SELECT n FROM passages WHERE record = ?",
-                      "DELETE FROM passages WHERE record = ?", "DELETE FROM tags WHERE record = ?",
-                      "DELETE FROM names WHERE record = ?", "DELETE FROM records WHERE n = ?"):
+    db.executemany("INSERT OR IGNORE INTO gone VALUES (?)", [(passage,) for passage in range(n, last + 1)])
+    db.execute("DELETE FROM passages WHERE n BETWEEN ? AND ?", (n, last))
+    db.execute("DELETE FROM names WHERE name = ? AND record = ?", (fold(title), n))
+    for statement in ("DELETE FROM tags WHERE record = ?", "DELETE FROM names WHERE record = ? AND further",
+                      "DELETE FROM records WHERE n = ?"):
         db.execute(statement, (n,))
     for statement in _SEED_DROPS.get(kind, ()):
         db.execute(statement, (record,))

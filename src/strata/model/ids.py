@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 
 from strata.errors import Invalid
 from strata.model.times import day, utc
@@ -64,6 +65,7 @@ def check_uuid(value: object, where: str = "id") -> str:
     raise Invalid(f"{where} {str(value)[:80]!r} is not a UUID")
 
 
+@lru_cache(maxsize=64)  # a title's file, its diary line and its edges ask one after the other
 def slug(title: str, limit: int = SLUG_BYTES) -> str:
     """A file-safe name in any script: NFC, casefolded, letters and digits, the rest one dash."""
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", title).casefold())

@@ -150,7 +150,7 @@ class Passage(NamedTuple):
     said: float | None = None
 
 
-class Card(Value):
+class Card(NamedTuple):
     """A record as the index sees it; every kind fills in what it has."""
 
     id: str
@@ -186,7 +186,7 @@ class Card(Value):
         """The passages: given (the turns of an entry), or cut from the text."""
         if self.passages is not None:
             return self.passages
-        return [Passage(start, stop, self.text[start:stop], speaker=None if start else self.speaker)
+        return [Passage(start, stop, self.text[start:stop], None, None if start else self.speaker)
                 for start, stop in cut_passages(self.text)]
 
 

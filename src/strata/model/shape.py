@@ -19,7 +19,9 @@ S = TypeVar("S", bound="Shape")
 V = TypeVar("V", bound="Value")
 LARGEST = 9e18  # what every index can hold as a whole number
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-_NUMBERS, _LISTS = (int, float), (list, tuple, set, frozenset)  # a union is made anew each time it is named
+_NUMBERS, _ROWS = (int, float), (list, tuple)  # a union is made anew each time it is named
+_LISTS = (*_ROWS, set, frozenset)
+_SIMPLE = frozenset((str, int, float, bool))
 _MISSING: Any = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
 
 
@@ -116,7 +118,7 @@ def read_strings(value: Any, where: str) -> tuple[str, ...]:
         raise Invalid(f'{where} must be a list of words, not the text {value!r}; write ["{value}"]')
     if not isinstance(value, _LISTS):
         raise Invalid(f"{where} must be a list of words, not {_kind(value)}")
-    items = sorted(value) if isinstance(value, set | frozenset) else value
+    items = value if isinstance(value, _ROWS) else sorted(value)
     for item in items:
         if not isinstance(item, str):
             raise Invalid(f"{where} must hold only text; got {item!r}")
@@ -164,7 +166,7 @@ def parts(shape: type[S], *, default: Any = _MISSING, sparse: bool = False) -> A
     """A list of shapes."""
 
     def check(value: Any, where: str) -> Any:
-        if not isinstance(value, list | tuple):
+        if not isinstance(value, _ROWS):
             raise Invalid(f"{where} must be a list, not {_kind(value)}")
         return tuple(
             item if isinstance(item, shape) else shape.from_dict(item, f"{where}[{at}]") for at, item in enumerate(value)
@@ -193,7 +195,7 @@ def plain(value: Any) -> Any:
     """The value as JSON knows it: shapes and mappings become dicts, tuples become lists."""
     if isinstance(value, Shape):
         return value.to_dict()
-    if isinstance(value, tuple | list):
+    if isinstance(value, _ROWS):
         return [plain(item) for item in value]
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
@@ -243,9 +245,10 @@ class Value:
         checks = self._checks
         if checks:
             for name, value in given.items():
-                if name in checks and (value is not None or fields[name].default is not None):
-                    own[name] = checks[name](value, name)
-        if len(own) != len(fields) or own.keys() != fields.keys():
+                check = checks.get(name)
+                if check is not None and (value is not None or fields[name].default is not None):
+                    own[name] = check(value, name)
+        if len(own) != len(fields) or not given.keys() <= fields.keys():
             for name in own.keys() - fields.keys():
                 raise TypeError(f"{type(self).__name__} has no {name}")
             for name in fields.keys() - own.keys():
@@ -287,10 +290,11 @@ class Shape(Value):
     @classmethod
     def from_dict(cls: type[S], data: Any, where: str = "") -> S:
         """Make the value from what a file or a caller gave; a wrong part is named by its path."""
-        if not isinstance(data, Mapping):
+        if type(data) is not dict and not isinstance(data, Mapping):
             raise Invalid(f"{where or cls.__name__.lower()} must be an object, not {_kind(data)}")
-        known = dict(data)
+        known: Any = data
         if not known.keys() <= cls._fields.keys() or "extra" in known:
+            known = dict(data)
             extra = {key: known.pop(key) for key in data if key not in cls._fields or key == "extra"}
             known["extra"] = extra
         if not known.keys() >= cls._needed:
@@ -322,7 +326,9 @@ class Shape(Value):
         result: dict[str, Any] = {}
         for name, field in self._fields.items():
             value = self.__dict__[name]
-            if name != "extra" and not (value is None and field.sparse):
+            if type(value) in _SIMPLE:
+                result[name] = value
+            elif name != "extra" and not (value is None and field.sparse):
                 result[name] = plain(value)
         for key, value in self.extra.items():
             result.setdefault(key, plain(value))

@@ -55,27 +55,27 @@ def utc(seconds: float) -> datetime:
 
 def zulu(seconds: float) -> str:
     """As chunks and entries write it: 2026-02-10T21:37:00Z."""
-    return utc(seconds).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return utc(seconds).isoformat(timespec="seconds")[:19] + "Z"
 
 
 def offset(seconds: float) -> str:
     """As notes write it: 2025-12-06T16:25:58+00:00."""
-    return utc(seconds).strftime("%Y-%m-%dT%H:%M:%S+00:00")
+    return utc(seconds).isoformat(timespec="seconds")
 
 
 def minute(seconds: float) -> str:
     """As memos write it: 2026-02-10 21:37."""
-    return utc(seconds).strftime("%Y-%m-%d %H:%M")
+    return utc(seconds).isoformat(" ", "minutes")[:16]
 
 
 def day(seconds: float) -> str:
     """The UTC date: 2026-02-10."""
-    return utc(seconds).strftime("%Y-%m-%d")
+    return utc(seconds).isoformat()[:10]
 
 
 def month(seconds: float) -> str:
     """The UTC month that files are grouped by: 2026-02."""
-    return utc(seconds).strftime("%Y-%m")
+    return utc(seconds).isoformat()[:7]
 
 
 def age(seconds: float) -> str:

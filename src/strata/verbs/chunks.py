@@ -39,7 +39,7 @@ _MOST_SHARED = ("SELECT r.n, r.id, coalesce(r.conversation, ''), r.created FROM 
                 "DESC, r.created DESC, r.n DESC LIMIT 20")
 _PREDECESSOR = ("SELECT n, id, conversation, created FROM records WHERE conversation = ? AND created BETWEEN ? AND ? "
                 "AND kind = 'chunk' ORDER BY created DESC, place DESC, n DESC LIMIT 1")
-_ALIKE = ("SELECT r.unit FROM names x JOIN records r ON r.n = x.record JOIN passages p ON p.record = r.n AND p.ord = 0 "
+_ALIKE = ("SELECT r.unit FROM names x JOIN records r ON r.n = x.record JOIN passages p ON p.n = r.n "
           "WHERE x.name = ? AND r.kind = 'chunk' AND coalesce(r.conversation, '') = ? "
           "AND p.text = substr(?, 1, length(p.text))")
 _KEYED = "SELECT r.unit FROM names x JOIN records r ON r.n = x.record WHERE x.name IN (?, ?) AND r.kind = 'chunk' ORDER BY r.n"

@@ -15,6 +15,7 @@ from strata.errors import Damaged, Invalid, NotFound, Provider
 from strata.home import Home
 from strata.index import read
 from strata.index.read import Row
+from strata.index.search import texts
 from strata.model.note import Edge, Note, Relation
 from strata.model.record import NOTE_TYPES, check_type
 from strata.model.text import searchable
@@ -200,24 +201,14 @@ def near_notes(home: Home, title: str, text: str, *, but: str = "", limit: int =
         "JOIN records r ON r.n = p.record WHERE words MATCH ? AND r.kind = 'note' AND r.id <> ? ORDER BY score, r.id LIMIT ?",
         [" OR ".join(f'"{word}"' for word in words), but, 3 * limit])
     found = list({row[1]: Row(*row[:-1]) for row in rows}.values())[:limit]
-    texts = first_passages(home, [row.n for row in found])
+    openings = texts(home.db, [row.n for row in found])  # a record has its first passage's number
     try:
-        vectors = Static().embed([f"{title}. {text[:800]}", *(f"{row.title}. {texts.get(row.n, '')}" for row in found)])
+        vectors = Static().embed([f"{title}. {text[:800]}", *(f"{row.title}. {opening}" for row, opening in zip(found, openings, strict=True))])
     except Provider as error:  # a proposal is a kindness: without the embedder there is none
         home.notices.append(str(error))
         return []
     near = [(row, round(float(value), 4)) for row, value in zip(found, vectors[1:] @ vectors[0], strict=True)]
     return sorted(near, key=lambda item: (-item[1], item[0].id))
-
-
-def first_passages(home: Home, numbers: Sequence[int]) -> dict[int, str]:
-    """The opening of each record, from the index."""
-    found: dict[int, str] = {}
-    for at in range(0, len(numbers), 500):
-        part = list(numbers[at : at + 500])
-        query = f"SELECT record, text FROM passages WHERE ord = 0 AND record IN ({','.join('?' * len(part))})"
-        found |= dict(home.db.execute(query, part).fetchall())
-    return found
 
 
 def suggest_edges(home: Home, handle: str) -> list[EdgeProposal]:
@@ -292,7 +283,7 @@ def tags_for(home: Home, text_or_id: str, limit: int = 8) -> list[TagScore]:
     if len(rows) == 1:
         row = rows[0]
         title, own, but = row.title, read.tags_of(home.db, [row.n]).get(row.n, []), row.id
-        text = " ".join(text for text, in home.db.execute("SELECT text FROM passages WHERE record = ? ORDER BY ord", (row.n,)))
+        text = " ".join(texts(home.db, range(row.n, row.last + 1)))
     else:
         title, text, own, but = "", text_or_id, [], ""
     near = near_notes(home, title, text, but=but)[:ASKED]

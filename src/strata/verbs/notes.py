@@ -74,9 +74,8 @@ def diary(home: Home, heading: str, *, kind: str, tags: Sequence[str], memory: s
 def derived_id(home: Home, verb: str, key: str | None) -> str:
     """A fresh UUID, or the one that a key always gives in this home."""
     if key is None:
-        import uuid
-
-        return str(uuid.UUID(home.new_id()))
+        made = home.new_id()
+        return f"{made[:8]}-{made[8:12]}-{made[12:16]}-{made[16:20]}-{made[20:]}"
     return derived_uuid(home.config.home_id, verb, key)
 
 

@@ -117,8 +117,8 @@ def standings(home: Home, when: float | None = None) -> list[Standing]:
     for record, tag in home.db.execute("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record "
                                        "WHERE r.kind = 'note' ORDER BY t.record, t.place"):
         tags.setdefault(record, []).append(tag)
-    opening = dict(home.db.execute("SELECT p.record, p.text FROM passages p JOIN records r ON r.n = p.record "
-                                   "WHERE p.ord = 0 AND r.kind = 'note' AND r.type = 'insight'").fetchall())
+    opening = dict(home.db.execute("SELECT p.n, p.text FROM records r JOIN passages p ON p.n = r.n "
+                                   "WHERE r.kind = 'note' AND r.type = 'insight'").fetchall())
     return [Standing(id=id_, type=type_, title=title, path=unit, created=created, tags=tuple(tags.get(n, ())),
                      importance=importance, usage=Usage(count, last), score=scores[id_], pinned=bool(pinned), trust=trust,
                      project=project, preview=opening.get(n, ""))
@@ -220,8 +220,8 @@ def _reflections(home: Home) -> tuple[int, str, str]:
 
 def count_merges(home: Home) -> int:
     """Merges told in the diary."""
-    texts = home.db.execute("SELECT p.text FROM passages p JOIN records r ON r.n = p.record WHERE r.kind = 'episode' "
-                            "AND p.ord = 0 AND p.text LIKE '%**Type:** merge%'")
+    texts = home.db.execute("SELECT p.text FROM records r JOIN passages p ON p.n = r.n WHERE r.kind = 'episode' "
+                            "AND p.text LIKE '%**Type:** merge%'")
     return sum(_MERGE.search(text) is not None for text, in texts)
 
 
