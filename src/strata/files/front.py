@@ -129,8 +129,11 @@ def _name(found: re.Match[str]) -> str:
     return found[2].replace("''", "'") if found[2] is not None else found[3]
 
 
-def amend(text: str, changes: Mapping[str, Any], body: str | None = None) -> str:
-    """The file with some keys changed (None removes one) and perhaps another body; all else byte for byte."""
+def amend(text: str, changes: Mapping[str, Any], body: str | None = None, *, said: Mapping[str, Any] | None = None) -> str:
+    """The file with some keys changed (None removes one) and perhaps another body; all else byte for byte.
+
+    `said` is what its front matter says, for who has already read it.
+    """
     front = split(text)
     if front is None:
         raise Invalid("the file has no front matter to change")
@@ -147,7 +150,7 @@ def amend(text: str, changes: Mapping[str, Any], body: str | None = None) -> str
             inserted.append(key)
     for key in (key for key in changes if key in inserted):
         yaml += emit_key(key, changes[key]).replace("\n", front.newline)
-    _verify(front.yaml, yaml, changes)
+    _verify(parse(front.yaml) if said is None else said, yaml, changes)
     rest = text[front.stop : front.rest]
     if body is None:
         return text[: front.start] + yaml + rest + front.body
@@ -169,9 +172,9 @@ def _commented(lines: str, before: str, newline: str) -> str:
     return lines
 
 
-def _verify(before: str, after: str, changes: Mapping[str, Any]) -> None:
+def _verify(before: Mapping[str, Any], after: str, changes: Mapping[str, Any]) -> None:
     """What is about to be written says exactly what was meant; a strange file is left alone rather than broken."""
-    wanted = {key: value for key, value in parse(before).items() if key not in changes}
+    wanted = {key: value for key, value in before.items() if key not in changes}
     wanted |= {key: _plain(value) for key, value in changes.items() if value is not None}
     try:
         said = parse(after)

@@ -162,7 +162,7 @@ def amend(data: bytes, before: dict[str, Any], after: dict[str, Any], old_text: 
         return f"{front.emit(after)}\n{new_text if new_text != old_text else text.removeprefix(chr(0xFEFF))}".encode()
     said = front.parse(taken.yaml)  # an id and a date that came from the file's place and time are written down in time
     changes |= {key: after[key] for key in ("id", "created") if key in after and said.get(key) is None}
-    return front.amend(text, changes, None if new_text == old_text else new_text).encode()
+    return front.amend(text, changes, None if new_text == old_text else new_text, said=said).encode()
 
 
 def read_memo(path: str, data: bytes, modified: float) -> Memo:

@@ -129,7 +129,7 @@ def compact(db: sqlite3.Connection, *, force: bool = False) -> bool:
         for at in range(0, int(kept.sum()), BLOCK):
             fresh = append(db, fresh, numbers[kept][at : at + BLOCK].tolist(), matrix[kept][at : at + BLOCK])
         db.execute("UPDATE vector_sets SET last = ? WHERE n = ?", (held.last, fresh.n))
-    db.execute("DELETE FROM gone")
+    db.execute("DELETE FROM gone WHERE n <= (SELECT max(n) FROM passages)")  # the others tell which numbers were used
     return True
 
 

@@ -117,9 +117,8 @@ def put_cards(db: sqlite3.Connection, cards: Iterable[tuple[str, Card]]) -> None
 
 
 def _next_row(db: sqlite3.Connection) -> int:
-    """A number that no passage had before, as far as anybody still knows of it."""
-    used: int = db.execute("SELECT max(coalesce((SELECT max(n) FROM passages), 0), coalesce((SELECT max(n) FROM gone), 0), "
-                           "coalesce((SELECT max(last) FROM vector_sets), 0))").fetchone()[0]
+    """A number that no passage ever had."""
+    used: int = db.execute("SELECT max(coalesce((SELECT max(n) FROM passages), 0), coalesce((SELECT max(n) FROM gone), 0))").fetchone()[0]
     return used + 1
 
 

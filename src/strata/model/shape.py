@@ -274,12 +274,16 @@ class Value:
         return f"{type(self).__name__}({', '.join(f'{name}={self.__dict__[name]!r}' for name in self._fields)})"
 
     def replace(self: V, **changes: Any) -> V:
-        """The same value with some fields changed, checked again."""
+        """The same value with some fields changed, which are checked, and the rules between fields with them."""
         unknown = [name for name in changes if name not in self._fields]
         if unknown:
             known = ", ".join(sorted(name for name in self._fields if name != "extra"))
             raise Invalid(f"{type(self).__name__.lower()} has no field {unknown[0]!r}", f"it has {known}")
-        return type(self)(**{**self.__dict__, **changes})
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.__dict__.update({name: self._fields[name].read(value, name) for name, value in changes.items()})
+        made.check()
+        return made
 
 
 class Shape(Value):

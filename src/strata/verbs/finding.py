@@ -39,8 +39,8 @@ def locate(home: Home, handle: str, *, follow: bool = True) -> Row:
     or path will do, for what is about to be removed must be just what was named.
     """
     row = _locate(home, handle, follow)
-    own = {fold(row.title), fold(row.id.replace("_", " "))}
-    if not follow and not (row.id.startswith(handle) or row.unit == handle or fold(handle) in own):
+    if not follow and not (row.id.startswith(handle) or row.unit == handle
+                           or fold(handle) in (fold(row.title), fold(row.id.replace("_", " ")))):
         raise NotFound(f"no record {handle[:80]!r}; it is another name of {row.id} ({row.title[:40]})",
                        f"if you mean that one, say: {row.id}")
     return row

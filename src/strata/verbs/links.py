@@ -85,21 +85,20 @@ def standing(home: Home, a: str, word: str, b: str) -> Any:
 
 def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: str | None) -> Link:
     """Edge, source, target, in this order: a crash after the edge already has the link."""
-    known = standing(home, made.source, made.type, made.target)
-    if known and known[4]:
-        edge: Edge = home.load(known[4]).record
-    else:
+    if key is not None:
+        home.settle()
+    with home.together():
+        known = standing(home, made.source, made.type, made.target)
+        if known and known[4]:
+            edge: Edge = home.load(known[4]).record
+            mend(home, (edge.from_id, edge.to_id))
+            return edge.link()
         now = offset(made.created or home.clock())
-        if key is not None:
-            home.settle()
         edge = Edge(id=derived_id(home, "link", key), type=made.type, from_id=a.id, from_title=a.title, to_id=b.id,
                     to_title=b.title, strength=0.8 if made.strength is None else made.strength, created_at=now,
                     updated_at=now, origin=home.origin(), text=text or made.context or "")
-        with home.together():
-            home.create(edge, verb="link")
-            mirror(home, edge)
-        return edge.link()
-    mend(home, (edge.from_id, edge.to_id))
+        home.create(edge, verb="link")
+        mirror(home, edge)
     return edge.link()
 
 
