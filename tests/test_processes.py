@@ -125,6 +125,26 @@ def test_one_memo_name_is_given_to_one_of_many(home: Path) -> None:
     assert [err for _, err in told] == [""] * 5
 
 
+def test_a_link_said_by_many_at_once_is_one_edge(home: Path, clock: Clock) -> None:
+    code = ("import sys; from strata.memory import Memory; mem = Memory(); pairs = sys.argv[1].split(); print('here', flush=True); "
+            "sys.stdin.readline(); [mem.link(a, 'REQUIRES', b) for a, b in zip(pairs[::2], pairs[1::2])]")
+    with Memory(home, clock=clock) as mem:
+        ids = [mem.note(f"Note {at}", "Text.").id for at in range(12)]
+    several = [start(code, " ".join(ids), home=home) for _ in range(4)]
+    for one in several:
+        assert one.stdout is not None
+        assert one.stdout.readline() == "here\n"
+    for one in several:
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
+
+    assert [one.communicate(timeout=60)[1] for one in several] == [""] * 4
+    assert len(list((home / "graph/edges").iterdir())) == 6
+    with Memory(home, clock=clock) as mem:
+        assert [len(mem.get(id).record.relations) for id in ids] == [1] * 12
+
+
 def test_a_first_opening_by_many_at_once_works(home: Path, clock: Clock) -> None:
     with Memory(home, clock=clock) as mem:
         note = mem.note("Tea", "Steep.")
