@@ -358,6 +358,21 @@ def test_logging_into_a_large_topic_reads_none_of_its_entries(mem: Memory, monke
     assert steps < 200, "a log must not walk over the rows of a topic"
 
 
+def test_a_dialog_with_many_values_of_one_thing_asks_the_index_once_for_each_and_not_for_each_pair(mem: Memory) -> None:
+    def asked(values: int) -> int:
+        told: list[str] = []
+        mem.home.db.set_trace_callback(told.append)
+        mem.log("".join(f"Ann: I live in Town{at}.\n\n" for at in range(values)), topic=f"life-{values}")
+        mem.home.db.set_trace_callback(None)
+        return len(told)
+
+    few, many = asked(50), asked(100)
+
+    assert len(mem.facts("life-100")) == 100
+    assert [fact.object for fact in mem.facts("life-100") if fact.superseded_by is None] == ["Town99"]
+    assert many < 3 * few
+
+
 @pytest.mark.clause("dialog-03")
 def test_reviewing_on_the_command_line(run: Callable[..., Ran]) -> None:
     run("log", "-", "--topic", "life", stdin="Ann: I am a vegan. I live in Lyon.")

@@ -104,6 +104,75 @@ def test_a_purged_memo_is_gone_from_what_the_garden_gathered_and_gave_back(mem: 
     assert everything(home, names[0]) == ["index/audit.log"]
 
 
+def gathered(mem: Memory, **how: bool) -> tuple[list[str], Path]:
+    """Six memos in their master, and where that is."""
+    words = ("one", "two", "three", "four", "five", "six")
+    names = [mem.memo(f"python_typing_rule_{word}", f"# Rule {word}\n\nThe quagga{word} types everything.\n\nAlways so.",
+                      tags=["python", f"only-{word}"]).id for word in words]
+    target, = (proposal.target for proposal in mem.garden(apply=True, **how).applied)
+    return names, mem.path / mem.get(target).path
+
+
+@pytest.mark.parametrize("archive", [False, True])
+@pytest.mark.parametrize("log", ["kept", "lost"])
+def test_a_purged_memo_is_gone_from_the_master_it_was_gathered_into(mem: Memory, home: Path, archive: bool, log: str) -> None:
+    names, master = gathered(mem, archive=archive)
+    whole = master.read_text()
+    if log == "lost":  # or was never there: log/ does not travel to another machine
+        (home / "log/garden.jsonl").unlink()
+
+    told = mem.forget(names[2], purge=True)
+
+    for needle in ("quaggathree", "rule three", "Rule three", *(["only-three"] if log == "kept" else [])):
+        assert everything(home, needle) == []
+        assert everything(Path(os.environ["XDG_CACHE_HOME"]), needle) == []
+    assert everything(home, names[2]) == ["index/audit.log"]
+    assert master.relative_to(home).as_posix() in told["rewritten"]
+    part = "## Python typing rule three\n\n### Rule three\n\nThe quaggathree types everything.\n\nAlways so.\n\n"
+    body = master.read_text().partition("---\n")[2]
+    assert body == whole.partition("---\n")[2].replace(part, "")
+    assert mem.recall("quaggafour types").hits
+    assert mem.check() == []
+
+
+def test_a_memo_that_was_edited_after_it_was_gathered_is_purged_as_it_was_then(mem: Memory, home: Path) -> None:
+    names, master = gathered(mem)
+    mem.edit(names[0], title="Harmless", text="Nothing to see.")
+
+    mem.forget(names[0], purge=True)
+
+    assert everything(home, "quaggaone") == []
+    assert "quaggatwo" in master.read_text()
+
+
+def test_what_people_wrote_into_a_master_outlives_the_memo_it_stands_beside(mem: Memory, home: Path) -> None:
+    names, master = gathered(mem)
+    mine = "The quaggaone types, but slowly."
+    master.write_text(master.read_text().replace("The quaggatwo", "I agree.\n\nThe quaggatwo").replace(
+        "The quaggaone types everything.", f"{mine}\n\nThe quaggaone types everything.").replace("rule five\n", "rule V\n"))
+
+    first = mem.forget(names[0], purge=True)
+    fifth = mem.forget(names[4], purge=True)
+
+    text = master.read_text()
+    assert f"\n## (purged)\n\n{mine}\n\n## Python typing rule six\n" in text
+    assert "types everything" not in text.partition("(purged)")[2].partition("##")[0]
+    assert "I agree.\n\nThe quaggatwo" in text
+    assert "quaggafive" not in text
+    assert f"what somebody wrote in its part of {master.relative_to(home).as_posix()}" in first["beyond_reach"]
+    assert not any("somebody" in line for line in fifth["beyond_reach"])
+
+
+def test_a_master_goes_with_the_last_memo_it_was_gathered_from(mem: Memory, home: Path) -> None:
+    names, master = gathered(mem, archive=True)
+
+    told = [mem.forget(name, purge=True) for name in names]
+
+    assert not master.exists()
+    assert master.relative_to(home).as_posix() in told[-1]["removed"]
+    assert everything(home, "quagga") == []
+
+
 # What a killed writer left
 
 def test_what_a_killed_writer_left_is_named_by_check_and_tidied_by_upkeep(mem: Memory, home: Path) -> None:

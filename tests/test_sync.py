@@ -146,6 +146,49 @@ def test_sync_says_what_it_found(mem: Memory, tea: Note) -> None:
     assert mem.sync() == []
 
 
+def test_sync_tells_what_it_did_not_read_with_the_reason_that_check_gives(
+        mem: Memory, tea: Note, run: Callable[..., Ran], tmp_path: Path) -> None:
+    mem.sync()
+    text = file_of(mem, tea.id).read_text()
+    folder = mem.path / "graph/general"
+    (folder / "link.md").symlink_to(tmp_path)
+    for name in ("tea (conflicted copy).md", "tea.md~", "twin.md"):
+        (folder / name).write_text(text)
+    (folder / "open.md").write_text("---\ntitle: x\n")
+    write_note(folder / "mate.md", "Mate", "x")
+    (mem.path / "links.jsonl").write_text("{torn\n")  # a bad line, not a bad file
+    mine = sorted({*folder.iterdir()} - {file_of(mem, tea.id)})
+
+    told = run("sync", "--json").json
+    reasons = {finding.path: finding.message for finding in mem.check()}
+    for file in mine:
+        file.rename(tmp_path / file.name)
+    run("sync")
+    for file in mine:
+        (tmp_path / file.name).rename(file)
+    plain = run("sync").out
+
+    change = {item["path"]: item["change"] for item in told["items"]}
+    unread = {path for path, what in change.items() if what == "not-read"}
+    assert [path for path, what in change.items() if what == "added"] == ["graph/general/mate.md", "links.jsonl"]
+    assert unread == {f"graph/general/{name}" for name in (
+        "link.md", "tea (conflicted copy).md", "tea.md~", "twin.md", "open.md")}
+    assert {item["path"]: item["reason"] for item in told["items"] if "reason" in item} == {
+        path: reasons[path] for path in unread}
+    assert plain.splitlines() == ["\t".join(item.values()) for item in told["items"] if item["path"] != "links.jsonl"]
+
+
+def test_a_file_that_can_no_longer_be_read_is_not_told_as_edited(mem: Memory, tea: Note) -> None:
+    mem.sync()
+    file = file_of(mem, tea.id)
+    file.write_text("---\ntitle: x\n")
+
+    change, = mem.sync()
+
+    assert (change.what, change.path) == ("not-read", file.relative_to(mem.path).as_posix())
+    assert change.reason == mem.check()[0].message
+
+
 # Damage
 
 

@@ -81,7 +81,8 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
     with index.writing():
         changes = _settle(tree, index, changes)
         if changes:
-            _apply(tree, index, changes, known, {path for path, token in seen.items() if token is None}, progress)
+            unread = _apply(tree, index, changes, known, {path for path, token in seen.items() if token is None}, progress)
+            changes = _as_read(changes, unread, {finding.path: finding.message for finding in read.problems(index.db)})
         index.set("swept", time.time())
         index.set("sweep_cost", cost)
     return [change for change in changes if change.what not in ("looked", "moved-from")]
@@ -117,14 +118,22 @@ def _hash_of(tree: Tree, path: str) -> str | None:
         return None
 
 
+def _as_read(changes: Sequence[Change], unread: set[str], why: Mapping[str, str]) -> list[Change]:
+    """What holds nothing that could be taken in was not added, edited or moved; it is told with what `check` says of it."""
+    return [Change("not-read", change.path, why[unit])
+            if change.what in ("added", "edited", "moved") and (unit := paths.unit_of(change.path)) in unread and unit in why
+            else change for change in changes]
+
+
 def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, odd: set[str],
-           progress: Progress | None) -> None:
+           progress: Progress | None) -> set[str]:
+    """Read what changed into the index; returns the units that held nothing but findings."""
     leaving = ("removed", "moved-from")
     alive = list(dict.fromkeys(paths.unit_of(change.path) for change in changes if change.what not in leaving))
     gone = {paths.unit_of(change.path) for change in changes if change.what in leaving} - set(alive)
     gone = {name for name in gone if _read_anyway(tree, name, alive)}
     index.adopt()
-    done, touched = 0, None
+    done, touched, unread = 0, None, set[str]()
     # Another process may have filled the index since it was looked at.
     fresh = not known and index.db.execute("SELECT 1 FROM documents LIMIT 1").fetchone() is None
     with write.filling(index.db, fresh):
@@ -133,6 +142,8 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, od
             for unit in () if fresh else units:
                 _drop(index, unit.name, keep_records=unit.broken)
             write.put(index.db, units)
+            unread.update(unit.name for unit in units if unit.broken or (
+                unit.findings and not unit.cards and paths.kind_of(unit.name) not in ("links", "curation")))
             touched = _take_facts(index, units, (), touched)
             done += len(batch)
             if progress:
@@ -141,6 +152,7 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, od
         _drop(index, name)
     _settle_facts(index, _take_facts(index, (), gone, touched))
     _reconsider(tree, index)
+    return unread
 
 
 def _take_facts(index: Index, units: Sequence[write.Unit], gone: Iterable[str], touched: Touched | None) -> Touched | None:

@@ -2,8 +2,9 @@
 
 Each rung is one line in RUNGS: a function of a verbs module that builds from what the home holds and writes only what
 differs. A rung runs when the fingerprint of its inputs changed, when one of its outputs is not as it left it, or, if it
-depends on the date, when another UTC day began. So a second run on the same day changes no byte. A rung that fails is
-reported, with its error's own code, and does not stop the others.
+depends on the date, when another UTC day began. So a second run on the same day changes no byte. A rung that fails, be it
+that the home is in use or cannot be written, is reported, with its error's own code, and does not stop the others; only what
+a person must confirm does.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 from strata import __version__, verbs
-from strata.errors import Conflict, Damaged, Invalid, NotFound, Provider
+from strata.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound, Provider
 from strata.files.paths import EXPORTS
 from strata.home import Home
 from strata.model.record import KINDS
@@ -92,14 +93,14 @@ def run(home: Home, progress: Progress | None = None, providers: Any = None) -> 
         module, function = rung.call.split(":")
         try:
             lines = getattr(getattr(verbs, module), function)(home, providers)
-        except (Provider, Conflict, Damaged, Invalid, NotFound) as error:
+            if lines:
+                (proposals if rung.proposes else changed)[rung.name] = list(lines)
+            if rung.reads:
+                with home.index.writing():
+                    home.index.set(f"rung:{rung.name}", _stamp(home, rung, inputs))
+        except (Provider, Conflict, Damaged, Invalid, NotFound, Busy, CannotWrite) as error:
             failed[rung.name] = str(error)
             exit_code = exit_code or error.exit_code
-            continue
-        if lines:
-            (proposals if rung.proposes else changed)[rung.name] = list(lines)
-        if rung.reads:
-            home.index.set(f"rung:{rung.name}", _stamp(home, rung, inputs))
     if progress:
         progress(len(RUNGS), len(RUNGS))
     return Report(date=day(home.clock()), changed=changed, proposals=proposals, skipped=skipped, failed=failed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -158,6 +159,48 @@ def test_a_rung_that_fails_is_named_and_gives_the_exit_code(mem, run, home, stoc
     assert run("upkeep", "--json").json["failed"].keys() == {"global"}
     (home / "GLOBAL_MEMORY.json").unlink()
     assert run("upkeep").code == 0
+    assert len(stocked) == 5
+
+
+def test_a_rung_that_cannot_write_is_named_and_the_later_ones_run(mem, run, home, stocked):
+    for goal in ("Brew", "Brew again"):
+        mem.record({"goal": goal, "task_type": "other", "success": True, "summary": "done"}, files=["src/tea.py"])
+    (home / "work/chapters").write_text("a file where a folder should be")
+
+    told = run("upkeep")
+
+    assert told.code == 7
+    failed, = [line for line in told.err.splitlines() if "failed" in line]
+    assert failed.startswith("strata: chapters failed: cannot write work/chapters/chapter_")
+    assert {"CORE.md", "REFLECTION.md", "_state.json", "_index.json"} <= {file.name for file in home.iterdir()}
+    (home / "work/chapters").unlink()
+    assert run("upkeep").code == 0
+    assert len(mem.chapters()) == 1
+    assert len(stocked) == 5
+
+
+def test_a_home_in_use_is_told_for_each_rung_and_the_next_round_does_it_all(mem, home, stocked, monkeypatch):
+    from strata.files import lock
+
+    for word in ("one", "two", "three", "four", "five", "six"):
+        mem.memo(f"user_prefs_{word}_tea", f"On {word}.")
+    holder = subprocess.Popen(
+        [sys.executable, "-c", "import fcntl, sys; file = open(sys.argv[1], 'r+'); fcntl.flock(file, fcntl.LOCK_EX); "
+         "print(flush=True); sys.stdin.read()", str(home / ".lock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert holder.stdout.readline() == b"\n"
+    monkeypatch.setattr(lock, "LOCK_SECONDS", 0.05)
+    try:
+        report = mem.upkeep()
+    finally:
+        holder.communicate()
+
+    assert report.exit_code == 9
+    assert {"decay", "core", "reflection", "exports"} <= report.failed.keys()
+    assert all("in use by another process" in why for why in report.failed.values())
+    assert report.proposals.keys() == {"garden"}
+    after = mem.upkeep()
+    assert (after.failed, after.exit_code) == ({}, 0)
+    assert {"decay", "core", "reflection", "exports"} <= after.changed.keys()
     assert len(stocked) == 5
 
 

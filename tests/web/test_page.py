@@ -133,8 +133,45 @@ def test_facts_are_scored_corrected_and_taken_back_by_keys(visit, server):
     page.keyboard.press("c")
     page.fill("input[name=object]", "something else")
     page.keyboard.press("Enter")
-    page.wait_for_function("id => document.querySelector('.fact')?.dataset.id !== id", arg=first)
+    page.wait_for_function("() => document.querySelector('.fact') && !document.querySelector('.fact form')")  # it was taken
+    assert page.get_attribute(".fact", "data-id") != first
     assert "something else" in json.dumps(server.get("/api/facts?topic=people").json)
+
+
+def test_keys_pressed_while_a_score_is_on_its_way_are_not_about_another_fact(visit, server):
+    page = visit("/review")
+    page.wait_for_selector(".fact[data-id]")
+    held = []
+    page.route("**/api/review", lambda route: held.append(route))
+    first = page.get_attribute(".fact[data-id]", "data-id")
+
+    with page.expect_request("**/api/review"):
+        page.keyboard.press("7")
+    for key in "scu5":
+        page.keyboard.press(key)
+    assert page.get_attribute(".fact", "data-id") == first
+    sent, = held
+    sent.continue_()
+    page.unroute("**/api/review")
+    page.wait_for_function("id => document.querySelector('.fact').dataset.id !== id", arg=first)
+    assert page.inner_text(".count").startswith("2 of ")
+    assert server.record(first).json["record"]["user_fact_score"] == 7
+
+    page.keyboard.press("u")
+    page.wait_for_selector(f".fact[data-id='{first}']")
+    assert server.record(first).json["record"]["user_fact_score"] is None
+
+
+def test_keys_at_the_end_of_the_queue_do_nothing(visit):
+    page = visit("/review")
+    page.wait_for_selector(".fact[data-id]")
+    while page.query_selector(".fact[data-id]"):
+        page.keyboard.press("s")
+
+    for key in "csx7":
+        page.keyboard.press(key)
+
+    assert page.inner_text(".fact .triple") == "Nothing waits for review."
 
 
 def test_contradicting_facts_stand_side_by_side_and_one_is_chosen(visit, server):

@@ -312,6 +312,61 @@ def test_a_model_that_failed_is_asked_again_in_the_next_round(home, clock, snaps
         assert len(model.asked) == asked
 
 
+WORDS = json.dumps({"title": "Retold", "summary": "In better words.", "learnings": ["So it goes"]})
+
+
+def test_what_the_rules_told_is_told_again_once_there_is_a_model(mem, home, clock, two_chapters, snapshot):
+    mem.upkeep()
+    mine, = (chapter.id for chapter in mem.chapters() if chapter.memories == tuple(two_chapters[0]))
+    mem.edit(mine, title="The token story")
+    mem.upkeep()
+    by_hand = mem.get(mine).record
+    model = Model(Provider("out of reach"))
+
+    with Memory(home, clock=clock, providers={"ask": model}) as better:
+        better.upkeep()
+        assert {chapter.title for chapter in better.chapters(origin="auto")} != {"Retold"}
+        model.answer = WORDS
+        better.upkeep()
+        told, asked = snapshot(), len(model.asked)
+        assert better.upkeep().changed == {}
+
+        assert snapshot() == told
+        assert len(model.asked) == asked
+        assert [chapter.title for chapter in better.chapters(origin="auto")] == ["Retold"]
+        assert better.get(mine).record == by_hand
+        assert [(piece.made_by, piece.summary) for piece in better.wisdom()] == [("test/model", "In better words.")]
+
+
+def test_wisdom_on_chapters_of_peoples_own_is_told_by_a_model_that_came_later(mem, home, clock, two_chapters, snapshot):
+    for works in two_chapters:
+        mem.chapter(works, title="My own", summary="As I say.")
+    mem.upkeep()
+    assert [piece.made_by for piece in mem.wisdom()] == ["rules-1"]
+
+    with Memory(home, clock=clock, providers={"ask": Model(WORDS)}) as better:
+        better.upkeep()
+        told = snapshot()
+        better.upkeep()
+
+        assert snapshot() == told
+        assert [(piece.made_by, piece.summary) for piece in better.wisdom()] == [("test/model", "In better words.")]
+        assert {(chapter.title, chapter.summary) for chapter in better.chapters()} == {("My own", "As I say.")}
+
+
+def test_what_the_rules_told_while_the_model_was_away_is_told_again_when_it_is_back(mem, home, clock, work):
+    works = [work(f"Work {n}", "src/a.py") for n in range(2)]
+    for goal, providers in (("", {"ask": Model(WORDS)}), ("Another", None), ("", {"ask": Model(WORDS)})):
+        if goal:
+            works.append(work(goal, "src/a.py"))
+        with Memory(home, clock=clock, providers=providers) as other:
+            other.upkeep()
+            chapter, = other.chapters()
+            assert (chapter.title == "Retold") == (providers is not None)
+
+    assert chapter.memories == tuple(works)
+
+
 # Purging
 
 

@@ -295,8 +295,36 @@ def _topics(memo: Memo) -> list[tuple[str, str]]:
     return [("name", first), *dict.fromkeys(("tag", fold(tag)) for tag in memo.tags if fold(tag))]
 
 
+def section(memo: Memo) -> str:
+    """A memo as a part of its master; its own headings go two levels down, so that none looks like the next part's."""
+    return f"## {memo.title}\n\n" + _HEADING.sub(r"##\1", memo.text.strip())
+
+
+def without_section(text: str, own: str) -> tuple[str, bool]:
+    """A master's text without a part that was gathered into it, and whether something stays there that others wrote.
+
+    The part's own lines go, wherever under its heading they stand; what people wrote among them stays, under a heading that
+    names nothing.
+    """
+    heading, *below = own.split("\n")
+    lines = {line.strip() for line in below} - {""}
+    parts = re.split(r"(?m)^(?=## )", text)
+    found = []
+    for at, part in enumerate(parts):
+        first, *more = part.rstrip().split("\n")
+        rest = [line for line in more if line.strip() not in lines]
+        if first.rstrip() == heading.rstrip() and (len(rest) < len(more) or not lines):
+            found.append((len(rest) - len(more), len(rest), at, "\n".join(rest).strip("\n")))
+    if not found:
+        body = "\n".join(below).strip()
+        return (text.replace(body, "", 1), False) if body and body in text else (text, any(line in text for line in lines))
+    _, _, at, left = min(found)
+    parts[at] = f"## (purged)\n\n{left}\n\n" if left else ""
+    return "".join(parts), bool(left)
+
+
 def _consolidation(how: str, topic: str, target: str, merging: Sequence[Memo], master: Memo | None) -> Proposal:
-    sections = [f"## {memo.title}\n\n" + _HEADING.sub(r"##\1", memo.text.strip()) for memo in merging]
+    sections = [section(memo) for memo in merging]
     text = "\n\n".join([master.text.strip(), *sections] if master else sections) + "\n"
     tags = dict.fromkeys(tag for memo in ([master] if master else []) + list(merging) for tag in memo.tags)
     shared = f"the tag {topic}" if how == "tag" else f"the words {topic.replace('_', ' ')}"

@@ -22,8 +22,9 @@ class Finding(NamedTuple):
 class Change(NamedTuple):
     """What happened to a file since the index last saw it."""
 
-    what: str  # added, edited, moved, removed
+    what: str  # added, edited, moved, removed, not-read
     path: str
+    reason: str = ""  # why it was not read, as `check` says it
 
 
 class _Log:

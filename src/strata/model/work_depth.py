@@ -12,7 +12,7 @@ from typing import Any
 from strata.errors import Invalid
 from strata.model.record import DEPTHS, WORK_TYPES
 from strata.model.shape import plain
-from strata.model.times import zulu
+from strata.model.times import MILLISECONDS_ABOVE, zulu
 from strata.model.work import Action, Work
 
 RAW_DIFFS = ("diff", "diff_hash")  # the detail keys that only `complete` shows
@@ -40,7 +40,8 @@ def _outcome(work: Work) -> Iterator[str]:
     yield from _list("Learned", outcome.learnings)
     if outcome.verified_by:
         checked = outcome.verified_by
-        yield f"Verified by {checked.type}{f' `{checked.command}`' if checked.command else ''}: {checked.result}"
+        how = f"Verified by {checked.type}{f' `{checked.command}`' if checked.command else ''}: {checked.result}"
+        yield _joined(how, _rest(checked.extra))
     yield from _list("Still to do", outcome.follow_up_needed or ())
     yield _rest(outcome.extra)
 
@@ -49,7 +50,8 @@ def _reasoning(work: Work) -> Iterator[str]:
     thought = work.reasoning
     if thought.approach_chosen or thought.why_chosen:
         yield f"Approach: {' — '.join(part for part in (thought.approach_chosen, thought.why_chosen) if part)}"
-    yield from _list("Rejected", (_joined(way.approach, way.why_rejected) for way in thought.alternatives_considered))
+    yield from _list("Rejected", (_joined(way.approach, way.why_rejected, _rest(way.extra))
+                                 for way in thought.alternatives_considered))
     yield from _list("Assumed", thought.assumptions)
     yield from _list("Risks", thought.risks_identified)
     yield _rest(thought.extra)
@@ -60,9 +62,10 @@ def _everything(work: Work) -> Iterator[str]:
     yield f"Why: {work.intent.context}" if work.intent.context else ""
     yield from _list("Constraints", work.intent.constraints)
     seen = work.perception
-    yield from _list("Seen", (_joined(f"{note.what} ({note.where})" if note.where else note.what, note.significance)
-                              for note in seen.observations))
-    yield from _list("Files", (_joined(near.path, near.relevance, near.state_summary) for near in seen.relevant_files))
+    yield from _list("Seen", (_joined(f"{note.what} ({note.where})" if note.where else note.what, note.significance,
+                                      _rest(note.extra)) for note in seen.observations))
+    yield from _list("Files", (_joined(near.path, near.relevance, near.state_summary, _rest(near.extra))
+                               for near in seen.relevant_files))
     yield from _list("Patterns", seen.patterns_noticed)
     yield from _list("Anomalies", seen.anomalies)
     yield from _list("Did", (_step(action) for action in work.actions))
@@ -73,18 +76,21 @@ def _everything(work: Work) -> Iterator[str]:
     yield f"Importance {work.importance:g}" + (f", session {work.session_id}" if work.session_id else "")
     yield _rest(work.intent.extra)
     yield _rest(seen.extra)
+    yield _rest(work.extra)
 
 
 def _raw(work: Work) -> Iterator[str]:
-    """What only the deepest look needs: raw diffs, where the record came from, keys that nobody claims."""
+    """What only the deepest look needs: raw diffs, since when a link stands, where the record came from."""
     for at, action in enumerate(work.actions, start=1):
         details = action.details.to_dict()
         for key in RAW_DIFFS:
             if details.get(key):
                 yield f"Step {at} {key}: {details[key]}"
+    for word, times in (work.links_at or {}).items():
+        yield from (f"{word} {target} since {zulu(when) if 0 <= when < MILLISECONDS_ABOVE else when}"
+                    for target, when in times.items())
     if work.origin:
         yield "Origin: " + ", ".join(f"{key} {value}" for key, value in work.origin.to_dict().items() if value)
-    yield _rest(work.extra)
 
 
 def _step(action: Action) -> str:

@@ -2,13 +2,13 @@
 
 A climb looks only at what changed since the last one (the index's table `unclimbed`) and at what hangs together with it,
 so its cost follows the change and not the home. It writes derived files only, and only if their bytes differ. With a
-language model the chapters are retold; the rules' text stands until an answer of the model has been checked, and a model
-that failed is asked again in the next round.
+language model the chapters are retold, those from before there was one among them; the rules' text stands until an answer of
+the model has been checked, and a model that failed is asked again in the next round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from strata import verbs
@@ -19,7 +19,7 @@ from strata.files import codec, paths
 from strata.home import Home
 from strata.model.record import WORK_TYPES
 from strata.model.work import Chapter, Wisdom
-from strata.verbs.finding import fetch, locate
+from strata.verbs.finding import each, fetch, locate
 from strata.verbs.notes import derived_id
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def without_work(home: Home, chapter: Chapter, work: str) -> Chapter | None:
 
 def climb(home: Home, providers: Any = None) -> list[str]:
     """Find chapters again where works changed: new ones are written, changed ones rewritten, empty ones removed."""
+    teller = _Teller(home, providers)
+    teller.look_again("work", "chapter", lambda chapter: chapter.memories if chapter.origin == "auto" else ())
     changed = [work for work, in home.db.execute("SELECT id FROM unclimbed WHERE kind = 'work'")]
     if not changed:
         return []
@@ -91,8 +93,7 @@ def climb(home: Home, providers: Any = None) -> list[str]:
     around = close(_members(home, seeds), lambda member: _near(home, member))
     before |= _found_with(home, around)
     groups = {group.id: group for group in find_groups(around.values())}
-    lines, teller = [], _Teller(home, providers)
-    touched = frozenset(changed)
+    lines, touched = list[str](), frozenset(changed)
     todo = [group for group in groups.values()
             if before.get(group.id) != group.members or not touched.isdisjoint(group.members)]
     for at in range(0, len(todo), BATCH):
@@ -173,6 +174,17 @@ class _Teller:
         asked = providers is not None or home.config.chat_model
         self.ask: Ask | None = verbs.topics.model_of(home, None, providers) if asked else None
 
+    def look_again(self, kind: str, higher: str, lower: Callable[[Any], Iterable[str]]) -> None:
+        """When another teller is there than in the last round: what stands under the rules' words is to be climbed again."""
+        name, index = verbs.topics.maker_of(self.ask) if self.ask else MADE_BY, self.home.index
+        if index.get(f"teller:{kind}", MADE_BY) == name:
+            return
+        units = [unit for unit, in self.home.db.execute("SELECT unit FROM records WHERE kind = ? ORDER BY id", (higher,))]
+        plain = [one for _, one in each(self.home, units) if _maker(one) == MADE_BY] if self.ask else []
+        with index.writing() as db:
+            db.executemany("INSERT OR IGNORE INTO unclimbed VALUES (?, ?)", [(kind, id) for one in plain for id in lower(one)])
+            index.set(f"teller:{kind}", name)
+
     def tell(self, built: Any, lower: Sequence[Any]) -> Any:
         known = _retold(self.home, built)
         if self.ask is None or known is not None:
@@ -199,9 +211,12 @@ def _retold(home: Home, built: Any) -> Any:
         (known,), files = codec.read_unit(home.tree, path)
     except NotFound:
         return None
-    made_by = getattr(known, "made_by", None) or known.extra.get("made_by", MADE_BY)
-    same = known.fingerprint == built.fingerprint and made_by != MADE_BY
+    same = known.fingerprint == built.fingerprint and _maker(known) != MADE_BY
     return known if same and not home.edited_by_hand(path, files[path][1]) else None
+
+
+def _maker(told: Any) -> str:
+    return str(getattr(told, "made_by", None) or told.extra.get("made_by", MADE_BY))
 
 
 def _build(home: Home, built: Sequence[Any]) -> list[str]:
@@ -234,10 +249,12 @@ def _climbed(home: Home, kind: str, ids: Iterable[str]) -> None:
 
 def climb_wisdom(home: Home, providers: Any = None) -> list[str]:
     """Build wisdom again for the projects whose chapters changed, and only the pieces that stand on those chapters."""
+    teller = _Teller(home, providers)
+    teller.look_again("chapter", "wisdom", lambda piece: piece.chapters)
     changed = {chapter for chapter, in home.db.execute("SELECT id FROM unclimbed WHERE kind = 'chapter'")}
     if not changed:
         return []
-    lines, climbed, teller = [], set(changed), _Teller(home, providers)
+    lines, climbed = [], set(changed)
     for project in sorted(_projects(home, changed)):
         listed = home.db.execute("SELECT id FROM chapters WHERE project_id = ? ORDER BY start_ts, id", (project,)).fetchall()
         eras = split_eras([chapter for chapter, in listed])

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from strata import verbs
-from strata.errors import Conflict, Invalid, NeedsConfirmation
-from strata.files import ledger
+from strata.errors import Conflict, Damaged, Invalid, NeedsConfirmation, NotFound
+from strata.files import codec, ledger
 from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read
@@ -168,7 +168,8 @@ def _apply(home: Home, proposal: Proposal, run: str, archive: bool) -> None:
     ledger.append_line(home.tree, GARDEN_LOG, {
         "op": "apply", "run": run, "target": proposal.target, "names": list(proposal.names), "archived": archive,
         "made": before is None, "tags": list(before.tags) if before else [],
-        "text": fingerprint(before.text.encode()) if before else None, "signs": len(before.text) if before else 0})
+        "text": fingerprint(before.text.encode()) if before else None, "signs": len(before.text) if before else 0,
+        "parts": _parts(home, proposal, before.tags if before else ()) if proposal.kind == "consolidate" else {}})
     if before is None:
         memo(home, proposal.target, proposal.text, title=proposal.title, category=proposal.category, tags=proposal.tags)
     else:
@@ -179,6 +180,62 @@ def _apply(home: Home, proposal: Proposal, run: str, archive: bool) -> None:
             verbs.editing.forget(home, name)
         else:
             supersede(home, proposal.target, name)
+
+
+def _parts(home: Home, proposal: Proposal, tags: Sequence[str]) -> dict[str, Any]:
+    """How to find again what a master has of each memo: a fingerprint, a length, and the tags that only this one brought."""
+    from strata.derive.protocol import section
+
+    found: list[Memo] = [home.load(name).record for name in proposal.names]
+    borne = [*tags, *(tag for one in found for tag in one.tags)]
+    return {one.id: {"text": fingerprint((own := section(one)).encode()), "signs": len(own),
+                     "tags": [tag for tag in one.tags if borne.count(tag) == 1]} for one in found}
+
+
+def cut_from_masters(home: Home, copies: Sequence[Memo]) -> tuple[list[str], list[str], list[str]]:
+    """Take a memo's text out of the masters that the garden gathered it into; what people wrote among it stays.
+
+    Returns the files that changed, those that are gone because nothing else was in them, and those that keep people's words.
+    """
+    name = copies[0].id
+    marks = [(step["target"], step.get("parts", {}).get(name)) for _, step in ledger.read_log(home.tree, GARDEN_LOG)
+             if step and name in step.get("names", ())]
+    query = "SELECT id, unit FROM records WHERE kind = 'memo' AND id LIKE '%\\_master' ESCAPE '\\' UNION " \
+            "SELECT id, path FROM archived WHERE kind = 'memo' AND id LIKE '%\\_master' ESCAPE '\\'"
+    changed, gone, left = [], [], []
+    for target, unit in home.db.execute(query).fetchall():
+        try:
+            (master,), files = home.read(unit)
+        except (Damaged, NotFound):
+            continue
+        parts = [part for where, part in marks if where == target and part]
+        new, stays = _cut(master, copies, parts)
+        if stays and (new != master or any(where == target for where, _ in marks)):
+            left.append(unit)
+        if new.text != master.text and not new.text.strip():
+            home.tree.remove(unit)
+            gone.append(unit)
+        elif new != master:
+            data = files[unit][1]
+            home.tree.write(unit, codec.amend(data, master, new, unit), fingerprint(data))
+            changed.append(unit)
+    return changed, gone, left
+
+
+def _cut(master: Memo, copies: Sequence[Memo], parts: Sequence[dict[str, Any]]) -> tuple[Memo, bool]:
+    """A master without what it has of a memo, as it was written or as it would be written today; and whether words stay."""
+    from strata.derive.protocol import section, without_section
+
+    owns = [written for part in parts for found in re.finditer(r"(?m)^## ", master.text)
+            if fingerprint((written := master.text[found.start() :][: part["signs"]]).encode()) == part["text"]]
+    text, stays = master.text, False
+    for own in dict.fromkeys(owns or [section(one.replace(text=unmark(one.text))) for one in copies]):
+        text, more = without_section(text, own)
+        stays |= more
+    brought = {tag for part in parts for tag in part["tags"]} if text != master.text else set[str]()
+    return master.replace(text=text if text == master.text else text.strip("\n"),
+                          tags=tuple(tag for tag in master.tags if tag not in brought),
+                          supersedes=tuple(one for one in master.supersedes if one != copies[0].id)), stays
 
 
 def _undo(home: Home) -> list[str]:

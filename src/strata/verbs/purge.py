@@ -25,8 +25,8 @@ from strata.verbs import reports, topics
 from strata.verbs.chapters import without_work
 from strata.verbs.editing import BUILT, files_of
 from strata.verbs.exports import write_exports
-from strata.verbs.finding import Named, bytes_of, fetch, locate
-from strata.verbs.memos import GARDEN_LOG, unmark
+from strata.verbs.finding import Named, bytes_of, each, fetch, locate
+from strata.verbs.memos import GARDEN_LOG, cut_from_masters, unmark
 from strata.verbs.merging import records_about
 
 PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md")
@@ -42,15 +42,20 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
     named = [row.title] if row else [title for _, _, title, _ in read.archived(home.db, record)]
     titles = [title for title in named if len(title) > 3]
     removed, told = [], _facts_only_in(home, files) if kind == "entry" else set[str]()
+    copies = [one for _, one in each(home, files)] if kind == "memo" else []
     with home.tree.lock():
         for path in files:
             home.tree.remove(path)
             removed.append(path)
         edges = [edge for edge, in home.db.execute("SELECT DISTINCT edge FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
                                                    (record, record))]
-        touched = [*_drop_edges(home, record), *_strip_references(home, record)]
+        cut, emptied, shared = cut_from_masters(home, copies) if copies else ([], [], [])
+        removed += emptied
+        home.refresh([*cut, *emptied])
+        touched = [*cut, *_drop_edges(home, record), *_strip_references(home, record)]
         rewritten = _rewrite_logs(home, record, mention, {record, *edges, *told}) + _drop_reviews(home, files, told)
-        removed += _drop_gathered(home, record) if kind == "memo" else []
+        if kind == "memo":
+            _rewrite_lines(home, GARDEN_LOG, lambda step: _without_memo(step, record))
         _clear_gauges(home, [record, *titles])
         built = _drop_built(home, files, kind, [record, mention, *titles])
         removed += built
@@ -64,6 +69,7 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
     rewritten += (back := _rebuild(home, built))
     removed = [path for path in removed if path not in back]
     kept = [f"its text in {merged.unit}, into which it was merged"] if merged else []
+    kept += [f"what somebody wrote in its part of {path}" for path in shared]
     return {"id": record, "removed": removed, "rewritten": [*touched, *rewritten], "beyond_reach": [*kept, *BEYOND]}
 
 
@@ -205,24 +211,15 @@ def _without(home: Home, held: Any, record: str) -> Any:
     return without_links(held, (record,))
 
 
-def _drop_gathered(home: Home, record: str) -> list[str]:
-    """A memo that the garden gathered from this one and that was put away again holds its text; the garden's log its name."""
-    removed = []
-    for _, step in ledger.read_log(home.tree, GARDEN_LOG):
-        if step and step.get("made") and record in step.get("names", ()) and not read.find(home.db, str(step["target"])):
-            for _, _, _, copy in read.archived(home.db, str(step["target"])):
-                if copy not in removed and home.tree.look(copy):
-                    home.tree.remove(copy)
-                    removed.append(copy)
-
-    def without(step: dict[str, Any]) -> dict[str, Any] | None:
-        if record not in step.get("names", ()):
-            return None if step.get("target") == record else step
-        rest = [name for name in step["names"] if name != record]
-        return {**step, "names": rest} if rest and step.get("target") != record else None
-
-    _rewrite_lines(home, GARDEN_LOG, without)
-    return removed
+def _without_memo(step: dict[str, Any], record: str) -> dict[str, Any] | None:
+    """A line of the garden's log without a memo that goes; None if nothing is left to tell."""
+    if step.get("target") == record:
+        return None
+    rest = [name for name in step.get("names", ()) if name != record]
+    if not rest and "names" in step:
+        return None
+    parts = {name: part for name, part in step.get("parts", {}).items() if name != record}
+    return {key: {"names": rest, "parts": parts}.get(key, value) for key, value in step.items()}
 
 
 def _clear_gauges(home: Home, needles: list[str]) -> None:

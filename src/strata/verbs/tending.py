@@ -163,7 +163,8 @@ def _secrets(home: Home) -> Iterator[Finding]:
 def sweep(home: Home, _providers: Any = None) -> list[str]:
     """What was changed by hand since the last look; what killed writers left behind an hour ago is tidied away."""
     gone = [f"tidied {path}" for path in home.tree.tidy()] if any(True for _ in _leftovers(home)) else []
-    return [*gone, *(f"{change.what} {change.path}" for change in home.sweep())]
+    return [*gone, *(f"{change.what} {change.path}" + (f": {change.reason}" if change.reason else "")
+                     for change in home.sweep())]
 
 
 def fold(home: Home, _providers: Any = None) -> list[str]:

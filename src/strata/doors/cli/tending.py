@@ -34,9 +34,10 @@ def _sync_arguments(parser: argparse.ArgumentParser) -> None:
 def _sync(desk: Desk) -> None:
     with desk.progress("reading") as progress:
         changes = desk.mem.sync(accept_removals=desk.args.accept_removals, progress=progress)
-    rows = [{"change": change.what, "path": change.path} for change in changes]
+    rows = [{"change": change.what, "path": change.path} | ({"reason": change.reason} if change.reason else {})
+            for change in changes]
     desk.answer({"items": rows, "total": len(rows)},
-                "\n".join(f"{row['change']}\t{row['path']}" for row in rows) or "everything is up to date")
+                "\n".join("\t".join(row.values()) for row in rows) or "everything is up to date")
 
 
 def _reindex(desk: Desk) -> None:

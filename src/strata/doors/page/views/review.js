@@ -57,37 +57,36 @@ function factQueue(place, data) {
     say(fact.title);
   };
 
-  const send = async (body) => {
-    if (busy || !queue[at]) return;
+  // While an answer is awaited nothing else is begun: a key pressed meanwhile would be about another fact than the one shown.
+  const send = async (body, which, after) => {
+    if (busy || !queue[which]) return;
     busy = true;
     try {
-      await post("review", { fact_id: queue[at].id, ...body });
-      done.push(at);
-      at += 1;
+      await post("review", { fact_id: queue[which].id, ...body });
+      after();
     } catch (error) {
       toast(error.message, { bad: true });
     }
     busy = false;
     draw();
   };
-  const rate = (score) => send({ score });
-  const skip = () => { at += 1; draw(); };
-  const undo = async () => {
-    const before = done.pop();
-    if (before === undefined) return;
-    await post("review", { fact_id: queue[before].id, undo: true }).catch((error) => toast(error.message, { bad: true }));
-    at = before;
+  const settle = (body) => send(body, at, () => { done.push(at); at += 1; });
+  const rate = (score) => settle({ score });
+  const skip = () => {
+    if (busy || !queue[at]) return;
+    at += 1;
     draw();
-    toast("Taken back");
   };
+  const undo = () => send({ undo: true }, done.at(-1), () => { at = done.pop(); toast("Taken back"); });
   const correct = () => {
     const fact = queue[at];
+    if (busy || !fact) return;
     const field = (name) => h("label", { class: "field" }, name, h("input", { name, value: fact[name] ?? "", required: name !== "object" }));
     const form = h("form", { class: "form", onsubmit: (event) => {
       event.preventDefault();
       const now = Object.fromEntries(new FormData(form));
       const changed = Object.fromEntries(Object.entries(now).filter(([name, value]) => value !== (fact[name] ?? "")));
-      if (Object.keys(changed).length) send({ correct: changed, score: 9 });
+      if (Object.keys(changed).length) settle({ correct: changed, score: 9 });
       else draw();
     } }, h("div", { class: "fields" }, field("subject"), field("relation"), field("object")),
     h("div", { class: "bar" }, h("button", { class: "main" }, "Save correction"), h("button", { type: "button", class: "quiet", onclick: draw }, "Cancel")));
