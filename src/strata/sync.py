@@ -82,7 +82,8 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
         changes = _settle(tree, index, changes)
         if changes:
             unread = _apply(tree, index, changes, known, {path for path, token in seen.items() if token is None}, progress)
-            changes = _as_read(changes, unread, {finding.path: finding.message for finding in read.problems(index.db)})
+            if unread:
+                changes = _as_read(changes, unread, {finding.path: finding.message for finding in read.problems(index.db)})
         index.set("swept", time.time())
         index.set("sweep_cost", cost)
     return [change for change in changes if change.what not in ("looked", "moved-from")]
