@@ -20,6 +20,7 @@ V = TypeVar("V", bound="Value")
 LARGEST = 9e18  # what every index can hold as a whole number
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 _NUMBERS, _LISTS = (int, float), (list, tuple, set, frozenset)  # a union is made anew each time it is named
+_BARE = frozenset((str, int, float, bool, type(None)))  # JSON has them as they are
 _MISSING: Any = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
 
 
@@ -191,6 +192,8 @@ def mapping(*, default: Any = _MISSING, sparse: bool = False) -> Any:
 
 def plain(value: Any) -> Any:
     """The value as JSON knows it: shapes and mappings become dicts, tuples become lists."""
+    if type(value) in _BARE:
+        return value
     if isinstance(value, Shape):
         return value.to_dict()
     if isinstance(value, tuple | list):
@@ -323,7 +326,7 @@ class Shape(Value):
         for name, field in self._fields.items():
             value = self.__dict__[name]
             if name != "extra" and not (value is None and field.sparse):
-                result[name] = plain(value)
+                result[name] = value if type(value) in _BARE else plain(value)
         for key, value in self.extra.items():
             result.setdefault(key, plain(value))
         return result
