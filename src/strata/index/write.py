@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from strata.index.read import rows_of
 from strata.model.finding import Finding
 from strata.model.record import TYPES, Card, Link, Passage, tail_of, threads_of
 from strata.model.shape import Value
@@ -86,25 +87,22 @@ def put(db: sqlite3.Connection, units: Sequence[Unit], *, fresh: bool = False) -
             put_seed_rows(db, record)
 
 
-def put_cards(db: sqlite3.Connection, cards: Iterable[tuple[str, Card]]) -> None:
+def put_cards(db: sqlite3.Connection, cards: Sequence[tuple[str, Card]]) -> None:
     """Write records that stand in no unit of their own, each with the path it is found at; an equal one stays as it is."""
-    rows = _Rows()
+    rows, known = _Rows(), rows_of(db, [card.id for _, card in cards])
     start = next_row = db.execute("SELECT value FROM meta WHERE key = 'next'").fetchone()[0]
     for path, card in cards:
-        found = _Rows()
-        after = _card_rows(found, path, card, next_row)
-        before = db.execute("SELECT * FROM records WHERE id = ?", (card.id,)).fetchone()
+        before = known.get(card.id)
         if before is not None:
-            texts = [text for text, in db.execute("SELECT text FROM passages WHERE record = ? ORDER BY ord", (before[0],))]
+            found = _Rows()
+            _card_rows(found, path, card, next_row)
+            texts = [text for text, in db.execute("SELECT text FROM passages WHERE record = ? ORDER BY ord", (before.n,))]
             links = db.execute("SELECT * FROM links WHERE unit = ? AND (a = ? OR b = ?)", (path, card.id, card.id)).fetchall()
             if before[1:] == found.records[0][1:] and texts == [passage[9] for passage in found.passages] \
                     and links == found.links:
                 continue
             drop_record(db, card.id)
-        for kind, several in vars(found).items():
-            into = getattr(rows, kind)
-            (into.update if isinstance(into, Counter) else into.extend)(several)
-        next_row = after
+        next_row = _card_rows(rows, path, card, next_row)
     if next_row != start:
         db.execute("UPDATE meta SET value = ? WHERE key = 'next'", (next_row,))
         _insert(db, rows)
@@ -147,8 +145,8 @@ def _card_rows(rows: _Rows, unit: str, card: Card, next_row: int) -> int:
     title, joined = searchable(card.title), " ".join(sorted(set(card.tags)))
     head = card.passages is None  # a turn is found by its own words, any other passage also by its record's title and tags
     for ord_, passage in enumerate(card.cut() or (Passage(0, 0, ""),)):  # a title alone can be found too
-        if passage.speaker:
-            rows.speakers.update(words_of(passage.speaker))
+        for word in words_of(passage.speaker):
+            rows.speakers[word] += 1
         rows.passages.append((next_row, n, ord_, passage.start, passage.stop, passage.turn, passage.speaker, passage.said,
                               int(head), passage.text))
         rows.words.append((next_row, searchable(passage.text), title if head else "", joined if head else ""))
@@ -182,6 +180,8 @@ def _insert(db: sqlite3.Connection, rows: _Rows) -> None:
 
 def drop(db: sqlite3.Connection, unit: str, *, keep_records: bool = False) -> None:
     """Forget a unit; a broken file keeps its last good records."""
+    if db.execute("SELECT 1 FROM documents WHERE unit = ? LIMIT 1", (unit,)).fetchone() is None:
+        return  # what was never taken in has no other rows either
     db.execute("DELETE FROM problems WHERE path = ? OR path IN (SELECT path FROM documents WHERE unit = ?)", (unit, unit))
     db.execute("DELETE FROM documents WHERE unit = ?", (unit,))
     if keep_records:
