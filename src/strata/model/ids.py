@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 
 from strata.errors import Invalid
 from strata.model.times import day, utc
@@ -114,7 +115,11 @@ def fact_id(topic: str, subject: str, relation: str, obj: str) -> str:
     return "fact_" + hashlib.sha256(f"{topic}\0{parts}".encode()).hexdigest()[:16]
 
 
+@lru_cache(maxsize=1024)
 def normal(part: str) -> str:
-    """A fact's part as it is compared: NFKC, casefolded, white space collapsed, final punctuation dropped."""
+    """A fact's part as it is compared: NFKC, casefolded, white space collapsed, final punctuation dropped.
+
+    Who speaks of what in which words changes little from one sentence to the next, so the latest are kept.
+    """
     folded = unicodedata.normalize("NFKC", part).casefold()
     return " ".join(folded.split()).rstrip(".,;:!?…。！？ ")
