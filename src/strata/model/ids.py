@@ -74,6 +74,7 @@ def slug(title: str, limit: int = SLUG_BYTES) -> str:
     return cut or "untitled"
 
 
+@lru_cache(maxsize=256)
 def check_topic(name: str) -> str:
     """A topic's name: a slug, or whatever one folder of a foreign home may be called."""
     if slug(name) == name or (re.fullmatch(r"[^\W_][\w .,+&'()-]{0,119}", name) and not name.endswith((".", " "))):
@@ -111,8 +112,8 @@ def derived_uuid(*parts: str) -> str:
 
 def fact_id(topic: str, subject: str, relation: str, obj: str) -> str:
     """The id of a topic's fact, the same in every rebuild."""
-    parts = "\0".join(normal(part) for part in (subject, relation, obj))
-    return "fact_" + hashlib.sha256(f"{topic}\0{parts}".encode()).hexdigest()[:16]
+    parts = f"{topic}\0{normal(subject)}\0{normal(relation)}\0{normal(obj)}"
+    return "fact_" + hashlib.sha256(parts.encode()).hexdigest()[:16]
 
 
 @lru_cache(maxsize=1024)
