@@ -373,6 +373,36 @@ def test_a_dialog_with_many_values_of_one_thing_asks_the_index_once_for_each_and
     assert many < 3 * few
 
 
+@pytest.mark.parametrize("order", [(1, 3, 2), (3, 1, 2), (2, 1, 3), (3, 2, 1)])
+def test_a_fact_said_before_between_and_after_is_settled_as_a_rebuild_settles_it(mem: Memory, order: tuple[int, ...]) -> None:
+    said = {1: ("I love old maps.", "one"), 2: ("I really love old maps, and I will visit Oslo.", "two"), 3: ("I love Old Maps!", "three")}
+    for day in order:
+        text, project = said[day]
+        mem.log(f"Ann: {text}", topic="life", created=f"2026-01-0{day}", project=project)
+    before = rows(mem)
+    mem.reindex()
+
+    assert rows(mem) == before
+    assert mem.home.db.execute("SELECT title, project FROM records WHERE title LIKE '%old maps'").fetchall() \
+        == [("Ann loves old maps", "three")]
+
+
+def test_what_a_log_asks_the_index_does_not_grow_with_its_facts(mem: Memory) -> None:
+    def asked(things: int, day: int) -> int:
+        statements: list[str] = []
+        mem.home.db.set_trace_callback(statements.append)
+        mem.log("\n".join(f"Ann: I love lamp {at}." for at in range(things)), topic="life", created=f"2026-01-{day:02d}")
+        mem.home.db.set_trace_callback(None)
+        about = ("FROM said", "FROM reviewed", "FROM records WHERE")  # what other tests loaded may embed as well, in other tables
+        return sum(statement.startswith("SELECT") and any(table in statement for table in about) for statement in statements)
+
+    new, again = [asked(3, 1), asked(12, 2)], [asked(3, 3), asked(12, 4)]
+
+    assert len(mem.facts("life")) == 12
+    assert new[0] == new[1]
+    assert again[0] == again[1] <= new[0]
+
+
 @pytest.mark.clause("dialog-03")
 def test_reviewing_on_the_command_line(run: Callable[..., Ran]) -> None:
     run("log", "-", "--topic", "life", stdin="Ann: I am a vegan. I live in Lyon.")

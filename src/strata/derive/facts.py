@@ -39,7 +39,7 @@ class When(NamedTuple):
     days: int = 0  # how far from the moment of speaking
 
 
-def extract(turns: Sequence[Turn], *, entry_ts: str, language: Language = ENGLISH) -> list[Fact]:
+def extract(turns: Sequence[Turn], *, entry_ts: str, entry_id: str = "", language: Language = ENGLISH) -> list[Fact]:
     """The facts that the turns state, in the order they were said, each once."""
     heard = [turn for turn in turns if turn.role in _HEARD]
     said = [[sentence for line in prose(turn.text, language) for sentence in sentences(line)]
@@ -55,7 +55,7 @@ def extract(turns: Sequence[Turn], *, entry_ts: str, language: Language = ENGLIS
         day = moment(turn.ts, entry_ts)
         for sentence in spoken:
             for statement, when in _statements(sentence, speech, day, language):
-                fact = _fact(statement, when, turn, sentence.text, entry_ts, language)
+                fact = _fact(statement, when, turn, sentence.text, (entry_id, entry_ts), language)
                 facts.setdefault((fact.subject.casefold(), fact.relation.casefold(), fact.object.casefold()), fact)
     return list(facts.values())
 
@@ -194,11 +194,11 @@ def _confidence(statement: Statement, when: When, kind: str, language: Language)
     return round(min(0.95, max(0.1, score)), 2)
 
 
-def _fact(statement: Statement, when: When, turn: Turn, sentence: str, entry_ts: str, language: Language) -> Fact:
+def _fact(statement: Statement, when: When, turn: Turn, sentence: str, entry: tuple[str, str], language: Language) -> Fact:
     kind, span = _kind(statement, when, language)
     return Fact(subject=statement.subject.name, relation=statement.relation, object=statement.object, type=kind,
-                time_span=span, confidence=_confidence(statement, when, kind, language), entry_ts=entry_ts, turn=turn.number,
-                date=when.date, sentence=sentence, speaker=turn.speaker, trust=_TRUST[turn.role])
+                time_span=span, confidence=_confidence(statement, when, kind, language), entry_id=entry[0], entry_ts=entry[1],
+                turn=turn.number, date=when.date, sentence=sentence, speaker=turn.speaker, trust=_TRUST[turn.role])
 
 
 # When a statement holds

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from strata.index import write
 from strata.index.write import Unit
 from strata.model.dialog import Fact
-from strata.model.facts_table import EVIDENCE_SHOWN, Group, Mention, Review, compose, mark, replay, settle, slot_of
+from strata.model.facts_table import EVIDENCE_SHOWN, Group, Look, Mention, Review, compose, mark, replay, settle, slot_of
 from strata.model.record import TRUST
 
 _LATEST = ("SELECT topic, mark, fact, score, target, changes FROM reviewed WHERE fact = ? AND mark > ? "
@@ -23,10 +23,17 @@ _LATEST = ("SELECT topic, mark, fact, score, target, changes FROM reviewed WHERE
 _SCORE = ("SELECT score FROM (SELECT score, mark FROM reviewed WHERE fact = :id AND target IS NULL UNION ALL "
           "SELECT score, mark FROM reviewed WHERE target = :id AND score IS NOT NULL) WHERE mark <= :until "
           "ORDER BY mark DESC LIMIT 1")
-_GROUPS = ("SELECT id, count(*), max(confidence), min(trust), min(mark), max(mark), max(score) FROM said "
-           "WHERE slot = ? AND mark <= ? GROUP BY id")
+_GROUPS = ("SELECT slot, id, count(*), max(confidence), min(trust), min(mark), max(mark), max(score) FROM said "
+           "WHERE slot IN ({marks}) AND mark <= ? GROUP BY slot, id")
+_STANDING = ("SELECT id, type, confidence, trust, project, (SELECT min(mark) FROM said s WHERE s.slot = r.id AND s.id = r.id), "
+             "(SELECT max(mark) FROM said s WHERE s.slot = r.id AND s.id = r.id) FROM records r WHERE id IN ({marks})")
+_OF_FACT = "(slot = ?1 OR (id = ?1 AND id <> slot))"  # its mentions as corrected; in this way the look-up trees are used
+_AS_SAID = "(raw = ?1 AND raw <> id)"  # what became another fact
 _FOREVER = "~"  # after every mark
+_written = json.JSONEncoder(ensure_ascii=False).encode  # made once, not for each fact
+_AT_ONCE = 500  # slots or facts asked for in one statement
 Said = tuple[Fact, str, str | None]  # the fact as said and corrected since, its unit, its project
+Standing = dict[str, tuple[Any, ...]]  # fact → type, confidence, trust, project of its record, its first and its last mark
 
 
 class Touched:
@@ -81,29 +88,41 @@ def replace(db: sqlite3.Connection, units: Sequence[Unit], gone: Iterable[str], 
     rows = []
     for unit in units:
         free = {topic for topic in {mention.topic for mention in unit.mentions} if not _reviewed(db, topic)}
-        for mention in unit.mentions:
-            row, fact = _row(db, unit.name, mention, as_said=mention.topic in free)
-            rows.append(row)
-            if not _said_again(db, row):
-                touched.new(row, fact)
-    db.executemany("INSERT INTO said VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
+        rows += [_row(db, unit.name, mention, as_said=mention.topic in free) for mention in unit.mentions]
+    standing = _standing(db, [row[5] for row, _ in rows if row[5] == row[6]])
+    for row, fact in rows:
+        if not _said_again(standing, row, fact):
+            touched.new(row, fact)
+    db.executemany("INSERT INTO said VALUES (?,?,?,?,?,?,?,?,?,?,?)", [row for row, _ in rows])
 
 
 def _reviewed(db: sqlite3.Connection, topic: str) -> bool:
     return db.execute("SELECT 1 FROM reviewed WHERE topic = ? LIMIT 1", (topic,)).fetchone() is not None
 
 
-def _said_again(db: sqlite3.Connection, row: tuple[Any, ...]) -> bool:
-    """A fact that stands, was settled, and is said once more in no other way: its record stays as it is."""
-    _, when, _, project, _, record, slot, confidence, trust, score, fact = row
-    if record != slot or score is not None:
-        return False  # a slot with rivals: who spoke last matters
-    known = db.execute("SELECT type, confidence, trust, project FROM records WHERE id = ?", (record,)).fetchone()
-    if known is None or confidence > known[1] or trust < TRUST.index(known[2]) or project != known[3] \
-            or f'"type": "{known[0]}"' not in fact:
+def _standing(db: sqlite3.Connection, ids: Sequence[str]) -> Standing:
+    """What is known of those of these facts that have a record."""
+    return {row[0]: row[1:] for part in _parts(ids)
+            for row in db.execute(_STANDING.format(marks=",".join("?" * len(part))), part)}
+
+
+def _parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    for at in range(0, len(names), _AT_ONCE):
+        yield names[at : at + _AT_ONCE]
+
+
+def _said_again(standing: Standing, row: tuple[Any, ...], fact: Fact) -> bool:
+    """A fact that stands, was settled, and is said once more in no other way: its record stays as it is.
+
+    It tells how the fact was said first, of what type and in which project it was said last, and how surely at most.
+    """
+    _, when, _, project, _, record, _, confidence, trust, score, _ = row
+    if record not in standing or score is not None:
+        return False  # also a slot with rivals: who spoke last matters
+    kind, surest, level, place, first, last = standing[record]
+    if first is None or when <= first or when == last or confidence > surest or trust < TRUST.index(level):
         return False
-    last = db.execute("SELECT max(mark) FROM said WHERE id = ?", (record,)).fetchone()[0]
-    return last is not None and when > last
+    return bool(when < last) or (fact.type == kind and project == place)
 
 
 def _replace_reviews(db: sqlite3.Connection, name: str, reviews: Sequence[Review], about: set[str],
@@ -111,7 +130,7 @@ def _replace_reviews(db: sqlite3.Connection, name: str, reviews: Sequence[Review
     """Note which facts the new and the vanished lines of a curation file are about; the other lines changed nothing."""
     before = set(db.execute("SELECT * FROM reviewed WHERE unit = ?", (name,)).fetchall())
     now = {(name, review.topic, review.mark, review.fact_id, review.score, review.target,
-            None if review.to is None else json.dumps(dict(review.to), ensure_ascii=False)) for review in reviews}
+            None if review.to is None else _written(dict(review.to))) for review in reviews}
     db.executemany("DELETE FROM reviewed WHERE unit = ? AND mark = ?", [(row[0], row[2]) for row in before - now])
     db.executemany("INSERT INTO reviewed VALUES (?,?,?,?,?,?,?)", now - before)
     for _, topic, _, fact, _, target, _ in before ^ now:
@@ -125,8 +144,7 @@ def _review_again(db: sqlite3.Connection, about: set[str], corrected: set[str], 
         for fact, target in db.execute("SELECT fact, target FROM reviewed WHERE topic = ? AND target IS NOT NULL", (topic,)):
             about.update((fact, target))
     for record in about:
-        rows = db.execute("SELECT rowid, * FROM said WHERE id = ?1 UNION SELECT rowid, * FROM said WHERE raw = ?1",
-                          (record,)).fetchall()
+        rows = db.execute(f"SELECT rowid, * FROM said WHERE {_OF_FACT} OR {_AS_SAID}", (record,)).fetchall()
         touched.add((row[3], row[7], row[6]) for row in rows)
         if not corrected:
             continue
@@ -143,7 +161,7 @@ def _row(db: sqlite3.Connection, unit: str, mention: Mention, *, as_said: bool) 
     now = fact if as_said else replay(topic, fact, lambda record, after: _latest(db, record, after))
     record = raw if now is fact else now.id_in(topic)
     return (unit, mention.mark, topic, mention.project, raw, record, slot_of(topic, now, record), now.confidence,
-            TRUST.index(now.trust or "user"), fact.user_fact_score, json.dumps(fact.to_dict(), ensure_ascii=False)), now
+            TRUST.index(now.trust or "user"), fact.user_fact_score, _written(fact.to_dict())), now
 
 
 def _latest(db: sqlite3.Connection, record: str, after: str) -> Review | None:
@@ -157,41 +175,57 @@ def _latest(db: sqlite3.Connection, record: str, after: str) -> Review | None:
 def settle_touched(db: sqlite3.Connection, touched: Touched) -> None:
     """Bring the fact records up to their mentions and reviews."""
     cards = []
-    for slot, topic in touched.slots.items():
-        for fact, path, project in _settled(db, slot, topic, touched=touched):
-            touched.ids.discard(str(fact.id))
-            cards.append((path, fact.card(topic, project)))
+    for fact, path, project in _settled(db, touched.slots, touched=touched):
+        touched.ids.discard(str(fact.id))
+        cards.append((path, fact.card(str(fact.topic), project)))
     for record in touched.ids:
         write.drop_record(db, record)
     write.put_cards(db, cards)
 
 
-def _settled(db: sqlite3.Connection, slot: str, topic: str, *, touched: Touched | None = None, until: str = _FOREVER
+def _settled(db: sqlite3.Connection, slots: Mapping[str, str], *, touched: Touched | None = None, until: str = _FOREVER
              ) -> Iterator[tuple[Fact, str, str | None]]:
-    """(fact, path, project) of the facts in a slot; the path is that of the earliest summary.
+    """(fact, path, project) of the facts in these slots (slot → topic); the path is that of the earliest summary.
 
     With `touched` only those that may have changed, and without their evidence, which no record's row holds.
     """
-    groups = [Group(record, times, confidence, TRUST[trust], began, ended, score)
-              for record, times, confidence, trust, began, ended, score in db.execute(_GROUPS, (slot, until)).fetchall()]
-    if _reviewed(db, topic):
-        groups = [_scored(db, group, until) for group in groups]
+    reviewed = {topic for topic in set(slots.values()) if _reviewed(db, topic)}
+    for slot, groups in _grouped(db, list(slots), until):
+        topic, as_said = slots[slot], slots[slot] not in reviewed
+        if not as_said:
+            groups = [_scored(db, group, until) for group in groups]
+        before, after = _looks(db, slot, until)
+        for group in touched.chosen(slot, groups) if touched else groups:
+            first, unit, project = said = _said(db, slot, group.id, group.began, touched, as_said)
+            last, _, project = _said(db, slot, group.id, group.ended, touched, as_said) if group.times > 1 else said
+            evidence = None if touched else _evidence(db, slot, group.id, group.began, until)
+            yield (compose(topic, group, settle(group, groups, before, after), first, last, evidence),
+                   f"{unit}/summary.json", project)
+
+
+def _looks(db: sqlite3.Connection, slot: str, until: str) -> tuple[Look, Look]:
+    """How to find the last mark of a fact of a slot before one, and its first after one."""
 
     def before(record: str, found: str) -> str | None:
-        row = db.execute("SELECT max(mark) FROM said WHERE id = ? AND mark < ?", (record, found)).fetchone()
+        row = db.execute("SELECT max(mark) FROM said WHERE slot = ? AND id = ? AND mark < ?", (slot, record, found)).fetchone()
         return str(row[0]) if row[0] else None
 
     def after(record: str, found: str) -> str | None:
-        row = db.execute("SELECT min(mark) FROM said WHERE id = ? AND mark > ? AND mark <= ?",
-                         (record, found, until)).fetchone()
+        row = db.execute("SELECT min(mark) FROM said WHERE slot = ? AND id = ? AND mark > ? AND mark <= ?",
+                         (slot, record, found, until)).fetchone()
         return str(row[0]) if row[0] else None
 
-    for group in touched.chosen(slot, groups) if touched else groups:
-        first, unit, project = _said(db, group.id, group.began, touched)
-        last, _, project = _said(db, group.id, group.ended, touched) if group.times > 1 else (first, unit, project)
-        evidence = None if touched else _evidence(db, group.id, group.began, until)
-        yield (compose(topic, group, settle(group, groups, before, after), first, last, evidence),
-               f"{unit}/summary.json", project)
+    return before, after
+
+
+def _grouped(db: sqlite3.Connection, slots: Sequence[str], until: str) -> Iterator[tuple[str, Sequence[Group]]]:
+    """The slots in their order, each with its mentions counted by fact."""
+    for part in _parts(slots):
+        groups: dict[str, list[Group]] = {slot: [] for slot in part}
+        for slot, record, times, confidence, trust, began, ended, score in db.execute(
+                _GROUPS.format(marks=",".join("?" * len(part))), (*part, until)).fetchall():
+            groups[slot].append(Group(record, times, confidence, TRUST[trust], began, ended, score))
+        yield from groups.items()
 
 
 def _scored(db: sqlite3.Connection, group: Group, until: str) -> Group:
@@ -199,19 +233,20 @@ def _scored(db: sqlite3.Connection, group: Group, until: str) -> Group:
     return group._replace(score=row[0]) if row else group
 
 
-def _said(db: sqlite3.Connection, record: str, found: str, touched: Touched | None) -> Said:
+def _said(db: sqlite3.Connection, slot: str, record: str, found: str, touched: Touched | None, as_said: bool) -> Said:
     """One mention, from what was just read or from its row."""
     if touched and (record, found) in touched.said:
         return touched.said[record, found]
-    topic, unit, project, fact = db.execute("SELECT topic, unit, project, fact FROM said WHERE id = ? AND mark = ?",
-                                            (record, found)).fetchone()
-    return replay(topic, Fact.from_dict(json.loads(fact)), lambda one, after: _latest(db, one, after)), unit, project
+    topic, unit, project, fact = db.execute("SELECT topic, unit, project, fact FROM said WHERE slot = ? AND id = ? AND mark = ?",
+                                            (slot, record, found)).fetchone()
+    said = Fact.from_dict(json.loads(fact))
+    return said if as_said else replay(topic, said, lambda one, after: _latest(db, one, after)), unit, project
 
 
-def _evidence(db: sqlite3.Connection, record: str, began: str, until: str) -> tuple[str, ...]:
+def _evidence(db: sqlite3.Connection, slot: str, record: str, began: str, until: str) -> tuple[str, ...]:
     """The entries that say it: the first, and the latest ones."""
-    rows = db.execute("SELECT mark FROM said WHERE id = ? AND mark > ? AND mark <= ? ORDER BY mark DESC LIMIT ?",
-                      (record, began, until, EVIDENCE_SHOWN - 1)).fetchall()
+    rows = db.execute("SELECT mark FROM said WHERE slot = ? AND id = ? AND mark > ? AND mark <= ? ORDER BY mark DESC LIMIT ?",
+                      (slot, record, began, until, EVIDENCE_SHOWN - 1)).fetchall()
     return tuple(dict.fromkeys(found.split(" ")[1] for found in [began, *(row[0] for row in reversed(rows))]))
 
 
@@ -219,8 +254,8 @@ def _evidence(db: sqlite3.Connection, record: str, began: str, until: str) -> tu
 
 def fact_of(db: sqlite3.Connection, record: str, as_of: float | None = None) -> Fact | None:
     """One fact with its evidence; as of a day, what was said and reviewed later does not count."""
-    row = db.execute("SELECT slot, topic FROM said WHERE id = ? LIMIT 1", (record,)).fetchone()
-    found = _settled(db, *row, until=_until(as_of)) if row else ()
+    row = db.execute(f"SELECT slot, topic FROM said WHERE {_OF_FACT} LIMIT 1", (record,)).fetchone()
+    found = _settled(db, dict([row]), until=_until(as_of)) if row else ()
     return next((fact for fact, _, _ in found if fact.id == record), None)
 
 
@@ -228,7 +263,7 @@ def facts_of(db: sqlite3.Connection, topic: str, as_of: float | None = None) -> 
     """A topic's facts table, in the order it was first said."""
     slots = db.execute("SELECT slot, min(mark) AS first FROM said WHERE topic = ? GROUP BY slot ORDER BY first, slot",
                        (topic,)).fetchall()
-    found = [fact for slot, _ in slots for fact, _, _ in _settled(db, slot, topic, until=_until(as_of))]
+    found = [fact for fact, _, _ in _settled(db, {slot: topic for slot, _ in slots}, until=_until(as_of))]
     return sorted(found, key=lambda fact: (fact.entry_ts, fact.entry_id, fact.turn or 0))
 
 
@@ -242,9 +277,14 @@ def only_in(db: sqlite3.Connection, unit: str) -> set[str]:
     found: set[str] = set()
     for raw, record in db.execute("SELECT raw, id FROM said WHERE unit = ?", (unit,)).fetchall():
         for one in (raw, record):
-            if not db.execute("SELECT 1 FROM said WHERE (raw = ?1 OR id = ?1) AND unit <> ?2", (one, unit)).fetchone():
+            if not db.execute(f"SELECT 1 FROM said WHERE ({_OF_FACT} OR {_AS_SAID}) AND unit <> ?2", (one, unit)).fetchone():
                 found.add(one)
     return found
+
+
+def stated(db: sqlite3.Connection, record: str) -> bool:
+    """Whether any entry states a fact in these very words, corrected or not."""
+    return db.execute(f"SELECT 1 FROM said WHERE ({_OF_FACT} AND raw = ?1) OR {_AS_SAID}", (record,)).fetchone() is not None
 
 
 def _until(as_of: float | None) -> str:

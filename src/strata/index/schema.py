@@ -151,16 +151,17 @@ CREATE INDEX threads_id ON threads(id);
 CREATE TABLE unclimbed (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;
 
 -- The dialog ladder: facts as each entry says them, and what people said about them. Fact records are settled from both.
--- `raw` is the fact's id as said, `id` after corrections, `slot` what it competes for.
+-- `raw` is the fact's id as said, `id` after corrections, `slot` what it competes for. Nearly always the three are one, and
+-- each look-up tree by ids is a page of its own to write for each mention; so one tree is by slots, and two hold the rest.
 CREATE TABLE said (
   unit TEXT NOT NULL, mark TEXT NOT NULL, topic TEXT NOT NULL, project TEXT, raw TEXT NOT NULL, id TEXT NOT NULL,
   slot TEXT NOT NULL, confidence REAL NOT NULL, trust INTEGER NOT NULL, score NUMERIC, fact TEXT NOT NULL
 );
 CREATE INDEX said_unit ON said(unit);
-CREATE INDEX said_raw ON said(raw);
-CREATE INDEX said_id ON said(id, mark);
 CREATE INDEX said_slot ON said(slot, id, mark, confidence, trust, score);
-CREATE INDEX said_topic ON said(topic, slot);
+CREATE INDEX said_id ON said(id) WHERE id <> slot;
+CREATE INDEX said_raw ON said(raw) WHERE raw <> id;
+CREATE INDEX said_topic ON said(topic, mark, slot);
 CREATE TABLE reviewed (
   unit TEXT NOT NULL, topic TEXT NOT NULL, mark TEXT NOT NULL, fact TEXT NOT NULL, score NUMERIC, target TEXT, changes TEXT
 );

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from strata.index.read import rows_of
 from strata.model.finding import Finding
 from strata.model.record import TYPES, Card, Link, Passage, tail_of, threads_of
 from strata.model.text import fold, searchable
@@ -93,25 +94,22 @@ def put(db: sqlite3.Connection, units: Sequence[Unit]) -> None:
             put_seed_rows(db, record)
 
 
-def put_cards(db: sqlite3.Connection, cards: Iterable[tuple[str, Card]]) -> None:
+def put_cards(db: sqlite3.Connection, cards: Sequence[tuple[str, Card]]) -> None:
     """Write records that stand in no unit of their own, each with the path it is found at; an equal one stays as it is."""
-    rows = _Rows()
+    rows, known = _Rows(), rows_of(db, [card.id for _, card in cards])
     start = next_row = _next_row(db)
     for path, card in cards:
-        found = _Rows()
-        after = _card_rows(found, path, card, next_row)
-        before = db.execute("SELECT * FROM records WHERE id = ?", (card.id,)).fetchone()
+        before = known.get(card.id)
         if before is not None:
-            texts = [text for text, in db.execute("SELECT text FROM passages WHERE n BETWEEN ? AND ?", (before[0], before[-1]))]
+            found = _Rows()
+            _card_rows(found, path, card, next_row)
+            texts = [text for text, in db.execute("SELECT text FROM passages WHERE n BETWEEN ? AND ?", (before.n, before.last))]
             links = db.execute("SELECT * FROM links WHERE unit = ? AND (a = ? OR b = ?)", (path, card.id, card.id)).fetchall()
             if before[1:-1] == found.records[0][1:-1] and texts == [passage[-1] for passage in found.passages] \
                     and links == found.links:
                 continue
             drop_record(db, card.id)
-        for kind, several in vars(found).items():
-            into = getattr(rows, kind)
-            (into.update if isinstance(into, Counter) else into.extend)(several)
-        next_row = after
+        next_row = _card_rows(rows, path, card, next_row)
     if next_row != start:
         _insert(db, rows)
 
@@ -161,8 +159,8 @@ def _card_rows(rows: _Rows, unit: str, card: Card, next_row: int) -> int:
     title, joined = searchable(card.title), " ".join(sorted(set(card.tags)))
     head = card.passages is None  # a turn is found by its own words, any other passage also by its record's title and tags
     for number, passage in enumerate(cut, n):
-        if passage.speaker:
-            rows.speakers.update(words_of(passage.speaker))
+        for word in words_of(passage.speaker):
+            rows.speakers[word] += 1
         rows.passages.append((number, n, passage.start, passage.stop, passage.turn, passage.speaker, passage.said,
                               int(head), passage.text))
         rows.words.append((number, searchable(passage.text), title if head else "", joined if head else ""))

@@ -71,21 +71,28 @@ class Fact(Shape):
         """The fact's id within its topic."""
         return fact_id(topic, self.subject, self.relation, self.object)
 
+    def stated_by(self, entry: EntryMeta, trust: str | None) -> Fact:
+        """The fact with its source filled in; where all of it is there, the fact itself."""
+        if (self.entry_id, self.entry_ts, self.trust) == (entry.entry_id, entry.entry_ts, trust):
+            return self
+        return self.replace(entry_id=entry.entry_id, entry_ts=entry.entry_ts, trust=trust)
+
     @property
     def title(self) -> str:
         return " ".join(part for part in (self.subject, self.relation, self.object) if part)
 
     def card(self, topic: str, project: str | None = None) -> Card:
+        record, title = self.id or self.id_in(topic), self.title
         said = parse_time(self.entry_ts) if self.entry_ts else 0.0
         score = self.user_fact_score
         return Card(
-            id=self.id_in(topic), kind="fact", type=self.type, title=self.title,
-            text=f"{self.title}\n{self.sentence}" if self.sentence else self.title, created=said,
+            id=record, kind="fact", type=self.type, title=title,
+            text=f"{title}\n{self.sentence}" if self.sentence else title, created=said,
             importance=score / 10 if score is not None else 0.5, confidence=self.confidence, topic=topic, project=project,
             trust=self.trust or "user", sunk=score == 0 or self.superseded_by is not None, pinned=score == 10,
             valid_from=parse_time(self.valid_from) if self.valid_from else None,
             valid_until=parse_time(self.valid_until) if self.valid_until else None,
-            links=(Link(source=self.superseded_by, type="supersedes", target=self.id_in(topic)),) if self.superseded_by else (),
+            links=(Link(source=self.superseded_by, type="supersedes", target=record),) if self.superseded_by else (),
         )
 
 

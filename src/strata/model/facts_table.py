@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -96,10 +97,16 @@ def marked_time(found: str) -> str:
 
 def slot_of(topic: str, fact: Fact, record: str) -> str:
     """What a fact competes for: its own id, or for a single-valued relation the subject's one place for it."""
-    relation = normal(fact.relation).replace("_", " ")
-    if relation in SINGLE_VALUED or re.fullmatch(SINGLE_VALUED_LIKE, relation):
-        return "slot_" + sha256(f"{topic}\0{normal(fact.subject)}\0{relation}".encode()).hexdigest()[:16]
-    return record
+    relation = _single_valued(fact.relation)
+    return record if not relation else (
+        "slot_" + sha256(f"{topic}\0{normal(fact.subject)}\0{relation}".encode()).hexdigest()[:16])
+
+
+@lru_cache(maxsize=1024)
+def _single_valued(relation: str) -> str:
+    """The relation as it is compared, if it has a single value; else nothing. A dialog has few relations, each many times."""
+    plain = normal(relation).replace("_", " ")
+    return plain if plain in SINGLE_VALUED or re.fullmatch(SINGLE_VALUED_LIKE, plain) else ""
 
 
 def mentions_of(entry: Entry) -> list[Mention]:
@@ -108,7 +115,7 @@ def mentions_of(entry: Entry) -> list[Mention]:
     ts = parse_time(meta.entry_ts)
     trust = origin.trust if origin else "user"
     return [Mention(meta.topic, mark(ts, meta.entry_id, order), origin.project if origin else None,
-                    fact.replace(entry_id=meta.entry_id, entry_ts=meta.entry_ts, trust=fact.trust or trust))
+                    fact.stated_by(meta, fact.trust or trust))
             for order, fact in enumerate(entry.summary.facts if entry.summary else ())]
 
 

@@ -21,7 +21,7 @@ LARGEST = 9e18  # what every index can hold as a whole number
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 _NUMBERS, _ROWS = (int, float), (list, tuple)  # a union is made anew each time it is named
 _LISTS = (*_ROWS, set, frozenset)
-_SIMPLE = frozenset((str, int, float, bool))
+_BARE = frozenset((str, int, float, bool, type(None)))  # JSON has them as they are
 _MISSING: Any = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
 
 
@@ -193,6 +193,8 @@ def mapping(*, default: Any = _MISSING, sparse: bool = False) -> Any:
 
 def plain(value: Any) -> Any:
     """The value as JSON knows it: shapes and mappings become dicts, tuples become lists."""
+    if type(value) in _BARE:
+        return value
     if isinstance(value, Shape):
         return value.to_dict()
     if isinstance(value, _ROWS):
@@ -330,10 +332,8 @@ class Shape(Value):
         result: dict[str, Any] = {}
         for name, field in self._fields.items():
             value = self.__dict__[name]
-            if type(value) in _SIMPLE:
-                result[name] = value
-            elif name != "extra" and not (value is None and field.sparse):
-                result[name] = plain(value)
+            if name != "extra" and not (value is None and field.sparse):
+                result[name] = value if type(value) in _BARE else plain(value)
         for key, value in self.extra.items():
             result.setdefault(key, plain(value))
         return result

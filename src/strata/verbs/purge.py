@@ -18,7 +18,7 @@ from strata.files import codec, ledger, paths
 from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read, vectors
-from strata.index.facts import only_in
+from strata.index.facts import only_in, stated
 from strata.model.record import without_links
 from strata.model.text import fold
 from strata.verbs import reports, topics
@@ -275,7 +275,7 @@ def _facts_only_in(home: Home, files: list[str]) -> set[str]:
         if folder != path and path.startswith("archive/"):
             for entry in codec.read_unit(home.tree, folder)[0]:
                 said = {fact.id_in(path.split("/")[2]) for fact in entry.facts}
-                found |= {one for one in said if not home.db.execute("SELECT 1 FROM said WHERE raw = ?", (one,)).fetchone()}
+                found |= {one for one in said if not stated(home.db, one)}
         elif folder != path:
             found |= only_in(home.db, folder)
     return found

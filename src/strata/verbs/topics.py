@@ -64,7 +64,7 @@ def read_by_rules(home: Home, entry: Entry) -> EntrySummary:
     language = topics.language_of(home.config.language)
     if language is None:
         home.notices.append(f"there are no fact rules for {home.config.language!r}; without a model no facts are drawn")
-    found = facts.extract(entry.turns, entry_ts=entry.meta.entry_ts, language=language) if language else []
+    found = facts.extract(entry.turns, entry_ts=entry.meta.entry_ts, entry_id=entry.id, language=language) if language else []
     summary = topics.summarise(entry.turns, found, language) if language else topics.summarise(entry.turns, found)
     return _summary(entry, summary, found, topics.RULES)
 
@@ -83,8 +83,7 @@ def read_by_model(entry: Entry, ask: Ask) -> EntrySummary:
 
 def _summary(entry: Entry, summary: str, found: Sequence[Fact], maker: str) -> EntrySummary:
     outside = entry.meta.origin is not None and entry.meta.origin.trust == "outside"
-    placed = tuple(fact.replace(entry_id=entry.id, entry_ts=entry.meta.entry_ts, **({"trust": "outside"} if outside else {}))
-                   for fact in found)
+    placed = tuple(fact.stated_by(entry.meta, "outside" if outside else fact.trust) for fact in found)
     return EntrySummary(entry_id=entry.id, entry_ts=entry.meta.entry_ts, summary=summary, facts=placed, made_by=maker)
 
 
