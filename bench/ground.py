@@ -29,14 +29,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from strata import sync
 from strata.files.markdown import write_note
 from strata.files.paths import place
+from strata.files.tree import Token
+from strata.index.write import Unit
 from strata.memory import Memory
 from strata.model.note import TYPES, Note
+from strata.units import make_unit
 
 WORDS = [f"{a}{b}{c}" for a in ("ka", "lo", "mi", "ne", "su", "ta") for b in ("ber", "dal", "fin", "gor", "hul", "pen")
          for c in ("a", "e", "ing", "o", "s", "tion", "u", "y")]
-LIMITS = {"rebuild": 3.0, "vectors": 2.0, "write": 1.5, "sweep": 2.0, "get": 3.0}
+SAID = "A sentence that says little. " * 20
+LIMITS = {"rebuild": 3.0, "vectors": 2.0, "write": 1.5, "its rows": 1.5, "sweep": 2.0, "get": 3.0}
 
 
 def make_home(root: Path, count: int) -> list[str]:
@@ -153,8 +158,8 @@ def walk_floor(home: Path) -> int:
     return count
 
 
-def write_floor(folder: Path, db: sqlite3.Connection, data: bytes, name: str) -> None:
-    """Temp, fsync, rename, fsync of the folder, by hand; and one bare commit."""
+def write_by_hand(folder: Path, data: bytes, name: str) -> None:
+    """Temp, fsync, rename, fsync of the folder."""
     file = os.open(folder / f".{name}", os.O_WRONLY | os.O_CREAT, 0o600)
     os.write(file, data)
     os.fsync(file)
@@ -163,28 +168,45 @@ def write_floor(folder: Path, db: sqlite3.Connection, data: bytes, name: str) ->
     parent = os.open(folder, os.O_RDONLY)
     os.fsync(parent)
     os.close(parent)
+
+
+def commit_bare(db: sqlite3.Connection, name: str) -> None:
     db.execute("BEGIN IMMEDIATE")
     db.execute("INSERT INTO bare VALUES (?)", (name,))
     db.execute("COMMIT")
 
 
-def measure_writes(home: Path, folder: Path, count: int = 60) -> Pair:
-    """One durable write, the median of several taken in turns."""
+def unit_like(mem: Memory, at: int, data: bytes) -> Unit:
+    """What the index would be given of a note like those that are written."""
+    when = "2026-01-01T10:00:00+00:00"
+    note = Note(id=str(uuid.UUID(int=at, version=4)), title=f"Note {at} by hand", text=SAID, importance=0.5, created_at=when,
+                updated_at=when, origin=mem.home.origin())
+    return make_unit(place(note), [note], {place(note): (Token(len(data), 0, 0, at), data)})
+
+
+def measure_writes(home: Path, folder: Path, count: int = 60) -> tuple[Pair, Pair]:
+    """One durable write, the median of several taken in turns: against a commit of one row into a table of its own, and
+    against a commit of the rows that such a note has in the index.
+    """
     db = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA journal_mode = TRUNCATE")
     db.execute("CREATE TABLE bare (x)")
     (folder / "bare").mkdir()
-    ours, floor = [], []
+    ours, floor, rows, data = [], [], [], b"x" * 900
     with Memory(home) as mem:
         mem.note("Warm", "up")
-        for at in range(count):
-            ours.append(timed(lambda at=at: mem.note(f"Note {at} of the bench", "A sentence that says little. " * 20)))
-            floor.append(timed(lambda at=at: write_floor(folder / "bare", db, b"x" * 900, f"{at}.md")))
+        units = [unit_like(mem, at, data) for at in range(count)]
+        for at, unit in enumerate(units):
+            ours.append(timed(lambda at=at: mem.note(f"Note {at} of the bench", SAID)))
+            floor.append(timed(lambda at=at: (write_by_hand(folder / "bare", data, f"{at}.md"), commit_bare(db, f"{at}.md"))))
+            rows.append(timed(lambda at=at, unit=unit: (
+                write_by_hand(folder / "bare", data, f"rows-{at}.md"), sync.put(mem.home.index, [unit]))))
+        sync.refresh(mem.home.tree, mem.home.index, [unit.name for unit in units])  # they have no files
     db.close()
-    first, second = (Took(statistics.median(took.wall for took in all_), sum(took.cpu for took in all_) / count)
-                     for all_ in (ours, floor))
-    return first, second
+    first, second, third = (Took(statistics.median(took.wall for took in all_), sum(took.cpu for took in all_) / count)
+                            for all_ in (ours, floor, rows))
+    return (first, second), (first, third)
 
 
 def measure_get(home: Path, record: str, repeats: int = 20) -> Pair:
@@ -216,7 +238,7 @@ def measure(folder: Path, count: int, repeats: int) -> tuple[dict[str, Pair], fl
     figures["get"] = measure_get(home, ids[count // 2])
     work = folder / f"work-{count}"
     work.mkdir()
-    figures["write"] = measure_writes(home, work)
+    figures["write"], figures["its rows"] = measure_writes(home, work)
     return figures, memory
 
 

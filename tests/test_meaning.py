@@ -153,14 +153,12 @@ def test_purging_takes_the_vector_too(mem):
     assert mem.home.db.execute("SELECT coalesce(sum(size), 0) FROM vectors").fetchone()[0] < before
 
 
-def test_many_small_writes_make_few_blocks(mem):
-    mem.recall("warm up the embedder")
-    mem.note("First", "One.")
-    mem.recall("one")
-    for at in range(150):
+def test_what_is_embedded_little_by_little_makes_few_blocks(mem):
+    for at in range(70):
         mem.remember(f"Turn {at} of the talk.", conversation_id="c")
+        mem.recall("turn")
 
-    assert mem.home.db.execute("SELECT count(*) FROM vectors").fetchone()[0] <= 8
+    assert mem.home.db.execute("SELECT count(*) FROM vectors").fetchone()[0] <= 7
     assert sets(mem)[0][2] == 0
 
 

@@ -210,8 +210,8 @@ class Home:
         try:
             with self.index.writing():
                 sync.put(self.index, [unit], gone)
-                if not self._many:
-                    self._keep_up()
+                if not self._many and any(record.kind == "work" for record in unit.records):
+                    self._keep_up()  # a work at once (its seed wants it so), all else by the next recall, which is cheaper together
         except (sqlite3.Error, Busy, CannotWrite) as error:
             self._not_taken("record is", error)
 
