@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from strata.model.facts_table import Mention, Review
 
 SELDOM = 100_000  # objects made between two searches for circles
-_NONE = float("-inf")
-_SPARSE = {"records": {7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 18, 22}, "passages": {4, 5, 6}, "links": {5, 6, 7, 8, 10}}
+_NONE, _NONE_HERE = float("-inf"), "nullif(?, -9e999)"
+_marks: dict[str, str] = {}  # table → a mark for each of its columns
 Stamp = tuple[int, int, int, int, str, int]  # size, mtime, ctime, inode, hash, seen (ns)
 
 
@@ -195,8 +195,11 @@ def _insert_sparse(db: sqlite3.Connection, table: str, rows: Sequence[tuple[Any,
     """Rows with many a None. To bind None costs as much as ten texts, so a number that is none stands for it."""
     if not rows:
         return
-    marks = ",".join("nullif(?, -9e999)" if at in _SPARSE[table] else "?" for at in range(len(rows[0])))
-    db.executemany(f"INSERT INTO {table} VALUES ({marks})", [[_NONE if value is None else value for value in row] for row in rows])
+    if table not in _marks:
+        columns = db.execute("SELECT \"notnull\" OR pk FROM pragma_table_info(?) ORDER BY cid", (table,))
+        _marks[table] = ",".join("?" if filled else _NONE_HERE for filled, in columns)
+    told = [[_NONE if value is None else value for value in row] for row in rows]
+    db.executemany(f"INSERT INTO {table} VALUES ({_marks[table]})", told)
 
 
 def drop(db: sqlite3.Connection, unit: str, files: Sequence[str], *, keep_records: bool = False) -> None:
