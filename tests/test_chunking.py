@@ -35,6 +35,13 @@ def sentence(length: int, word: str = "word") -> str:
     return " ".join([word.capitalize(), *[word] * (length - 1)]) + "."
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_every_way_to_end_a_line_cuts_alike(end: str) -> None:
+    text = "line one of text here\n" * 2000 + "\n" + "and a paragraph of its own\n" * 300
+
+    assert len(cut(text.replace("\n", end))) <= len(cut(text)) + 1
+
+
 PARAGRAPH = " ".join(sentence(12) for _ in range(12))  # 144 words
 TEXTS = st.one_of(
     st.text(max_size=400),

@@ -145,6 +145,36 @@ def test_a_time_in_the_question_favours_what_was_said_then(mem):
     assert "from the time asked about" in found.hits[0].why
 
 
+@pytest.mark.parametrize("limit", [1, 3, 100])
+def test_a_day_in_the_question_finds_that_day_among_many_alike(mem, limit):
+    for day in range(1, 29):
+        for month in range(1, 6):
+            mem.remember(f"Standup: number {month}.{day} was short.", created=f"2024-{month:02}-{day:02}T09:00:00Z",
+                         conversation_id=f"talk-{month}-{day}")
+
+    for asked in ("2024-01-03", "2024-03-17", "2024-05-28"):
+        found = mem.recall(f"standup on {asked}", limit=limit, kind="chunk").hits
+        assert mem.get(found[0].id).record.metadata.created.startswith(asked)
+
+
+@pytest.mark.parametrize("limit", [1, 5, 100])
+def test_of_many_that_match_alike_what_is_marked_comes_first_whatever_the_limit(mem, limit):
+    made = [mem.note(f"Tune redis node {at}", "The redis cluster was tuned.", importance=0.1) for at in range(130)]
+    mem.edit(made[20].id, importance=1.0)
+    mem.pin(made[40].id)
+
+    assert {hit.id for hit in mem.recall("redis", limit=max(limit, 2)).hits[:2]} == {made[20].id, made[40].id}
+
+
+def test_a_sharp_s_is_found_as_it_is_written(mem):
+    street = mem.note("Sperrung", "Die Straße zum Schloss ist gesperrt, der Fuß tut weh.")
+    for at in range(30):
+        mem.note(f"Anderes {at}", "Hier steht etwas ganz anderes.")
+
+    for asked in ("Fuß", "STRASSE oder Straße", "fuß"):
+        assert mem.recall(asked).hits[0].id == street.id
+
+
 def test_han_is_found_by_any_of_its_words(mem):
     note = mem.note("旅行", "我们下周去北京看朋友。")
 

@@ -22,7 +22,7 @@ from strata.model.words import sentence_starts
 
 Count = Callable[[Sequence[str]], list[int]]
 
-_BLANK = re.compile(r"(?:\r\n|\n|\r)(?:[ \t]*+(?:\r\n|\n|\r))++")
+_BLANK = re.compile(r"(?>\r\n|\n|\r)(?:[ \t]*+(?>\r\n|\n|\r))++")  # \r\n is one end of a line, never two
 _LINE = re.compile(r"\r\n|\n|\r")
 _SPACE = re.compile(r"\s++")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\r\n]*)", re.MULTILINE)

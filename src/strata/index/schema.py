@@ -30,6 +30,7 @@ CREATE INDEX records_unit ON records(unit);
 CREATE INDEX records_kind ON records(kind, created);
 CREATE INDEX records_conversation ON records(conversation, created, place) WHERE conversation IS NOT NULL;
 CREATE INDEX records_topic ON records(topic) WHERE topic IS NOT NULL;
+CREATE INDEX records_weighty ON records(n) WHERE pinned OR importance >= 0.9;
 
 CREATE TABLE tags (tag TEXT NOT NULL, record INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tag, record)) WITHOUT ROWID;
 CREATE INDEX tags_record ON tags(record, place);

@@ -178,6 +178,18 @@ def allowed(db: sqlite3.Connection, chosen: Filter, projects: tuple[str, ...]) -
     return mask
 
 
+def weighty(db: sqlite3.Connection) -> NDArray[np.bool_] | None:
+    """By passage number, whether it opens a record that a person pinned or that is of great importance; None if none does."""
+    import numpy as np
+
+    found = _numbers(db.execute("SELECT group_concat(n) FROM records WHERE pinned OR importance >= 0.9").fetchone()[0])
+    if not len(found):
+        return None
+    mask = np.zeros(int(found.max()) + 1, np.bool_)
+    mask[found] = True
+    return mask
+
+
 def read_passages(db: sqlite3.Connection, numbers: Iterable[int]) -> list[Passage]:
     return [Passage(*row) for row in db.execute(_SEEDS, (json.dumps(list(map(int, numbers))),))]
 

@@ -54,12 +54,12 @@ def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: NDArray[np.boo
 
 
 def best(scores: NDArray[np.floating], limit: int) -> Ints:
-    """The places of the largest positive scores, ascending."""
+    """The places of the largest positive scores, ascending; of equal ones the later, which are the newer."""
     import numpy as np
 
     places: Ints = np.flatnonzero(scores > 0)  # first, because selection is slow where most are equal
     if len(places) > limit:
-        places = np.sort(places[np.argpartition(scores[places], len(places) - limit)[-limit:]])
+        places = np.sort(places[np.argpartition(scores[places] + places * 1e-12, len(places) - limit)[-limit:]])
     return places
 
 

@@ -107,14 +107,17 @@ def _by_passage(home: Home, found: Found, felt: Sense | None, named: dict[str, s
     rows, meant = look_up(db, question.words)
     total = search.count_passages(db)
     wanted = max(SEEDS, SEEDS_A_HIT * limit)
-    seeds = best_by_words(rows, rarity([len(part) for part in rows], total), found.mask, wanted)
+    seeds = best_by_words(rows, rare := rarity([len(part) for part in rows], total), found.mask, wanted)
+    heavy = search.weighty(db)  # of many that match alike, what people marked is not left to chance
+    marked = best_by_words(rows, rare, heavy, wanted) if heavy is not None else seeds[:0]
+    seeds = merged(seeds, marked)
     if felt is not None:
         seeds = merged(seeds, felt.nearest(wanted, found.mask))
     told = search.first_passages(db, named)
-    if question.only_time and (span := question.span):
-        told += search.first_within(db, span.since, span.before, span.month, span.day, wanted)
-    openings = [one.n for one in told if found.passes(one.n)]
-    seeds = merged(seeds, np.array(sorted(openings), np.int64))
+    span = question.span
+    dated = search.first_within(db, span.since, span.before, span.month, span.day, wanted) if span else []
+    openings = [one.n for one in (*told, *(dated if question.only_time else ())) if found.passes(one.n)]
+    seeds = merged(seeds, np.array(sorted({*openings, *(one.n for one in dated if found.passes(one.n))}), np.int64))
     spots = with_neighbours(db, seeds.tolist())
     if not spots:
         return []
@@ -128,7 +131,7 @@ def _by_passage(home: Home, found: Found, felt: Sense | None, named: dict[str, s
     scores = np.sum(list(parts.values()), axis=0)
     near = columns.ranked & ((parts["cover"] > 0) | (columns.likeness >= FLOOR) | among(np.array(sorted(openings), np.int64), columns.numbers))
     order = [row for row in np.lexsort((columns.numbers, -scores)).tolist() if near[row] and found.passes(spots[row].n)]
-    must = set(openings)
+    must = {*openings, *marked.tolist()}
     kept = {spots[row].n: row for at, row in enumerate(order) if at < 3 * limit + SLACK or spots[row].n in must}
     best = []
     for passage in search.read_passages(db, kept):

@@ -42,7 +42,7 @@ def read_question(text: str, is_speaker: Callable[[str], bool], now: float) -> Q
     read = text[:LONGEST]
     every = dict.fromkeys(word.removesuffix("'s") for word in look_up(read))
     content = [word for word in every if word not in STOP] or list(every)
-    names = frozenset(word for word in content if word not in _ROLES and is_speaker(word))
+    names = frozenset(name for word in content if word not in _ROLES and is_speaker(name := word.casefold()))
     meaning = _without(read, names)
     span = read_span(read, now)
     return Question(text=text, words=tuple(content[:MOST_WORDS]), names=names, meaning=meaning or read,
@@ -51,8 +51,8 @@ def read_question(text: str, is_speaker: Callable[[str], bool], now: float) -> Q
 
 
 def look_up(text: str) -> list[str]:
-    """The words of a text as the full-text index knows them, unstemmed."""
-    return [found[0].casefold().replace("’", "'") for found in WORD.finditer(searchable(text))]
+    """The words of a text as the full-text index knows them, unstemmed: in small letters, but ß is not ss there."""
+    return [found[0].lower().replace("’", "'") for found in WORD.finditer(searchable(text))]
 
 
 def _without(text: str, names: frozenset[str]) -> str:
