@@ -294,6 +294,25 @@ def test_ignored_paths_are_neither_told_nor_kept(hook: Any, mem: Memory, home: P
     assert any("Fine." in text for text in entries(home))
 
 
+def test_a_hook_killed_after_its_log_leaves_the_memos_to_the_next(hook: Any, mem: Memory, transcript: Path,
+                                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    given = {"hook_event_name": "Stop", "session_id": SESSION, "transcript_path": str(transcript)}
+    with monkeypatch.context() as dying:
+        dying.setattr(Memory, "end", killed)
+        with pytest.raises(KeyboardInterrupt):
+            hooks.keep(mem, given, Ignore(transcript.parent))
+    assert len(mem.list(kind="entry")[0]) == 1
+    assert mem.list(kind="memo")[0] == []
+
+    hooks.keep(mem, given, Ignore(transcript.parent))
+
+    assert len(mem.list(kind="entry")[0]) == 1
+    assert len(mem.list(kind="memo")[0]) == 1
+
+
 def test_an_ignored_project_is_left_alone(hook: Any, mem: Memory, home: Path, project: Path) -> None:
     mem.note("Kettle", "The kettle whistles at dawn.")
     (project / ".strataignore").write_text("*\n")

@@ -11,6 +11,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -210,6 +211,30 @@ def test_a_writer_killed_at_any_moment_loses_nothing_it_acknowledged(home: Path,
         assert [finding for finding in mem.check() if finding.code != "line"] == []  # a torn log line may be told
         mem.note("Life goes on", "It does.")
     assert len([path for path in home.rglob("*") if path.name.startswith(".strata-")]) <= 2  # hidden, and tidied by a purge
+
+
+def test_one_open_home_may_be_used_by_several_threads(home: Path, clock: Clock) -> None:
+    wrong: list[Exception] = []
+    with Memory(home, clock=clock) as mem:
+        def use(name: str) -> None:
+            try:
+                for at in range(12):
+                    mem.remember(f"{name} keeps kettle {at}.", conversation_id=name)
+                    mem.log(f"{name}: I bought kettle {name}-{at}.", topic=name)
+                    mem.recall(f"kettle {at}")
+            except Exception as error:  # noqa: BLE001 (told below, in the test's own thread)
+                wrong.append(error)
+
+        threads = [threading.Thread(target=use, args=(name,)) for name in ("Ann", "Ben", "Cleo", "Dan")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert wrong == []
+        assert mem.notices == []
+        assert mem.sync() == []
+        assert mem.list(kind="chunk")[1] == mem.list(kind="entry")[1] == 48
 
 
 def test_a_home_may_be_used_in_threads_that_come_and_go(tmp_path: Path) -> None:

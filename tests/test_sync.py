@@ -146,6 +146,43 @@ def test_sync_says_what_it_found(mem: Memory, tea: Note) -> None:
     assert mem.sync() == []
 
 
+def test_an_open_home_recovers_when_its_index_is_removed(mem: Memory, home: Path) -> None:
+    old = mem.note("Kettle", "It whistles.")
+    index = mem.home.index.path
+    assert index is not None
+    shutil.rmtree(index.parent)
+    new = mem.note("Teapot", "It pours.")
+
+    assert {item["id"] for item in mem.list(kind="note")[0]} == {old.id, new.id}
+    assert mem.recall("whistles").hits[0].id == old.id
+    shutil.rmtree(index.parent)
+    with Memory(home) as other:
+        third = other.note("Cup", "It breaks.")
+    assert mem.recall("breaks").hits[0].id == third.id
+    assert mem.upkeep().failed == {}
+    assert mem.notices == []
+
+
+def test_a_torn_index_is_told_as_what_it_is_and_made_anew(mem: Memory, run: Any) -> None:
+    for at in range(40):
+        mem.note(f"Kettle {at}", "It whistles. " * 30)
+    index = mem.home.index.path
+    assert index is not None
+    page, = mem.home.db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'passages'").fetchone()
+    mem.close()
+    with index.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xff" * 4096)
+
+    told = run("recall", "whistles")
+
+    assert told.code == 6
+    assert "the index is damaged" in told.err
+    assert "strata reindex" in told.err
+    assert run("reindex").code == 0
+    assert run("recall", "whistles").code == 0
+
+
 def test_sync_tells_what_it_did_not_read_with_the_reason_that_check_gives(
         mem: Memory, tea: Note, run: Callable[..., Ran], tmp_path: Path) -> None:
     mem.sync()

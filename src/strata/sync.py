@@ -66,7 +66,8 @@ def check_removals(changes: Sequence[Change], known: int, accepted: bool) -> Non
 
 def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: Progress | None = None) -> list[Change]:
     """The full walk."""
-    began = time.monotonic()
+    index.keep_place()
+    began, db = time.monotonic(), index.db
     seen = dict(tree.scan())
     known: dict[str, tuple[Any, ...]] = {}
     changes = []
@@ -79,6 +80,8 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
     if not changes and 0 <= time.time() - index.get("swept", 0.0) < STAMP_SECONDS:
         return []  # nothing to tell, and a stamp is a commit: once a second is enough
     with index.writing():
+        if index.db is not db:  # removed while we looked: what it knew is no longer known
+            known, changes = {}, compare(seen, {})
         changes = _settle(tree, index, changes)
         if changes:
             unread = _apply(tree, index, changes, known, {path for path, token in seen.items() if token is None}, progress)

@@ -141,13 +141,11 @@ def keep(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     session = str(given.get("session_id") or path.stem)
     read = transcripts.read_new(mem, path, session)
     messages, _ = transcripts.clean(read.turns, ignore)
-    if messages:
-        messages = transcripts.not_yet_said(mem, session, messages)
-    if messages:
-        topic = mem.home.config.project
-        mem.log(messages, topic=topic, session=session, source=read.source,
-                key=transcripts.key_of(read.source, session, messages))
-        mem.end(messages, session=session)
+    if fresh := transcripts.not_yet_said(mem, session, messages) if messages else []:
+        mem.log(fresh, topic=mem.home.config.project, session=session, source=read.source,
+                key=transcripts.key_of(read.source, session, fresh))
+    if messages:  # also when a hook was killed between its log and here: what is kept is not kept twice
+        mem.end(fresh, session=session)
     transcripts.mark_read(mem, read)
     return ""
 

@@ -115,8 +115,10 @@ def _answer(mem: Memory, *, tool: Tool, given: dict[str, Any]) -> tuple[tuple[di
 
 
 def _complaint(error: Exception) -> str:
+    from strata.index.store import damage_of
     from strata.model.text import visible
 
+    error = damage_of(error) or error
     if isinstance(error, StrataError):
         return visible(f"{error.code}: {error}")
     return f"bug: {type(error).__name__}: {visible(str(error))[:300]}; this is a bug in Strata, nothing else was changed"

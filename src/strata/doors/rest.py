@@ -25,6 +25,7 @@ from strata.doors.feed import Feed
 from strata.doors.keepers import Keepers
 from strata.doors.tools import Tool, call, check_arguments
 from strata.errors import Conflict, Invalid, NeedsConfirmation, StrataError, Usage
+from strata.index.store import damage_of
 from strata.model.finding import log
 
 if TYPE_CHECKING:
@@ -99,8 +100,9 @@ def guarded(act: Callable[..., Awaitable[Response]], *given: Any) -> Endpoint:
             made = answer(body, getattr(error, "status", error.http_status))
         except Exception as error:  # a door: whatever happens, the server goes on
             log.warning("rest: %r", error)
-            told = f"this is a bug in Strata: {type(error).__name__}: {str(error)[:300]}"
-            made = answer({"error": {"code": "bug", "message": told, "hint": "nothing else was changed"}}, 500)
+            told = damage_of(error) or StrataError(f"this is a bug in Strata: {type(error).__name__}: {str(error)[:300]}",
+                                                   "nothing else was changed")
+            made = answer({"error": {"code": told.code, "message": told.message, "hint": told.hint}}, 500)
         made.headers["server-timing"] = f"total;dur={1000 * (time.perf_counter() - started):.1f}"
         return made
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+from _thread import RLock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from strata.errors import Busy, CannotWrite
+from strata.errors import Busy, CannotWrite, Damaged
 from strata.index.schema import DDL, SCHEMA
 
 WAL_SINCE = (3, 51, 3)
@@ -34,7 +35,8 @@ class Index:
     def __init__(self, cache: Path, home: str) -> None:
         self.path: Path | None = index_path(cache, home)
         self._home = home
-        self._depth = 0
+        self._depth, self._mutex = 0, RLock()
+        self._opened: tuple[int, int] | None = None  # device and inode of the file that is open
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.db = self._connect(str(self.path))
@@ -59,9 +61,21 @@ class Index:
         return db
 
     def _ready(self) -> None:
-        if self._fits():
+        if not self._fits():
+            self._make()
+        self._opened = _file(self.path)
+
+    def keep_place(self) -> None:
+        """Somebody may have removed the file since it was opened: then there is an empty one again, to be filled."""
+        if self._opened is None or self._depth or _file(self.path) == self._opened:
             return
-        self._make()
+        self._opened = None  # until it is ready
+        try:
+            Path(str(self.path)).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.db = self._connect(str(self.path))  # the old one is left to who still reads from it
+            self._ready()
+        except (OSError, sqlite3.Error, CannotWrite):
+            self._in_memory()
 
     def _make(self, *, anew: bool = False) -> None:
         if sqlite3.sqlite_version_info >= WAL_SINCE and not self.db.in_transaction:
@@ -102,7 +116,7 @@ class Index:
             self._in_memory()
 
     def _in_memory(self) -> None:
-        self.path = None
+        self.path = self._opened = None
         self.db = self._connect(":memory:")
         self._ready()
 
@@ -138,10 +152,17 @@ class Index:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction; nested ones are part of the outer."""
-        if self._depth:
-            yield self.db
-            return
+        """One transaction; nested ones are part of the outer, other threads wait."""
+        with self._mutex:
+            if self._depth:
+                yield self.db
+                return
+            self.keep_place()
+            with self._transaction() as db:
+                yield db
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         try:
             self.db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
@@ -176,6 +197,21 @@ class Index:
 
     def set(self, key: str, value: Any) -> None:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+
+def _file(path: Path | None) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path) if path is not None else None
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found else None
+
+
+def damage_of(error: Exception) -> Damaged | None:
+    """What SQLite says of a file that is torn or was written over, in a person's words; None if it says something else."""
+    if type(error) is not sqlite3.DatabaseError:
+        return None
+    return Damaged(f"the index is damaged ({error})", "it is only a cache; make it anew: strata reindex", flaw="index")
 
 
 def _trouble(error: sqlite3.OperationalError) -> Exception:

@@ -260,6 +260,8 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
         try:
             kept.append(verbs.memos.memo(home, draft.name, draft.body, title=draft.title, category=draft.category, tags=draft.tags,
                                          session=session, project=project, agent=agent))
+        except Conflict:
+            continue  # another process has just kept it
         except (CannotWrite, Busy) as error:
             home.notices.append(str(error))
             left.append(draft)

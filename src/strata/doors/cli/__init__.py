@@ -117,6 +117,10 @@ def bug(error: Exception, as_json: bool) -> int:
     """What nobody foresaw: told in one line, or as it is to who asks for it."""
     if os.environ.get("STRATA_DEBUG"):
         raise error
+    from strata.index.store import damage_of
+
+    if damage := damage_of(error):
+        return complain(damage, as_json)
     return complain(StrataError(f"this is a bug in Strata: {type(error).__name__}: {error}",
                                 "run again with STRATA_DEBUG=1 for the details"), as_json)
 
