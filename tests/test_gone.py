@@ -173,6 +173,88 @@ def test_a_master_goes_with_the_last_memo_it_was_gathered_from(mem: Memory, home
     assert everything(home, "quagga") == []
 
 
+def anywhere(home: Path, needle: str) -> list[str]:
+    """Where the words still stand: in the home, but for the audit log, or in the index's folder."""
+    return [path for path in everything(home, needle) + everything(Path(os.environ["XDG_CACHE_HOME"]), needle)
+            if path != "index/audit.log"]
+
+
+@pytest.mark.parametrize("way", ["unlinked", "edge forgotten", "forgotten twice"])
+def test_an_edge_in_the_archive_goes_with_the_note_it_names(mem: Memory, home: Path, way: str) -> None:
+    gone, stays, other = mem.note("Quaggaherd", "Wild."), mem.note("Kettle", "Hot."), mem.note("Cup", "Full.")
+    edge = mem.link(gone.id, "SOLVES", stays.id, context="ctx quaggaherd").edge_id
+    mem.link(other.id, "SOLVES", stays.id)
+    mem.get(str(edge))
+    if way == "unlinked":
+        mem.unlink(gone.id, "SOLVES", stays.id)
+    else:
+        mem.forget(str(edge))
+    if way == "forgotten twice":
+        mem.restore(str(edge))
+        mem.forget(str(edge))
+    mem.unlink(other.id, "SOLVES", stays.id)
+
+    told = mem.forget(gone.id, purge=True)
+
+    for needle in ("uaggaherd", gone.id, str(edge)):
+        assert anywhere(home, needle) == []
+    assert any(path.startswith("archive/graph/edges/quaggaherd--") for path in [*told["removed"], *told["rewritten"]])
+    assert len(list((home / "archive/graph/edges").iterdir())) == 1
+    assert mem.check() == []
+
+
+def test_a_forgotten_note_loses_its_relations_to_a_purged_one_and_nothing_else(mem: Memory, home: Path) -> None:
+    gone, stays = mem.note("Quaggaherd", "Wild."), mem.note("Kettle", "Hot.")
+    mem.link(gone.id, "SOLVES", stays.id, context="ctx quaggaherd")
+    mem.forget(stays.id)
+
+    told = mem.forget(gone.id, purge=True)
+
+    for needle in ("uaggaherd", gone.id):
+        assert anywhere(home, needle) == []
+    path, = (home / "archive").rglob("kettle*.md")
+    assert path.relative_to(home).as_posix() in told["rewritten"]
+    assert [item["title"] for item in mem.list(kind="note")[0]] == []
+    assert mem.restore(stays.id).text == "Hot."
+
+
+def test_forgotten_chunks_works_and_memos_lose_their_links_to_what_is_purged(mem: Memory, home: Path) -> None:
+    chunk, = mem.remember("The quagga lived in the south.", conversation_id="a")
+    about, = mem.remember("The zebra lives in the east.", conversation_id="b")
+    mem.link(about.id, "supports", chunk.id, context="ctx quaggaherd")
+    work, after = mem.record(**WORK), mem.record(**WORK)
+    mem.link(after.id, "caused_by", work.id)
+    memo, newer = mem.memo("user_keeps_a_quagga", "Yes."), mem.memo("user_keeps_a_zebra", "Yes.")
+    mem.link(newer.id, "supersedes", memo.id)
+    for kept in (about.id, after.id, newer.id):
+        mem.forget(kept)
+
+    for gone in (chunk.id, work.id, memo.id):
+        mem.forget(gone, purge=True)
+        assert everything(home, gone) == ["index/audit.log"]
+
+    assert anywhere(home, "ctx quaggaherd") == []
+    assert mem.restore(about.id).content == "The zebra lives in the east."
+    assert mem.restore(after.id).intent.goal == "Brew"
+    assert mem.restore(newer.id).text == "Yes."
+    assert mem.check() == []
+
+
+def test_a_forgotten_chapter_that_tells_of_a_purged_work_goes_with_it(mem: Memory, home: Path) -> None:
+    works = [mem.record(goal=f"Tame the quaggaherd {at}", task_type="other", success=True, summary="Tamed", files=["zoo.py"])
+             for at in range(4)]
+    mem.upkeep()
+    chapters = [item["id"] for item in mem.list(kind="chapter")[0]]
+    assert chapters
+    for chapter in chapters:
+        mem.forget(chapter)
+
+    mem.forget(works[0].id, purge=True)
+
+    assert everything(home, works[0].id) == ["index/audit.log"]
+    assert anywhere(home, "quaggaherd 0") == []
+
+
 # What a killed writer left
 
 def test_what_a_killed_writer_left_is_named_by_check_and_tidied_by_upkeep(mem: Memory, home: Path) -> None:

@@ -47,12 +47,12 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
         for path in files:
             home.tree.remove(path)
             removed.append(path)
-        edges = [edge for edge, in home.db.execute("SELECT DISTINCT edge FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
-                                                   (record, record))]
         cut, emptied, shared = cut_from_masters(home, copies) if copies else ([], [], [])
         removed += emptied
         home.refresh([*cut, *emptied])
-        touched = [*cut, *_drop_edges(home, record), *_strip_references(home, record)]
+        edges, dropped = _drop_edges(home, record)
+        ends = [end for edge in edges.values() for end in edge]
+        touched = [*cut, *dropped, *_strip_references(home, record, ends), *_strip_forgotten(home, record)]
         rewritten = _rewrite_logs(home, record, mention, {record, *edges, *told}) + _drop_reviews(home, files, told)
         if kind == "memo":
             _rewrite_lines(home, GARDEN_LOG, lambda step: _without_memo(step, record))
@@ -160,28 +160,25 @@ def _target(home: Home, handle: str) -> tuple[list[str], str, str, str]:
     return [*files_of(home, row.unit), *copies], row.id, row.kind, row.unit.rsplit("/", 1)[-1]
 
 
-def _drop_edges(home: Home, record: str) -> list[str]:
-    """Edge files name both ends' titles, so they go too."""
-    gone = []
-    for edge, unit in home.db.execute("SELECT DISTINCT edge, unit FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
-                                      (record, record)).fetchall():
-        if home.tree.look(unit):
-            home.tree.remove(unit)
-            gone.append(unit)
-            for _, _, _, copy in read.archived(home.db, edge):
-                home.tree.remove(copy)
-    return gone
+def _drop_edges(home: Home, record: str) -> tuple[dict[str, tuple[str, str]], list[str]]:
+    """Edge files name both ends' titles, so they go too, forgotten ones as well: each edge with its ends, and the files."""
+    found = home.db.execute("SELECT DISTINCT edge, a, b, unit FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
+                            (record, record)).fetchall()
+    old = [unit for _, kind, _, unit in read.archived(home.db) if kind == "edge"]
+    found += [(edge.id, edge.from_id, edge.to_id, unit) for unit, edge in each(home, old) if record in (edge.from_id, edge.to_id)]
+    files = dict.fromkeys([unit for *_, unit in found if home.tree.look(unit)])
+    files |= dict.fromkeys([copy for edge, *_ in found for *_, copy in read.archived(home.db, edge)])
+    for path in files:
+        home.tree.remove(path)
+    return {edge: (a, b) for edge, a, b, _ in found}, list(files)
 
 
-def _strip_references(home: Home, record: str) -> list[str]:
-    """Other records' own links to it."""
+def _strip_references(home: Home, record: str, ends: Collection[str] = ()) -> list[str]:
+    """Other records' own links to it; `ends` are notes that hold copies of its edges."""
     changed = []
     query = "SELECT DISTINCT r.id FROM links l JOIN records r ON r.unit = l.unit WHERE (l.a = ? OR l.b = ?) AND r.id <> ?"
     linked = [other for other, in home.db.execute(query, (record, record, record))]
-    ends = [other for other, in home.db.execute(
-        "SELECT CASE WHEN a = ? THEN b ELSE a END FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
-        (record, record, record))]
-    for other in dict.fromkeys([*linked, *ends]):
+    for other in dict.fromkeys([*linked, *(end for end in ends if end != record)]):
         row = read.find(home.db, other)
         if row is None or row.kind not in LINKING or not home.tree.look(row.unit):
             continue
@@ -196,6 +193,29 @@ def _strip_references(home: Home, record: str) -> list[str]:
             home.change(loaded, new, verb="unlinked")
         if new != held:
             changed.append(loaded.path)
+    return changed
+
+
+def _strip_forgotten(home: Home, record: str) -> list[str]:
+    """The same for records in the archive, of whose links the index knows nothing."""
+    changed, gone = [], {record}
+    old = [unit for _, kind, _, unit in read.archived(home.db) if kind in LINKING]
+    gone |= {chapter for chapter, in home.db.execute("SELECT chapter_id FROM chapter_memories WHERE memory_id = ?", (record,))}
+    for unit, held in each(home, sorted(old)):  # chapters before the wisdom that is built on them
+        named = {*getattr(held, "memories", ()), *getattr(held, "chapters", ())} if held.kind in ("chapter", "wisdom") else {record}
+        if not named & gone or record == held.id or not home.tree.look(unit):
+            continue
+        if held.kind == "chapter":
+            gone.add(held.id)
+            changed += _strip_references(home, held.id)
+        new = _without(home, held, record)
+        data, _ = home.tree.read(unit)
+        if new is None:
+            home.tree.remove(unit)
+        elif new != held:
+            home.tree.write(unit, codec.amend(data, held, new, unit), fingerprint(data))
+        if new != held:
+            changed.append(unit)
     return changed
 
 
