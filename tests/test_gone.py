@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Ran
-from strata.errors import Conflict, Invalid
+from strata.errors import Conflict, Invalid, NotFound
 from strata.memory import Memory
 
 WORK = {"goal": "Brew", "task_type": "other", "success": True, "summary": "Brewed"}
@@ -253,6 +254,72 @@ def test_a_forgotten_chapter_that_tells_of_a_purged_work_goes_with_it(mem: Memor
 
     assert everything(home, works[0].id) == ["index/audit.log"]
     assert anywhere(home, "quaggaherd 0") == []
+
+
+# An id that two files hold
+
+def copied(mem: Memory, home: Path, kind: str) -> tuple[str, Path, Path]:
+    """A record and a copy of its file under another name: (id, its path, the copy's)."""
+    if kind == "note":
+        id = mem.note("Quaggaherd", "Wild.").id
+    elif kind == "chunk":
+        id = mem.remember("The quagga lived in the south.")[0].id
+    else:
+        id = mem.log("Ann: The quagga is gone.", topic="zoo").id
+    path = home / mem.get(id).path
+    if kind == "entry":
+        return id, path, Path(shutil.copytree(path, home / "topics/farm" / id))
+    copy = path.with_name(f"copy{path.suffix}") if kind == "note" else home / "chunks/2020-01" / path.name
+    copy.parent.mkdir(exist_ok=True)
+    return id, path, Path(shutil.copy(path, copy))
+
+
+@pytest.mark.parametrize("kind", ["note", "chunk", "entry"])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_purge_removes_every_file_with_the_id(mem: Memory, home: Path, kind: str, known: bool) -> None:
+    id, path, copy = copied(mem, home, kind)
+    if known:
+        assert "duplicate-id" in [finding.code for finding in mem.check()]
+
+    told = mem.forget(id, purge=True)
+
+    for one in (path, copy):
+        assert any(name.startswith(one.relative_to(home).as_posix()) for name in told["removed"])
+    mem.sync()
+    assert anywhere(home, "uagga") == anywhere(home, id) == []
+    assert mem.check() == []
+
+
+@pytest.mark.parametrize("kind", ["note", "chunk", "entry"])
+@pytest.mark.parametrize("known", [True, False])
+def test_what_is_forgotten_does_not_come_back_from_a_copy_of_its_file(mem: Memory, home: Path, kind: str, known: bool) -> None:
+    id, path, copy = copied(mem, home, kind)
+    if copy.is_file():
+        copy.write_text(copy.read_text().replace("Wild", "Tame"))
+    held = {one.read_bytes() for where in (path, copy) for one in ([where] if where.is_file() else where.iterdir())}
+    if known:
+        mem.sync()
+
+    mem.forget(id)
+    mem.sync()
+
+    with pytest.raises(NotFound):
+        mem.get(id)
+    assert held <= {one.read_bytes() for one in (home / "archive").rglob("*") if one.is_file()}
+    mem.restore(id)
+    assert mem.get(id).id == id
+    assert any("stay in the archive" in notice for notice in mem.notices)
+
+
+def test_a_merged_note_does_not_come_back_from_a_copy_of_its_file(mem: Memory, home: Path) -> None:
+    id, _, _ = copied(mem, home, "note")
+    keep = mem.note("Keep", "It stays.")
+    mem.sync()
+
+    mem.merge(keep.id, id)
+    mem.sync()
+
+    assert [item["title"] for item in mem.list(kind="note")[0]] == ["Keep"]
 
 
 # What a killed writer left

@@ -145,7 +145,7 @@ def _target(home: Home, handle: str) -> tuple[list[str], str, str, str]:
     """(files, id, kind, how the diary mentions it) of a record that is there or forgotten."""
     old = read.archived(home.db, handle)
     copies = [path for _, _, _, unit in old for path in files_of(home, unit)]
-    copies += records_about(home, handle if old else locate(home, handle, follow=False).id)
+    copies += [*records_about(home, handle), *home.doubles(handle)]
     try:
         row = locate(home, handle, follow=False)
     except NotFound:
