@@ -322,6 +322,60 @@ def test_a_merged_note_does_not_come_back_from_a_copy_of_its_file(mem: Memory, h
     assert [item["title"] for item in mem.list(kind="note")[0]] == ["Keep"]
 
 
+# Lines that nobody can read, and lines that people wrote
+
+def test_a_purge_leaves_every_other_line_of_the_links_as_it_is(mem: Memory, home: Path) -> None:
+    gone, note, memo = mem.note("Quaggaherd", "Wild."), mem.note("Kettle", "Hot."), mem.memo("user_likes_green_tea", "Yes.")
+    mem.link(memo.id, "cites", note.id)
+    log = home / "links.jsonl"
+    ours = [b'{"op": "add",  "from": "%b", "type": "cites", "to": "%b", "context": "caf\\u00e9"}' % (note.id.encode(), memo.id.encode()),
+            b'{"op": "add", "from": "half a line', b"", b"\xff no text\r", b"[1, 2]"]
+    log.write_bytes(log.read_bytes() + b"\n".join(ours) + b"\n")
+    before = log.read_bytes()
+    mem.link(memo.id, "cites", gone.id)
+    with log.open("ab") as file:
+        file.write(b'{"from": "%b", broken\n{"context": "the Quaggaherd", broken\n' % gone.id.encode())
+    mem.sync()
+
+    told = mem.forget(gone.id, purge=True)
+
+    assert log.read_bytes() == before
+    assert "links.jsonl" in told["rewritten"]
+    assert any("links.jsonl" in notice and "line 8, 9" in notice for notice in mem.notices)
+
+
+def test_a_purge_without_a_word_in_the_links_does_not_touch_them(mem: Memory, home: Path) -> None:
+    gone, log = mem.note("Quaggaherd", "Wild."), home / "links.jsonl"
+    log.write_bytes(b'{"op": "half\n{ "hand": "written" }')
+
+    told = mem.forget(gone.id, purge=True)
+
+    assert log.read_bytes() == b'{"op": "half\n{ "hand": "written" }'
+    assert "links.jsonl" not in told["rewritten"]
+
+
+def test_a_purged_entry_leaves_every_other_review_as_it_is(mem: Memory, home: Path) -> None:
+    entry = mem.log("Ann: I live in Quaggaville.", topic="life", created="2026-01-01")
+    mem.log("Ann: I am a vegan.", topic="life", created="2026-01-02")
+    facts = {item["title"]: item["id"] for item in mem.list(kind="fact")[0]}
+    secret, = (id for title, id in facts.items() if "Quaggaville" in title)
+    other, = (id for id in facts.values() if id != secret)
+    mem.review(other, score=7)
+    log = home / "topics/life/curation.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'":', b'" : ') + b'{"ts": "2026-01-03T00:00:00Z", "op": "sco\n')
+    before = log.read_bytes()
+    mem.review(secret, score=9)
+    with log.open("ab") as file:
+        file.write(b'{"fact_id": "%b", broken\n' % secret.encode())
+    mem.sync()
+
+    mem.forget(entry.id, purge=True)
+
+    assert log.read_bytes() == before
+    assert any("curation.jsonl" in notice for notice in mem.notices)
+    assert anywhere(home, "uaggaville") == []
+
+
 # What a killed writer left
 
 def test_what_a_killed_writer_left_is_named_by_check_and_tidied_by_upkeep(mem: Memory, home: Path) -> None:

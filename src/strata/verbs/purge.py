@@ -15,6 +15,7 @@ from typing import Any
 
 from strata.errors import Busy, CannotWrite, Invalid, NotFound
 from strata.files import codec, ledger, paths
+from strata.files.ledger import Keep
 from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read, vectors
@@ -53,11 +54,12 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
         edges, dropped = _drop_edges(home, record)
         ends = [end for edge in edges.values() for end in edge]
         touched = [*cut, *dropped, *_strip_references(home, record, ends), *_strip_forgotten(home, record)]
-        rewritten = _rewrite_logs(home, record, mention, {record, *edges, *told}) + _drop_reviews(home, files, told)
+        gone, needles = {record, *edges, *told}, [record, mention, *titles]
+        rewritten = _rewrite_logs(home, record, mention, gone, {*gone, *needles}) + _drop_reviews(home, files, told, needles)
         if kind == "memo":
-            _rewrite_lines(home, GARDEN_LOG, lambda step: _without_memo(step, record))
+            _rewrite_lines(home, GARDEN_LOG, lambda step: _without_memo(step, record), needles)
         _clear_gauges(home, [record, *titles])
-        built = _drop_built(home, files, kind, [record, mention, *titles])
+        built = _drop_built(home, files, kind, needles)
         removed += built
         home.tree.tidy()
         _drop_empty(home, removed)
@@ -248,7 +250,7 @@ def _clear_gauges(home: Home, needles: list[str]) -> None:
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         if re.fullmatch(r"session-.+\.json", name):
             said = bytes_of(home, f"log/{name}") or b""
-            if any(form in said for needle in needles for form in (needle.encode(), json.dumps(needle)[1:-1].encode())):
+            if ledger.holds(said, needles):
                 home.tree.remove(f"log/{name}")
 
 
@@ -263,7 +265,7 @@ def _drop_empty(home: Home, removed: list[str]) -> None:
                 break
 
 
-def _rewrite_logs(home: Home, record: str, mention: str, gone: Collection[str]) -> list[str]:
+def _rewrite_logs(home: Home, record: str, mention: str, gone: Collection[str], needles: Collection[str]) -> list[str]:
     """links.jsonl, the usage ledger, curation lines and diary blocks, without the record and what went with it."""
     rewritten = []
     usage = paths.usage_log(home.machine)
@@ -279,10 +281,10 @@ def _rewrite_logs(home: Home, record: str, mention: str, gone: Collection[str]) 
         return line
 
     for path in (paths.LINKS, usage, paths.SHOWN):
-        if _rewrite_lines(home, path, without) and path == paths.LINKS:
+        if _rewrite_lines(home, path, without, needles) and path == paths.LINKS:
             rewritten.append(path)
     for unit, in home.db.execute("SELECT DISTINCT unit FROM records WHERE kind = 'episode'").fetchall():
-        if _rewrite(home, unit, lambda data, unit=unit: _purge_blocks(data, unit, record, mention)):  # type: ignore[misc]
+        if _rewrite(home, unit, lambda data, unit=unit: ledger.strike_blocks(data, unit, record, mention)):  # type: ignore[misc]
             rewritten.append(unit)
     return rewritten
 
@@ -301,22 +303,19 @@ def _facts_only_in(home: Home, files: list[str]) -> set[str]:
     return found
 
 
-def _drop_reviews(home: Home, files: list[str], told: set[str]) -> list[str]:
+def _drop_reviews(home: Home, files: list[str], told: set[str], needles: list[str]) -> list[str]:
     paths_of = {f"topics/{path.removeprefix('archive/').split('/')[1]}/curation.jsonl" for path in files} if told else set()
     return [path for path in sorted(paths_of)
-            if _rewrite_lines(home, path, lambda line: None if line.get("fact_id") in told else line)]
+            if _rewrite_lines(home, path, lambda line: None if line.get("fact_id") in told else line, {*told, *needles})]
 
 
-def _rewrite_lines(home: Home, path: str, keep: Callable[[dict[str, Any]], dict[str, Any] | None]) -> bool:
-    def change(data: bytes) -> bytes:
-        lines = []
-        for _, line in ledger.read_lines(data):
-            kept = None if line is None else keep(line)
-            if kept is not None:
-                lines.append(json.dumps(kept, ensure_ascii=False, separators=(",", ":")) + "\n")
-        return "".join(lines).encode()
-
-    return _rewrite(home, path, change)
+def _rewrite_lines(home: Home, path: str, keep: Keep, needles: Collection[str]) -> bool:
+    lost: list[int] = []
+    done = _rewrite(home, path, lambda data: ledger.rewrite_lines(data, keep, needles, lost))
+    if lost:
+        lines = ", ".join(map(str, lost))
+        home.notices.append(f"{path}: what stood in line {lines} could not be read but named what was purged; it is gone")
+    return done
 
 
 def _rewrite(home: Home, path: str, change: Callable[[bytes], bytes]) -> bool:
@@ -329,19 +328,3 @@ def _rewrite(home: Home, path: str, change: Callable[[bytes], bytes]) -> bool:
         return False
     home.tree.write(path, new, fingerprint(data))
     return True
-
-
-def _purge_blocks(data: bytes, unit: str, record: str, mention: str) -> bytes:
-    """Diary blocks that are the record, or link to its file, become `(purged)`."""
-    date = unit.rsplit("/", 1)[-1].removesuffix(".md")
-    parts = re.split(r"(?m)^(?=## \d\d:\d\d - )", data.decode(errors="surrogateescape"))
-    seen: dict[str, int] = {}
-    for at, block in enumerate(parts):
-        if not block.startswith("## "):
-            continue
-        minute = block[3:8].replace(":", "")
-        seen[minute] = seen.get(minute, 0) + 1
-        if f"episode:{date}#{minute}-{seen[minute]}" == record or f"/{mention})" in block:
-            parts[at] = f"## {block[3:8]} - (purged)\n\n"
-    return "".join(parts).encode(errors="surrogateescape")
-
