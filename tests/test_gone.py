@@ -376,6 +376,37 @@ def test_a_purged_entry_leaves_every_other_review_as_it_is(mem: Memory, home: Pa
     assert anywhere(home, "uaggaville") == []
 
 
+# The index's own folder
+
+def test_a_purge_removes_the_indexes_that_other_versions_left(mem: Memory, home: Path) -> None:
+    note = mem.note("Quaggaherd", "Wild.")
+    own = mem.home.index.path
+    assert own is not None
+    for name in ("index-6.sqlite", "index-6.sqlite-wal", "index-70.sqlite"):
+        (own.parent / name).write_text("Quaggaherd")
+    elsewhere = own.parent.parent / "0123456789abcdef/index-6.sqlite"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text("another home's")
+
+    mem.forget(note.id, purge=True)
+
+    assert anywhere(home, "uaggaherd") == []
+    assert own.exists()
+    assert elsewhere.exists()
+
+
+def test_the_index_forgets_the_pages_of_a_purged_topic(mem: Memory, home: Path) -> None:
+    entry = mem.log("Ann: I live in Rome.", topic="quaggaherd")
+    mem.log("Ann: I am a vegan.", topic="life")
+    mem.upkeep()
+
+    mem.forget(entry.id, purge=True)
+
+    assert anywhere(home, "quaggaherd") == []
+    built = {key for key, in mem.home.db.execute("SELECT key FROM meta WHERE key LIKE 'built:%'")}
+    assert {"built:topics/life/topic_memory.json", "built:CORE.md"} <= built
+
+
 # What a killed writer left
 
 def test_what_a_killed_writer_left_is_named_by_check_and_tidied_by_upkeep(mem: Memory, home: Path) -> None:

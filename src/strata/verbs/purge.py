@@ -112,9 +112,14 @@ def _rebuild(home: Home, gone: list[str]) -> list[str]:
 def _shrink(home: Home, record: str) -> None:
     """The index without what it held of the record, in its free pages and its log too."""
     db = home.index.db
+    home.notices += [f"an older index may still hold it and could not be removed: {path}" for path in home.index.remove_others()]
     try:
         with home.index.writing():
             db.execute("DELETE FROM usage WHERE id = ?", (record,))
+            for key, in db.execute("SELECT key FROM meta WHERE key LIKE 'built:%' OR key LIKE 'topic:%'").fetchall():
+                what, _, name = key.partition(":")
+                if not home.tree.look(name if what == "built" else f"topics/{name}/topic_memory.json"):
+                    db.execute("DELETE FROM meta WHERE key = ?", (key,))
             home.index.set("usage_bytes", 0)  # the ledger was rewritten: it is read again from its beginning
             db.execute("INSERT INTO words(words) VALUES ('optimize')")
             vectors.compact(db, force=True)
