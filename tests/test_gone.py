@@ -199,7 +199,7 @@ def test_an_edge_in_the_archive_goes_with_the_note_it_names(mem: Memory, home: P
 
     for needle in ("uaggaherd", gone.id, str(edge)):
         assert anywhere(home, needle) == []
-    assert any(path.startswith("archive/graph/edges/quaggaherd--") for path in [*told["removed"], *told["rewritten"]])
+    assert any(path.startswith("archive/graph/edges/quaggaherd--") for path in told["removed"])
     assert len(list((home / "archive/graph/edges").iterdir())) == 1
     assert mem.check() == []
 
@@ -405,6 +405,76 @@ def test_the_index_forgets_the_pages_of_a_purged_topic(mem: Memory, home: Path) 
     assert anywhere(home, "quaggaherd") == []
     built = {key for key, in mem.home.db.execute("SELECT key FROM meta WHERE key LIKE 'built:%'")}
     assert {"built:topics/life/topic_memory.json", "built:CORE.md"} <= built
+
+
+# What tells of it elsewhere
+
+@pytest.mark.parametrize("undone", [False, True])
+def test_the_diary_does_not_tell_of_merging_a_purged_note(mem: Memory, home: Path, undone: bool) -> None:
+    keep, gone = mem.note("Keep", "It stays."), mem.note("Quaggaherd", "It stays.")
+    mem.merge(keep.id, gone.id)
+    if undone:
+        mem.unmerge(gone.id)
+
+    told = mem.forget(gone.id, purge=True)
+
+    diary, = (home / "episodes").iterdir()
+    assert "uaggaherd" not in diary.read_text()
+    assert diary.relative_to(home).as_posix() in told["rewritten"]
+    assert diary.read_text().count("(purged)") == (3 if undone else 2)
+    assert "- Keep\n" in diary.read_text()
+    if undone:
+        assert anywhere(home, "uaggaherd") == []
+
+
+def test_who_still_tells_of_a_purged_note_is_named(mem: Memory, home: Path) -> None:
+    gone = mem.note("Quaggaherd", "Wild.")
+    path = mem.get(gone.id).path
+    told = mem.note("Recurring theme", f"Three notes:\n\n- general: [Quaggaherd](../../{path})", type="insight")
+    mem.link(told.id, "BUILDS_ON", gone.id)
+    other = mem.note("Kettle", f"See {gone.id}.")
+    mem.forget(other.id)
+    copy = (home / path).with_name("Quaggaherd (conflicted copy).md")
+    shutil.copy(home / path, copy)
+
+    done = mem.forget(gone.id, purge=True)
+
+    named = [line for line in done["beyond_reach"] if line.startswith("what ")]
+    for where in (mem.get(told.id).path, copy.relative_to(home).as_posix(), "archive/graph/general/kettle", "episodes/"):
+        assert any(where in line for line in named)
+    assert len(named) == 4
+    assert copy.exists()
+
+
+def test_what_is_gone_is_told_as_removed_and_not_as_rewritten(mem: Memory, home: Path) -> None:
+    gone, stays = mem.note("Quaggaherd", "Wild."), mem.note("Kettle", "Hot.")
+    mem.link(gone.id, "SOLVES", stays.id)
+    old = mem.link(gone.id, "REQUIRES", stays.id).edge_id
+    mem.forget(str(old))
+
+    told = mem.forget(gone.id, purge=True)
+
+    assert len([path for path in told["removed"] if "graph/edges/" in path]) == 2
+    assert all((home / path).exists() for path in told["rewritten"])
+    assert not any((home / path).exists() for path in told["removed"])
+    assert mem.get(stays.id).path in told["rewritten"]
+
+
+def test_an_entry_that_is_forgotten_and_then_purged_leaves_no_folder(mem: Memory, home: Path) -> None:
+    entry = mem.log("Ann: The quagga is gone.", topic="quaggaherd")
+    other = mem.log("Ann: The zebra is here.", topic="zoo")
+    for one in (entry, other):
+        mem.forget(one.id)
+
+    mem.forget(entry.id, purge=True)
+
+    assert anywhere(home, "quaggaherd") == everything(home, "quagga") == []
+    assert everything(home, entry.id) == ["index/audit.log"]
+    assert mem.restore(other.id).id == other.id
+    mem.forget(other.id)
+    mem.forget(other.id, purge=True)
+    assert not (home / "archive/topics").exists()
+    assert mem.log("Ann: The zebra is back.", topic="zoo").topic == "zoo"
 
 
 # What a killed writer left

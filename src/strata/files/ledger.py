@@ -158,8 +158,8 @@ def append_episode(tree: Tree, now: float, heading: str, *, kind: str, tags: Seq
     return path
 
 
-def strike_blocks(data: bytes, path: str, record: str, mention: str) -> bytes:
-    """A diary in which the blocks that are the record, or link to its file, are `(purged)`."""
+def strike_blocks(data: bytes, path: str, record: str, mention: str, headings: Collection[str]) -> bytes:
+    """A diary in which the blocks that are the record, link to its file or begin with one of the headings are `(purged)`."""
     date = path.rsplit("/", 1)[-1].removesuffix(".md")
     parts = re.split(r"(?m)^(?=## \d\d:\d\d - )", data.decode(errors="surrogateescape"))
     seen: dict[str, int] = {}
@@ -168,6 +168,7 @@ def strike_blocks(data: bytes, path: str, record: str, mention: str) -> bytes:
             continue
         minute = block[3:8].replace(":", "")
         seen[minute] = seen.get(minute, 0) + 1
-        if f"episode:{date}#{minute}-{seen[minute]}" == record or f"/{mention})" in block:
+        own = f"episode:{date}#{minute}-{seen[minute]}" == record
+        if own or f"/{mention})" in block or block[len("## 00:00 - "):].startswith(tuple(headings)):
             parts[at] = f"## {block[3:8]} - (purged)\n\n"
     return "".join(parts).encode(errors="surrogateescape")

@@ -22,13 +22,12 @@ from strata.index import read, vectors
 from strata.index.facts import only_in, stated
 from strata.model.record import without_links
 from strata.model.text import fold
-from strata.verbs import reports, topics
+from strata.verbs import merging, reports, topics
 from strata.verbs.chapters import without_work
 from strata.verbs.editing import BUILT, files_of
 from strata.verbs.exports import write_exports
 from strata.verbs.finding import Named, bytes_of, each, fetch, locate
-from strata.verbs.memos import GARDEN_LOG, cut_from_masters, unmark
-from strata.verbs.merging import records_about
+from strata.verbs.memos import GARDEN_LOG, cut_from_masters, unmark, without_memo
 
 PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md")
 LINKING = ("note", "chunk", "work", "memo", "chapter", "wisdom")
@@ -55,9 +54,10 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
         ends = [end for edge in edges.values() for end in edge]
         touched = [*cut, *dropped, *_strip_references(home, record, ends), *_strip_forgotten(home, record)]
         gone, needles = {record, *edges, *told}, [record, mention, *titles]
-        rewritten = _rewrite_logs(home, record, mention, gone, {*gone, *needles}) + _drop_reviews(home, files, told, needles)
+        headings = [heading for title in named for heading in merging.headings(title)]
+        rewritten = _rewrite_logs(home, record, mention, gone, {*gone, *needles}, headings) + _drop_reviews(home, files, told, needles)
         if kind == "memo":
-            _rewrite_lines(home, GARDEN_LOG, lambda step: _without_memo(step, record), needles)
+            _rewrite_lines(home, GARDEN_LOG, lambda step: without_memo(step, record), needles)
         _clear_gauges(home, [record, *titles])
         built = _drop_built(home, files, kind, needles)
         removed += built
@@ -69,10 +69,23 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
         rewritten += write_exports(home)
     _shrink(home, record)
     rewritten += (back := _rebuild(home, built))
-    removed = [path for path in removed if path not in back]
     kept = [f"its text in {merged.unit}, into which it was merged"] if merged else []
     kept += [f"what somebody wrote in its part of {path}" for path in shared]
-    return {"id": record, "removed": removed, "rewritten": [*touched, *rewritten], "beyond_reach": [*kept, *BEYOND]}
+    kept += [f"what {path} says of it" for path in _naming(home, record, mention, titles)]
+    changed = dict.fromkeys([*touched, *rewritten])
+    removed = [path for path in removed if path not in back] + [path for path in changed if not home.tree.look(path)]
+    return {"id": record, "removed": removed, "rewritten": [path for path in changed if home.tree.look(path)],
+            "beyond_reach": [*kept, *BEYOND]}
+
+
+def _naming(home: Home, record: str, mention: str, titles: list[str]) -> list[str]:
+    """What still names it and is not ours to change: people's own words, other tools' copies, what cannot be read."""
+    spoken = "SELECT DISTINCT r.unit FROM passages p JOIN records r ON r.n = p.record WHERE instr(p.text, ?) OR instr(p.text, ?)"
+    found = [unit for unit, in home.db.execute(spoken, (record, f"/{mention}"))]
+    for path, in home.db.execute("SELECT path FROM documents WHERE hash = '' OR path LIKE 'archive/%'").fetchall():
+        if ledger.holds(bytes_of(home, path) or b"", [record, f"/{mention}", *(titles if paths.is_copy(path) else ())]):
+            found.append(path)
+    return found
 
 
 def _drop_built(home: Home, files: list[str], kind: str, needles: list[str]) -> list[str]:
@@ -152,13 +165,13 @@ def _target(home: Home, handle: str) -> tuple[list[str], str, str, str]:
     """(files, id, kind, how the diary mentions it) of a record that is there or forgotten."""
     old = read.archived(home.db, handle)
     copies = [path for _, _, _, unit in old for path in files_of(home, unit)]
-    copies += [*records_about(home, handle), *home.doubles(handle)]
+    copies += [*merging.records_about(home, handle), *home.doubles(handle)]
     try:
         row = locate(home, handle, follow=False)
     except NotFound:
         if not old:
             raise
-        return copies, handle, old[0][1], old[0][3].rsplit("/", 1)[-1]
+        return copies, handle, old[0][1], paths.first_name(old[0][3]).rsplit("/", 1)[-1]
     if row.kind in BUILT or row.kind == "fact":
         raise Invalid(f"a {row.kind} is built and would come back", "purge the entries it is built from")
     if row.kind == "episode":
@@ -238,17 +251,6 @@ def _without(home: Home, held: Any, record: str) -> Any:
     return without_links(held, (record,))
 
 
-def _without_memo(step: dict[str, Any], record: str) -> dict[str, Any] | None:
-    """A line of the garden's log without a memo that goes; None if nothing is left to tell."""
-    if step.get("target") == record:
-        return None
-    rest = [name for name in step.get("names", ()) if name != record]
-    if not rest and "names" in step:
-        return None
-    parts = {name: part for name, part in step.get("parts", {}).items() if name != record}
-    return {key: {"names": rest, "parts": parts}.get(key, value) for key, value in step.items()}
-
-
 def _clear_gauges(home: Home, needles: list[str]) -> None:
     """What sessions noted for their gauges, where it names the record."""
     folder = f"{getattr(home.tree, 'root', '')}/log"
@@ -260,17 +262,20 @@ def _clear_gauges(home: Home, needles: list[str]) -> None:
 
 
 def _drop_empty(home: Home, removed: list[str]) -> None:
-    """Folders that only a purged entry kept."""
+    """Folders that only a purged entry kept, in the archive and where it came from."""
     root = getattr(home.tree, "root", None)
-    for path in removed if root else ():
-        while (path := path.rpartition("/")[0]).removeprefix("archive/").startswith("topics/"):
+    for path in [*removed, *(path.removeprefix("archive/") for path in removed)] if root else ():
+        while (path := path.rpartition("/")[0]).removeprefix("archive/").startswith("topics"):
             try:
                 os.rmdir(f"{root}/{path}")
+            except FileNotFoundError:
+                continue
             except OSError:  # not empty
                 break
 
 
-def _rewrite_logs(home: Home, record: str, mention: str, gone: Collection[str], needles: Collection[str]) -> list[str]:
+def _rewrite_logs(home: Home, record: str, mention: str, gone: Collection[str], needles: Collection[str],
+                  headings: Collection[str]) -> list[str]:
     """links.jsonl, the usage ledger, curation lines and diary blocks, without the record and what went with it."""
     rewritten = []
     usage = paths.usage_log(home.machine)
@@ -289,7 +294,7 @@ def _rewrite_logs(home: Home, record: str, mention: str, gone: Collection[str], 
         if _rewrite_lines(home, path, without, needles) and path == paths.LINKS:
             rewritten.append(path)
     for unit, in home.db.execute("SELECT DISTINCT unit FROM records WHERE kind = 'episode'").fetchall():
-        if _rewrite(home, unit, lambda data, unit=unit: ledger.strike_blocks(data, unit, record, mention)):  # type: ignore[misc]
+        if _rewrite(home, unit, lambda data, unit=unit: ledger.strike_blocks(data, unit, record, mention, headings)):  # type: ignore[misc]
             rewritten.append(unit)
     return rewritten
 
