@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Ran
-from strata.errors import Conflict, Invalid
+from strata.errors import Conflict, Invalid, NotFound
 from strata.memory import Memory
 
 WORK = {"goal": "Brew", "task_type": "other", "success": True, "summary": "Brewed"}
@@ -171,6 +172,309 @@ def test_a_master_goes_with_the_last_memo_it_was_gathered_from(mem: Memory, home
     assert not master.exists()
     assert master.relative_to(home).as_posix() in told[-1]["removed"]
     assert everything(home, "quagga") == []
+
+
+def anywhere(home: Path, needle: str) -> list[str]:
+    """Where the words still stand: in the home, but for the audit log, or in the index's folder."""
+    return [path for path in everything(home, needle) + everything(Path(os.environ["XDG_CACHE_HOME"]), needle)
+            if path != "index/audit.log"]
+
+
+@pytest.mark.parametrize("way", ["unlinked", "edge forgotten", "forgotten twice"])
+def test_an_edge_in_the_archive_goes_with_the_note_it_names(mem: Memory, home: Path, way: str) -> None:
+    gone, stays, other = mem.note("Quaggaherd", "Wild."), mem.note("Kettle", "Hot."), mem.note("Cup", "Full.")
+    edge = mem.link(gone.id, "SOLVES", stays.id, context="ctx quaggaherd").edge_id
+    mem.link(other.id, "SOLVES", stays.id)
+    mem.get(str(edge))
+    if way == "unlinked":
+        mem.unlink(gone.id, "SOLVES", stays.id)
+    else:
+        mem.forget(str(edge))
+    if way == "forgotten twice":
+        mem.restore(str(edge))
+        mem.forget(str(edge))
+    mem.unlink(other.id, "SOLVES", stays.id)
+
+    told = mem.forget(gone.id, purge=True)
+
+    for needle in ("uaggaherd", gone.id, str(edge)):
+        assert anywhere(home, needle) == []
+    assert any(path.startswith("archive/graph/edges/quaggaherd--") for path in told["removed"])
+    assert len(list((home / "archive/graph/edges").iterdir())) == 1
+    assert mem.check() == []
+
+
+def test_a_forgotten_note_loses_its_relations_to_a_purged_one_and_nothing_else(mem: Memory, home: Path) -> None:
+    gone, stays = mem.note("Quaggaherd", "Wild."), mem.note("Kettle", "Hot.")
+    mem.link(gone.id, "SOLVES", stays.id, context="ctx quaggaherd")
+    mem.forget(stays.id)
+
+    told = mem.forget(gone.id, purge=True)
+
+    for needle in ("uaggaherd", gone.id):
+        assert anywhere(home, needle) == []
+    path, = (home / "archive").rglob("kettle*.md")
+    assert path.relative_to(home).as_posix() in told["rewritten"]
+    assert [item["title"] for item in mem.list(kind="note")[0]] == []
+    assert mem.restore(stays.id).text == "Hot."
+
+
+def test_forgotten_chunks_works_and_memos_lose_their_links_to_what_is_purged(mem: Memory, home: Path) -> None:
+    chunk, = mem.remember("The quagga lived in the south.", conversation_id="a")
+    about, = mem.remember("The zebra lives in the east.", conversation_id="b")
+    mem.link(about.id, "supports", chunk.id, context="ctx quaggaherd")
+    work, after = mem.record(**WORK), mem.record(**WORK)
+    mem.link(after.id, "caused_by", work.id)
+    memo, newer = mem.memo("user_keeps_a_quagga", "Yes."), mem.memo("user_keeps_a_zebra", "Yes.")
+    mem.link(newer.id, "supersedes", memo.id)
+    for kept in (about.id, after.id, newer.id):
+        mem.forget(kept)
+
+    for gone in (chunk.id, work.id, memo.id):
+        mem.forget(gone, purge=True)
+        assert everything(home, gone) == ["index/audit.log"]
+
+    assert anywhere(home, "ctx quaggaherd") == []
+    assert mem.restore(about.id).content == "The zebra lives in the east."
+    assert mem.restore(after.id).intent.goal == "Brew"
+    assert mem.restore(newer.id).text == "Yes."
+    assert mem.check() == []
+
+
+def test_a_forgotten_chapter_that_tells_of_a_purged_work_goes_with_it(mem: Memory, home: Path) -> None:
+    works = [mem.record(goal=f"Tame the quaggaherd {at}", task_type="other", success=True, summary="Tamed", files=["zoo.py"])
+             for at in range(4)]
+    mem.upkeep()
+    chapters = [item["id"] for item in mem.list(kind="chapter")[0]]
+    assert chapters
+    for chapter in chapters:
+        mem.forget(chapter)
+
+    mem.forget(works[0].id, purge=True)
+
+    assert everything(home, works[0].id) == ["index/audit.log"]
+    assert anywhere(home, "quaggaherd 0") == []
+
+
+# An id that two files hold
+
+def copied(mem: Memory, home: Path, kind: str) -> tuple[str, Path, Path]:
+    """A record and a copy of its file under another name: (id, its path, the copy's)."""
+    if kind == "note":
+        id = mem.note("Quaggaherd", "Wild.").id
+    elif kind == "chunk":
+        id = mem.remember("The quagga lived in the south.")[0].id
+    else:
+        id = mem.log("Ann: The quagga is gone.", topic="zoo").id
+    path = home / mem.get(id).path
+    if kind == "entry":
+        return id, path, Path(shutil.copytree(path, home / "topics/farm" / id))
+    copy = path.with_name(f"copy{path.suffix}") if kind == "note" else home / "chunks/2020-01" / path.name
+    copy.parent.mkdir(exist_ok=True)
+    return id, path, Path(shutil.copy(path, copy))
+
+
+@pytest.mark.parametrize("kind", ["note", "chunk", "entry"])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_purge_removes_every_file_with_the_id(mem: Memory, home: Path, kind: str, known: bool) -> None:
+    id, path, copy = copied(mem, home, kind)
+    if known:
+        assert "duplicate-id" in [finding.code for finding in mem.check()]
+
+    told = mem.forget(id, purge=True)
+
+    for one in (path, copy):
+        assert any(name.startswith(one.relative_to(home).as_posix()) for name in told["removed"])
+    mem.sync()
+    assert anywhere(home, "uagga") == anywhere(home, id) == []
+    assert mem.check() == []
+
+
+@pytest.mark.parametrize("kind", ["note", "chunk", "entry"])
+@pytest.mark.parametrize("known", [True, False])
+def test_what_is_forgotten_does_not_come_back_from_a_copy_of_its_file(mem: Memory, home: Path, kind: str, known: bool) -> None:
+    id, path, copy = copied(mem, home, kind)
+    if copy.is_file():
+        copy.write_text(copy.read_text().replace("Wild", "Tame"))
+    held = {one.read_bytes() for where in (path, copy) for one in ([where] if where.is_file() else where.iterdir())}
+    if known:
+        mem.sync()
+
+    mem.forget(id)
+    mem.sync()
+
+    with pytest.raises(NotFound):
+        mem.get(id)
+    assert held <= {one.read_bytes() for one in (home / "archive").rglob("*") if one.is_file()}
+    mem.restore(id)
+    assert mem.get(id).id == id
+    assert any("stay in the archive" in notice for notice in mem.notices)
+
+
+def test_a_merged_note_does_not_come_back_from_a_copy_of_its_file(mem: Memory, home: Path) -> None:
+    id, _, _ = copied(mem, home, "note")
+    keep = mem.note("Keep", "It stays.")
+    mem.sync()
+
+    mem.merge(keep.id, id)
+    mem.sync()
+
+    assert [item["title"] for item in mem.list(kind="note")[0]] == ["Keep"]
+
+
+# Lines that nobody can read, and lines that people wrote
+
+def test_a_purge_leaves_every_other_line_of_the_links_as_it_is(mem: Memory, home: Path) -> None:
+    gone, note, memo = mem.note("Quaggaherd", "Wild."), mem.note("Kettle", "Hot."), mem.memo("user_likes_green_tea", "Yes.")
+    mem.link(memo.id, "cites", note.id)
+    log = home / "links.jsonl"
+    ours = [b'{"op": "add",  "from": "%b", "type": "cites", "to": "%b", "context": "caf\\u00e9"}' % (note.id.encode(), memo.id.encode()),
+            b'{"op": "add", "from": "half a line', b"", b"\xff no text\r", b"[1, 2]"]
+    log.write_bytes(log.read_bytes() + b"\n".join(ours) + b"\n")
+    before = log.read_bytes()
+    mem.link(memo.id, "cites", gone.id)
+    with log.open("ab") as file:
+        file.write(b'{"from": "%b", broken\n{"context": "the Quaggaherd", broken\n' % gone.id.encode())
+    mem.sync()
+
+    told = mem.forget(gone.id, purge=True)
+
+    assert log.read_bytes() == before
+    assert "links.jsonl" in told["rewritten"]
+    assert any("links.jsonl" in notice and "line 8, 9" in notice for notice in mem.notices)
+
+
+def test_a_purge_without_a_word_in_the_links_does_not_touch_them(mem: Memory, home: Path) -> None:
+    gone, log = mem.note("Quaggaherd", "Wild."), home / "links.jsonl"
+    log.write_bytes(b'{"op": "half\n{ "hand": "written" }')
+
+    told = mem.forget(gone.id, purge=True)
+
+    assert log.read_bytes() == b'{"op": "half\n{ "hand": "written" }'
+    assert "links.jsonl" not in told["rewritten"]
+
+
+def test_a_purged_entry_leaves_every_other_review_as_it_is(mem: Memory, home: Path) -> None:
+    entry = mem.log("Ann: I live in Quaggaville.", topic="life", created="2026-01-01")
+    mem.log("Ann: I am a vegan.", topic="life", created="2026-01-02")
+    facts = {item["title"]: item["id"] for item in mem.list(kind="fact")[0]}
+    secret, = (id for title, id in facts.items() if "Quaggaville" in title)
+    other, = (id for id in facts.values() if id != secret)
+    mem.review(other, score=7)
+    log = home / "topics/life/curation.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'":', b'" : ') + b'{"ts": "2026-01-03T00:00:00Z", "op": "sco\n')
+    before = log.read_bytes()
+    mem.review(secret, score=9)
+    with log.open("ab") as file:
+        file.write(b'{"fact_id": "%b", broken\n' % secret.encode())
+    mem.sync()
+
+    mem.forget(entry.id, purge=True)
+
+    assert log.read_bytes() == before
+    assert any("curation.jsonl" in notice for notice in mem.notices)
+    assert anywhere(home, "uaggaville") == []
+
+
+# The index's own folder
+
+def test_a_purge_removes_the_indexes_that_other_versions_left(mem: Memory, home: Path) -> None:
+    note = mem.note("Quaggaherd", "Wild.")
+    own = mem.home.index.path
+    assert own is not None
+    for name in ("index-6.sqlite", "index-6.sqlite-wal", "index-70.sqlite"):
+        (own.parent / name).write_text("Quaggaherd")
+    elsewhere = own.parent.parent / "0123456789abcdef/index-6.sqlite"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text("another home's")
+
+    mem.forget(note.id, purge=True)
+
+    assert anywhere(home, "uaggaherd") == []
+    assert own.exists()
+    assert elsewhere.exists()
+
+
+def test_the_index_forgets_the_pages_of_a_purged_topic(mem: Memory, home: Path) -> None:
+    entry = mem.log("Ann: I live in Rome.", topic="quaggaherd")
+    mem.log("Ann: I am a vegan.", topic="life")
+    mem.upkeep()
+
+    mem.forget(entry.id, purge=True)
+
+    assert anywhere(home, "quaggaherd") == []
+    built = {key for key, in mem.home.db.execute("SELECT key FROM meta WHERE key LIKE 'built:%'")}
+    assert {"built:topics/life/topic_memory.json", "built:CORE.md"} <= built
+
+
+# What tells of it elsewhere
+
+@pytest.mark.parametrize("undone", [False, True])
+def test_the_diary_does_not_tell_of_merging_a_purged_note(mem: Memory, home: Path, undone: bool) -> None:
+    keep, gone = mem.note("Keep", "It stays."), mem.note("Quaggaherd", "It stays.")
+    mem.merge(keep.id, gone.id)
+    if undone:
+        mem.unmerge(gone.id)
+
+    told = mem.forget(gone.id, purge=True)
+
+    diary, = (home / "episodes").iterdir()
+    assert "uaggaherd" not in diary.read_text()
+    assert diary.relative_to(home).as_posix() in told["rewritten"]
+    assert diary.read_text().count("(purged)") == (3 if undone else 2)
+    assert "- Keep\n" in diary.read_text()
+    if undone:
+        assert anywhere(home, "uaggaherd") == []
+
+
+def test_who_still_tells_of_a_purged_note_is_named(mem: Memory, home: Path) -> None:
+    gone = mem.note("Quaggaherd", "Wild.")
+    path = mem.get(gone.id).path
+    told = mem.note("Recurring theme", f"Three notes:\n\n- general: [Quaggaherd](../../{path})", type="insight")
+    mem.link(told.id, "BUILDS_ON", gone.id)
+    other = mem.note("Kettle", f"See {gone.id}.")
+    mem.forget(other.id)
+    copy = (home / path).with_name("Quaggaherd (conflicted copy).md")
+    shutil.copy(home / path, copy)
+
+    done = mem.forget(gone.id, purge=True)
+
+    named = [line for line in done["beyond_reach"] if line.startswith("what ")]
+    for where in (mem.get(told.id).path, copy.relative_to(home).as_posix(), "archive/graph/general/kettle", "episodes/"):
+        assert any(where in line for line in named)
+    assert len(named) == 4
+    assert copy.exists()
+
+
+def test_what_is_gone_is_told_as_removed_and_not_as_rewritten(mem: Memory, home: Path) -> None:
+    gone, stays = mem.note("Quaggaherd", "Wild."), mem.note("Kettle", "Hot.")
+    mem.link(gone.id, "SOLVES", stays.id)
+    old = mem.link(gone.id, "REQUIRES", stays.id).edge_id
+    mem.forget(str(old))
+
+    told = mem.forget(gone.id, purge=True)
+
+    assert len([path for path in told["removed"] if "graph/edges/" in path]) == 2
+    assert all((home / path).exists() for path in told["rewritten"])
+    assert not any((home / path).exists() for path in told["removed"])
+    assert mem.get(stays.id).path in told["rewritten"]
+
+
+def test_an_entry_that_is_forgotten_and_then_purged_leaves_no_folder(mem: Memory, home: Path) -> None:
+    entry = mem.log("Ann: The quagga is gone.", topic="quaggaherd")
+    other = mem.log("Ann: The zebra is here.", topic="zoo")
+    for one in (entry, other):
+        mem.forget(one.id)
+
+    mem.forget(entry.id, purge=True)
+
+    assert anywhere(home, "quaggaherd") == everything(home, "quagga") == []
+    assert everything(home, entry.id) == ["index/audit.log"]
+    assert mem.restore(other.id).id == other.id
+    mem.forget(other.id)
+    mem.forget(other.id, purge=True)
+    assert not (home / "archive/topics").exists()
+    assert mem.log("Ann: The zebra is back.", topic="zoo").topic == "zoo"
 
 
 # What a killed writer left

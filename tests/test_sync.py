@@ -352,17 +352,15 @@ def test_of_two_files_with_one_id_the_known_one_keeps_it(mem: Memory, tea: Note,
     assert ids(mem, "seven") == []
 
 
-@pytest.mark.parametrize("how", ["removed", "renumbered", "forgotten"])
+@pytest.mark.parametrize("how", ["removed", "renumbered"])
 def test_the_other_of_two_files_has_the_id_once_it_is_free(mem: Memory, tea: Note, how: str) -> None:
     file = file_of(mem, tea.id)
     (file.parent / "aaa.md").write_text(file.read_text().replace("three", "seven"))
     mem.sync()
     if how == "removed":
         file.unlink()
-    elif how == "renumbered":
-        file.write_text(file.read_text().replace(tea.id, "00000000-0000-4000-8000-000000000000"))
     else:
-        mem.forget(tea.id)
+        file.write_text(file.read_text().replace(tea.id, "00000000-0000-4000-8000-000000000000"))
 
     assert ids(mem, "seven") == [tea.id]
     assert codes(mem) == []

@@ -169,9 +169,10 @@ class Home:
             self.audit("moved", record, fingerprint(data))
 
     def put_away(self, record: Any, files: Sequence[str]) -> list[str]:
-        """Move a record's files into the archive."""
+        """Move a record's files into the archive, and with them every other file that has its id."""
         moved = []
         with self.tree.lock():
+            files = list(dict.fromkeys([*files, *self.doubles(record.id)]))
             for path in files:
                 taken, target = 0, paths.archived(path)
                 while self.tree.look(target) is not None:
@@ -182,6 +183,10 @@ class Home:
             self.refresh([paths.unit_of(path) for path in files] + [paths.unit_of(path) for path in moved])
             self.audit("forgot", record, "")
         return moved
+
+    def doubles(self, record: str) -> list[str]:
+        """The files that have a record's id besides its own."""
+        return sync.doubles(self.tree, self.index, record)
 
     def audit(self, verb: str, record: Any, sha256: str, origin: Origin | None = None) -> None:
         """One line in the audit log; its failure never undoes what is safe on disk."""

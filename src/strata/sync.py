@@ -194,6 +194,12 @@ def _reconsider(tree: Tree, index: Index) -> None:
         put(index, list(_read_all(tree, names, gone := set[str]())), gone)
 
 
+def doubles(tree: Tree, index: Index, record: str) -> list[str]:
+    """The files that hold an id which another file has: with that one gone, theirs would be the record."""
+    names = [name for name, in index.db.execute("SELECT DISTINCT path FROM problems WHERE code = 'duplicate-id'")]
+    return [path for unit in _read_all(tree, names, set()) if any(card.id == record for card in unit.cards) for path in unit.files]
+
+
 def _read_all(tree: Tree, names: Iterable[str], gone: set[str], odd: Iterable[str] = ()) -> Iterator[write.Unit]:
     with tree.reading() as steady:
         for name in names:

@@ -7,7 +7,8 @@ it never hides the lines around it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from strata.errors import Damaged, NotFound
@@ -17,6 +18,7 @@ from strata.model.record import Origin, Usage
 from strata.model.text import check_whole
 from strata.model.times import day, time_or_none, utc, zulu
 
+Keep = Callable[[dict[str, Any]], dict[str, Any] | None]  # what a line becomes; None: it goes
 USAGE_BYTES = 8 * 1024 * 1024
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
@@ -63,6 +65,30 @@ def read_log(tree: Tree, path: str) -> list[tuple[int, dict[str, Any] | None]]:
     except NotFound:
         return []
     return list(read_lines(data))
+
+
+def rewrite_lines(data: bytes, keep: Keep, needles: Collection[str], lost: list[int]) -> bytes:
+    """A log as `keep` wants it; what it leaves as it is stays byte for byte.
+
+    A line that cannot be read stays too, unless one of the needles stands in it: `lost` is told its number.
+    """
+    lines = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        found = next(read_lines(line), (0, {}))[1]  # an empty line says nothing
+        if found is None and holds(line, needles):
+            lost.append(number)
+            continue
+        kept = keep(found) if found else found
+        if kept == found:
+            lines.append(line)
+        elif kept is not None:
+            lines.append(json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode())
+    return b"\n".join(lines)
+
+
+def holds(data: bytes, needles: Collection[str]) -> bool:
+    """Whether any of the words stands in these bytes, as it is or as JSON writes it."""
+    return any(form in data for needle in needles for form in (needle.encode(), json.dumps(needle)[1:-1].encode()))
 
 
 def count_usage(tree: Tree, machine: str, now: float, door: str, ids: Sequence[str]) -> None:
@@ -130,3 +156,19 @@ def append_episode(tree: Tree, now: float, heading: str, *, kind: str, tags: Seq
         opening = "" if tree.look(path) else f"# {date}\n\n"
         tree.append(path, (opening + block).encode())
     return path
+
+
+def strike_blocks(data: bytes, path: str, record: str, mention: str, headings: Collection[str]) -> bytes:
+    """A diary in which the blocks that are the record, link to its file or begin with one of the headings are `(purged)`."""
+    date = path.rsplit("/", 1)[-1].removesuffix(".md")
+    parts = re.split(r"(?m)^(?=## \d\d:\d\d - )", data.decode(errors="surrogateescape"))
+    seen: dict[str, int] = {}
+    for at, block in enumerate(parts):
+        if not block.startswith("## "):
+            continue
+        minute = block[3:8].replace(":", "")
+        seen[minute] = seen.get(minute, 0) + 1
+        own = f"episode:{date}#{minute}-{seen[minute]}" == record
+        if own or f"/{mention})" in block or block[len("## 00:00 - "):].startswith(tuple(headings)):
+            parts[at] = f"## {block[3:8]} - (purged)\n\n"
+    return "".join(parts).encode(errors="surrogateescape")

@@ -147,6 +147,18 @@ class Index:
                 self._start_over()
         fill()
 
+    def remove_others(self) -> list[Path]:
+        """Remove this home's indexes of other shapes, which hold what they were last told; returns those that would not go."""
+        left = []
+        own = self.path or Path()
+        for old in sorted(own.parent.glob("index-*.sqlite*")) if self.path else ():
+            try:
+                if not old.name.startswith(own.name):
+                    old.unlink(missing_ok=True)
+            except OSError:
+                left.append(old)
+        return left
+
     def close(self) -> None:
         self.db.close()
 

@@ -116,6 +116,7 @@ def lay(before: Any, after: Any) -> Any:
 
 def forget(home: Home, handle: str) -> str:
     """Put a record into the archive; its links are hidden until it comes back."""
+    home.sweep()  # a copy that nobody has seen yet would take its place
     row = locate(home, handle, follow=False)
     if row.kind in BUILT:
         raise Invalid(f"a {row.kind} is built and would come back", "forget the entries it is built from")
@@ -147,6 +148,8 @@ def restore(home: Home, record: str) -> Any:
             raise Invalid(f"{record} is not forgotten")
         raise NotFound(f"nothing forgotten has the id {record!r}", "see: strata list --forgotten")
     path = max((row[3] for row in found), key=lambda path: (path != paths.first_name(path), len(path), path))  # the latest
+    if len(found) > 1:
+        home.notices.append(f"other files with this id stay in the archive: {', '.join(one[3] for one in found if one[3] != path)}")
     with home.tree.lock():
         moved = []
         was = codec.read_unit(home.tree, path)[0][0]

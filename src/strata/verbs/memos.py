@@ -222,6 +222,17 @@ def cut_from_masters(home: Home, copies: Sequence[Memo]) -> tuple[list[str], lis
     return changed, gone, left
 
 
+def without_memo(step: dict[str, Any], record: str) -> dict[str, Any] | None:
+    """A line of the garden's log without a memo that goes; None if nothing is left to tell."""
+    if step.get("target") == record:
+        return None
+    rest = [name for name in step.get("names", ()) if name != record]
+    if not rest and "names" in step:
+        return None
+    parts = {name: part for name, part in step.get("parts", {}).items() if name != record}
+    return {key: {"names": rest, "parts": parts}.get(key, value) for key, value in step.items()}
+
+
 def _cut(master: Memo, copies: Sequence[Memo], parts: Sequence[dict[str, Any]]) -> tuple[Memo, bool]:
     """A master without what it has of a memo, as it was written or as it would be written today; and whether words stay."""
     from strata.derive.protocol import section, without_section

@@ -186,6 +186,12 @@ def _put_note_back(home: Home, told: dict[str, Any]) -> None:
         home.change(held, new.replace(updated_at=offset(home.clock())), verb="unmerged")
 
 
+def headings(title: str) -> list[str]:
+    """How the diary's blocks begin that tell of merging a note of this title, or of undoing it; for purging."""
+    name = " ".join(title.split())
+    return [f"Merged {name} into ", f"Undid the merge of {name}\n- **Type:** unmerge\n"]
+
+
 def records_about(home: Home, record: str) -> list[str]:
     """Merge records that hold something of a note or edge, for purging."""
     found = []

@@ -15,19 +15,19 @@ from typing import Any
 
 from strata.errors import Busy, CannotWrite, Invalid, NotFound
 from strata.files import codec, ledger, paths
+from strata.files.ledger import Keep
 from strata.files.tree import fingerprint
 from strata.home import Home
 from strata.index import read, vectors
 from strata.index.facts import only_in, stated
 from strata.model.record import without_links
 from strata.model.text import fold
-from strata.verbs import reports, topics
+from strata.verbs import merging, reports, topics
 from strata.verbs.chapters import without_work
 from strata.verbs.editing import BUILT, files_of
 from strata.verbs.exports import write_exports
 from strata.verbs.finding import Named, bytes_of, each, fetch, locate
-from strata.verbs.memos import GARDEN_LOG, cut_from_masters, unmark
-from strata.verbs.merging import records_about
+from strata.verbs.memos import GARDEN_LOG, cut_from_masters, unmark, without_memo
 
 PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md")
 LINKING = ("note", "chunk", "work", "memo", "chapter", "wisdom")
@@ -47,17 +47,19 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
         for path in files:
             home.tree.remove(path)
             removed.append(path)
-        edges = [edge for edge, in home.db.execute("SELECT DISTINCT edge FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
-                                                   (record, record))]
         cut, emptied, shared = cut_from_masters(home, copies) if copies else ([], [], [])
         removed += emptied
         home.refresh([*cut, *emptied])
-        touched = [*cut, *_drop_edges(home, record), *_strip_references(home, record)]
-        rewritten = _rewrite_logs(home, record, mention, {record, *edges, *told}) + _drop_reviews(home, files, told)
+        edges, dropped = _drop_edges(home, record)
+        ends = [end for edge in edges.values() for end in edge]
+        touched = [*cut, *dropped, *_strip_references(home, record, ends), *_strip_forgotten(home, record)]
+        gone, needles = {record, *edges, *told}, [record, mention, *titles]
+        headings = [heading for title in named for heading in merging.headings(title)]
+        rewritten = _rewrite_logs(home, record, mention, gone, {*gone, *needles}, headings) + _drop_reviews(home, files, told, needles)
         if kind == "memo":
-            _rewrite_lines(home, GARDEN_LOG, lambda step: _without_memo(step, record))
+            _rewrite_lines(home, GARDEN_LOG, lambda step: without_memo(step, record), needles)
         _clear_gauges(home, [record, *titles])
-        built = _drop_built(home, files, kind, [record, mention, *titles])
+        built = _drop_built(home, files, kind, needles)
         removed += built
         home.tree.tidy()
         _drop_empty(home, removed)
@@ -67,10 +69,23 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
         rewritten += write_exports(home)
     _shrink(home, record)
     rewritten += (back := _rebuild(home, built))
-    removed = [path for path in removed if path not in back]
     kept = [f"its text in {merged.unit}, into which it was merged"] if merged else []
     kept += [f"what somebody wrote in its part of {path}" for path in shared]
-    return {"id": record, "removed": removed, "rewritten": [*touched, *rewritten], "beyond_reach": [*kept, *BEYOND]}
+    kept += [f"what {path} says of it" for path in _naming(home, record, mention, titles)]
+    changed = dict.fromkeys([*touched, *rewritten])
+    removed = [path for path in removed if path not in back] + [path for path in changed if not home.tree.look(path)]
+    return {"id": record, "removed": removed, "rewritten": [path for path in changed if home.tree.look(path)],
+            "beyond_reach": [*kept, *BEYOND]}
+
+
+def _naming(home: Home, record: str, mention: str, titles: list[str]) -> list[str]:
+    """What still names it and is not ours to change: people's own words, other tools' copies, what cannot be read."""
+    spoken = "SELECT DISTINCT r.unit FROM passages p JOIN records r ON r.n = p.record WHERE instr(p.text, ?) OR instr(p.text, ?)"
+    found = [unit for unit, in home.db.execute(spoken, (record, f"/{mention}"))]
+    for path, in home.db.execute("SELECT path FROM documents WHERE hash = '' OR path LIKE 'archive/%'").fetchall():
+        if ledger.holds(bytes_of(home, path) or b"", [record, f"/{mention}", *(titles if paths.is_copy(path) else ())]):
+            found.append(path)
+    return found
 
 
 def _drop_built(home: Home, files: list[str], kind: str, needles: list[str]) -> list[str]:
@@ -110,9 +125,14 @@ def _rebuild(home: Home, gone: list[str]) -> list[str]:
 def _shrink(home: Home, record: str) -> None:
     """The index without what it held of the record, in its free pages and its log too."""
     db = home.index.db
+    home.notices += [f"an older index may still hold it and could not be removed: {path}" for path in home.index.remove_others()]
     try:
         with home.index.writing():
             db.execute("DELETE FROM usage WHERE id = ?", (record,))
+            for key, in db.execute("SELECT key FROM meta WHERE key LIKE 'built:%' OR key LIKE 'topic:%'").fetchall():
+                what, _, name = key.partition(":")
+                if not home.tree.look(name if what == "built" else f"topics/{name}/topic_memory.json"):
+                    db.execute("DELETE FROM meta WHERE key = ?", (key,))
             home.index.set("usage_bytes", 0)  # the ledger was rewritten: it is read again from its beginning
             db.execute("INSERT INTO words(words) VALUES ('optimize')")
             vectors.compact(db, force=True)
@@ -145,13 +165,13 @@ def _target(home: Home, handle: str) -> tuple[list[str], str, str, str]:
     """(files, id, kind, how the diary mentions it) of a record that is there or forgotten."""
     old = read.archived(home.db, handle)
     copies = [path for _, _, _, unit in old for path in files_of(home, unit)]
-    copies += records_about(home, handle if old else locate(home, handle, follow=False).id)
+    copies += [*merging.records_about(home, handle), *home.doubles(handle)]
     try:
         row = locate(home, handle, follow=False)
     except NotFound:
         if not old:
             raise
-        return copies, handle, old[0][1], old[0][3].rsplit("/", 1)[-1]
+        return copies, handle, old[0][1], paths.first_name(old[0][3]).rsplit("/", 1)[-1]
     if row.kind in BUILT or row.kind == "fact":
         raise Invalid(f"a {row.kind} is built and would come back", "purge the entries it is built from")
     if row.kind == "episode":
@@ -160,28 +180,25 @@ def _target(home: Home, handle: str) -> tuple[list[str], str, str, str]:
     return [*files_of(home, row.unit), *copies], row.id, row.kind, row.unit.rsplit("/", 1)[-1]
 
 
-def _drop_edges(home: Home, record: str) -> list[str]:
-    """Edge files name both ends' titles, so they go too."""
-    gone = []
-    for edge, unit in home.db.execute("SELECT DISTINCT edge, unit FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
-                                      (record, record)).fetchall():
-        if home.tree.look(unit):
-            home.tree.remove(unit)
-            gone.append(unit)
-            for _, _, _, copy in read.archived(home.db, edge):
-                home.tree.remove(copy)
-    return gone
+def _drop_edges(home: Home, record: str) -> tuple[dict[str, tuple[str, str]], list[str]]:
+    """Edge files name both ends' titles, so they go too, forgotten ones as well: each edge with its ends, and the files."""
+    found = home.db.execute("SELECT DISTINCT edge, a, b, unit FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
+                            (record, record)).fetchall()
+    old = [unit for _, kind, _, unit in read.archived(home.db) if kind == "edge"]
+    found += [(edge.id, edge.from_id, edge.to_id, unit) for unit, edge in each(home, old) if record in (edge.from_id, edge.to_id)]
+    files = dict.fromkeys([unit for *_, unit in found if home.tree.look(unit)])
+    files |= dict.fromkeys([copy for edge, *_ in found for *_, copy in read.archived(home.db, edge)])
+    for path in files:
+        home.tree.remove(path)
+    return {edge: (a, b) for edge, a, b, _ in found}, list(files)
 
 
-def _strip_references(home: Home, record: str) -> list[str]:
-    """Other records' own links to it."""
+def _strip_references(home: Home, record: str, ends: Collection[str] = ()) -> list[str]:
+    """Other records' own links to it; `ends` are notes that hold copies of its edges."""
     changed = []
     query = "SELECT DISTINCT r.id FROM links l JOIN records r ON r.unit = l.unit WHERE (l.a = ? OR l.b = ?) AND r.id <> ?"
     linked = [other for other, in home.db.execute(query, (record, record, record))]
-    ends = [other for other, in home.db.execute(
-        "SELECT CASE WHEN a = ? THEN b ELSE a END FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
-        (record, record, record))]
-    for other in dict.fromkeys([*linked, *ends]):
+    for other in dict.fromkeys([*linked, *(end for end in ends if end != record)]):
         row = read.find(home.db, other)
         if row is None or row.kind not in LINKING or not home.tree.look(row.unit):
             continue
@@ -199,6 +216,29 @@ def _strip_references(home: Home, record: str) -> list[str]:
     return changed
 
 
+def _strip_forgotten(home: Home, record: str) -> list[str]:
+    """The same for records in the archive, of whose links the index knows nothing."""
+    changed, gone = [], {record}
+    old = [unit for _, kind, _, unit in read.archived(home.db) if kind in LINKING]
+    gone |= {chapter for chapter, in home.db.execute("SELECT chapter_id FROM chapter_memories WHERE memory_id = ?", (record,))}
+    for unit, held in each(home, sorted(old)):  # chapters before the wisdom that is built on them
+        named = {*getattr(held, "memories", ()), *getattr(held, "chapters", ())} if held.kind in ("chapter", "wisdom") else {record}
+        if not named & gone or record == held.id or not home.tree.look(unit):
+            continue
+        if held.kind == "chapter":
+            gone.add(held.id)
+            changed += _strip_references(home, held.id)
+        new = _without(home, held, record)
+        data, _ = home.tree.read(unit)
+        if new is None:
+            home.tree.remove(unit)
+        elif new != held:
+            home.tree.write(unit, codec.amend(data, held, new, unit), fingerprint(data))
+        if new != held:
+            changed.append(unit)
+    return changed
+
+
 def _without(home: Home, held: Any, record: str) -> Any:
     """Another record without its own links to the one that goes; None for what was built from it."""
     if held.kind == "wisdom":
@@ -211,39 +251,31 @@ def _without(home: Home, held: Any, record: str) -> Any:
     return without_links(held, (record,))
 
 
-def _without_memo(step: dict[str, Any], record: str) -> dict[str, Any] | None:
-    """A line of the garden's log without a memo that goes; None if nothing is left to tell."""
-    if step.get("target") == record:
-        return None
-    rest = [name for name in step.get("names", ()) if name != record]
-    if not rest and "names" in step:
-        return None
-    parts = {name: part for name, part in step.get("parts", {}).items() if name != record}
-    return {key: {"names": rest, "parts": parts}.get(key, value) for key, value in step.items()}
-
-
 def _clear_gauges(home: Home, needles: list[str]) -> None:
     """What sessions noted for their gauges, where it names the record."""
     folder = f"{getattr(home.tree, 'root', '')}/log"
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         if re.fullmatch(r"session-.+\.json", name):
             said = bytes_of(home, f"log/{name}") or b""
-            if any(form in said for needle in needles for form in (needle.encode(), json.dumps(needle)[1:-1].encode())):
+            if ledger.holds(said, needles):
                 home.tree.remove(f"log/{name}")
 
 
 def _drop_empty(home: Home, removed: list[str]) -> None:
-    """Folders that only a purged entry kept."""
+    """Folders that only a purged entry kept, in the archive and where it came from."""
     root = getattr(home.tree, "root", None)
-    for path in removed if root else ():
-        while (path := path.rpartition("/")[0]).removeprefix("archive/").startswith("topics/"):
+    for path in [*removed, *(path.removeprefix("archive/") for path in removed)] if root else ():
+        while (path := path.rpartition("/")[0]).removeprefix("archive/").startswith("topics"):
             try:
                 os.rmdir(f"{root}/{path}")
+            except FileNotFoundError:
+                continue
             except OSError:  # not empty
                 break
 
 
-def _rewrite_logs(home: Home, record: str, mention: str, gone: Collection[str]) -> list[str]:
+def _rewrite_logs(home: Home, record: str, mention: str, gone: Collection[str], needles: Collection[str],
+                  headings: Collection[str]) -> list[str]:
     """links.jsonl, the usage ledger, curation lines and diary blocks, without the record and what went with it."""
     rewritten = []
     usage = paths.usage_log(home.machine)
@@ -259,10 +291,10 @@ def _rewrite_logs(home: Home, record: str, mention: str, gone: Collection[str]) 
         return line
 
     for path in (paths.LINKS, usage, paths.SHOWN):
-        if _rewrite_lines(home, path, without) and path == paths.LINKS:
+        if _rewrite_lines(home, path, without, needles) and path == paths.LINKS:
             rewritten.append(path)
     for unit, in home.db.execute("SELECT DISTINCT unit FROM records WHERE kind = 'episode'").fetchall():
-        if _rewrite(home, unit, lambda data, unit=unit: _purge_blocks(data, unit, record, mention)):  # type: ignore[misc]
+        if _rewrite(home, unit, lambda data, unit=unit: ledger.strike_blocks(data, unit, record, mention, headings)):  # type: ignore[misc]
             rewritten.append(unit)
     return rewritten
 
@@ -281,22 +313,19 @@ def _facts_only_in(home: Home, files: list[str]) -> set[str]:
     return found
 
 
-def _drop_reviews(home: Home, files: list[str], told: set[str]) -> list[str]:
+def _drop_reviews(home: Home, files: list[str], told: set[str], needles: list[str]) -> list[str]:
     paths_of = {f"topics/{path.removeprefix('archive/').split('/')[1]}/curation.jsonl" for path in files} if told else set()
     return [path for path in sorted(paths_of)
-            if _rewrite_lines(home, path, lambda line: None if line.get("fact_id") in told else line)]
+            if _rewrite_lines(home, path, lambda line: None if line.get("fact_id") in told else line, {*told, *needles})]
 
 
-def _rewrite_lines(home: Home, path: str, keep: Callable[[dict[str, Any]], dict[str, Any] | None]) -> bool:
-    def change(data: bytes) -> bytes:
-        lines = []
-        for _, line in ledger.read_lines(data):
-            kept = None if line is None else keep(line)
-            if kept is not None:
-                lines.append(json.dumps(kept, ensure_ascii=False, separators=(",", ":")) + "\n")
-        return "".join(lines).encode()
-
-    return _rewrite(home, path, change)
+def _rewrite_lines(home: Home, path: str, keep: Keep, needles: Collection[str]) -> bool:
+    lost: list[int] = []
+    done = _rewrite(home, path, lambda data: ledger.rewrite_lines(data, keep, needles, lost))
+    if lost:
+        lines = ", ".join(map(str, lost))
+        home.notices.append(f"{path}: what stood in line {lines} could not be read but named what was purged; it is gone")
+    return done
 
 
 def _rewrite(home: Home, path: str, change: Callable[[bytes], bytes]) -> bool:
@@ -309,19 +338,3 @@ def _rewrite(home: Home, path: str, change: Callable[[bytes], bytes]) -> bool:
         return False
     home.tree.write(path, new, fingerprint(data))
     return True
-
-
-def _purge_blocks(data: bytes, unit: str, record: str, mention: str) -> bytes:
-    """Diary blocks that are the record, or link to its file, become `(purged)`."""
-    date = unit.rsplit("/", 1)[-1].removesuffix(".md")
-    parts = re.split(r"(?m)^(?=## \d\d:\d\d - )", data.decode(errors="surrogateescape"))
-    seen: dict[str, int] = {}
-    for at, block in enumerate(parts):
-        if not block.startswith("## "):
-            continue
-        minute = block[3:8].replace(":", "")
-        seen[minute] = seen.get(minute, 0) + 1
-        if f"episode:{date}#{minute}-{seen[minute]}" == record or f"/{mention})" in block:
-            parts[at] = f"## {block[3:8]} - (purged)\n\n"
-    return "".join(parts).encode(errors="surrogateescape")
-
