@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sqlite3
 from collections.abc import Callable
@@ -143,6 +144,70 @@ def test_secrets_are_replaced_and_counted(run: Any, home: Path, tmp_path: Path) 
 
     assert done.json["secrets"] == {"github-token": 1}
     assert key.encode() not in b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+
+
+SECRETS = ("hunter2Secret", "abc123XYZ", "Tr0ub4dor&3x")
+
+
+def home_with_secrets(root: Path) -> Path:
+    folder = root / "other"
+    with Memory(folder) as mem:
+        mem.remember('He said "password=hunter2Secret" and left.', conversation_id="c")
+        mem.remember("password=abc123XYZ\nNext line stays", conversation_id="c")
+        mem.remember('db has password="Tr0ub4dor&3x" in the file', conversation_id="c")
+        mem.note('Say "password=hunter2Secret" twice', 'Use password="Tr0ub4dor&3x" here.', tags=["password=abc123XYZ"])
+        mem.log('user: my password="Tr0ub4dor&3x", it is\nassistant: Noted.', topic="keys")
+        mem.record(intent={"goal": 'password="Tr0ub4dor&3x"', "task_type": "bug_fix"}, outcome={"success": True, "summary": "done"},
+                   actions=[{"type": "command_run", "details": {"password": "abc123XYZ"}}])
+    (folder / "memories/deep").mkdir(parents=True)
+    (folder / "memories/deep/items.jsonl").write_text(json.dumps({"said": 'password="Tr0ub4dor&3x"\nand more'}) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize("ending", ["zip", "jsonl"])
+def test_an_export_with_secrets_comes_in_whole_and_without_them(ending: str, run: Any, home: Path, tmp_path: Path) -> None:
+    other, target = home_with_secrets(tmp_path), tmp_path / f"all.{ending}"
+    assert run("export", str(target), "--home", str(other)).code == 0
+
+    done = run("import", str(target), "--json")
+
+    assert done.json["findings"] == []
+    assert {name: count for name, count in kinds(home).items() if name != "global"} == {
+        "chunk": 3, "note": 1, "entry": 1, "work": 1, "page": 1}
+    everything = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file()).decode()
+    assert [secret for secret in SECRETS if secret in everything] == []
+    for said in (r'He said \"password=[secret:password]\" and left.', r"password=[secret:password]\nNext line stays",
+                 'Use password="[secret:password]" here.'):
+        assert said in everything
+    assert run("check").code == 0
+    assert run("import", str(target), "--json").json["kept"] == {}
+
+
+def test_a_cold_work_comes_in_without_its_secrets(run: Any, home: Path, tmp_path: Path) -> None:
+    other = home_with_secrets(tmp_path)
+    work = next(other.glob("work/2*/mem_*.json"))
+    cold = other / "work/cold" / work.parent.name / f"{work.name}.gz"
+    cold.parent.mkdir(parents=True)
+    cold.write_bytes(gzip.compress(work.read_bytes()))
+    work.unlink()
+
+    run("import", str(other))
+
+    said = gzip.decompress(next(home.glob("work/cold/*/*.gz")).read_bytes()).decode()
+    assert "password=[secret:password]" in said.replace('\\"', "")
+    assert [secret for secret in SECRETS if secret in said] == []
+
+
+def test_a_secret_in_front_matter_leaves_its_other_lines_alone(run: Any, home: Path, tmp_path: Path) -> None:
+    other = home_with_secrets(tmp_path)
+    note = next(other.glob("graph/*/*.md"))
+    lines = note.read_text().replace("---\n", "---\n# mind: password=abc123XYZ\npassword: abc123XYZ\nown:   'kept so'\n", 1)
+    note.write_text(lines)
+
+    run("import", str(other))
+
+    came = next(home.glob("graph/*/*.md")).read_text()
+    assert came.startswith("---\n# mind: password=[secret:password]\npassword: \"[secret:password]\"\nown:   'kept so'\n")
 
 
 def test_pins_and_scores_of_another_home_do_not_come_along(run: Any, home: Path, tmp_path: Path) -> None:
