@@ -228,6 +228,44 @@ def test_pins_and_scores_of_another_home_do_not_come_along(run: Any, home: Path,
     assert any("review the facts here" in finding["message"] for finding in done.json["findings"])
 
 
+def test_what_is_outside_never_replaces_what_a_person_wrote(run: Any, home: Path, tmp_path: Path) -> None:
+    with Memory(home) as mem:
+        memo = mem.memo("kitchen_kettle_is_the_green_one", "The kettle in the kitchen is green.")
+        note = mem.note("Kettle of the kitchen", "The kitchen kettle whistles at dawn.")
+    with Memory(other := tmp_path / "other") as mem:
+        mem.memo(memo.id, "The kettle in the kitchen is green.")
+        foreign_memo = mem.memo("kitchen_kettle_is_the_red_one", "The kettle in the kitchen is red.", supersedes=[memo.id])
+        foreign_note = mem.note("Kettles of a stranger", "No kitchen kettle whistles at dawn.")
+    (other / "allmemories" / f"{memo.id}.md").unlink()
+    lines_of(other / "links.jsonl", [{"op": "add", "from": foreign_note.id, "type": "supersedes", "to": note.id},
+                                     {"op": "add", "from": foreign_note.id, "type": "supersedes", "to": memo.id}])
+
+    run("import", str(other))
+
+    prompt = json.dumps({"session_id": "s", "cwd": "/", "prompt": "when does the kitchen kettle whistle at dawn"})
+    assert "The kitchen kettle whistles at dawn." in run("hook", "UserPromptSubmit", stdin=prompt).out
+    with Memory(home) as mem:
+        assert mem.brief("kettle").memos == [memo.id]
+        assert (mem.get(note.id).superseded_by, mem.get(memo.id).superseded_by) == (None, None)
+        hits = {hit.id: hit for hit in mem.recall("kitchen kettle whistles at dawn green", limit=20).hits}
+        assert [(hit.superseded_by, "sunk" in hit.parts) for id, hit in hits.items() if id in (note.id, memo.id)] == [(None, False)] * 2
+        assert not any("replaces" in why for hit in hits.values() for why in hit.why)
+        assert [item["id"] for item in mem.related(note.id)] == [foreign_note.id]
+        assert {item["id"] for item in mem.related(memo.id)} == {foreign_memo.id, foreign_note.id}
+        mem.link(note.id, "supersedes", foreign_note.id)
+        assert mem.get(foreign_note.id).superseded_by == note.id
+
+
+def test_a_link_that_a_person_set_counts_whatever_it_points_from(mem: Memory, home: Path) -> None:
+    mine = mem.note("Kettle", "It whistles.")
+    with Memory(home, trust="outside") as other:
+        theirs = other.note("Red kettle", "It hums.")
+
+    mem.link(theirs.id, "supersedes", mine.id)
+
+    assert mem.get(mine.id).superseded_by == theirs.id
+
+
 def test_a_file_that_says_something_else_is_not_overwritten(run: Any, home: Path, tmp_path: Path) -> None:
     other = other_home(tmp_path)
     run("import", str(other))

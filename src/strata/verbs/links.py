@@ -20,6 +20,8 @@ from strata.verbs.edges import mend
 from strata.verbs.finding import locate
 from strata.verbs.notes import derived_id
 
+_REPLACED_BY = f"""SELECT l.b FROM links l JOIN records o ON o.id = l.b JOIN records n ON n.id = l.a
+WHERE l.a = ? AND {read.replaces('o', 'n')}"""
 OWN_WAYS = {"pinned": "strata pin", "mentions": "a [[wikilink]] in the note's text", "merged_into": "strata merge"}
 
 
@@ -73,7 +75,7 @@ def refuse_cycle(home: Home, newer: str, older: str) -> None:
             raise Invalid(f"{older} already supersedes {newer}", "a record cannot be newer than what replaced it")
         if here not in seen:
             seen.add(here)
-            todo.extend(old for old, in home.db.execute("SELECT b FROM links WHERE a = ? AND word = 'supersedes'", (here,)))
+            todo.extend(old for old, in home.db.execute(_REPLACED_BY, (here,)))
 
 
 def standing(home: Home, a: str, word: str, b: str) -> Any:
