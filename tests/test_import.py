@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from strata.derive.protocol import Candidate, render_candidates
+from strata.errors import Invalid
 from strata.memory import Memory
 from test_exchange_formats import chat, lines_of, rollout, rum, session, tree, typed, vault, zip_of
 
@@ -254,6 +255,36 @@ def test_what_is_outside_never_replaces_what_a_person_wrote(run: Any, home: Path
         assert {item["id"] for item in mem.related(memo.id)} == {foreign_memo.id, foreign_note.id}
         mem.link(note.id, "supersedes", foreign_note.id)
         assert mem.get(foreign_note.id).superseded_by == note.id
+
+
+def test_links_of_another_home_are_checked_line_by_line(run: Any, home: Path, tmp_path: Path) -> None:
+    with Memory(other := tmp_path / "other") as mem:
+        one, two = (mem.remember(text, conversation_id=text)[0].id for text in ("A kettle.", "A stove."))
+        note = mem.note("Kettle", "It whistles.").id
+        entry = mem.log("user: My name is Ann.", topic="people").id
+    good = {"op": "add", "from": one, "type": "related_to", "to": note, "created": "2026-02-01T10:00:00Z"}
+    with (other / "links.jsonl").open("w") as links:
+        for line in (good, {"op": "add"}, {**good, "type": "b\nc"}, {**good, "type": "PINNED"}, {**good, "to": "nobody"},
+                     {**good, "to": one}, {**good, "strength": 7}, {**good, "to": two, "created": "soon"}, [],
+                     {**good, "to": entry}, {**good, "from": two}, {**good, "from": two, "op": "remove"}):
+            links.write(json.dumps(line) + "\n")
+
+    done = run("import", str(other), "--json")
+
+    told = [finding["line"] for finding in done.json["findings"] if finding["path"] == "links.jsonl"]
+    assert sorted(told) == [2, 3, 5, 6, 7, 8, 9]
+    kept = [json.loads(line) for line in (home / "links.jsonl").read_text().splitlines()]
+    assert [(line["from"], line["type"], line["to"]) for line in kept] == [(one, "related_to", note), (one, "related_to", entry)]
+    assert kept[0]["created"] == "2026-02-01T10:00:00Z"
+    assert {line["origin"]["trust"] for line in kept} == {"outside"}
+    assert run("check").code == 0
+
+
+def test_a_pin_is_no_link_in_any_case_of_its_letters(mem: Memory) -> None:
+    one, two = mem.note("Kettle", "It whistles."), mem.note("Stove", "It is hot.")
+
+    with pytest.raises(Invalid, match="set by hand"):
+        mem.link(one.id, "PINNED", two.id)
 
 
 def test_a_link_that_a_person_set_counts_whatever_it_points_from(mem: Memory, home: Path) -> None:

@@ -216,7 +216,9 @@ class Import:
             self._last.append(item)
             return None
         if item.path == "links.jsonl":
-            return bool(taking.take_links(self.mem.home, self._bytes(item.path, item.data)))
+            taken, wrong = taking.take_links(self.mem.home, self._bytes(item.path, item.data))
+            self.findings += [Finding(where=one.path, line=one.line or 0, message=one.message) for one in wrong]
+            return bool(taken)
         return taking.take_file(self.mem.home, item.path, self._bytes(item.path, item.data)) is not None
 
     def _whole_entries(self) -> Iterator[Any]:
