@@ -337,6 +337,43 @@ def test_a_hostile_or_unknown_source_is_refused_in_one_line_and_nothing_is_writt
     assert not home.exists()
 
 
+ODD = "graph/solutions/a\x1b[31m\n.md"
+
+
+def with_an_odd_name(root: Path, shape: str) -> Path:
+    note = "---\nid: 3f0c1d9e-0000-4000-8000-000000000001\ntype: solution\ntitle: {}\n---\n\nText.\n"
+    files = {ODD: note.format("Odd"), "graph/solutions/plain.md": note.format("Plain").replace("1\n", "2\n", 1)}
+    if shape == "zip":
+        return zip_of(root / "odd.zip", {name: text.encode() for name, text in files.items()})
+    if shape == "jsonl":
+        return lines_of(root / "odd.jsonl", [{"id": name, "kind": "note", "path": name, "record": {
+            "id": text[8:44], "type": "solution", "title": name[-8:-3].strip(), "text": "Text."}} for name, text in files.items()])
+    for name, text in files.items():
+        (root / "odd" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "odd" / name).write_text(text)
+    return root / "odd"
+
+
+@pytest.mark.parametrize("shape", ["zip", "jsonl", "folder"])
+def test_a_name_with_control_characters_is_left_out_and_shown_escaped(shape: str, run: Any, home: Path, tmp_path: Path) -> None:
+    done = run("import", str(with_an_odd_name(tmp_path, shape)))
+
+    assert "kept 1 file" in done.out
+    assert r"a\x1b[31m\n.md" in done.out
+    assert "\x1b" not in done.out + done.err
+    assert [path.name for path in home.glob("graph/*/*")] == ["plain.md"]
+
+
+def test_an_odd_name_on_the_disk_stays_on_its_line_and_is_shown_escaped(run: Any, home: Path) -> None:
+    run("note", "Kettle", "--text", "It whistles.")
+    (home / ODD).parent.mkdir(parents=True, exist_ok=True)
+    (home / ODD).write_text("---\nid: [\n---\n")
+
+    for told in (run("sync"), run("check")):
+        assert [line for line in told.out.splitlines() if r"a\x1b[31m\n.md" in line]
+        assert "\x1b" not in told.out + told.err
+
+
 def test_another_vendors_export_is_refused_when_a_format_was_named(run: Any, home: Path, tmp_path: Path) -> None:
     export = zip_of(tmp_path / "x.zip", {"conversations.json": [tree()]})
     done = run("import", str(export), "--from", "claude")
