@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from urllib.parse import quote, unquote
 
 from langgraph.store.base import BaseStore, GetOp, ListNamespacesOp, MatchCondition, Op, PutOp, Result, SearchItem, SearchOp
 
+from strata.doors.adapters import lock_of
 from strata.errors import Damaged
 from strata.verbs import notes as pages
 
@@ -34,7 +34,7 @@ class StrataStore(BaseStore):
 
     def __init__(self, mem: Memory) -> None:
         self.mem = mem
-        self._lock = threading.RLock()
+        self._lock = lock_of(mem)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         with self._lock:
