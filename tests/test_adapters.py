@@ -85,6 +85,20 @@ def test_namespaces_are_listed_by_pattern_and_depth(store: StrataStore) -> None:
     assert store.list_namespaces(suffix=("*", "v1")) == [("a", "x", "v1"), ("b", "x", "v1")]
 
 
+@pytest.mark.parametrize("stray", ["stray.txt", "stray.json", "half.json", "x.json.bak"])
+def test_a_stray_file_is_neither_searched_nor_listed(store: StrataStore, home: Path, stray: str) -> None:
+    store.put(("u", "ann"), "tea", {"likes": "kettle tea"})
+    for folder in ("u/ann", "u/stray"):
+        path = home / "memories/langgraph" / folder / stray
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('{"value": {"likes": "kettle"}}' if stray == "half.json" else "a kettle, by hand")
+    store.mem.sync()
+
+    assert [item.key for item in store.search(("u",))] == ["tea"]
+    assert [item.key for item in store.search(("u",), query="kettle")] == ["tea"]
+    assert store.list_namespaces() == [("u", "ann")]
+
+
 def test_a_graph_keeps_what_it_learns_in_the_home(mem: Memory, home: Path) -> None:
     from langgraph.graph import END, START, StateGraph
     from langgraph.store.base import BaseStore
