@@ -85,6 +85,20 @@ def test_namespaces_are_listed_by_pattern_and_depth(store: StrataStore) -> None:
     assert store.list_namespaces(suffix=("*", "v1")) == [("a", "x", "v1"), ("b", "x", "v1")]
 
 
+@pytest.mark.parametrize("stray", ["stray.txt", "stray.json", "half.json", "x.json.bak"])
+def test_a_stray_file_is_neither_searched_nor_listed(store: StrataStore, home: Path, stray: str) -> None:
+    store.put(("u", "ann"), "tea", {"likes": "kettle tea"})
+    for folder in ("u/ann", "u/stray"):
+        path = home / "memories/langgraph" / folder / stray
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('{"value": {"likes": "kettle"}}' if stray == "half.json" else "a kettle, by hand")
+    store.mem.sync()
+
+    assert [item.key for item in store.search(("u",))] == ["tea"]
+    assert [item.key for item in store.search(("u",), query="kettle")] == ["tea"]
+    assert store.list_namespaces() == [("u", "ann")]
+
+
 def test_a_graph_keeps_what_it_learns_in_the_home(mem: Memory, home: Path) -> None:
     from langgraph.graph import END, START, StateGraph
     from langgraph.store.base import BaseStore
@@ -157,6 +171,98 @@ def test_a_long_session_spreads_over_pages(mem: Memory, home: Path) -> None:
 
     assert [item["content"].split()[0] for item in items] == [str(number) for number in range(10)]
     assert len(list((home / "memories/sessions/long").iterdir())) == 5
+
+
+def test_sessions_that_share_a_memory_may_be_used_at_once(mem: Memory) -> None:
+    async def story() -> Any:
+        sessions = [StrataSession(f"s{number % 6}", mem) for number in range(12)]
+        await asyncio.gather(*(session.add_items([{"role": "user", "content": f"{at} {number}"}])
+                               for number in range(6) for at, session in enumerate(sessions)))
+        return [await session.get_items() for session in sessions[:6]]
+
+    assert [len(items) for items in asyncio.run(story())] == [12] * 6
+
+
+@pytest.mark.parametrize("content", ["x" * 120_000, "中" * 90_000, 'say "no" \\ ' * 40_000, "line\n\u2028\x85\ud83d " * 20_000])
+def test_an_item_larger_than_a_page_is_kept_whole(mem: Memory, content: str) -> None:
+    items = [{"role": "user", "content": "q"}, {"type": "function_call_output", "call_id": "1", "output": content},
+             {"role": "assistant", "content": "a"}]
+
+    async def story() -> Any:
+        session = StrataSession("s", mem)
+        await session.add_items(items)
+        whole = await session.get_items()
+        popped = [await session.pop_item() for _ in range(2)]
+        left = await session.get_items()
+        await session.add_items(items[1:])
+        return whole, popped, left, await session.get_items()
+
+    whole, popped, left, again = asyncio.run(story())
+
+    assert whole == items
+    assert popped == [items[2], items[1]]
+    assert left == items[:1]
+    assert again == items
+
+
+def test_an_item_of_which_a_page_is_lost_is_left_out(mem: Memory, home: Path) -> None:
+    async def story() -> Any:
+        session = StrataSession("s", mem)
+        await session.add_items([{"role": "user", "content": "q"}, {"output": "x" * 200_000}])
+        sorted((home / "memories/sessions/s").iterdir())[-1].unlink()
+        mem.sync()
+        before = await session.get_items()
+        await session.add_items([{"output": "y" * 200_000}])
+        return before, await session.get_items(), await session.pop_item(), await session.pop_item(), await session.pop_item()
+
+    before, after, *popped = asyncio.run(story())
+
+    assert before == [{"role": "user", "content": "q"}]
+    assert after == [*before, {"output": "y" * 200_000}]
+    assert popped == [after[1], after[0], None]
+
+
+def test_an_item_that_looks_like_a_part_comes_back_as_it_was(mem: Memory) -> None:
+    async def story() -> Any:
+        session = StrataSession("s", mem)
+        await session.add_items([["strata-part", 1, 1, "{}"], {"role": "user", "content": "q"}])
+        return await session.get_items()
+
+    assert asyncio.run(story()) == [["strata-part", 1, 1, "{}"], {"role": "user", "content": "q"}]
+
+
+def test_an_item_that_cannot_be_written_keeps_the_others_out_too(mem: Memory) -> None:
+    async def story() -> Any:
+        session = StrataSession("s", mem)
+        with pytest.raises(TypeError):
+            await session.add_items([{"role": "user", "content": "q"}, {"output": object()}])
+        return await session.get_items()
+
+    assert asyncio.run(story()) == []
+
+
+def test_keeping_a_session_logs_only_what_was_not_logged_yet(mem: Memory, home: Path) -> None:
+    def said(*texts: str) -> list[Any]:
+        return [{"role": "user", "content": text} for text in texts]
+
+    async def story() -> Any:
+        session = StrataSession("s", mem)
+        await session.add_items(said("I live in Rome.", "I like tea."))
+        first = await session.keep("people")
+        same = await session.keep("people")
+        await session.pop_item()
+        await session.add_items(said("I like coffee."))
+        other = await session.keep("people")
+        await session.add_items(said("I like coffee."))
+        twice = await session.keep("people")
+        return first.id, same.id, other.id, twice.id
+
+    first, same, other, twice = asyncio.run(story())
+
+    assert first == same
+    assert len({first, other, twice}) == 3
+    raw = "".join(path.read_text() for path in home.glob("topics/people/*/raw.md"))
+    assert [raw.count(text) for text in ("Rome", "tea", "coffee")] == [1, 1, 2]
 
 
 def test_the_runner_of_the_agents_sdk_accepts_it(mem: Memory) -> None:

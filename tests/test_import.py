@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sqlite3
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from strata.derive.protocol import Candidate, render_candidates
+from strata.errors import Invalid
 from strata.memory import Memory
 from test_exchange_formats import chat, lines_of, rollout, rum, session, tree, typed, vault, zip_of
 
@@ -145,6 +147,70 @@ def test_secrets_are_replaced_and_counted(run: Any, home: Path, tmp_path: Path) 
     assert key.encode() not in b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
 
 
+SECRETS = ("hunter2Secret", "abc123XYZ", "Tr0ub4dor&3x")
+
+
+def home_with_secrets(root: Path) -> Path:
+    folder = root / "other"
+    with Memory(folder) as mem:
+        mem.remember('He said "password=hunter2Secret" and left.', conversation_id="c")
+        mem.remember("password=abc123XYZ\nNext line stays", conversation_id="c")
+        mem.remember('db has password="Tr0ub4dor&3x" in the file', conversation_id="c")
+        mem.note('Say "password=hunter2Secret" twice', 'Use password="Tr0ub4dor&3x" here.', tags=["password=abc123XYZ"])
+        mem.log('user: my password="Tr0ub4dor&3x", it is\nassistant: Noted.', topic="keys")
+        mem.record(intent={"goal": 'password="Tr0ub4dor&3x"', "task_type": "bug_fix"}, outcome={"success": True, "summary": "done"},
+                   actions=[{"type": "command_run", "details": {"password": "abc123XYZ"}}])
+    (folder / "memories/deep").mkdir(parents=True)
+    (folder / "memories/deep/items.jsonl").write_text(json.dumps({"said": 'password="Tr0ub4dor&3x"\nand more'}) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize("ending", ["zip", "jsonl"])
+def test_an_export_with_secrets_comes_in_whole_and_without_them(ending: str, run: Any, home: Path, tmp_path: Path) -> None:
+    other, target = home_with_secrets(tmp_path), tmp_path / f"all.{ending}"
+    assert run("export", str(target), "--home", str(other)).code == 0
+
+    done = run("import", str(target), "--json")
+
+    assert done.json["findings"] == []
+    assert {name: count for name, count in kinds(home).items() if name != "global"} == {
+        "chunk": 3, "note": 1, "entry": 1, "work": 1, "page": 1}
+    everything = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file()).decode()
+    assert [secret for secret in SECRETS if secret in everything] == []
+    for said in (r'He said \"password=[secret:password]\" and left.', r"password=[secret:password]\nNext line stays",
+                 'Use password="[secret:password]" here.'):
+        assert said in everything
+    assert run("check").code == 0
+    assert run("import", str(target), "--json").json["kept"] == {}
+
+
+def test_a_cold_work_comes_in_without_its_secrets(run: Any, home: Path, tmp_path: Path) -> None:
+    other = home_with_secrets(tmp_path)
+    work = next(other.glob("work/2*/mem_*.json"))
+    cold = other / "work/cold" / work.parent.name / f"{work.name}.gz"
+    cold.parent.mkdir(parents=True)
+    cold.write_bytes(gzip.compress(work.read_bytes()))
+    work.unlink()
+
+    run("import", str(other))
+
+    said = gzip.decompress(next(home.glob("work/cold/*/*.gz")).read_bytes()).decode()
+    assert "password=[secret:password]" in said.replace('\\"', "")
+    assert [secret for secret in SECRETS if secret in said] == []
+
+
+def test_a_secret_in_front_matter_leaves_its_other_lines_alone(run: Any, home: Path, tmp_path: Path) -> None:
+    other = home_with_secrets(tmp_path)
+    note = next(other.glob("graph/*/*.md"))
+    lines = note.read_text().replace("---\n", "---\n# mind: password=abc123XYZ\npassword: abc123XYZ\nown:   'kept so'\n", 1)
+    note.write_text(lines)
+
+    run("import", str(other))
+
+    came = next(home.glob("graph/*/*.md")).read_text()
+    assert came.startswith("---\n# mind: password=[secret:password]\npassword: \"[secret:password]\"\nown:   'kept so'\n")
+
+
 def test_pins_and_scores_of_another_home_do_not_come_along(run: Any, home: Path, tmp_path: Path) -> None:
     other = other_home(tmp_path)
     with Memory(other) as mem:
@@ -161,6 +227,74 @@ def test_pins_and_scores_of_another_home_do_not_come_along(run: Any, home: Path,
         assert mem.home.db.execute("SELECT count(*) FROM records WHERE pinned").fetchone()[0] == 0
         assert [item["id"] for item in mem.related(chunk)]
     assert any("review the facts here" in finding["message"] for finding in done.json["findings"])
+
+
+def test_what_is_outside_never_replaces_what_a_person_wrote(run: Any, home: Path, tmp_path: Path) -> None:
+    with Memory(home) as mem:
+        memo = mem.memo("kitchen_kettle_is_the_green_one", "The kettle in the kitchen is green.")
+        note = mem.note("Kettle of the kitchen", "The kitchen kettle whistles at dawn.")
+    with Memory(other := tmp_path / "other") as mem:
+        mem.memo(memo.id, "The kettle in the kitchen is green.")
+        foreign_memo = mem.memo("kitchen_kettle_is_the_red_one", "The kettle in the kitchen is red.", supersedes=[memo.id])
+        foreign_note = mem.note("Kettles of a stranger", "No kitchen kettle whistles at dawn.")
+    (other / "allmemories" / f"{memo.id}.md").unlink()
+    lines_of(other / "links.jsonl", [{"op": "add", "from": foreign_note.id, "type": "supersedes", "to": note.id},
+                                     {"op": "add", "from": foreign_note.id, "type": "supersedes", "to": memo.id}])
+
+    run("import", str(other))
+
+    prompt = json.dumps({"session_id": "s", "cwd": "/", "prompt": "when does the kitchen kettle whistle at dawn"})
+    assert "The kitchen kettle whistles at dawn." in run("hook", "UserPromptSubmit", stdin=prompt).out
+    with Memory(home) as mem:
+        assert mem.brief("kettle").memos == [memo.id]
+        assert (mem.get(note.id).superseded_by, mem.get(memo.id).superseded_by) == (None, None)
+        hits = {hit.id: hit for hit in mem.recall("kitchen kettle whistles at dawn green", limit=20).hits}
+        assert [(hit.superseded_by, "sunk" in hit.parts) for id, hit in hits.items() if id in (note.id, memo.id)] == [(None, False)] * 2
+        assert not any("replaces" in why for hit in hits.values() for why in hit.why)
+        assert [item["id"] for item in mem.related(note.id)] == [foreign_note.id]
+        assert {item["id"] for item in mem.related(memo.id)} == {foreign_memo.id, foreign_note.id}
+        mem.link(note.id, "supersedes", foreign_note.id)
+        assert mem.get(foreign_note.id).superseded_by == note.id
+
+
+def test_links_of_another_home_are_checked_line_by_line(run: Any, home: Path, tmp_path: Path) -> None:
+    with Memory(other := tmp_path / "other") as mem:
+        one, two = (mem.remember(text, conversation_id=text)[0].id for text in ("A kettle.", "A stove."))
+        note = mem.note("Kettle", "It whistles.").id
+        entry = mem.log("user: My name is Ann.", topic="people").id
+    good = {"op": "add", "from": one, "type": "related_to", "to": note, "created": "2026-02-01T10:00:00Z"}
+    with (other / "links.jsonl").open("w") as links:
+        for line in (good, {"op": "add"}, {**good, "type": "b\nc"}, {**good, "type": "PINNED"}, {**good, "to": "nobody"},
+                     {**good, "to": one}, {**good, "strength": 7}, {**good, "to": two, "created": "soon"}, [],
+                     {**good, "to": entry}, {**good, "from": two}, {**good, "from": two, "op": "remove"}):
+            links.write(json.dumps(line) + "\n")
+
+    done = run("import", str(other), "--json")
+
+    told = [finding["line"] for finding in done.json["findings"] if finding["path"] == "links.jsonl"]
+    assert sorted(told) == [2, 3, 5, 6, 7, 8, 9]
+    kept = [json.loads(line) for line in (home / "links.jsonl").read_text().splitlines()]
+    assert [(line["from"], line["type"], line["to"]) for line in kept] == [(one, "related_to", note), (one, "related_to", entry)]
+    assert kept[0]["created"] == "2026-02-01T10:00:00Z"
+    assert {line["origin"]["trust"] for line in kept} == {"outside"}
+    assert run("check").code == 0
+
+
+def test_a_pin_is_no_link_in_any_case_of_its_letters(mem: Memory) -> None:
+    one, two = mem.note("Kettle", "It whistles."), mem.note("Stove", "It is hot.")
+
+    with pytest.raises(Invalid, match="set by hand"):
+        mem.link(one.id, "PINNED", two.id)
+
+
+def test_a_link_that_a_person_set_counts_whatever_it_points_from(mem: Memory, home: Path) -> None:
+    mine = mem.note("Kettle", "It whistles.")
+    with Memory(home, trust="outside") as other:
+        theirs = other.note("Red kettle", "It hums.")
+
+    mem.link(theirs.id, "supersedes", mine.id)
+
+    assert mem.get(mine.id).superseded_by == theirs.id
 
 
 def test_a_file_that_says_something_else_is_not_overwritten(run: Any, home: Path, tmp_path: Path) -> None:
@@ -201,6 +335,43 @@ def test_a_hostile_or_unknown_source_is_refused_in_one_line_and_nothing_is_writt
     assert done.code in (3, 4)
     assert len(done.err.strip().splitlines()) == 1
     assert not home.exists()
+
+
+ODD = "graph/solutions/a\x1b[31m\n.md"
+
+
+def with_an_odd_name(root: Path, shape: str) -> Path:
+    note = "---\nid: 3f0c1d9e-0000-4000-8000-000000000001\ntype: solution\ntitle: {}\n---\n\nText.\n"
+    files = {ODD: note.format("Odd"), "graph/solutions/plain.md": note.format("Plain").replace("1\n", "2\n", 1)}
+    if shape == "zip":
+        return zip_of(root / "odd.zip", {name: text.encode() for name, text in files.items()})
+    if shape == "jsonl":
+        return lines_of(root / "odd.jsonl", [{"id": name, "kind": "note", "path": name, "record": {
+            "id": text[8:44], "type": "solution", "title": name[-8:-3].strip(), "text": "Text."}} for name, text in files.items()])
+    for name, text in files.items():
+        (root / "odd" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "odd" / name).write_text(text)
+    return root / "odd"
+
+
+@pytest.mark.parametrize("shape", ["zip", "jsonl", "folder"])
+def test_a_name_with_control_characters_is_left_out_and_shown_escaped(shape: str, run: Any, home: Path, tmp_path: Path) -> None:
+    done = run("import", str(with_an_odd_name(tmp_path, shape)))
+
+    assert "kept 1 file" in done.out
+    assert r"a\x1b[31m\n.md" in done.out
+    assert "\x1b" not in done.out + done.err
+    assert [path.name for path in home.glob("graph/*/*")] == ["plain.md"]
+
+
+def test_an_odd_name_on_the_disk_stays_on_its_line_and_is_shown_escaped(run: Any, home: Path) -> None:
+    run("note", "Kettle", "--text", "It whistles.")
+    (home / ODD).parent.mkdir(parents=True, exist_ok=True)
+    (home / ODD).write_text("---\nid: [\n---\n")
+
+    for told in (run("sync"), run("check")):
+        assert [line for line in told.out.splitlines() if r"a\x1b[31m\n.md" in line]
+        assert "\x1b" not in told.out + told.err
 
 
 def test_another_vendors_export_is_refused_when_a_format_was_named(run: Any, home: Path, tmp_path: Path) -> None:

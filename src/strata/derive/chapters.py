@@ -154,8 +154,10 @@ def fingerprint(works: Iterable[Work]) -> str:
 
 
 def _lasting(works: Sequence[Work]) -> list[Work]:
-    """The works that no other member replaced."""
-    replaced = {target for work in works for target in work.links.targets("supersedes")}
+    """The works that no other member replaced; what is outside replaces only what is outside."""
+    outside = {work.id for work in works if work.origin and work.origin.trust == "outside"}
+    replaced = {target for work in works for target in work.links.targets("supersedes")
+                if work.id not in outside or target in outside}
     return [work for work in works if work.id not in replaced] or list(works)
 
 

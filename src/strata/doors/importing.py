@@ -6,6 +6,8 @@ what could not be read or would overwrite something is told and left.
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +27,7 @@ from strata.doors.exchange.items import (
     WorkItem,
 )
 from strata.errors import Conflict, Damaged, Invalid, NotFound
+from strata.files import codec, front, jsonform, ledger
 from strata.model.secrets import redact
 from strata.model.times import parse_time
 
@@ -40,6 +43,14 @@ BATCH = 100  # items, for which others wait a moment
 def _label(item: Any) -> str:
     """What a person calls it."""
     return item.kind if isinstance(item, LadderItem) else KINDS[type(item)]
+
+
+def _says(yaml: str, wanted: dict[str, Any]) -> bool:
+    """Whether this front matter still says what is wanted."""
+    try:
+        return front.parse(yaml) == wanted
+    except Damaged:
+        return False
 
 
 class Import:
@@ -171,11 +182,10 @@ class Import:
         return self._count() > before
 
     def _ladder(self, item: LadderItem) -> bool:
-        from strata.files.codec import shape_of
         from strata.verbs.taking import take_record
 
         assert self.mem is not None
-        record = shape_of(item.kind).from_dict(self._clean(dict(item.fields)))
+        record = codec.shape_of(item.kind).from_dict(self._clean(dict(item.fields)))
         self._ids[item.key] = record.id
         return take_record(self.mem.home, record)
 
@@ -197,7 +207,7 @@ class Import:
         assert self.mem is not None
         parts = item.path.split("/")
         if parts[0] == "topics" and len(parts) == 4:
-            self._entries.setdefault("/".join(parts[:3]), {})[parts[3]] = self._bytes(item.data)
+            self._entries.setdefault("/".join(parts[:3]), {})[parts[3]] = self._bytes(item.path, item.data)
             return None  # kept when the whole entry is there
         if item.path.endswith("curation.jsonl"):
             self.findings.append(Finding(where=item.path, message="scores are a person's own; review the facts here"))
@@ -206,8 +216,10 @@ class Import:
             self._last.append(item)
             return None
         if item.path == "links.jsonl":
-            return bool(taking.take_links(self.mem.home, item.data))
-        return taking.take_file(self.mem.home, item.path, self._bytes(item.data)) is not None
+            taken, wrong = taking.take_links(self.mem.home, self._bytes(item.path, item.data))
+            self.findings += [Finding(where=one.path, line=one.line or 0, message=one.message) for one in wrong]
+            return bool(taken)
+        return taking.take_file(self.mem.home, item.path, self._bytes(item.path, item.data)) is not None
 
     def _whole_entries(self) -> Iterator[Any]:
         yield from sorted(self._entries.items())
@@ -218,17 +230,64 @@ class Import:
         assert self.mem is not None
         return take_entry(self.mem.home, folder, files) is not None
 
-    def _bytes(self, data: bytes) -> bytes:
+    def _bytes(self, path: str, data: bytes) -> bytes:
+        """A file without its secrets: they are looked for in what its strings say, never in how they are written down."""
+        if path.endswith(".gz"):
+            plain = codec.unzip(path, data)
+            clean = self._bytes(path.removesuffix(".gz"), plain)
+            return data if clean == plain else gzip.compress(clean, mtime=0)
         try:
-            return self._said(data.decode("utf-8")).encode("utf-8")
+            text = data.decode("utf-8")
         except UnicodeDecodeError:
-            return data  # packed, or damaged; whoever decodes it says so
+            return data  # damaged; whoever decodes it says so
+        if path.endswith(".json"):
+            return self._json(text, jsonform.write_object).encode()
+        if path.endswith(".jsonl"):
+            return "\n".join(self._json(line, ledger.as_line) for line in text.split("\n")).encode()
+        return (self._front(text) if path.endswith(".md") else self._said(text)).encode()
 
-    def _clean(self, value: Any) -> Any:
+    def _json(self, text: str, write: Callable[[Any], bytes]) -> str:
+        """JSON without secrets, sign for sign as it was where it holds none; what is no JSON is just text."""
+        try:
+            said = json.loads(text.removeprefix("\ufeff"))
+            clean = self._clean(said)
+            return text if clean == said else write(clean).decode().removesuffix("" if text.endswith("\n") else "\n")
+        except json.JSONDecodeError:
+            return self._said(text)
+        except (ValueError, RecursionError):
+            raise Invalid("it cannot be looked through for secrets", "it is nested too deeply, or holds what JSON knows not") from None
+
+    def _front(self, text: str) -> str:
+        """Markdown without secrets, its front matter still the YAML it was."""
+        try:
+            taken = front.split(text)
+            said = front.parse(taken.yaml) if taken else {}
+        except Damaged:
+            return self._said(text)  # whoever decodes it says so
+        if taken is None:
+            return self._said(text)
+        clean = self._clean(said)
+        if clean.keys() != said.keys():
+            raise Invalid("a key of the front matter is a secret", "take it out by hand")
+        changes = {key: clean[key] for key in said if clean[key] != said[key]}
+        if changes:
+            text = front.amend(text, changes, said=said)
+            taken = front.split(text) or taken
+        yaml = redact(taken.yaml)[0]  # a comment may hold one, too
+        if yaml != taken.yaml and not _says(yaml, clean):
+            yaml = taken.yaml
+        return text[: taken.start] + yaml + text[taken.stop : taken.rest] + self._said(taken.body)
+
+    def _clean(self, value: Any, name: str = "") -> Any:
+        """The value without secrets, wherever in it they are; `name` is the key it stands under."""
         if isinstance(value, str):
-            return self._said(value)
+            clean = self._said(value)
+            found = redact(f'{name}: "{value.replace(chr(34), chr(39))}"')[1] if name and clean == value else {}
+            self.secrets.update(found)
+            return f"[secret:{next(iter(found))}]" if found else clean
         if isinstance(value, dict):
-            return {key: self._clean(inner) for key, inner in value.items()}
+            return {self._said(key) if isinstance(key, str) else key: self._clean(inner, str(key))
+                    for key, inner in value.items()}
         return [self._clean(item) for item in value] if isinstance(value, list | tuple) else value
 
     def to_dict(self) -> dict[str, Any]:

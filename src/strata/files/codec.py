@@ -50,7 +50,7 @@ def decode(path: str, data: bytes, modified: float) -> list[Any]:
         if kind in _MARKDOWN:
             return [_MARKDOWN[kind](path, data, modified)]
         if kind in _JSON:
-            return [shape_of(kind).from_dict(jsonform.read_object(_unzip(path, data)))]
+            return [shape_of(kind).from_dict(jsonform.read_object(unzip(path, data)))]
         if kind == "episode":
             return list(markdown.read_episodes(path, data))
         if kind == "page":
@@ -69,7 +69,8 @@ def _line_of(data: bytes, error: Invalid) -> int | None:
     return None
 
 
-def _unzip(path: str, data: bytes) -> bytes:
+def unzip(path: str, data: bytes) -> bytes:
+    """A cold record's bytes unpacked, never more than a file may hold; any other's as they are."""
     if not path.endswith(".gz"):
         return data
     import zlib
@@ -224,7 +225,7 @@ def _amend(data: bytes, old: Any, new: Any, path: str) -> bytes:
     if path.endswith(".gz"):
         import gzip
 
-        return gzip.compress(jsonform.amend_object(_unzip(path, data), new.to_dict()), mtime=0)
+        return gzip.compress(jsonform.amend_object(unzip(path, data), new.to_dict()), mtime=0)
     return jsonform.amend_object(data, new.to_dict())
 
 

@@ -23,7 +23,8 @@ USAGE_BYTES = 8 * 1024 * 1024
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def _line(value: Mapping[str, Any]) -> bytes:
+def as_line(value: Mapping[str, Any]) -> bytes:
+    """One JSON object as one line."""
     try:
         made = (_COMPACT.encode(value) + "\n").encode()
     except UnicodeEncodeError:
@@ -36,12 +37,12 @@ def _line(value: Mapping[str, Any]) -> bytes:
 
 def append_line(tree: Tree, path: str, value: Mapping[str, Any], *, synced: bool = False) -> None:
     """One JSON object as one line at the end of a file; a line that is the only truth of something is synced."""
-    tree.append(path, _line(value), synced=synced)
+    tree.append(path, as_line(value), synced=synced)
 
 
 def audit_line(now: float, verb: str, kind: str, record: str, sha256: str, origin: Origin) -> bytes:
     """Who did what, when; nothing of the content."""
-    return _line({"ts": zulu(now), "verb": verb, "kind": kind, "id": record, "sha256": sha256, "origin": origin.to_dict()})
+    return as_line({"ts": zulu(now), "verb": verb, "kind": kind, "id": record, "sha256": sha256, "origin": origin.to_dict()})
 
 
 def read_lines(data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:

@@ -178,10 +178,13 @@ def merged_into(db: sqlite3.Connection, record: str) -> Row | None:
     return None
 
 
-def supersessions(db: sqlite3.Connection, as_of: float | None = None) -> dict[str, str]:
-    """Which record replaces which, among those that are there."""
-    query = ("SELECT l.b, l.a, l.created FROM links l JOIN records r ON r.id = l.a WHERE l.word IN ('supersedes')")
-    return {old: new for old, new, created in db.execute(query) if as_of is None or created is None or created <= as_of}
+def replaces(old: str, new: str) -> str:
+    """The condition, in SQL, under which a link `l` says that one record replaces another.
+
+    What is outside replaces only what is outside, unless a person said so. The link is there all the same.
+    """
+    return (f"l.word = 'supersedes' AND ({old}.trust = 'outside' OR l.trust = 'user' "
+            f"OR (l.trust = 'agent' AND {new}.trust <> 'outside'))")
 
 
 def usage_of(db: sqlite3.Connection, row: Row) -> Usage:

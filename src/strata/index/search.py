@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from strata.index.filters import where
-from strata.index.read import resolve
+from strata.index.read import replaces, resolve
 from strata.model.recall import Filter
 from strata.model.record import tail_of
 from strata.model.text import fold
@@ -63,8 +63,8 @@ UNION SELECT l.b, r.id, l.said, coalesce(l.strength, 0.8), l.created FROM links 
 WHERE l.b IN (SELECT value FROM json_each(?1)) AND l.word IN ({_TELLING})
 UNION SELECT l.a, r.id, l.said, 0.5, l.created FROM links l JOIN names x ON x.name = substr(l.b, 6)
 JOIN records r ON r.n = x.record WHERE l.a IN (SELECT value FROM json_each(?1)) AND l.word = 'mentions'"""
-_REPLACED = """SELECT l.b, l.a, l.created, r.created FROM links l JOIN records r ON r.id = l.a
-WHERE l.word = 'supersedes' AND l.b IN (SELECT value FROM json_each(?)) ORDER BY r.created, r.id"""
+_REPLACED = f"""SELECT l.b, l.a, l.created, r.created FROM links l JOIN records r ON r.id = l.a JOIN records old ON old.id = l.b
+WHERE {replaces("old", "r")} AND l.b IN (SELECT value FROM json_each(?)) ORDER BY r.created, r.id"""
 
 
 class Spot(NamedTuple):

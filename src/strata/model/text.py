@@ -131,6 +131,16 @@ def visible(text: str) -> str:
     return re.sub(_HIDDEN, _escape, text.replace("\r\n", "\n"))
 
 
+def visible_line(text: str) -> str:
+    """A name or a message that is to stay on its line: newline and tab are written as escapes, too."""
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def has_controls(name: str) -> bool:
+    """Whether a name could act on a terminal or pass for another: control characters, bidi, half of a pair."""
+    return re.search("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", name) is not None
+
+
 def fence(text: str, mark: str, origin: str) -> str:
     """The text between two fence lines; `origin` says in one line where it comes from.
 

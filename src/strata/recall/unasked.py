@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from strata.home import Home
+from strata.index.read import replaces
 from strata.model.words import STOP, word_set
 from strata.recall.question import LONGEST, MOST_WORDS, look_up
 
@@ -22,11 +23,11 @@ FEW = 1_000  # passages below which rarity is not told from chance
 _ASKING = word_set("know tell remember remind show explain want need help give make use think say find get")
 COMMON = 3_000  # passages from which a word says too little to be followed up
 LOOKED_AT = 40
-_TOLD = """SELECT p.n, r.id, r.kind, r.type, r.title, r.created, r.trust, r.unit, p.text
+_TOLD = f"""SELECT p.n, r.id, r.kind, r.type, r.title, r.created, r.trust, r.unit, p.text
 FROM passages p JOIN records r ON r.n = p.record
 WHERE p.n IN (%s) AND r.trust IN ('user', 'agent') AND NOT r.sunk AND r.kind NOT IN ('episode', 'global', 'agent', 'edge')
 AND (r.project IS NULL OR r.project IN ('', 'default', ?))
-AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND l.word = 'supersedes')"""
+AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND {replaces('r', 'x')})"""
 
 
 class Told(NamedTuple):

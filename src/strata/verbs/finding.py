@@ -121,6 +121,7 @@ def get(home: Home, handle: str, depth: str = "full") -> Hit:
 
 def make_hit(home: Home, row: Row, record: Any, depth: str) -> Hit:
     """A record as it is delivered."""
+    from strata.index.search import replacements
     from strata.recall.depth import render
 
     complete = depth == "complete"
@@ -128,13 +129,12 @@ def make_hit(home: Home, row: Row, record: Any, depth: str) -> Hit:
     usage = home.usage_of(row) if complete else None
     origin = getattr(record, "origin", None) or getattr(getattr(record, "metadata", None), "origin", None) \
         or getattr(getattr(record, "meta", None), "origin", None)
-    newer = home.db.execute("SELECT a FROM links WHERE b = ? AND word IN ('supersedes') "
-                            "AND a IN (SELECT id FROM records) LIMIT 1", (row.id,)).fetchone()
+    newer = replacements(home.db, [row.id]).get(row.id)
     return Hit(
         id=row.id, kind=row.kind, type=row.type, title=row.title, created=row.created, path=row.unit, record=record,
         text=render(record, depth, links=around, usage=usage), tags=read.tags_of(home.db, [row.n]).get(row.n, []),
         origin=plain(origin) if hasattr(origin, "to_dict") else {"trust": row.trust},
-        superseded_by=newer[0] if newer else getattr(record, "deprecated_by", None) or getattr(record, "superseded_by", None))
+        superseded_by=newer or getattr(record, "deprecated_by", None) or getattr(record, "superseded_by", None))
 
 
 def listing(home: Home, chosen: Filter, *, limit: int | None = 50, offset: int = 0) -> tuple[list[dict[str, Any]], int]:

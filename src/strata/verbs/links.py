@@ -20,6 +20,8 @@ from strata.verbs.edges import mend
 from strata.verbs.finding import locate
 from strata.verbs.notes import derived_id
 
+_REPLACED_BY = f"""SELECT l.b FROM links l JOIN records o ON o.id = l.b JOIN records n ON n.id = l.a
+WHERE l.a = ? AND {read.replaces('o', 'n')}"""
 OWN_WAYS = {"pinned": "strata pin", "mentions": "a [[wikilink]] in the note's text", "merged_into": "strata merge"}
 
 
@@ -52,8 +54,8 @@ def link(home: Home, source: str, type: str, target: str, *, strength: float | N
 
 def _word(a: str, b: str, type: str) -> str:
     """The type as the two kinds' own seed writes it."""
-    if type in OWN_WAYS:
-        raise Invalid(f"{type!r} is not a link that is set by hand", f"use: {OWN_WAYS[type]}")
+    if type.lower() in OWN_WAYS:
+        raise Invalid(f"{type!r} is not a link that is set by hand", f"use: {OWN_WAYS[type.lower()]}")
     own = {"note": NOTE_TYPES, "chunk": CHUNK_TYPES[1:], "work": WORK_TYPES}.get(a, ()) if a == b else ()
     for allowed in (own, None):
         try:
@@ -62,6 +64,19 @@ def _word(a: str, b: str, type: str) -> str:
             if allowed is None:
                 raise
     raise AssertionError
+
+
+def check_ends(home: Home, made: Link) -> Link:
+    """A link that another home wrote, as `link` would make it between records of these very ids."""
+    a, b = read.find(home.db, made.source), read.find(home.db, made.target)
+    if a is None or b is None:
+        raise NotFound(f"no record {(made.target if a else made.source)[:80]!r}")
+    if a.id == b.id:
+        raise Invalid("a record cannot be linked to itself")
+    word = _word(a.kind, b.kind, made.type)
+    if word == "supersedes":
+        refuse_cycle(home, made.source, made.target)
+    return made.replace(type=word)
 
 
 def refuse_cycle(home: Home, newer: str, older: str) -> None:
@@ -73,7 +88,7 @@ def refuse_cycle(home: Home, newer: str, older: str) -> None:
             raise Invalid(f"{older} already supersedes {newer}", "a record cannot be newer than what replaced it")
         if here not in seen:
             seen.add(here)
-            todo.extend(old for old, in home.db.execute("SELECT b FROM links WHERE a = ? AND word = 'supersedes'", (here,)))
+            todo.extend(old for old, in home.db.execute(_REPLACED_BY, (here,)))
 
 
 def standing(home: Home, a: str, word: str, b: str) -> Any:
@@ -149,7 +164,8 @@ def write_line(home: Home, op: str, made: Link) -> None:
     """One line in links.jsonl, and the index told."""
     home.settle()
     line = {"op": op, "from": made.source, "type": made.type, "to": made.target, "strength": made.strength,
-            "context": made.context, "created": zulu(made.created or home.clock()), "origin": home.origin().to_dict()}
+            "context": made.context, "created": zulu(made.created or home.clock()),
+            "origin": home.origin(trust=(made.origin or {}).get("trust")).to_dict()}
     ledger.append_line(home.tree, paths.LINKS, {key: value for key, value in line.items() if value is not None}, synced=True)
     home.refresh([paths.LINKS])
 

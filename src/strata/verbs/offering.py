@@ -17,6 +17,7 @@ from strata.derive.notices import COOLDOWN, MOST, FileNotices, Notice, Touch, ma
 from strata.errors import Busy, CannotWrite, Invalid, NotFound
 from strata.files import ledger, paths
 from strata.home import Home
+from strata.index.read import replaces
 from strata.model.record import tail_of
 from strata.model.text import searchable
 
@@ -29,7 +30,8 @@ _WORD = re.compile(r"\w+")
 _TOUCH = """m.id, m.intent_goal, m.intent_type, m.agent_id, m.created_at, m.outcome_success, m.outcome_summary"""
 _WHY = """CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.outcome, '$.failure_reason'), '') END,
 CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.reasoning, '$.approach_chosen'), '') END"""
-_REPLACED = "EXISTS (SELECT 1 FROM links l JOIN records n ON n.id = l.a WHERE l.b = m.id AND l.word = 'supersedes')"
+_REPLACED = ("EXISTS (SELECT 1 FROM links l JOIN records n ON n.id = l.a JOIN records o ON o.id = l.b "
+             f"WHERE l.b = m.id AND {replaces('o', 'n')})")
 # Works by the end of a path: those whose path ends in it, and those whose path it ends in.
 _ENDING = """SELECT memory_id, operation, unit FROM file_works WHERE tail >= ? AND tail < ?
 UNION ALL SELECT memory_id, operation, unit FROM file_works WHERE tail IN (%s)"""

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 FEWEST, MOST = 5, 35
 TRUSTED = ("user", "agent")
 CORE_SHARE, TOPICS_SHARE, WORK_SHARE = 0.4, 0.2, 0.15  # of the budget, so that memos always have a part of it
-_MEMOS = """SELECT id, unit FROM records r WHERE kind = 'memo' AND trust IN ('user', 'agent') AND NOT sunk
+_MEMOS = f"""SELECT id, unit FROM records r WHERE kind = 'memo' AND trust IN ('user', 'agent') AND NOT sunk
 AND (project IS NULL OR project IN ('default', ?1) OR EXISTS (SELECT 1 FROM tags t WHERE t.tag = ?1 AND t.record = r.n))
-AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND l.word = 'supersedes')
+AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND {read.replaces('r', 'x')})
 ORDER BY pinned DESC, created DESC, id"""
 Count = Callable[[Sequence[str]], list[int]]
 

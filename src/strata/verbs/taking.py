@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from strata.errors import Conflict, Invalid
+from strata.errors import Conflict, Invalid, NotFound
 from strata.files import codec, ledger, paths
 from strata.files.jsonform import read_object, write_object
 from strata.home import Home
+from strata.model.finding import Finding
 from strata.model.record import Link, Origin
+from strata.model.text import check_whole
 from strata.model.times import parse_time, zulu
 from strata.verbs.editing import own_place
 from strata.verbs.finding import Named, bytes_of
-from strata.verbs.links import standing, write_line
+from strata.verbs.links import check_ends, standing, write_line
 
 OUTSIDE = "outside"
 PAGES = "memories/imported/"
@@ -85,18 +87,49 @@ def _stamp(home: Home, entry: str) -> str:
         return zulu(home.clock())
 
 
-def take_links(home: Home, data: bytes) -> int:
-    """Lines of a foreign links.jsonl between records that are here now; pins are this home's own affair."""
-    taken = 0
-    for _, line in ledger.read_lines(data):
-        if not line or line.get("op") != "add" or line.get("type") == "pinned":
+def take_links(home: Home, data: bytes) -> tuple[int, list[Finding]]:
+    """How many links were taken of those that stand in a foreign links.jsonl, and which lines are no good here.
+
+    Both records must be here now and the link such as `link` makes. Pins and merges are each home's own affair.
+    """
+    there: dict[tuple[str, str, str], tuple[int, Link]] = {}
+    findings: list[Finding] = []
+    for number, line in ledger.read_lines(data):
+        try:
+            made = _foreign_link(line)
+        except Invalid as error:
+            findings.append(_bad_line(number, error))
             continue
-        link = Link(source=str(line.get("from")), type=str(line.get("type")), target=str(line.get("to")),
-                    strength=line.get("strength"), context=line.get("context"), origin={"trust": OUTSIDE})
-        if not standing(home, link.source, link.type, link.target):
-            write_line(home, "add", link)
+        if line and line.get("op", "add") == "remove":
+            there.pop(made.canonical(), None)
+        elif made.type.lower() not in ("pinned", "merged_into"):
+            there[made.canonical()] = number, made
+    taken = 0
+    for number, made in there.values():
+        try:
+            made = check_ends(home, made)
+        except (Invalid, NotFound) as error:
+            findings.append(_bad_line(number, error))
+            continue
+        if not standing(home, made.source, made.type, made.target):
+            write_line(home, "add", made)
             taken += 1
-    return taken
+    return taken, findings
+
+
+def _foreign_link(line: Mapping[str, Any] | None) -> Link:
+    if line is None:
+        raise Invalid("it is not a JSON object")
+    check_whole(line)
+    made = {name: line[key] for name, key in (("source", "from"), ("type", "type"), ("target", "to")) if key in line}
+    created = line.get("created")
+    return Link.from_dict({**made, "strength": line.get("strength"), "context": line.get("context"),
+                           "created": None if created is None else parse_time(created, "created"),
+                           "origin": {"trust": OUTSIDE}})
+
+
+def _bad_line(number: int, error: Invalid | NotFound) -> Finding:
+    return Finding(paths.LINKS, number, "line", f"is no link here: {error.message}", error.hint or "mend or remove the line")
 
 
 def take_record(home: Home, record: Any) -> bool:

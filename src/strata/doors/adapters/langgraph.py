@@ -1,14 +1,14 @@
 """LangGraph's `BaseStore` over a home: items are pages below memories/langgraph/, one JSON file each.
 
 A namespace is a folder, a key a file; both are percent-encoded where a file name needs it. Searching by words is Strata's
-recall, restricted to the namespace. Deleting forgets. Values are JSON objects of at most 100 kB.
+recall, restricted to the namespace. Deleting forgets. Values are JSON objects of at most 100 kB. Files among them that are no
+items are nobody's business here: they are neither searched nor listed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote
 
 from langgraph.store.base import BaseStore, GetOp, ListNamespacesOp, MatchCondition, Op, PutOp, Result, SearchItem, SearchOp
 
+from strata.doors.adapters import lock_of
 from strata.errors import Damaged
 from strata.verbs import notes as pages
 
@@ -34,7 +35,7 @@ class StrataStore(BaseStore):
 
     def __init__(self, mem: Memory) -> None:
         self.mem = mem
-        self._lock = threading.RLock()
+        self._lock = lock_of(mem)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         with self._lock:
@@ -72,9 +73,20 @@ class StrataStore(BaseStore):
     def _item(self, page: Loaded, score: float | None = None) -> SearchItem:
         namespace, key = _parts(page.record.id)
         kept = _load(page)
-        times = [datetime.fromisoformat(kept[name]) for name in ("created_at", "updated_at")]
+        try:
+            times = [_aware(kept[name]) for name in ("created_at", "updated_at")]
+        except (KeyError, TypeError, ValueError):
+            raise Damaged(f"{page.path} does not say when it was kept", "mend it or move it away") from None
         return SearchItem(namespace=namespace, key=key, value=kept["value"], created_at=times[0], updated_at=times[1],
                           score=score)
+
+    def _listed(self, name: str, score: float | None = None) -> SearchItem | None:
+        """The item of that name; None if the file is gone or is none."""
+        try:
+            page = pages.find_page(self.mem.home, name) if name.endswith(".json") else None
+            return self._item(page, score) if page else None
+        except Damaged:
+            return None
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         folder = _folder(op.namespace_prefix)
@@ -85,15 +97,18 @@ class StrataStore(BaseStore):
             scored = ((name, None) for name, _ in pages.pages_below(self.mem.home, folder))
         items = []
         for name, score in scored:
-            page = pages.find_page(self.mem.home, name) if f"{name}/".startswith(f"{folder}/") else None
-            if page is not None and _fits((item := self._item(page, score)).value, op.filter or {}):
+            item = self._listed(name, score) if name.startswith(f"{folder}/") else None
+            if item is not None and _fits(item.value, op.filter or {}):
                 items.append(item)
         if not op.query:
             items.sort(key=lambda item: item.updated_at, reverse=True)
         return items[op.offset : op.offset + op.limit]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        known = {_parts(name)[0] for name, _ in pages.pages_below(self.mem.home, FOLDER)}
+        known: set[tuple[str, ...]] = set()
+        for name, _ in pages.pages_below(self.mem.home, FOLDER):
+            if (namespace := _parts(name)[0]) not in known and self._listed(name):
+                known.add(namespace)
         chosen = {one for one in known if all(_matches(one, condition) for condition in op.match_conditions or ())}
         if op.max_depth is not None:
             chosen = {one[: op.max_depth] for one in chosen}
@@ -121,11 +136,17 @@ def _parts(name: str) -> tuple[tuple[str, ...], str]:
 def _load(page: Loaded) -> dict[str, Any]:
     try:
         kept = json.loads(page.record.text)
-    except ValueError:
+    except (ValueError, RecursionError):
         kept = None
     if not isinstance(kept, dict) or not isinstance(kept.get("value"), dict):
         raise Damaged(f"{page.path} is no item of a store", "mend it or move it away")
     return kept
+
+
+def _aware(stamp: str) -> datetime:
+    """A time with its zone; without one it could not be compared with others, and UTC is what is written here."""
+    when = datetime.fromisoformat(stamp)
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
 def _stamp(seconds: float) -> str:

@@ -207,11 +207,14 @@ def complain(error: StrataError, as_json: bool) -> int:
             sys.stdout.flush()
     except OSError:
         drop_output(sys.stdout)
-    told = f"strata: {' '.join(str(error).split())}"
     if as_json:
         import json
 
         told = json.dumps({"error": {"code": error.code, "message": error.message, "hint": error.hint}})
+    else:
+        from strata.model.text import visible
+
+        told = f"strata: {visible(' '.join(str(error).split()))}"
     try:
         print(told, file=sys.stderr, flush=True)
     except OSError:

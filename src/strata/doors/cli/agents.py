@@ -158,6 +158,8 @@ class _source:
 
 
 def _told(done: Import, dry_run: bool) -> str:
+    from strata.model.text import visible_line
+
     def counts(found: Any) -> str:
         return ", ".join(f"{count} {kind}" for kind, count in sorted(found.items())) or "nothing"
 
@@ -168,7 +170,7 @@ def _told(done: Import, dry_run: bool) -> str:
         lines.append(f"kept {counts(done.kept)}" + (f"; already here: {counts(done.known)}" if done.known else ""))
     if done.secrets:
         lines.append(f"secrets replaced: {counts(done.secrets)}")
-    lines += [f"{one.where}{f':{one.line}' if one.line else ''}: {one.message}" for one in done.findings[:20]]
+    lines += [visible_line(f"{one.where}{f':{one.line}' if one.line else ''}: {one.message}") for one in done.findings[:20]]
     if len(done.findings) > 20:
         lines.append(f"… and {len(done.findings) - 20} more; --json has them all")
     return "\n".join(lines)

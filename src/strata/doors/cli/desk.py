@@ -100,8 +100,10 @@ class Desk:
 
     def tell(self, text: str) -> None:
         """A word on the side, after what was said so far."""
+        from strata.model.text import visible
+
         sys.stdout.flush()
-        print(f"strata: {text}", file=sys.stderr)
+        print(f"strata: {visible(text)}", file=sys.stderr)
 
     def kept(self, record: Any, what: str = "kept", **more: Any) -> None:
         """A writer's answer; `more` is what else the JSON should say."""

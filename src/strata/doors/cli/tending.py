@@ -9,6 +9,7 @@ from typing import Any
 from strata.doors.cli.desk import Command, Desk, read_stdin
 from strata.errors import Damaged, Invalid
 from strata.model.finding import Finding
+from strata.model.text import visible_line
 
 
 def _no_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +38,7 @@ def _sync(desk: Desk) -> None:
     rows = [{"change": change.what, "path": change.path} | ({"reason": change.reason} if change.reason else {})
             for change in changes]
     desk.answer({"items": rows, "total": len(rows)},
-                "\n".join("\t".join(row.values()) for row in rows) or "everything is up to date")
+                "\n".join("\t".join(map(visible_line, row.values())) for row in rows) or "everything is up to date")
 
 
 def _reindex(desk: Desk) -> None:
@@ -70,7 +71,8 @@ def _settings(desk: Desk) -> list[Finding]:
 def _check(desk: Desk) -> int:
     findings = [*_settings(desk), *desk.mem.check(secrets=desk.args.secrets)]
     rows: list[dict[str, Any]] = [finding._asdict() for finding in findings]
-    lines = [f"{f.path}{f':{f.line}' if f.line else ''}: {f.code}: {f.message}\n  {f.remedy}" for f in findings]
+    lines = [f"{visible_line(f.path)}{f':{f.line}' if f.line else ''}: {f.code}: {visible_line(f.message)}\n  {visible_line(f.remedy)}"
+             for f in findings]
     desk.answer({"findings": rows}, "\n".join(lines) or "everything is in order")
     return Damaged.exit_code if findings else 0
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from strata.doors.exchange.bundle import Bundle, open_bundle
-from strata.doors.exchange.items import Found
+from strata.doors.exchange.items import Finding, Found
 from strata.errors import Invalid, Usage
+from strata.model.text import visible_line
 
 __all__ = ["FORMATS", "detect", "read"]
 
@@ -75,7 +76,9 @@ def read(path: Path, name: str | None = None) -> Iterator[Found]:
         raise Invalid(f"{path} is not a {format.title}" + (f" but a {other}" if other else ""))
     found = format.read(bundle)
     first = next(found, None)
-    return chain(() if first is None else (first,), found)
+    odd = (Finding(where=visible_line(name), message="the name holds control characters; the file is left out")
+           for name in bundle.refused)
+    return chain(odd, () if first is None else (first,), found)
 
 
 def _detect(bundle: Bundle) -> str:

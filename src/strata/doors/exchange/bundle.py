@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from strata.errors import Invalid, NotFound
+from strata.model.text import has_controls
 
 MAX_ENTRIES = 100_000
 MAX_FILE_BYTES = 1 << 30
@@ -20,7 +21,12 @@ _SKIPPED_FOLDERS = {"node_modules", "__pycache__"}
 
 
 class Bundle:
-    """Named bytes; `label` is what a person calls the whole, `names` are relative and sorted."""
+    """Named bytes; `label` is what a person calls the whole, `names` are relative and sorted.
+
+    `refused` are the names that no file of a home should have; what they name is not among the others.
+    """
+
+    refused: tuple[str, ...] = ()
 
     def __init__(self, path: Path, label: str, sizes: dict[str, int], folders: frozenset[str] = frozenset()) -> None:
         self.path = path
@@ -80,8 +86,11 @@ class _Folder(Bundle):
     def __init__(self, path: Path) -> None:
         sizes: dict[str, int] = {}
         for name, size in _walk(path):
-            sizes[name] = size
-            if len(sizes) > MAX_ENTRIES:
+            if has_controls(name):
+                self.refused += (name,)
+            else:
+                sizes[name] = size
+            if len(sizes) + len(self.refused) > MAX_ENTRIES:
                 raise Invalid(f"{path} holds more than {MAX_ENTRIES} files", hint="name a smaller folder")
         folders = frozenset(entry.name for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False))
         super().__init__(path, path.resolve().name, sizes, folders)

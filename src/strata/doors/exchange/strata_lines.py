@@ -16,6 +16,7 @@ from strata.doors.exchange.homes import WRITTEN
 from strata.doors.exchange.items import FileItem, Finding, Found
 from strata.doors.exchange.jsontext import each_line, first_objects
 from strata.errors import Invalid
+from strata.model.text import has_controls
 
 SOURCE = "strata"
 _FIELDS = {"id", "kind", "path", "record"}
@@ -57,7 +58,7 @@ def _parts(line: Any) -> tuple[str, str, dict[str, Any]]:
 
 
 def _item(path: str, data: bytes) -> FileItem:
-    if ".." in path.split("/") or not any(re.fullmatch(one, path) for patterns in WRITTEN.values() for one in patterns):
+    if ".." in path.split("/") or has_controls(path) or not any(re.fullmatch(one, path) for patterns in WRITTEN.values() for one in patterns):
         raise Invalid(f"no home keeps a file at {path[:80]!r}")
     return FileItem(key=f"{SOURCE}:{path}", source=SOURCE, path=path, data=data)
 

@@ -2,7 +2,7 @@
 
 It is refused as a whole, before anything is read, if a name leads out of it, if it holds links or the same name
 twice, if it is encrypted, or if it promises more than the caps allow. What it promises is also all that is ever
-unpacked.
+unpacked. A name with control characters in it is left out by itself.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import IO
 
 from strata.doors.exchange.bundle import MAX_ENTRIES, MAX_FILE_BYTES, Bundle
 from strata.errors import Invalid
+from strata.model.text import has_controls
 
 MAX_TOTAL_BYTES = 4 << 30
 MAX_RATIO = 200  # text compresses 3 to 20 times, a bomb a thousand times
@@ -32,8 +33,9 @@ class Zip(Bundle):
         except (*_BROKEN, ValueError) as error:
             raise Invalid(f"{path.name} is not a readable zip: {error}", hint="download it again") from None
         entries = [entry for entry in self._zip.infolist() if not entry.is_dir()]
-        _check(path.name, entries)
-        super().__init__(path, path.stem, {entry.filename: entry.file_size for entry in entries})
+        self.refused = _check(path.name, entries)
+        sizes = {entry.filename: entry.file_size for entry in entries if entry.filename not in self.refused}
+        super().__init__(path, path.stem, sizes)
 
     def stream(self, name: str) -> IO[bytes]:
         return io.BytesIO(self.read(name))
@@ -54,7 +56,8 @@ class Zip(Bundle):
             return b""
 
 
-def _check(archive: str, entries: list[zipfile.ZipInfo]) -> None:
+def _check(archive: str, entries: list[zipfile.ZipInfo]) -> tuple[str, ...]:
+    """The names that are left out; Invalid for what no zip of any use holds."""
     if len(entries) > MAX_ENTRIES:
         raise Invalid(f"{archive} holds more than {MAX_ENTRIES} files")
     seen: set[str] = set()
@@ -74,3 +77,4 @@ def _check(archive: str, entries: list[zipfile.ZipInfo]) -> None:
     texts = [entry for entry in entries if entry.filename.endswith((".json", ".jsonl", ".md"))]
     if sum(entry.file_size for entry in texts) > MAX_TOTAL_BYTES:
         raise Invalid(f"{archive} unpacks to more than {MAX_TOTAL_BYTES >> 30} GB")
+    return tuple(name for name in seen if has_controls(name))
