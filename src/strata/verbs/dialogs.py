@@ -65,9 +65,10 @@ def log(
                 return same
             entry = entry.replace(meta=meta.replace(key=derived_uuid(home.config.home_id, "log", key)))
         entry, files = _keep(home, entry, indexed=model is not None or key is not None)
-    done = verbs.topics.enrich(home, entry, model, files)
-    home.audit("logged", entry, fingerprint(raw.encode()), meta.origin)
-    return done
+    try:
+        return verbs.topics.enrich(home, entry, model, files)
+    finally:  # it is kept, whatever becomes of what is drawn from it
+        home.audit("logged", entry, fingerprint(raw.encode()), meta.origin)
 
 
 def _keep(home: Home, entry: Entry, *, indexed: bool) -> tuple[Entry, dict[str, tuple[Token, bytes]]]:

@@ -19,8 +19,9 @@ from strata.home import Home
 from strata.index import facts as table
 from strata.model.dialog import Entry, EntrySummary, Fact, GlobalMemory, Topic, TopicState
 from strata.model.facts_table import marked_time
+from strata.model.text import visible
 from strata.model.times import day, zulu
-from strata.providers.chat import Ask, Chat
+from strata.providers.chat import Ask, Chat, answer_of
 from strata.verbs.finding import each
 
 TRIES = "log/tries.jsonl"
@@ -40,17 +41,17 @@ def model_of(home: Home, ask: Ask | None = None, providers: Any = None) -> Ask |
 
 def maker_of(ask: Ask | None) -> str:
     """What `made_by` says of a model, or of the rules."""
-    return topics.RULES if ask is None else str(getattr(ask, "name", None) or "custom/model")
+    return topics.RULES if ask is None else visible(str(getattr(ask, "name", None) or "custom/model"))
 
 
 def _asked(ask: Ask, schema: Mapping[str, Any], prompt: str, read: Callable[[Any], T]) -> T:
     """A checked answer; one that fails the check is asked for once more."""
     held: Ask = ask.shaped(schema) if hasattr(ask, "shaped") else ask
-    answer = held(prompt)
+    answer = answer_of(held, prompt)
     try:
         return read(answer)
     except Invalid as error:
-        again = held(asking.repair_prompt(prompt, answer, error.message))
+        again = answer_of(held, asking.repair_prompt(prompt, answer, error.message))
     try:
         return read(again)
     except Invalid as error:
