@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -152,6 +153,31 @@ def test_a_hand_edited_memory_is_laid_aside_before_it_is_built_over(mem: Memory,
     assert "# flat" in page.read_text()
     aside, = (home / "archive/edited/topics/flat").glob("topic_memory.md.*")
     assert aside.read_text() == "mine"
+
+
+@pytest.mark.parametrize("index", ["kept", "lost"])
+def test_what_somebody_wrote_into_a_topics_state_spreads_nowhere(home: Path, snapshot: Snapshot, index: str) -> None:
+    with Memory(home) as mem:
+        mem.log(TALK, topic="flat")
+        mem.upkeep()
+    page, before = home / "topics/flat/topic_memory.json", snapshot()
+    page.write_text(json.dumps({**(known := json.loads(page.read_text())), "state": {**known["state"], "summary": "Quagga."}}))
+    if index == "lost":
+        shutil.rmtree(os.environ["XDG_CACHE_HOME"])
+
+    with Memory(home) as mem:
+        mem.upkeep()
+
+    assert {path: data for path, data in snapshot().items() if path in before} == before
+
+
+def test_an_edited_state_of_a_model_is_asked_for_again(mem: Memory, home: Path) -> None:
+    mem.log(TALK, topic="flat")
+    mem.build_topic("flat", ask=lambda _: '{"summary": "A model said so."}')
+    page = home / "topics/flat/topic_memory.json"
+    page.write_text(page.read_text().replace("A model said so.", "Quagga."))
+
+    assert mem.build_topic("flat", ask=lambda _: '{"summary": "It said so again."}').state.summary == "It said so again."
 
 
 @pytest.mark.clause("dialog-38")

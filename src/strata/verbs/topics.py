@@ -187,13 +187,16 @@ def _build(home: Home, topic: str, ask: Ask | None) -> tuple[Topic, str]:
 
 def _state(home: Home, topic: str, found: Sequence[Fact], recent: Sequence[Entry], ask: Ask | None
            ) -> tuple[TopicState, str, str]:
-    """(state, fingerprint of its inputs, trouble): the state that is there if nothing it is made from changed.
+    """(state, fingerprint of its inputs, trouble): what a model said if nothing that was made from changed, else a new one.
 
-    A model's older state outlives the model's failure; its fingerprint then says that it is out of date.
+    A model's older state outlives the model's failure; its fingerprint then says that it is out of date. What a person
+    wrote into the file is not kept.
     """
     before, inputs = read_topic(home, topic), topics.inputs_of(found, recent, home.config.language)
-    by_model = before is not None and before.state.made_by != topics.RULES
-    if before is not None and before.fingerprint == inputs and (ask is None or by_model):
+    path = f"{paths.topic_folder(topic)}/topic_memory.json"
+    if before and (before.state.made_by == topics.RULES or home.edited_by_hand(path, home.tree.read(path)[0])):
+        before = None
+    if before and before.fingerprint == inputs:
         return before.state, inputs, ""
     trouble = ""
     if ask is not None:
@@ -202,7 +205,7 @@ def _state(home: Home, topic: str, found: Sequence[Fact], recent: Sequence[Entry
                           lambda answer: asking.read_state(answer, maker_of(ask))), inputs, ""
         except Provider as error:
             trouble = str(error)
-        if before is not None and by_model:
+        if before:
             return before.state, before.fingerprint, trouble
     return topics.extract_state(found, recent, home.config.language), inputs, trouble
 
