@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Clock
+from conftest import Clock, Ran
 from strata.derive.global_memory import Tier, build_global
 from strata.errors import Damaged, Invalid, NotFound
 from strata.files import jsonform
@@ -421,6 +421,20 @@ def test_what_a_newer_strata_wrote_is_left_alone_with_a_clear_word(mem: Memory, 
 
     assert {path: path.read_bytes() for path in before} == before
     assert {finding.code for finding in mem.check()} == {"newer-schema"}
+
+
+def test_topics_are_listed_even_if_a_newer_strata_built_one(mem: Memory, home: Path, run: Callable[..., Ran]) -> None:
+    for topic in ("flat", "house"):
+        mem.log(TALK, topic=topic)
+    mem.upkeep()
+    (home / "topics/flat/topic_memory.json").write_text('{"schema": "topic_memory.v9"}')
+
+    assert {one["topic"]: bool(one["summary"]) for one in mem.topics()} == {"flat": False, "house": True}
+    assert any("topics/flat/topic_memory.json" in notice and "newer" in notice for notice in mem.notices)
+    told = run("topics")
+    assert told.code == 0
+    assert "flat" in told.out
+    assert "topics/flat/topic_memory.json" in told.err
 
 
 @pytest.mark.clause("dialog-50")

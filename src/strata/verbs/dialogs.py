@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from strata import verbs
-from strata.errors import Conflict, Invalid, NotFound
+from strata.errors import Conflict, Damaged, Invalid, NotFound
 from strata.files import codec, ledger, paths
 from strata.files.jsonform import write_object
 from strata.files.tree import Token, fingerprint
@@ -279,7 +279,11 @@ def topics(home: Home) -> list[dict[str, Any]]:
         "FROM records WHERE topic IS NOT NULL GROUP BY topic HAVING sum(kind = 'entry') ORDER BY 4 DESC, topic").fetchall()
     found = []
     for name, entries, count, last in rows:
-        built = verbs.topics.read_topic(home, name)
+        try:
+            built = verbs.topics.read_topic(home, name)
+        except Damaged as error:  # a newer Strata's: the topic is listed without its summary
+            home.notices.append(str(error))
+            built = None
         found.append({"topic": name, "entries": entries, "facts": count, "last_entry_ts": zulu(last),
                       "summary": built.state.summary if built else None,
                       "built": built is not None and built.entry_count == entries})
@@ -289,7 +293,7 @@ def topics(home: Home) -> list[dict[str, Any]]:
 def global_memory(home: Home) -> GlobalMemory:
     """The front page as it was last built."""
     try:
-        found: GlobalMemory = codec.read_unit(home.tree, "GLOBAL_MEMORY.json")[0][0]
+        found: GlobalMemory = home.read("GLOBAL_MEMORY.json")[0][0]
     except NotFound:
         raise NotFound("there is no global memory yet", "build it with: strata upkeep, or strata global --build") from None
     return found

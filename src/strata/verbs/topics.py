@@ -226,7 +226,7 @@ def read_topic(home: Home, topic: str) -> Topic | None:
 def _built(home: Home, path: str) -> Any:
     """What was built there; None if there is nothing that can be read. What a newer Strata built is not built over."""
     try:
-        return codec.read_unit(home.tree, path)[0][0]
+        return home.read(path)[0][0]
     except NotFound:
         return None
     except Damaged as error:
