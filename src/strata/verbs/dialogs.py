@@ -44,7 +44,7 @@ def log(
     """Keep a dialog: text, a file's path, or a list of messages. The same key again returns the same entry."""
     raw, roles = read_dialog(dialog)
     turns = read_turns(raw, roles)
-    _warn_of_secrets(home, raw)
+    home.warn_of_secrets("dialog", raw)
     if conversation_id is None and session is not None:
         conversation_id = session
     if key is not None and (same := _kept_before(home, key, raw)):
@@ -134,13 +134,6 @@ def _decode(data: bytes, name: str) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Invalid(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}", "nothing was kept") from None
-
-
-def _warn_of_secrets(home: Home, raw: str) -> None:
-    from strata.model.secrets import redact
-
-    if kinds := ", ".join(sorted(redact(raw)[1])):
-        home.notices.append(f"the dialog holds what looks like a secret ({kinds}); see: strata check --secrets")
 
 
 def _when(home: Home, turns: Sequence[Turn], created: Any) -> float:
