@@ -244,13 +244,24 @@ def test_a_correction_can_be_corrected_back(mem: Memory) -> None:
 
 @pytest.mark.parametrize("wrong", [{"score": 11}, {"score": -1}, {"score": "high"}, {"score": True}, {},
                                    {"correct": {"colour": "red"}}, {"correct": {"type": "rumour"}},
-                                   {"correct": {"subject": " "}}])
+                                   {"correct": {"subject": " "}}, {"correct": {"object": ""}}, {"correct": {"object": " \t"}},
+                                   {"correct": {"object": "a\nb"}}, {"correct": {"relation": "a\u2028b"}}, {"correct": 5},
+                                   {"correct": {"object": "\ud800"}}, {"correct": {"object": 5}}, {"correct": {"date": "zzz"}},
+                                   {"correct": {"date": "2026-02-30"}}, {"correct": {"date": "20260210"}},
+                                   {"correct": {"date": ""}}])
 def test_a_review_that_makes_no_sense_is_refused_and_not_written(mem: Memory, home: Path, wrong: dict[str, Any]) -> None:
     mem.log("Ann: I am a vegan.", topic="life")
 
     with pytest.raises(Invalid):
         mem.review(str(one(mem, "vegan").id), **wrong)
     assert not (home / "topics" / "life" / "curation.jsonl").exists()
+
+
+@pytest.mark.parametrize("date", ["2026-02-10", "2026-02", "2026", "2026-02-09/2026-02-15", None])
+def test_a_facts_date_may_be_a_day_a_month_a_year_a_span_or_nothing(mem: Memory, date: str | None) -> None:
+    mem.log("Ann: I am a vegan.", topic="life")
+
+    assert mem.review(str(one(mem, "vegan").id), correct={"date": date}).date == date
 
 
 def test_only_facts_are_reviewed(mem: Memory) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from strata import verbs
@@ -237,10 +238,29 @@ def reinstate(home: Home, row: Row) -> Fact:
 
 
 def _corrected(fact: Fact, changes: Mapping[str, Any]) -> Fact:
+    """The fact as corrected; what is said of it is a line of words, its date a day, a month, a year, or two of them with a stroke between."""
+    if not isinstance(changes, Mapping):
+        raise Invalid("a correction is an object", 'such as {"object": "…"}')
     unknown = [key for key in changes if key not in CORRECTABLE]
     if unknown:
         raise Invalid(f"{unknown[0]!r} cannot be corrected", f"only {', '.join(CORRECTABLE)}")
-    return correct_fact(fact, changes)
+    check_whole(changes)
+    new = correct_fact(fact, changes)
+    for key in ("subject", "relation", "object"):
+        if key in changes and (not (said := getattr(new, key)).strip() or len(said.splitlines()) > 1):
+            raise Invalid(f"{key} must be one line of words; got {said!r:.60}")
+    if changes.get("date") is not None and not all(map(_is_date, str(new.date).split("/", 1))):
+        raise Invalid(f"{new.date!r:.40} is no date", "write 2026-02-10, 2026-02 or 2026")
+    return new
+
+
+def _is_date(said: str) -> bool:
+    whole = said + "-01-01"[len(said) - 4 :] if len(said) in (4, 7) else said
+    try:
+        date.fromisoformat(whole)
+    except ValueError:
+        return False
+    return len(whole) == 10
 
 
 def facts(home: Home, topic: str | None = None, *, type: str | None = None, waiting: bool = False, current: bool = False,
