@@ -74,6 +74,23 @@ def test_persons_are_resolved_to_those_who_speak(text, stated):
     assert (fact.subject, fact.relation, fact.object) == stated
 
 
+@pytest.mark.parametrize(("text", "title"), [
+    ("I live in St. Petersburg.", "Ines lives in St. Petersburg"),
+    ("My dentist is Dr. Smith.", "Ines's dentist is Dr. Smith"),
+    ("I like the U.S. a lot.", "Ines likes the U.S. a lot"),
+    ("I live in Washington D.C. with Tom.", "Ines lives in Washington D.C."),
+    ("I live in Washington D.C. now.", "Ines lives in Washington D.C."),
+    ("I live in Washington D.C.", "Ines lives in Washington D.C."),
+    ("My friend J. Smith works at Acme.", "Ines's friend J. Smith works at Acme"),
+    ("Dr. Smith lives in Oslo.", "Dr. Smith lives in Oslo"),
+    ("I visited St. Louis and Mt. Fuji.", "Ines visited St. Louis and Mt. Fuji"),
+    ("I met Mr. Brown, Mrs. Green and Prof. White.", "Ines met Mr. Brown, Mrs. Green and Prof. White"),
+    ("I study approx. five books.", "Ines studies approx. five books"),
+])
+def test_what_is_cut_short_stays_as_it_is_written(text, title):
+    assert said(text)[0].title == title
+
+
 def test_you_is_nobody_when_more_than_two_speak():
     turns = [Turn(0, "Ines", "other", "You promised to fix the roof. I borrowed your bike."),
              Turn(1, "Omar", "other", "Okay."), Turn(2, "Ada", "other", "Okay.")]

@@ -199,7 +199,7 @@ def _object_end(low: list[str], at: int, language: Language) -> int:
     cut = False
     while stop > at:
         end = low[stop - 1]
-        sign = not end[-1].isalnum() and end[-1] not in "`%+#/"
+        sign = not end[-1].isalnum() and end[-1] not in "`%+#/" and (end[-1] != "." or end == ".")
         if not (sign or end in language.trailing or (cut and end in language.prepositions)):
             break
         stop, cut = stop - 1, True
@@ -253,8 +253,8 @@ def _wording(words: list[str], low: list[str], subject: Subject, speech: Speech,
             spoken.append(language.second_words[small].format(speech.other))
         elif small in language.with_name and spoken and spoken[-1] in (speech.other, speech.speaker):
             spoken.append(language.with_name[small])
-        elif word == ",":
-            spoken[-1:] = [f"{spoken[-1]},"] if spoken else []
+        elif word in (",", "."):
+            spoken[-1:] = [f"{spoken[-1]}{word}"] if spoken else []
         else:
             spoken.append(word)
     return " ".join(spoken).strip(" ,")
