@@ -150,6 +150,24 @@ def test_hypothetical_speech_is_not_a_fact(text):
 
 
 @pytest.mark.parametrize("text", [
+    "My favourite food was pizza when I was a child.", "My name was Ada Byron before I married.",
+    "Once I live in Rome I will buy a car.", "In the story, I live in Rome.", "In the play, I am a king.",
+    "According to Tom, I live in Minsk.", "I live in Minsk, according to Tom.", "The sign said: I live in Rome.",
+])
+def test_what_was_will_be_or_is_so_elsewhere_is_not_so_now(text):
+    assert said(text) == []
+
+
+@pytest.mark.parametrize(("text", "title"), [
+    ("My favorite food has always been pizza.", "Ines favorite food pizza"), ("Good news: I live in Rome.", "Ines lives in Rome"),
+    ("As I said: I live in Rome.", "Ines lives in Rome"), ("I once lived in Rome.", "Ines lived in Rome"),
+    ("In the game, I scored two goals.", "Ines scored two goals"),
+])
+def test_what_only_looks_like_it_is_a_fact(text, title):
+    assert only(said(text)).title == title
+
+
+@pytest.mark.parametrize("text", [
     "I'm so glad you called!", "I'll let you know.", "I'm sorry to hear that.", "I hope you feel better.", "Thanks a lot!",
 ])
 def test_a_courtesy_is_not_a_fact(text):

@@ -105,7 +105,8 @@ def _complete(words: list[str], low: list[str], subject: Subject, verb: Verb, sp
     if not spoken or stop - at > LONGEST_OBJECT or _is_helper(low[at], language) or not _says_something(spoken, language):
         return None
     if subject.slot:
-        if verb.base != language.be or relation != verb.relation:
+        was = language.auxiliaries.get(verb.relation) == "was"  # what somebody's name or favourite was is not what it is
+        if was or verb.base != language.be or relation != verb.relation:
             return None
         return Statement(subject, verb, subject.slot, spoken, False)
     if language.courtesies.match(f"{relation} {' '.join(low[at:stop])}") or low[at] in language.list_words:
