@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Clock
+from conftest import Clock, Ran
 from strata.derive.global_memory import Tier, build_global
 from strata.errors import Damaged, Invalid, NotFound
 from strata.files import jsonform
@@ -152,6 +153,31 @@ def test_a_hand_edited_memory_is_laid_aside_before_it_is_built_over(mem: Memory,
     assert "# flat" in page.read_text()
     aside, = (home / "archive/edited/topics/flat").glob("topic_memory.md.*")
     assert aside.read_text() == "mine"
+
+
+@pytest.mark.parametrize("index", ["kept", "lost"])
+def test_what_somebody_wrote_into_a_topics_state_spreads_nowhere(home: Path, snapshot: Snapshot, index: str) -> None:
+    with Memory(home) as mem:
+        mem.log(TALK, topic="flat")
+        mem.upkeep()
+    page, before = home / "topics/flat/topic_memory.json", snapshot()
+    page.write_text(json.dumps({**(known := json.loads(page.read_text())), "state": {**known["state"], "summary": "Quagga."}}))
+    if index == "lost":
+        shutil.rmtree(os.environ["XDG_CACHE_HOME"])
+
+    with Memory(home) as mem:
+        mem.upkeep()
+
+    assert {path: data for path, data in snapshot().items() if path in before} == before
+
+
+def test_an_edited_state_of_a_model_is_asked_for_again(mem: Memory, home: Path) -> None:
+    mem.log(TALK, topic="flat")
+    mem.build_topic("flat", ask=lambda _: '{"summary": "A model said so."}')
+    page = home / "topics/flat/topic_memory.json"
+    page.write_text(page.read_text().replace("A model said so.", "Quagga."))
+
+    assert mem.build_topic("flat", ask=lambda _: '{"summary": "It said so again."}').state.summary == "It said so again."
 
 
 @pytest.mark.clause("dialog-38")
@@ -395,6 +421,20 @@ def test_what_a_newer_strata_wrote_is_left_alone_with_a_clear_word(mem: Memory, 
 
     assert {path: path.read_bytes() for path in before} == before
     assert {finding.code for finding in mem.check()} == {"newer-schema"}
+
+
+def test_topics_are_listed_even_if_a_newer_strata_built_one(mem: Memory, home: Path, run: Callable[..., Ran]) -> None:
+    for topic in ("flat", "house"):
+        mem.log(TALK, topic=topic)
+    mem.upkeep()
+    (home / "topics/flat/topic_memory.json").write_text('{"schema": "topic_memory.v9"}')
+
+    assert {one["topic"]: bool(one["summary"]) for one in mem.topics()} == {"flat": False, "house": True}
+    assert any("topics/flat/topic_memory.json" in notice and "newer" in notice for notice in mem.notices)
+    told = run("topics")
+    assert told.code == 0
+    assert "flat" in told.out
+    assert "topics/flat/topic_memory.json" in told.err
 
 
 @pytest.mark.clause("dialog-50")

@@ -15,6 +15,7 @@ from conftest import Clock, Ran
 from strata.errors import Invalid, NotFound
 from strata.memory import Memory
 from strata.model.dialog import Fact
+from strata.model.times import parse_time
 
 
 def one(mem: Memory, words: str, topic: str = "life", **chosen: Any) -> Fact:
@@ -107,6 +108,33 @@ def test_facts_stand_as_they_stood_on_a_day(mem: Memory, clock: Clock) -> None:
 
     then = mem.facts("life", as_of="2026-01-15")
     assert [(fact.object, fact.valid_until, fact.user_fact_score) for fact in then] == [("Lyon", None, None)]
+
+
+@pytest.mark.parametrize(("day", "places"), [("2023-12-01", []), ("2024-02-01", ["Lisbon"]), ("2024-04-01", ["Porto"]),
+                                             ("2024-06-01", ["Lisbon"])])
+def test_recall_as_of_a_day_tells_which_facts_held_then(mem: Memory, day: str, places: list[str]) -> None:
+    for when, place in (("2024-01-01", "Lisbon"), ("2024-03-01", "Porto"), ("2024-05-01", "Lisbon")):
+        mem.log(f"Ada: I live in {place}.", topic="life", created=when)
+    mem.log("Ada: I like jazz.", topic="life", created="2024-01-01")
+
+    found = mem.recall("where does Ada live", kind="fact", as_of=day).hits
+
+    assert [hit.record.object for hit in found if hit.record.relation == "lives in"] == places
+    assert places == [fact.object for fact in mem.facts("life", as_of=day, current=True) if fact.relation == "lives in"]
+
+
+def test_a_correction_counts_from_the_day_it_was_made(mem: Memory, clock: Clock) -> None:
+    mem.log("Ann: I live in Lyon.", topic="life", created="2024-01-01")
+    mem.log("Ann: I am a vegan.", topic="life", created="2024-01-02")
+    clock.now = parse_time("2024-04-01")
+    mem.review(str(one(mem, "Lyon").id), correct={"object": "Graz"})
+    clock.now = parse_time("2024-07-01")
+    now = mem.review(str(one(mem, "Graz").id), correct={"object": "Porto"})
+
+    for day, place in (("2024-03-15", "Lyon"), ("2024-05-15", "Graz"), ("2024-07-15", "Porto")):
+        assert [fact.object for fact in mem.facts("life", as_of=day)] == [place, "a vegan"]
+        found = [hit.id for hit in mem.recall("where does Ann live", kind="fact", as_of=day).hits]
+        assert (now.id in found) == (place == "Porto")
 
 
 def test_what_is_forgotten_with_its_entry_comes_back_with_it(mem: Memory) -> None:
@@ -216,13 +244,24 @@ def test_a_correction_can_be_corrected_back(mem: Memory) -> None:
 
 @pytest.mark.parametrize("wrong", [{"score": 11}, {"score": -1}, {"score": "high"}, {"score": True}, {},
                                    {"correct": {"colour": "red"}}, {"correct": {"type": "rumour"}},
-                                   {"correct": {"subject": " "}}])
+                                   {"correct": {"subject": " "}}, {"correct": {"object": ""}}, {"correct": {"object": " \t"}},
+                                   {"correct": {"object": "a\nb"}}, {"correct": {"relation": "a\u2028b"}}, {"correct": 5},
+                                   {"correct": {"object": "\ud800"}}, {"correct": {"object": 5}}, {"correct": {"date": "zzz"}},
+                                   {"correct": {"date": "2026-02-30"}}, {"correct": {"date": "20260210"}},
+                                   {"correct": {"date": ""}}])
 def test_a_review_that_makes_no_sense_is_refused_and_not_written(mem: Memory, home: Path, wrong: dict[str, Any]) -> None:
     mem.log("Ann: I am a vegan.", topic="life")
 
     with pytest.raises(Invalid):
         mem.review(str(one(mem, "vegan").id), **wrong)
     assert not (home / "topics" / "life" / "curation.jsonl").exists()
+
+
+@pytest.mark.parametrize("date", ["2026-02-10", "2026-02", "2026", "2026-02-09/2026-02-15", None])
+def test_a_facts_date_may_be_a_day_a_month_a_year_a_span_or_nothing(mem: Memory, date: str | None) -> None:
+    mem.log("Ann: I am a vegan.", topic="life")
+
+    assert mem.review(str(one(mem, "vegan").id), correct={"date": date}).date == date
 
 
 def test_only_facts_are_reviewed(mem: Memory) -> None:

@@ -262,6 +262,51 @@ def test_whatever_a_model_does_the_entry_stands_and_the_reason_is_told(asking: M
     assert [(fact.title, fact.extra["unsaved"]) for fact in shown][:1] == [("Ann lives in Lyon", True)]
 
 
+def raising(error: BaseException) -> Callable[[str], Any]:
+    def ask(_question: str) -> Any:
+        raise error
+    return ask
+
+
+def saying(**facts: Any) -> Callable[[str], Any]:
+    return lambda _question: json.dumps({"summary": "x", "facts": [{**FACT, **facts}]})
+
+
+@pytest.mark.parametrize("ask", [
+    raising(TimeoutError("slow \ud800")), raising(KeyError("choices")), raising(RuntimeError("no loop")), raising(TypeError("x")),
+    saying(object="\ud800x"), saying(subject="a\0b"), lambda _: '{"summary": "\\ud800", "facts": []}',
+    lambda _: {"summary": "\ud800", "facts": []}, lambda _: {("a",): 1}], ids=str)
+def test_a_function_that_fails_or_answers_what_no_file_can_hold_costs_the_entry_nothing(mem: Memory, home: Path, ask: Any) -> None:
+    entry = mem.log(DIALOG, topic="friends", ask=ask)
+
+    assert "Ann lives in Lyon" in [fact.title for fact in entry.facts]
+    notice, = mem.notices
+    assert "the entry is safe" in notice
+    assert json.loads((home / "index/audit.log").read_text())["verb"] == "logged"
+    mem.providers = {"ask": ask}
+    assert mem.upkeep().failed == {}
+    mem.build_topic("friends", ask=ask)
+    assert mem.facts("friends")
+
+
+def test_a_dialog_is_audited_even_if_reading_it_is_broken_off(mem: Memory, home: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        mem.log(DIALOG, topic="friends", ask=raising(KeyboardInterrupt()))
+
+    assert json.loads((home / "index/audit.log").read_text())["verb"] == "logged"
+
+
+@pytest.mark.parametrize("ask", [raising(TimeoutError("slow")), lambda _: '{"title": "\\ud800", "summary": "x", "learnings": []}'])
+def test_works_are_retold_by_the_rules_where_a_function_fails(home: Path, ask: Any) -> None:
+    with Memory(home, providers={"ask": ask}) as mem:
+        for number in range(5):
+            mem.record(goal=f"Brew tea {number}", task_type="other", success=True, summary="Brewed")
+
+        assert mem.upkeep().failed == {}
+        assert mem.chapters()
+        assert mem.explore("tea", ask=ask).text
+
+
 def test_nobody_at_the_address(asking: Memory, server: Server, home: Path) -> None:
     server.web.shutdown()
     server.web.server_close()

@@ -74,6 +74,23 @@ def test_persons_are_resolved_to_those_who_speak(text, stated):
     assert (fact.subject, fact.relation, fact.object) == stated
 
 
+@pytest.mark.parametrize(("text", "title"), [
+    ("I live in St. Petersburg.", "Ines lives in St. Petersburg"),
+    ("My dentist is Dr. Smith.", "Ines's dentist is Dr. Smith"),
+    ("I like the U.S. a lot.", "Ines likes the U.S. a lot"),
+    ("I live in Washington D.C. with Tom.", "Ines lives in Washington D.C."),
+    ("I live in Washington D.C. now.", "Ines lives in Washington D.C."),
+    ("I live in Washington D.C.", "Ines lives in Washington D.C."),
+    ("My friend J. Smith works at Acme.", "Ines's friend J. Smith works at Acme"),
+    ("Dr. Smith lives in Oslo.", "Dr. Smith lives in Oslo"),
+    ("I visited St. Louis and Mt. Fuji.", "Ines visited St. Louis and Mt. Fuji"),
+    ("I met Mr. Brown, Mrs. Green and Prof. White.", "Ines met Mr. Brown, Mrs. Green and Prof. White"),
+    ("I study approx. five books.", "Ines studies approx. five books"),
+])
+def test_what_is_cut_short_stays_as_it_is_written(text, title):
+    assert said(text)[0].title == title
+
+
 def test_you_is_nobody_when_more_than_two_speak():
     turns = [Turn(0, "Ines", "other", "You promised to fix the roof. I borrowed your bike."),
              Turn(1, "Omar", "other", "Okay."), Turn(2, "Ada", "other", "Okay.")]
@@ -130,6 +147,24 @@ def test_a_title_in_quotation_marks_stays():
 ])
 def test_hypothetical_speech_is_not_a_fact(text):
     assert said(text) == []
+
+
+@pytest.mark.parametrize("text", [
+    "My favourite food was pizza when I was a child.", "My name was Ada Byron before I married.",
+    "Once I live in Rome I will buy a car.", "In the story, I live in Rome.", "In the play, I am a king.",
+    "According to Tom, I live in Minsk.", "I live in Minsk, according to Tom.", "The sign said: I live in Rome.",
+])
+def test_what_was_will_be_or_is_so_elsewhere_is_not_so_now(text):
+    assert said(text) == []
+
+
+@pytest.mark.parametrize(("text", "title"), [
+    ("My favorite food has always been pizza.", "Ines favorite food pizza"), ("Good news: I live in Rome.", "Ines lives in Rome"),
+    ("As I said: I live in Rome.", "Ines lives in Rome"), ("I once lived in Rome.", "Ines lived in Rome"),
+    ("In the game, I scored two goals.", "Ines scored two goals"),
+])
+def test_what_only_looks_like_it_is_a_fact(text, title):
+    assert only(said(text)).title == title
 
 
 @pytest.mark.parametrize("text", [

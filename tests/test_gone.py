@@ -82,6 +82,57 @@ def test_a_purged_entry_leaves_no_folder(mem: Memory, home: Path) -> None:
     assert everything(home, entry.id) == ["index/audit.log"]
 
 
+@pytest.mark.parametrize("page", ["topics/places/topic_memory.md", "GLOBAL_MEMORY.md", "GLOBAL_MEMORY.json"])
+@pytest.mark.parametrize("laid_aside", [True, False])
+def test_a_purged_entry_is_gone_from_the_pages_that_somebody_edited(mem: Memory, home: Path, page: str, laid_aside: bool) -> None:
+    entry = mem.log("Ada: I live in Hobbletown.", topic="places", created="2026-01-01")
+    mem.log("Ada: I am a vegan.", topic="places", created="2026-01-02")
+    mem.review(str(mem.facts("places")[0].id), score=9)
+    mem.upkeep()
+    assert "Hobbletown" in (home / page).read_text()
+    (home / page).write_text((home / page).read_text() + "\n")
+    if laid_aside:
+        mem.upkeep()
+    edited = [path for path in everything(home, "Hobbletown") if page in path]
+
+    told = mem.forget(entry.id, purge=True)
+
+    assert everything(home, "Hobbletown") == []
+    assert {path for path in edited if path.startswith("archive/edited/")} <= set(told["removed"])
+    assert "vegan" in (home / page).read_text()
+
+
+@pytest.mark.parametrize("page", ["CORE.md", "REFLECTION.md"])
+def test_a_purged_note_is_gone_from_an_edited_page_that_told_of_it_under_another_title(mem: Memory, home: Path, page: str) -> None:
+    note, other = (mem.note(title, "Never.", type="insight", importance=1.0) for title in ("Quagga", "Zebra"))
+    mem.upkeep()
+    mem.core(), mem.reflection()
+    (home / page).write_text("The quagga is mine.\n")
+    mem.core(), mem.reflection()
+    (home / page).write_text("The quagga is mine again.\n")
+    aside, = everything(home, "quagga is mine.")
+
+    told = mem.forget(note.id, purge=True)
+
+    assert everything(home, "quagga is mine") == []
+    assert aside in told["removed"]
+    assert mem.get(other.id).title == "Zebra"
+
+
+def test_a_purged_work_is_gone_from_a_chapter_that_somebody_edited(mem: Memory, home: Path) -> None:
+    works = [mem.record(**WORK | {"goal": f"Brew tea {number}"}).id for number in range(5)]
+    mem.upkeep()
+    chapter = next((home / "work/chapters").iterdir())
+    chapter.write_text(json.dumps({**json.loads(chapter.read_text()), "summary": "The quagga", "memories": works[1:]}))
+    mem.upkeep()
+    aside, = everything(home, "quagga")
+
+    told = mem.forget(works[0], purge=True)
+
+    assert everything(home, "quagga") == []
+    assert aside in told["removed"]
+
+
 def test_the_edges_of_a_purged_note_leave_the_usage_ledger(mem: Memory, home: Path) -> None:
     tea, kettle = mem.note("Tea", "Green."), mem.note("Kettle", "Hot.")
     edge = mem.link(tea.id, "REQUIRES", kettle.id).edge_id

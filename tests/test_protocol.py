@@ -200,6 +200,24 @@ def test_a_budget_that_is_none_is_refused(mem, budget):
         mem.brief("x", budget=budget)
 
 
+@pytest.mark.parametrize("budget", [1, 5, 20, 40, 60, 90, 150])
+def test_however_small_a_budget_a_brief_keeps_to_it(mem, budget):
+    mem.note("Tea", "Steep for three minutes.", importance=1.0)
+    mem.core()
+    for number in range(3):
+        mem.memo(f"the_lighthouse_rule_{number}", f"Rule {number}: the lamp is lit at dusk.")
+
+    brief = mem.brief("lighthouse", budget=budget)
+
+    assert brief.tokens <= budget
+    assert brief.tokens == count_tokens(brief.text)
+    assert all(line in brief.hud for line in brief.text.splitlines()[:4] if budget < 60)
+
+
+def test_a_brief_begins_with_the_whole_hud_where_there_is_room(mem):
+    assert mem.brief(budget=200).text.startswith(mem.hud())
+
+
 # The HUD
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import string
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from strata.memory import Memory
 from strata.model.secrets import redact
 
 # Put together here, so that no scanner takes this file for a leak.
@@ -142,3 +145,27 @@ def test_time_grows_with_length_and_not_with_its_square(piece: str) -> None:
     small = min(seconds(100_000) for _ in range(2))
 
     assert seconds(800_000) < 8 * small * 3 + 0.05
+
+
+# Typed by a person
+
+KEY = "AKIA" + "ABCDEFGH23456722"
+TYPED: dict[str, Callable[[Memory, str], object]] = {
+    "remember": lambda mem, said: mem.remember(said),
+    "note": lambda mem, said: mem.note("Keys", said),
+    "a note's steps": lambda mem, said: mem.note("Keys", type="procedure", steps=[said]),
+    "memo": lambda mem, said: mem.memo("the_keys_of_the_house", said),
+    "record": lambda mem, said: mem.record(goal="Brew", task_type="other", success=True, summary=said),
+    "a work's details": lambda mem, said: mem.record(goal="Brew", task_type="other", success=True, summary="Brewed", actions=[
+        {"type": "command_run", "details": {"command": said}}]),
+    "episode": lambda mem, said: mem.episode("Keys", summary=said),
+    "edit": lambda mem, said: mem.edit(mem.note("Tea", "Green.").id, text=said),
+}
+
+
+@pytest.mark.parametrize("write", TYPED.values(), ids=TYPED.keys())
+def test_a_secret_in_what_is_typed_is_kept_and_told_once(mem: Memory, home: Path, write: Callable[[Memory, str], object]) -> None:
+    write(mem, f"My key is {KEY} and that is that. " * 2)
+
+    assert len([notice for notice in mem.notices if "secret (aws-key)" in notice]) == 1
+    assert any(KEY in path.read_text() for path in home.rglob("*") if path.is_file())

@@ -23,7 +23,7 @@ from strata.index.read import Row
 from strata.index.store import Index
 from strata.model.finding import Change, log
 from strata.model.record import Origin, Usage
-from strata.model.shape import Value
+from strata.model.shape import Value, plain
 from strata.units import make_unit, stamps
 
 QUICK_SWEEP = 0.010  # seconds
@@ -78,6 +78,7 @@ class Home:
             token = self.tree.write(path, data)
             self.take_in(path, [record], {path: (token, data)})
             self.audit(verb, record, fingerprint(data), origin)
+        self.warn_of_secrets(record.kind, plain(record))
         return path
 
     def load(self, record: str) -> Loaded:
@@ -110,6 +111,8 @@ class Home:
             if not self._restamped(loaded, new, token, data):
                 self.take_in(loaded.path, [new], {loaded.path: (token, data)})
             self.audit(verb, new, fingerprint(data), origin)
+        if verb == "edited":
+            self.warn_of_secrets(new.kind, plain(new))
         return new
 
     def _restamped(self, loaded: Loaded, new: Any, token: Token, data: bytes) -> bool:
@@ -206,6 +209,14 @@ class Home:
             self.tree.append(paths.AUDIT, b"".join(lines))
         except CannotWrite as error:
             self.notices.append(str(error))
+
+    def warn_of_secrets(self, what: str, value: Any) -> None:
+        """A notice if what somebody writes holds what looks like a secret; nothing is changed."""
+        from strata.model.secrets import kinds_in
+
+        if kinds := ", ".join(kinds_in(value)):
+            notice = f"the {what} holds what looks like a secret ({kinds}); see: strata check --secrets"
+            self.notices += [] if notice in self.notices else [notice]
 
     def take_in(self, unit: str, records: Sequence[Any], files: dict[str, tuple[Token, bytes]]) -> None:
         """What was just written goes into the index."""

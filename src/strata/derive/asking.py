@@ -18,7 +18,7 @@ from strata.derive.wisdom import cited_in
 from strata.errors import Invalid
 from strata.model.dialog import FACT_TYPES, TIME_SPANS, Entry, Fact, TopicState, Turn
 from strata.model.shape import Shape, strings, text
-from strata.model.text import shorten
+from strata.model.text import check_whole, shorten, visible
 from strata.model.words import stems
 from strata.model.work import Chapter, Wisdom, Work
 
@@ -93,8 +93,8 @@ Latest entries:
 
 def repair_prompt(prompt: str, answer: Any, complaint: str) -> str:
     """Ask once more, saying what was wrong."""
-    shown = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, default=str)
-    return (f"{prompt}\nYour last answer could not be used: {complaint}\nIt was:\n{shown[:4000]}\n\n"
+    shown = answer if isinstance(answer, str) else repr(answer)
+    return (f"{prompt}\nYour last answer could not be used: {complaint}\nIt was:\n{visible(shown[:4000])}\n\n"
             "Answer again with the corrected JSON object and nothing else.")
 
 
@@ -165,18 +165,21 @@ def read_state(answer: Any, maker: str) -> TopicState:
 
 def _object(answer: Any) -> Mapping[str, Any]:
     """The JSON object of an answer, also out of a code fence or a sentence around it."""
-    if isinstance(answer, Mapping):
-        return answer
-    if not isinstance(answer, str):
+    if not isinstance(answer, str | Mapping):
         raise Invalid("it is not text")
-    start, stop = answer.find("{"), answer.rfind("}")
     try:
-        found = json.loads(answer[start : stop + 1]) if start >= 0 else None
+        found = _inner(answer) if isinstance(answer, str) else answer
+        check_whole(found)
     except (ValueError, RecursionError) as error:
         raise Invalid(f"it is not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(found, Mapping):
         raise Invalid("it holds no JSON object")
     return found
+
+
+def _inner(answer: str) -> Any:
+    start, stop = answer.find("{"), answer.rfind("}")
+    return json.loads(answer[start : stop + 1]) if start >= 0 else None
 
 
 # Chapters and wisdom: a model may reword what the rules found; members, times and counts stay the rules'

@@ -189,13 +189,17 @@ ENGLISH = Language(
     spoken_with={"think": _words("about of"), "hope": _words("to for"), "believe": _words("in"),
                  "look": _words("for at after into to"),
                  "see": _words("a an my our some two three lots many the this these those so"), "agree": _words("to")},
-    negations=_words("""not no never neither nor nothing nobody none hardly barely rarely seldom without longer
-        stopped"""),
+    negations=_words("not no never neither nor nothing nobody none hardly barely rarely seldom without longer stopped"),
     lasting_negations=_words("never"),
     hedges=_words("""maybe perhaps probably possibly apparently supposedly presumably allegedly might could may
         potentially theoretically hopefully almost nearly somewhat seemingly seems seem guess doubt unsure"""),
-    hypotheticals=_words("""if unless suppose supposing imagine pretend hypothetically whether wish wished assuming
-        otherwise e.g"""),
+    hypotheticals=_words("if unless suppose supposing imagine pretend hypothetically whether wish wished assuming otherwise e.g"),
+    elsewhere=re.compile(
+        r"\baccording to\b|\bin (?:the|a|this|that|my|our|his|her|their) (?:\w+ )?(?:story|tale|dream|novel|poem|script|role-?play"
+        r"|(?:book|film|movie|play|game|show|series)(?=, (?:i|we)(?:['’]\w+| (?:am|are|live|work|own|have))\b))\b"
+        r"|(?<!\bi )(?<!\bwe )\b(?:sa(?:id|ys?)|wrote|writes|reads?|told \w+|tells \w+|replied|answered|stated|goes|texted)\s?:"
+        r"|^\W*once (?:i|we)\b(?: (?:live|work|am|are|have|own|study)\b|.*(?:\b(?:will|shall|can|gonna|going to)|['’]ll)\b)",
+        re.IGNORECASE),
     retractions=re.compile(r"\b(?:just kidding|only joking|just joking|jk)\b|(?<!\S)/s\b", re.IGNORECASE),
     courtesies=re.compile(
         r"(?:is|was) (?:glad|sorry|sure|certain|here for|so (?:glad|sorry)|rooting for|with you|there for|all ears|curious"
@@ -248,12 +252,9 @@ ENGLISH = Language(
         r"|long time no (?:see|talk)|on top of that|as of now|from now on|at work|at home|at first|as you know|that said"
         r"|(?:remember|note) that|(?:great|good|exciting|big|some) news|even though|just so you know|as always|as usual"
         r"|in the end|these days)\b[,:]?\s*", re.IGNORECASE),
-    joints=_words("""and like but so or yet plus then because since though although cuz cause 'cause while whereas
-        as after before"""),
-    breaks=_words("""but because which who although though whereas until while when where unless cuz 'cause whenever
-        whom whose"""),
-    asides=_words("""when while which who where until after before as since if unless whether whenever whom whose
-        like whereas"""),
+    joints=_words("and like but so or yet plus then because since though although cuz cause 'cause while whereas as after before"),
+    breaks=_words("but because which who although though whereas until while when where unless cuz 'cause whenever whom whose"),
+    asides=_words("when while which who where until after before as since if unless whether whenever whom whose like whereas"),
     list_words=_words("and or &"),
     adverbs=_words("""just really also always never recently currently still already finally actually even totally
         definitely absolutely often usually sometimes once ever now then so too truly fully kinda sorta only again
@@ -316,14 +317,12 @@ ENGLISH = Language(
     found_relation="finds {}", towards=_words("for to"), eager=_words("wait"), cannot="cannot",
     feelings=_words("""excited nervous grateful thankful proud stoked pumped thrilled determined keen eager blessed
         happy glad"""),
-    unfelt=_words("""happy glad sad sorry mad kind nice mean good thankful proud grateful new up on off over easy
-        hard"""),
+    unfelt=_words("happy glad sad sorry mad kind nice mean good thankful proud grateful new up on off over easy hard"),
     announced=_words("""look hope plan enjoy think work head try miss love like start learn get practice finish
         follow prepare write train study build"""),
     given_by="is {} {} by", role_relation="has as {}", is_word="is",
     duties=_words("need have"), places=_words("from in at on into after by near under behind inside via"),
-    limits=_words("""eat drink use run deploy have tolerate store exceed ship depend change break commit merge
-        upgrade drive digest"""),
+    limits=_words("eat drink use run deploy have tolerate store exceed ship depend change break commit merge upgrade drive digest"),
     favourite=re.compile(r"(?:all-time )?(?:favorite|favourite|fave|preferred|go-to)\b", re.IGNORECASE),
     favourite_relation="favorite {}", name_word="name", name_relation="is named",
     plural=re.compile(r"[^s'’]s$|(?:people|children|kids|men|women)$"),

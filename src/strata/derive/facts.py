@@ -75,7 +75,7 @@ def _statements(sentence: Sentence, speech: Speech, said: date | None, language:
                 ) -> Iterator[tuple[Statement, When]]:
     """What a sentence states, with its time; time words before the subject hold for the clause that follows."""
     words = tokens(sentence.text, language)
-    if any(word.casefold() in language.hypotheticals for word in words):
+    if any(word.casefold() in language.hypotheticals for word in words) or language.elsewhere.search(sentence.text):
         return
     pieces = clauses(words, language)
     if sentence.asked:

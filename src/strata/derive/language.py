@@ -72,6 +72,7 @@ class Language:
     lasting_negations: frozenset[str]  # "never" with a habit is a rule one keeps
     hedges: frozenset[str]
     hypotheticals: frozenset[str]
+    elsewhere: re.Pattern[str]  # what shows that a sentence holds in a story, by somebody's word, or not yet
     retractions: re.Pattern[str]
     courtesies: re.Pattern[str]  # against "<relation> <object>"
     asks: frozenset[str]  # words that open a question

@@ -29,6 +29,7 @@ _MARKUP = re.compile(r"\*\*|__|!\[|\]\([^)\s]{1,200}\)")
 _TOKEN = re.compile(r"[$€£#@~]?/?\w+(?:['’./@+:&_-]\w+|,\d{3}\b)*(?:\+\+|#|%|/)?|\.\w+(?:[./-]\w+)*|`[^`\n]{1,120}`"
                     r"|…|\.{3}|[^\w\s]")
 _DASHES = frozenset({"—", "–", "-", ";", ":", "(", ")", "…", "...", "~", QUOTED})
+_INITIALS = re.compile(r"(?<!\w)(?:[^\W\d_]\.)+[^\W\d_]\Z")  # D.C, without its last dot
 _QUOTES = frozenset("'\"“”‘’«»")
 _TITLE_WORDS = 6
 
@@ -77,6 +78,8 @@ def sentences(line: str) -> Iterator[Sentence]:
         for sentence in cut(part):
             end = _END.search(sentence)
             piece = sentence[:end.start()].rstrip() if end else sentence
+            if end and end[0][0] == "." and _INITIALS.search(piece[-16:]):
+                piece += "."
             if piece and len(piece) <= LONGEST_SENTENCE:
                 yield Sentence(piece, end is not None and "?" in end[0])
 
@@ -89,6 +92,9 @@ def tokens(text: str, language: Language) -> list[str]:
         word = raw.replace("’", "'")
         low = word.casefold()
         if raw in _QUOTES:
+            continue
+        if raw == "." and found and _is_cut_short(found[-1], language):
+            found[-1] += raw
             continue
         if low in language.contractions:
             found += language.contractions[low]
@@ -105,6 +111,13 @@ def tokens(text: str, language: Language) -> list[str]:
         else:
             found.append(word)
     return found
+
+
+def _is_cut_short(word: str, language: Language) -> bool:
+    """Whether a dot behind a word inside a sentence is a part of it: St., Inc., D.C."""
+    if word[:1].isupper() and word.isalpha() and len(word) <= 5:
+        return word.casefold() not in language.first and word.casefold() not in language.months
+    return word[:1].isupper() and _INITIALS.match(word) is not None
 
 
 def _opens_complement(words: list[str], index: int, language: Language) -> bool:

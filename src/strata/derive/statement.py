@@ -105,7 +105,8 @@ def _complete(words: list[str], low: list[str], subject: Subject, verb: Verb, sp
     if not spoken or stop - at > LONGEST_OBJECT or _is_helper(low[at], language) or not _says_something(spoken, language):
         return None
     if subject.slot:
-        if verb.base != language.be or relation != verb.relation:
+        was = language.auxiliaries.get(verb.relation) == "was"  # what somebody's name or favourite was is not what it is
+        if was or verb.base != language.be or relation != verb.relation:
             return None
         return Statement(subject, verb, subject.slot, spoken, False)
     if language.courtesies.match(f"{relation} {' '.join(low[at:stop])}") or low[at] in language.list_words:
@@ -199,7 +200,7 @@ def _object_end(low: list[str], at: int, language: Language) -> int:
     cut = False
     while stop > at:
         end = low[stop - 1]
-        sign = not end[-1].isalnum() and end[-1] not in "`%+#/"
+        sign = not end[-1].isalnum() and end[-1] not in "`%+#/" and (end[-1] != "." or end == ".")
         if not (sign or end in language.trailing or (cut and end in language.prepositions)):
             break
         stop, cut = stop - 1, True
@@ -253,8 +254,8 @@ def _wording(words: list[str], low: list[str], subject: Subject, speech: Speech,
             spoken.append(language.second_words[small].format(speech.other))
         elif small in language.with_name and spoken and spoken[-1] in (speech.other, speech.speaker):
             spoken.append(language.with_name[small])
-        elif word == ",":
-            spoken[-1:] = [f"{spoken[-1]},"] if spoken else []
+        elif word in (",", "."):
+            spoken[-1:] = [f"{spoken[-1]}{word}"] if spoken else []
         else:
             spoken.append(word)
     return " ".join(spoken).strip(" ,")

@@ -77,7 +77,7 @@ def _distance(hit: Hit, beside: Mapping[str, Any]) -> int:
 def fit_lines(text: str, budget: int, dress: Callable[[str], str]) -> str:
     """The text dressed, with as many of its lines as keep to the budget."""
     whole = dress(text)
-    if measure(whole) <= budget:
+    if text.strip() and measure(whole) <= budget:
         return whole
     lines = text.splitlines()
     low, high = 0, len(lines)

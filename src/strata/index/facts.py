@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from typing import Any
 
 from strata.index import write
@@ -254,17 +255,52 @@ def _evidence(db: sqlite3.Connection, slot: str, record: str, began: str, until:
 
 def fact_of(db: sqlite3.Connection, record: str, as_of: float | None = None) -> Fact | None:
     """One fact with its evidence; as of a day, what was said and reviewed later does not count."""
-    row = db.execute(f"SELECT slot, topic FROM said WHERE {_OF_FACT} LIMIT 1", (record,)).fetchone()
-    found = _settled(db, dict([row]), until=_until(as_of)) if row else ()
-    return next((fact for fact, _, _ in found if fact.id == record), None)
+    row = db.execute("SELECT topic FROM records WHERE id = ?", (record,)).fetchone()
+    until = _until(as_of)
+    with _as_it_stood(db, row[0], until) if row else nullcontext(db) as then:
+        slot = then.execute(f"SELECT slot, topic FROM said WHERE {_OF_FACT} LIMIT 1", (record,)).fetchone()
+        found = _settled(then, dict([slot]), until=until) if slot else ()
+        return next((fact for fact, _, _ in found if fact.id == record), None)
 
 
 def facts_of(db: sqlite3.Connection, topic: str, as_of: float | None = None) -> list[Fact]:
     """A topic's facts table, in the order it was first said."""
-    slots = db.execute("SELECT slot, min(mark) AS first FROM said WHERE topic = ? GROUP BY slot ORDER BY first, slot",
-                       (topic,)).fetchall()
-    found = [fact for fact, _, _ in _settled(db, {slot: topic for slot, _ in slots}, until=_until(as_of))]
+    until = _until(as_of)
+    with _as_it_stood(db, topic, until) as then:
+        slots = then.execute("SELECT slot, min(mark) AS first FROM said WHERE topic = ? GROUP BY slot ORDER BY first, slot",
+                             (topic,)).fetchall()
+        found = [fact for fact, _, _ in _settled(then, {slot: topic for slot, _ in slots}, until=until)]
     return sorted(found, key=lambda fact: (fact.entry_ts, fact.entry_id, fact.turn or 0))
+
+
+def held_on(db: sqlite3.Connection, as_of: float) -> list[str]:
+    """The ids of the facts that held on a day: said by then, and replaced by nothing that was."""
+    until = _until(as_of)
+    later = {topic for topic, in db.execute("SELECT DISTINCT topic FROM reviewed WHERE mark > ?", (until,))}
+    rows = db.execute("SELECT slot, topic, min(id), min(id) = max(id) FROM said WHERE mark <= ? GROUP BY slot", (until,)).fetchall()
+    held = [record for _, topic, record, alone in rows if alone and topic not in later]
+    rivals = {slot: topic for slot, topic, _, alone in rows if not alone and topic not in later}
+    found = [fact for fact, _, _ in _settled(db, rivals, until=until)]
+    found += [fact for topic in later for fact in facts_of(db, topic, as_of)]
+    return held + [str(fact.id) for fact in found if not fact.superseded_by]
+
+
+@contextmanager
+def _as_it_stood(db: sqlite3.Connection, topic: str, until: str) -> Iterator[sqlite3.Connection]:
+    """Where a topic is read as of a day: in the index, unless corrections came later; then in a copy made without them."""
+    if not db.execute("SELECT 1 FROM reviewed WHERE topic = ? AND mark > ? AND target IS NOT NULL LIMIT 1", (topic, until)).fetchone():
+        yield db
+        return
+    with closing(sqlite3.connect(":memory:")) as past:
+        reviews, mentions = (db.execute(f"SELECT * FROM {table} WHERE topic = ? AND mark <= ?", (topic, until)).fetchall()
+                             for table in ("reviewed", "said"))
+        shapes = "SELECT sql FROM sqlite_master WHERE tbl_name IN ('reviewed', 'said') ORDER BY type DESC"  # tables first
+        past.executescript(";".join(shape for shape, in db.execute(shapes)))
+        past.executemany("INSERT INTO reviewed VALUES (?,?,?,?,?,?,?)", reviews)
+        past.executemany("INSERT INTO said VALUES (?,?,?,?,?,?,?,?,?,?,?)", [_row(past, unit, Mention(
+            place, when, project, Fact.from_dict(json.loads(fact))), as_said=False)[0]
+            for unit, when, place, project, *_, fact in mentions])
+        yield past
 
 
 def last_review(db: sqlite3.Connection, topic: str) -> str:

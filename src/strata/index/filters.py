@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from typing import Any
 
 from strata.model.recall import Filter
 
 
-def where(chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:
-    """(condition, values); `1` when nothing is asked."""
+def where(db: sqlite3.Connection, chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:
+    """(condition, values); `1` when nothing is asked. Which facts held on a day is asked of the facts table."""
     parts: list[str] = []
     values: list[Any] = []
 
@@ -44,8 +46,11 @@ def where(chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any
     if chosen.before is not None:
         add("r.created < ?", chosen.before)
     if chosen.as_of is not None:
-        add("r.created <= ? AND (r.valid_from IS NULL OR r.valid_from <= ?) AND (r.valid_until IS NULL OR r.valid_until > ?)",
-            chosen.as_of, chosen.as_of, chosen.as_of)
+        from strata.index.facts import held_on
+
+        add("CASE r.kind WHEN 'fact' THEN r.id IN (SELECT value FROM json_each(?)) ELSE r.created <= ? AND (r.valid_from IS NULL "
+            "OR r.valid_from <= ?) AND (r.valid_until IS NULL OR r.valid_until > ?) END",
+            json.dumps(held_on(db, chosen.as_of)), chosen.as_of, chosen.as_of, chosen.as_of)
     return " AND ".join(parts) or "1", values
 
 

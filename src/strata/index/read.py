@@ -104,7 +104,7 @@ def units_of(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, str]:
 def listing(db: sqlite3.Connection, chosen: Filter, limit: int | None, offset: int = 0, *, projects: tuple[str, ...] = (),
             oldest_first: bool = False) -> tuple[list[Row], int]:
     """(page of records, how many there are in all), newest first."""
-    condition, values = where(chosen, projects)
+    condition, values = where(db, chosen, projects)
     total = db.execute(f"SELECT count(*) FROM records r WHERE {condition}", values).fetchone()[0]
     order = "ASC" if oldest_first else "DESC"
     rows = db.execute(f"SELECT r.* FROM records r WHERE {condition} ORDER BY r.created {order}, r.id LIMIT ? OFFSET ?",

@@ -168,7 +168,7 @@ def allowed(db: sqlite3.Connection, chosen: Filter, projects: tuple[str, ...]) -
     """By passage number, whether the filters let it pass; None if they ask for nothing."""
     import numpy as np
 
-    condition, values = where(chosen, projects)
+    condition, values = where(db, chosen, projects)
     if condition == "1":
         return None
     query = f"SELECT group_concat(p.n) FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last WHERE {condition}"

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 
 class _Pattern(NamedTuple):
@@ -63,6 +63,22 @@ _PLACEHOLDER = re.compile(
 )
 _CODE = re.compile(r"[$%@&].*|[A-Za-z_]\w*(?:[.:]{1,2}[A-Za-z_]\w*)+|[A-Z][A-Z0-9_]*|[a-z_]+|https?://.*|\d+(?:\.\d+)*")
 _PATH = re.compile(r"(?:~|\.{1,2})/[\w./-]+|/(?:[\w.-]{1,40}/)+[\w.-]{1,60}|[A-Za-z]:\\.+")
+
+
+def kinds_in(value: Any) -> list[str]:
+    """The kinds of secrets anywhere in a value: a text, or a record as plain data."""
+    return sorted(redact("\n".join(_lines(value)))[1])
+
+
+def _lines(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from (f"{key}: {item}",) if isinstance(item, str) else _lines(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _lines(item)
+    elif isinstance(value, str):
+        yield value
 
 
 def redact(text: str) -> tuple[str, dict[str, int]]:

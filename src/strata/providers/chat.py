@@ -11,13 +11,25 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from strata.errors import Provider
+from strata.errors import Provider, StrataError
+from strata.model.text import shorten, visible
 
 OPENAI = "https://api.openai.com/v1"
 SECONDS = 60.0
 _VENDORS = (("deepseek.com", "deepseek"), ("openai.com", "openai"), ("mistral.ai", "mistral"), ("groq.com", "groq"),
             ("openrouter.ai", "openrouter"), ("x.ai", "xai"))
 Ask = Callable[[str], Any]  # a question → the answer's text, or what it holds
+
+
+def answer_of(ask: Ask, question: str) -> Any:
+    """What a model answers. A caller's own function may fail in its own way, too; that is a Provider error as well."""
+    try:
+        return ask(question)
+    except Provider:
+        raise
+    except (StrataError, OSError, ValueError, TypeError, RuntimeError, LookupError, AttributeError) as error:
+        said = shorten(visible(f"{type(error).__name__}: {error}"), 200)
+        raise Provider(f"the model failed ({said})", "upkeep tries again") from error
 
 
 class Chat:

@@ -19,6 +19,7 @@ from strata.files import codec, paths
 from strata.home import Home
 from strata.model.record import WORK_TYPES
 from strata.model.work import Chapter, Wisdom
+from strata.providers.chat import answer_of
 from strata.verbs.finding import each, fetch, locate
 from strata.verbs.notes import derived_id
 
@@ -196,7 +197,7 @@ class _Teller:
         question, retell = ways[built.kind]
         try:
             if not self.silent:
-                return retell(built, self.ask(question(lower)), verbs.topics.maker_of(self.ask))
+                return retell(built, answer_of(self.ask, question(lower)), verbs.topics.maker_of(self.ask))
         except (Provider, Invalid) as error:
             self.silent = isinstance(error, Provider)
             self.home.notices.append(f"{built.id} is told by the rules until upkeep has a better answer: {error}")

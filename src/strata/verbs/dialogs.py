@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from strata import verbs
-from strata.errors import Conflict, Invalid, NotFound
+from strata.errors import Conflict, Damaged, Invalid, NotFound
 from strata.files import codec, ledger, paths
 from strata.files.jsonform import write_object
 from strata.files.tree import Token, fingerprint
@@ -44,7 +45,7 @@ def log(
     """Keep a dialog: text, a file's path, or a list of messages. The same key again returns the same entry."""
     raw, roles = read_dialog(dialog)
     turns = read_turns(raw, roles)
-    _warn_of_secrets(home, raw)
+    home.warn_of_secrets("dialog", raw)
     if conversation_id is None and session is not None:
         conversation_id = session
     if key is not None and (same := _kept_before(home, key, raw)):
@@ -65,9 +66,10 @@ def log(
                 return same
             entry = entry.replace(meta=meta.replace(key=derived_uuid(home.config.home_id, "log", key)))
         entry, files = _keep(home, entry, indexed=model is not None or key is not None)
-    done = verbs.topics.enrich(home, entry, model, files)
-    home.audit("logged", entry, fingerprint(raw.encode()), meta.origin)
-    return done
+    try:
+        return verbs.topics.enrich(home, entry, model, files)
+    finally:  # it is kept, whatever becomes of what is drawn from it
+        home.audit("logged", entry, fingerprint(raw.encode()), meta.origin)
 
 
 def _keep(home: Home, entry: Entry, *, indexed: bool) -> tuple[Entry, dict[str, tuple[Token, bytes]]]:
@@ -133,13 +135,6 @@ def _decode(data: bytes, name: str) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Invalid(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}", "nothing was kept") from None
-
-
-def _warn_of_secrets(home: Home, raw: str) -> None:
-    from strata.model.secrets import redact
-
-    if kinds := ", ".join(sorted(redact(raw)[1])):
-        home.notices.append(f"the dialog holds what looks like a secret ({kinds}); see: strata check --secrets")
 
 
 def _when(home: Home, turns: Sequence[Turn], created: Any) -> float:
@@ -243,10 +238,29 @@ def reinstate(home: Home, row: Row) -> Fact:
 
 
 def _corrected(fact: Fact, changes: Mapping[str, Any]) -> Fact:
+    """The fact as corrected; what is said of it is a line of words, its date a day, a month, a year, or two of them with a stroke between."""
+    if not isinstance(changes, Mapping):
+        raise Invalid("a correction is an object", 'such as {"object": "…"}')
     unknown = [key for key in changes if key not in CORRECTABLE]
     if unknown:
         raise Invalid(f"{unknown[0]!r} cannot be corrected", f"only {', '.join(CORRECTABLE)}")
-    return correct_fact(fact, changes)
+    check_whole(changes)
+    new = correct_fact(fact, changes)
+    for key in ("subject", "relation", "object"):
+        if key in changes and (not (said := getattr(new, key)).strip() or len(said.splitlines()) > 1):
+            raise Invalid(f"{key} must be one line of words; got {said!r:.60}")
+    if changes.get("date") is not None and not all(map(_is_date, str(new.date).split("/", 1))):
+        raise Invalid(f"{new.date!r:.40} is no date", "write 2026-02-10, 2026-02 or 2026")
+    return new
+
+
+def _is_date(said: str) -> bool:
+    whole = said + "-01-01"[len(said) - 4 :] if len(said) in (4, 7) else said
+    try:
+        date.fromisoformat(whole)
+    except ValueError:
+        return False
+    return len(whole) == 10
 
 
 def facts(home: Home, topic: str | None = None, *, type: str | None = None, waiting: bool = False, current: bool = False,
@@ -278,7 +292,11 @@ def topics(home: Home) -> list[dict[str, Any]]:
         "FROM records WHERE topic IS NOT NULL GROUP BY topic HAVING sum(kind = 'entry') ORDER BY 4 DESC, topic").fetchall()
     found = []
     for name, entries, count, last in rows:
-        built = verbs.topics.read_topic(home, name)
+        try:
+            built = verbs.topics.read_topic(home, name)
+        except Damaged as error:  # a newer Strata's: the topic is listed without its summary
+            home.notices.append(str(error))
+            built = None
         found.append({"topic": name, "entries": entries, "facts": count, "last_entry_ts": zulu(last),
                       "summary": built.state.summary if built else None,
                       "built": built is not None and built.entry_count == entries})
@@ -288,7 +306,7 @@ def topics(home: Home) -> list[dict[str, Any]]:
 def global_memory(home: Home) -> GlobalMemory:
     """The front page as it was last built."""
     try:
-        found: GlobalMemory = codec.read_unit(home.tree, "GLOBAL_MEMORY.json")[0][0]
+        found: GlobalMemory = home.read("GLOBAL_MEMORY.json")[0][0]
     except NotFound:
         raise NotFound("there is no global memory yet", "build it with: strata upkeep, or strata global --build") from None
     return found

@@ -94,6 +94,7 @@ def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str
     home.settle()
     path = ledger.append_episode(home.tree, home.clock(), heading, kind=" ".join(type.split()) or "diary", tags=words,
                                  summary=summary or heading)
+    home.warn_of_secrets("episode", [heading, summary])
     home.refresh([path])
     return path
 

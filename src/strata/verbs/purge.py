@@ -59,7 +59,7 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
         if kind == "memo":
             _rewrite_lines(home, GARDEN_LOG, lambda step: without_memo(step, record), needles)
         _clear_gauges(home, [record, *titles])
-        built = _drop_built(home, files, kind, needles)
+        built = _drop_built(home, _pages_about(files, kind, touched), needles)
         removed += built
         home.tree.tidy()
         _drop_empty(home, removed)
@@ -88,9 +88,15 @@ def _naming(home: Home, record: str, mention: str, titles: list[str]) -> list[st
     return found
 
 
-def _drop_built(home: Home, files: list[str], kind: str, needles: list[str]) -> list[str]:
-    """Built pages that name the record, and copies of them laid aside."""
-    own = {path.removeprefix("archive/").split("/")[1] for path in files} if kind == "entry" else set[str]()
+def _pages_about(files: list[str], kind: str, touched: list[str]) -> tuple[str, ...]:
+    """How the paths of built pages begin that may retell the record without naming it."""
+    if kind == "entry":
+        return (*sorted({f"topics/{path.removeprefix('archive/').split('/')[1]}/" for path in files}), "GLOBAL_")
+    return ("CORE.md", "REFLECTION.md") if kind == "note" else tuple(path for path in touched if path.startswith("work/"))
+
+
+def _drop_built(home: Home, about: tuple[str, ...], needles: list[str]) -> list[str]:
+    """Built pages that name the record, and those that may retell it, if a person changed them or laid them aside."""
     found = [path for path, in home.db.execute(
         "SELECT path FROM documents WHERE path LIKE 'topics/%/topic_memory.%' OR path LIKE 'archive/edited/%'")]
     gone = []
@@ -98,8 +104,9 @@ def _drop_built(home: Home, files: list[str], kind: str, needles: list[str]) -> 
         said = bytes_of(home, path)
         if said is None:
             continue
-        about = any(path.startswith(f"topics/{topic}/") for topic in own) or (own and path.startswith("GLOBAL_"))
-        if about or any(form in said for needle in needles for form in (needle.encode(), json.dumps(needle)[1:-1].encode())):
+        page = path.removeprefix("archive/edited/")
+        told = page.startswith(about) and (page != path or "GLOBAL_" in about or home.edited_by_hand(path, said))
+        if told or any(form in said for needle in needles for form in (needle.encode(), json.dumps(needle)[1:-1].encode())):
             home.tree.remove(path)
             gone.append(path)
     return gone

@@ -25,6 +25,7 @@ from strata.model.recall import Filter, make_filter
 from strata.model.record import KINDS
 from strata.model.shape import Value
 from strata.model.text import fence
+from strata.providers.chat import answer_of
 from strata.recall.answer import recall
 from strata.recall.depth import body
 from strata.verbs.finding import fetch, locate
@@ -167,7 +168,7 @@ class _Way:
             return None
         self.calls += 1
         try:
-            reply = self.ask(prompt)
+            reply = answer_of(self.ask, prompt)
         except Provider as error:
             self.stopped = str(error)
             self.home.notices.append(f"the model failed, so this is the evidence alone: {error}")

@@ -78,7 +78,8 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
     if home.db.execute("SELECT 1 FROM records LIMIT 1").fetchone():
         _write_state(home, session, state)
     shown = _render(home, state)
-    parts, room = [shown], budget - count([shown])[0]
+    head = _fill(shown.splitlines(), budget, count)  # of a small budget the HUD takes what there is
+    parts, room = [head] if head else [], budget - count([head])[0]
     core = (bytes_of(home, "CORE.md") or b"").decode(errors="replace").strip().splitlines()
     for lines, share in ((core, CORE_SHARE), (_not_to_forget(home, here), TOPICS_SHARE),
                          (_unfinished(home, here), WORK_SHARE)):

@@ -19,8 +19,9 @@ from strata.home import Home
 from strata.index import facts as table
 from strata.model.dialog import Entry, EntrySummary, Fact, GlobalMemory, Topic, TopicState
 from strata.model.facts_table import marked_time
+from strata.model.text import visible
 from strata.model.times import day, zulu
-from strata.providers.chat import Ask, Chat
+from strata.providers.chat import Ask, Chat, answer_of
 from strata.verbs.finding import each
 
 TRIES = "log/tries.jsonl"
@@ -40,17 +41,17 @@ def model_of(home: Home, ask: Ask | None = None, providers: Any = None) -> Ask |
 
 def maker_of(ask: Ask | None) -> str:
     """What `made_by` says of a model, or of the rules."""
-    return topics.RULES if ask is None else str(getattr(ask, "name", None) or "custom/model")
+    return topics.RULES if ask is None else visible(str(getattr(ask, "name", None) or "custom/model"))
 
 
 def _asked(ask: Ask, schema: Mapping[str, Any], prompt: str, read: Callable[[Any], T]) -> T:
     """A checked answer; one that fails the check is asked for once more."""
     held: Ask = ask.shaped(schema) if hasattr(ask, "shaped") else ask
-    answer = held(prompt)
+    answer = answer_of(held, prompt)
     try:
         return read(answer)
     except Invalid as error:
-        again = held(asking.repair_prompt(prompt, answer, error.message))
+        again = answer_of(held, asking.repair_prompt(prompt, answer, error.message))
     try:
         return read(again)
     except Invalid as error:
@@ -186,13 +187,16 @@ def _build(home: Home, topic: str, ask: Ask | None) -> tuple[Topic, str]:
 
 def _state(home: Home, topic: str, found: Sequence[Fact], recent: Sequence[Entry], ask: Ask | None
            ) -> tuple[TopicState, str, str]:
-    """(state, fingerprint of its inputs, trouble): the state that is there if nothing it is made from changed.
+    """(state, fingerprint of its inputs, trouble): what a model said if nothing that was made from changed, else a new one.
 
-    A model's older state outlives the model's failure; its fingerprint then says that it is out of date.
+    A model's older state outlives the model's failure; its fingerprint then says that it is out of date. What a person
+    wrote into the file is not kept.
     """
     before, inputs = read_topic(home, topic), topics.inputs_of(found, recent, home.config.language)
-    by_model = before is not None and before.state.made_by != topics.RULES
-    if before is not None and before.fingerprint == inputs and (ask is None or by_model):
+    path = f"{paths.topic_folder(topic)}/topic_memory.json"
+    if before and (before.state.made_by == topics.RULES or home.edited_by_hand(path, home.tree.read(path)[0])):
+        before = None
+    if before and before.fingerprint == inputs:
         return before.state, inputs, ""
     trouble = ""
     if ask is not None:
@@ -201,7 +205,7 @@ def _state(home: Home, topic: str, found: Sequence[Fact], recent: Sequence[Entry
                           lambda answer: asking.read_state(answer, maker_of(ask))), inputs, ""
         except Provider as error:
             trouble = str(error)
-        if before is not None and by_model:
+        if before:
             return before.state, before.fingerprint, trouble
     return topics.extract_state(found, recent, home.config.language), inputs, trouble
 
@@ -222,7 +226,7 @@ def read_topic(home: Home, topic: str) -> Topic | None:
 def _built(home: Home, path: str) -> Any:
     """What was built there; None if there is nothing that can be read. What a newer Strata built is not built over."""
     try:
-        return codec.read_unit(home.tree, path)[0][0]
+        return home.read(path)[0][0]
     except NotFound:
         return None
     except Damaged as error:
