@@ -307,6 +307,22 @@ def test_a_forgotten_chapter_that_tells_of_a_purged_work_goes_with_it(mem: Memor
     assert anywhere(home, "quaggaherd 0") == []
 
 
+def test_a_link_that_was_taken_back_leaves_nothing_in_its_source(mem: Memory, home: Path) -> None:
+    gone, = mem.remember("The quagga lived in the south.", conversation_id="a")
+    about, = mem.remember("The zebra lives in the east.", conversation_id="b")
+    first, second = mem.record(**WORK), mem.record(**WORK)
+    mem.link(about.id, "supports", gone.id, context="ctx quaggaherd")
+    mem.link(second.id, "caused_by", first.id)
+    mem.unlink(about.id, "supports", gone.id)
+    mem.unlink(second.id, "caused_by", first.id)
+
+    for one in (gone.id, first.id):
+        mem.forget(one, purge=True)
+        assert everything(home, one) == ["index/audit.log"]
+
+    assert anywhere(home, "ctx quaggaherd") == []
+
+
 # An id that two files hold
 
 def copied(mem: Memory, home: Path, kind: str) -> tuple[str, Path, Path]:

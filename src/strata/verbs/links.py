@@ -219,4 +219,14 @@ def _strike(home: Home, unit: str, said: str, a: str, b: str) -> None:
     else:
         listed = record.links.targets(said) if record.kind == "work" else getattr(record.links, said)
         new = record.replace(links=record.links.replace(**{said: tuple(one for one in listed if one not in ends)}))
+        if record.kind == "chunk":
+            new = new.replace(links=new.links.replace(details=_without_word(record.links.details, said, ends)))
+        else:
+            new = new.replace(links_at=_without_word(record.links_at, said, ends))
     home.change(loaded, new, verb="unlinked")
+
+
+def _without_word(about: Any, word: str, ends: set[str]) -> Any:
+    """What is said of a record's links, without what is said of these."""
+    return about and {one: {end: said for end, said in found.items() if one != word or end not in ends}
+                      for one, found in about.items()}
