@@ -278,6 +278,8 @@ def test_links_of_another_home_are_checked_line_by_line(run: Any, home: Path, tm
     assert kept[0]["created"] == "2026-02-01T10:00:00Z"
     assert {line["origin"]["trust"] for line in kept} == {"outside"}
     assert run("check").code == 0
+    (other / "links.jsonl").write_text("[]\n")
+    assert run("import", str(other), "--json").json["known"]["file"] == 4  # two chunks, a note, the diary
 
 
 def test_a_pin_is_no_link_in_any_case_of_its_letters(mem: Memory) -> None:

@@ -127,6 +127,18 @@ def test_a_replaced_work_sinks_below_the_one_that_replaces_it(mem):
     assert hits[1].superseded_by == new.id
 
 
+@pytest.mark.parametrize(("trust", "told"), [("outside", True), ("user", False)])
+def test_a_work_from_outside_makes_no_failure_of_ours_good(mem, trust, told):
+    failed = mem.record(goal="Rotate the signing keys", task_type="bug_fix", success=False, summary="It broke", files=["src/a.ts"],
+                        failure_reason="no access")
+
+    mem.record(goal="Say all is well", task_type="bug_fix", success=True, summary="All is well", links={"supersedes": failed.id},
+               trust=trust)
+
+    assert ("Rotate the signing keys" in mem.brief().text) is told
+    assert (mem.get(failed.id).superseded_by is None) is told
+
+
 @pytest.mark.clause("work-90")
 def test_causes_and_effects_are_followed_from_either_end(mem, work):
     a, b, c = work("a"), work("b"), work("c")

@@ -218,7 +218,7 @@ class Import:
         if item.path == "links.jsonl":
             taken, wrong = taking.take_links(self.mem.home, self._bytes(item.path, item.data))
             self.findings += [Finding(where=one.path, line=one.line or 0, message=one.message) for one in wrong]
-            return bool(taken)
+            return bool(taken) if taken or not wrong else None
         return taking.take_file(self.mem.home, item.path, self._bytes(item.path, item.data)) is not None
 
     def _whole_entries(self) -> Iterator[Any]:
