@@ -30,6 +30,8 @@ DEFAULTS = {"embedding_provider": "ollama", "openai_api_key": None, "ollama_mode
             "openai_model": "text-embedding-3-small"}
 GIT_SECONDS = 60
 LEFT_BEHIND = 3600  # seconds
+UNTRACKED = ("_config.json", ".lock", "log")  # may hold a key; only this machine's
+HALF_DONE = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer")
 # A home may come from elsewhere: nothing in its .git may start a program or ask a question.
 _GIT = ("git", "-c", "core.fsync=all", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
         "-c", "commit.gpgSign=false", "-c", "gc.auto=0")
@@ -197,26 +199,57 @@ def commit_session(home: Home) -> list[str]:
 
 
 def commit_all(home: Home, message: str) -> list[str]:
-    """Commit whatever changed in the home, synced; what git cannot do is a notice, never a failure."""
+    """Commit what changed among the home's own files, synced; what git cannot do is a notice, never a failure.
+
+    Other files and what a person has staged of them stay as they are; while a merge waits for somebody, so does everything.
+    """
     root = getattr(home.tree, "root", "")
     if _git(root, "rev-parse", "--is-inside-work-tree").stdout.strip() != "true":
         home.notices.append("git_commit is set, but the home is no git repository; try: git init")
         return []
     with home.tree.lock():
-        added = _git(root, "add", "--all", "--", ".")
-        if added.returncode == 0 and _git(root, "diff", "--cached", "--quiet", "--", ".").returncode == 0:
+        if _half_done(root):
+            home.notices.append("git did not commit: a merge, rebase or cherry-pick is not finished; finish it first")
             return []
-        done = _git(root, "commit", "--quiet", "--message", message, "--", ".") if added.returncode == 0 else added
+        changed = _changed_in_git(root)
+        if not changed:
+            return []
+        new = "\0".join(path for path, state in changed.items() if state == "??")
+        by_path = ("--pathspec-from-file=-", "--pathspec-file-nul")
+        if new:  # what git has never heard of cannot be committed by name
+            _git(root, "add", "--intent-to-add", *by_path, given=new)
+        done = _git(root, "commit", "--quiet", "--only", "--message", message, *by_path, given="\0".join(changed))
+        if done.returncode and new:
+            _git(root, "reset", "--quiet", *by_path, given=new)
     if done.returncode:
         home.notices.append(f"git did not commit: {' '.join(done.stderr.split())[:200]}")
         return []
     return [f"git commit {_git(root, 'rev-parse', '--short', 'HEAD').stdout.strip()}"]
 
 
-def _git(root: str, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+def _half_done(root: str) -> bool:
+    """Whether somebody is in the middle of a merge, a rebase or a cherry-pick, or has paths left unmerged."""
+    marks = _git(root, "rev-parse", *(word for mark in HALF_DONE for word in ("--git-path", mark))).stdout.splitlines()
+    unmerged = _git(root, "diff", "--name-only", "--diff-filter=U")
+    return any(os.path.exists(os.path.join(root, mark)) for mark in marks) or unmerged.returncode != 0 or bool(unmerged.stdout)
+
+
+def _changed_in_git(root: str) -> dict[str, str]:
+    """Path → git's two letters, for each of the home's own files that differs from the last commit."""
+    ours = [name for name in (*paths.SCANNED, *paths.SCANNED_FILES, *paths.UNSCANNED, *paths.OTHER_FILES)
+            if name not in UNTRACKED]
+    prefix = _git(root, "rev-parse", "--show-prefix").stdout.rstrip("\n")
+    told = _git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all", "--",
+                *ours).stdout
+    found = {line[3:].removeprefix(prefix): line[:2] for line in told.split("\0") if line}
+    return {path: state for path, state in found.items()
+            if path[-1] != "/" and "/." not in path}  # no repository within, no dot files, which are never read
+
+
+def _git(root: str, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
-        return subprocess.run([*_GIT, "-C", root, *words], capture_output=True, text=True, timeout=GIT_SECONDS, env=env,
-                              check=False, stdin=subprocess.DEVNULL)
+        return subprocess.run([*_GIT, "-C", root, *words], capture_output=True, timeout=GIT_SECONDS, env=env,
+                              check=False, input=given, encoding="utf-8", errors="surrogateescape")
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess([], 1, "", str(error))
