@@ -243,6 +243,70 @@ def test_a_title_changed_by_hand_reaches_the_edges_in_upkeep(mem, home, pair):
     assert mem.check() == []
 
 
+@pytest.mark.parametrize(("old", "new", "expected"), [
+    ("strength: 0.8", "strength: 0.3", ("SOLVES", 0.3, "Old reason.")),
+    ("type: SOLVES", "type: CAUSES", ("CAUSES", 0.8, "Old reason.")),
+    ("type: SOLVES", "type: RELATED_TO", ("RELATED_TO", 0.8, "Old reason.")),
+    ("Old reason.", "New reason.", ("SOLVES", 0.8, "New reason.")),
+])
+def test_an_edge_changed_by_hand_reaches_both_notes(mem, home, pair, snapshot, old, new, expected):
+    solution, problem = pair
+    mem.link(solution.id, "SOLVES", problem.id, text="Old reason.")
+    mem.upkeep()
+    file = edge_file(home)
+    file.write_text(file.read_text().replace(old, new))
+
+    assert {finding.code for finding in mem.check()} == {"unmirrored-edge"}
+    mem.upkeep()
+    after = snapshot()
+    mem.upkeep()
+    assert snapshot() == after
+    for note, way in ((solution, "outgoing"), (problem, "incoming")):
+        one, = relations(mem, note)
+        assert (one.type, one.strength, one.context, one.direction) == (*expected, way)
+    assert mem.check() == []
+
+
+@pytest.mark.parametrize("type", ["SOLVES", "RELATED_TO"])
+def test_an_edge_turned_to_another_note_by_hand_leaves_the_first(mem, home, pair, type):
+    solution, problem = pair
+    third = mem.note("Redis is slow")
+    mem.link(solution.id, type, problem.id)
+    mem.upkeep()
+    file = edge_file(home)
+    file.write_text(file.read_text().replace(f"to_id: {problem.id}", f"to_id: {third.id}"))
+
+    assert {finding.code for finding in mem.check()} == {"unmirrored-edge"}
+    mem.upkeep()
+    assert [(one.target, one.direction) for one in relations(mem, solution)] == [(third.id, "outgoing")]
+    assert [(one.target, one.direction) for one in relations(mem, third)] == [(solution.id, "incoming")]
+    assert relations(mem, problem) == ()
+    assert mem.check() == []
+
+
+def test_an_edge_turned_round_by_hand_is_turned_in_its_notes(mem, home, pair):
+    solution, problem = pair
+    mem.link(solution.id, "FOLLOWS", problem.id)
+    file = edge_file(home)
+    text = file.read_text().replace(f"to_id: {problem.id}", "to_id: x").replace(f"from_id: {solution.id}", f"from_id: {problem.id}")
+    file.write_text(text.replace("to_id: x", f"to_id: {solution.id}"))
+    mem.upkeep()
+
+    assert [one.direction for one in relations(mem, solution)] == ["incoming"]
+    assert [one.direction for one in relations(mem, problem)] == ["outgoing"]
+
+
+def test_a_copy_changed_by_hand_is_set_right_and_its_unknown_keys_stay(mem, home, pair):
+    solution, problem = pair
+    mem.link(solution.id, "SOLVES", problem.id, text="Why.")
+    file = home / mem.get(problem.id).path
+    file.write_text(file.read_text().replace("    strength: 0.8\n", "    strength: 0.1\n    seen: yes\n"))
+    mem.upkeep()
+
+    assert "    strength: 0.8\n" in file.read_text()
+    assert "    seen: " in file.read_text()
+
+
 # Asking and changing
 
 def test_edges_are_listed_by_note_by_type_and_by_words(mem, pair):
@@ -371,3 +435,7 @@ def test_what_a_person_wrote_about_a_relation_outlives_the_edge_it_gets(mem, hom
 
     [relation] = mem.get(solution.id).record.relations
     assert (relation.context, relation.edge_id) == ("As I saw it", "e1e1e1e1-0000-4000-8000-000000000001")
+    assert mem.check() == []
+    mem.reindex()
+    mem.upkeep()
+    assert mem.get(solution.id).record.relations == (relation,)

@@ -35,6 +35,7 @@ class Relation(Shape):
     strength: float | None = number(0, 1, default=None, sparse=True)
     context: str | None = text(default=None, sparse=True)
     edge_id: str | None = text(default=None, sparse=True)
+    own: bool | None = flag(default=None, sparse=True)  # its context was there before its edge, and stays
 
 
 class Note(Shape):

@@ -110,21 +110,28 @@ def _dangling(home: Home) -> Iterator[Finding]:
 
 
 def _unmirrored(home: Home) -> Iterator[Finding]:
-    """An edge stands, and one of its notes does not say so; or a note names an edge that is not there."""
-    edges = {edge: (a, b, unit) for a, b, edge, unit in
-             home.db.execute("SELECT a, b, edge, unit FROM links WHERE edge IS NOT NULL")}
+    """An edge stands, and one of its notes does not say so or says something else; or a note names an edge that is not there."""
+    known = verbs.edges.all_standing(home)
     ends: dict[str, set[str]] = {}
-    for edge, (a, b, _) in edges.items():
-        ends.setdefault(a, set()).add(edge)
-        ends.setdefault(b, set()).add(edge)
+    for edge in known.values():
+        ends.setdefault(edge.a, set()).add(edge.id)
+        ends.setdefault(edge.b, set()).add(edge.id)
     notes = home.db.execute("SELECT id, unit FROM records WHERE kind = 'note'").fetchall()
     for unit, note in each(home, [unit for id, unit in notes if id in ends or b"edge_id" in (bytes_of(home, unit) or b"")]):
-        named = {relation.edge_id for relation in note.relations if relation.edge_id}
-        for edge in sorted(ends.get(note.id, set()) - named):
-            yield Finding(unit, None, "unmirrored-edge", f"does not name its edge {edges[edge][2]}", "run: strata upkeep")
-        for edge in sorted(named - edges.keys()):
-            yield Finding(unit, None, "missing-edge", f"names the edge {edge}, which is not there",
-                          "the link counts as deleted; upkeep removes the reference")
+        named = {relation.edge_id: relation for relation in note.relations if relation.edge_id}
+        own = ends.get(note.id, set())
+        for edge_id in sorted(own - named.keys()):
+            yield Finding(unit, None, "unmirrored-edge", f"does not name its edge {known[edge_id].unit}", "run: strata upkeep")
+        for edge_id, relation in named.items():
+            if edge_id in own and not verbs.edges.agrees(relation, note.id, known[edge_id]):
+                yield Finding(unit, None, "unmirrored-edge", f"does not say what its edge {known[edge_id].unit} says",
+                              "run: strata upkeep")
+            elif edge_id in known and edge_id not in own:
+                yield Finding(unit, None, "unmirrored-edge", f"names the edge {known[edge_id].unit}, which links other notes",
+                              "run: strata upkeep")
+            elif edge_id not in known:
+                yield Finding(unit, None, "missing-edge", f"names the edge {edge_id}, which is not there",
+                              "the link counts as deleted; upkeep removes the reference")
 
 
 def _logs(home: Home) -> Iterator[Finding]:
