@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from strata.errors import Invalid, NotFound
+from strata.errors import Conflict, Invalid, NotFound
 from strata.memory import Memory
 from strata.model.record import NOTE_TYPES
 
@@ -305,6 +305,40 @@ def test_a_copy_changed_by_hand_is_set_right_and_its_unknown_keys_stay(mem, home
 
     assert "    strength: 0.8\n" in file.read_text()
     assert "    seen: " in file.read_text()
+
+
+def test_a_damaged_edge_and_a_lost_index_take_nothing_from_the_notes(mem, home, pair, snapshot):
+    solution, problem = pair
+    mem.link(solution.id, "SOLVES", problem.id)
+    mem.upkeep()
+    file = edge_file(home)
+    whole, before = file.read_text(), snapshot()
+    file.write_text(whole.replace("strength: 0.8", "strength: high"))
+    mem.reindex()
+
+    missing = [finding for finding in mem.check() if finding.code == "missing-edge"]
+    assert len(missing) == 2
+    assert all("cannot be read" in finding.message and "stays" in finding.remedy for finding in missing)
+    mem.upkeep()
+    with pytest.raises(Conflict, match="cannot be read"):
+        mem.link(solution.id, "SOLVES", problem.id)
+    file.write_text(whole)
+    assert {path: data for path, data in snapshot().items() if path.startswith("graph/")} == {
+        path: data for path, data in before.items() if path.startswith("graph/")}
+    assert mem.check() == []
+
+
+def test_a_damaged_edge_that_is_removed_is_a_link_deleted(mem, home, pair):
+    solution, problem = pair
+    mem.link(solution.id, "SOLVES", problem.id)
+    edge_file(home).write_text("no edge")
+    mem.reindex()
+    mem.upkeep()
+    edge_file(home).unlink()
+    mem.upkeep()
+
+    assert relations(mem, solution) == relations(mem, problem) == ()
+    assert mem.check() == []
 
 
 # Asking and changing

@@ -93,8 +93,9 @@ def true_relations(home: Home, note: Note, *, given: Iterable[Edge] = (), droppi
     """The note's relations as the edges have it: missing copies added, wrong ones set right.
 
     `given` are edges just written. Copies of edges that are gone leave only when `dropping`, that is after a sweep:
-    an edge file may have arrived that the index does not know yet.
+    an edge file may have arrived that the index does not know yet. While one cannot be read, nobody knows which are gone.
     """
+    unsure = dropping and bool(unreadable_edges(home))
     fresh = {edge.id: edge for edge in given if note.id in (edge.from_id, edge.to_id)}
     standing = standing_edges(home, note.id)
     kept: list[Relation] = []
@@ -105,7 +106,7 @@ def true_relations(home: Home, note: Note, *, given: Iterable[Edge] = (), droppi
             edge = None if agrees(relation, note.id, standing[relation.edge_id]) else _edge(home, relation.edge_id)
             copy = copy_of(edge, note.id) if edge else relation
             kept.append(_corrected(relation, copy.replace(context=copy.context or relation.context)))
-        elif relation.edge_id is None or not dropping:
+        elif relation.edge_id is None or not dropping or (unsure and read.find(home.db, relation.edge_id) is None):
             kept.append(relation)
     named = {relation.edge_id for relation in kept}
     for edge_id in sorted((standing.keys() | fresh.keys()) - named):
@@ -120,6 +121,13 @@ def true_relations(home: Home, note: Note, *, given: Iterable[Edge] = (), droppi
                                       own=True if theirs else None)
             kept = [one for one in kept if one not in own] + [copy]
     return tuple(dict.fromkeys(kept))
+
+
+def unreadable_edges(home: Home) -> list[str]:
+    """Edge files, or their whole folder, that the last sweep could not read."""
+    return [path for path, in home.db.execute(
+        "SELECT DISTINCT path FROM problems WHERE (path IN ('graph', 'graph/edges') OR path LIKE 'graph/edges/%') "
+        "AND code NOT IN ('copy', 'duplicate-id') ORDER BY path")]
 
 
 def standing_edges(home: Home, note: str) -> dict[str, Standing]:
@@ -177,8 +185,7 @@ def heal(home: Home, _providers: Any = None) -> list[str]:
     Row numbers only grow, so what is new is what lies above the last one seen. If edges vanished, any note may name one.
     """
     top, fixed = home.index.get("healed", 0), home.index.get("healed_edges", "")
-    edges_now = home.db.execute("SELECT count(*), sum(n) FROM records WHERE kind = 'edge' AND n <= ?", (top,)).fetchone()
-    if str(edges_now) == fixed:
+    if _edges_until(home, top) == fixed:
         changed = {note for note, in home.db.execute("SELECT id FROM records WHERE kind = 'note' AND n > ?", (top,))}
         for ends in home.db.execute("SELECT l.a, l.b FROM links l JOIN records r ON r.id = l.edge WHERE r.n > ?", (top,)):
             changed.update(ends)
@@ -188,9 +195,14 @@ def heal(home: Home, _providers: Any = None) -> list[str]:
     lines += [f"{path}: titles" for path in _rename(home, changed)]
     now = home.db.execute("SELECT max(n) FROM records").fetchone()[0] or 0
     home.index.set("healed", now)
-    home.index.set("healed_edges", str(home.db.execute(
-        "SELECT count(*), sum(n) FROM records WHERE kind = 'edge' AND n <= ?", (now,)).fetchone()))
+    home.index.set("healed_edges", _edges_until(home, now))
     return lines
+
+
+def _edges_until(home: Home, top: int) -> str:
+    """What tells whether an edge below this row is gone, and whether one that could not be read is one now."""
+    counted = home.db.execute("SELECT count(*), sum(n) FROM records WHERE kind = 'edge' AND n <= ?", (top,)).fetchone()
+    return f"{counted} {unreadable_edges(home)}"
 
 
 def _rename(home: Home, notes: Collection[str]) -> list[str]:

@@ -16,7 +16,7 @@ from strata.index.read import Row
 from strata.model.note import Edge
 from strata.model.record import CHUNK_TYPES, NOTE_TYPES, WORK_TYPES, Link, check_type
 from strata.model.times import offset, parse_time, zulu
-from strata.verbs.edges import mend
+from strata.verbs.edges import mend, unreadable_edges
 from strata.verbs.finding import locate
 from strata.verbs.notes import derived_id
 
@@ -93,6 +93,7 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
             edge: Edge = home.load(known[4]).record
             mend(home, (edge.from_id, edge.to_id))
             return edge.link()
+        _refuse_second(home, made)
         now = offset(made.created or home.clock())
         edge = Edge(id=derived_id(home, "link", key), type=made.type, from_id=a.id, from_title=a.title, to_id=b.id,
                     to_title=b.title, strength=0.8 if made.strength is None else made.strength, created_at=now,
@@ -100,6 +101,17 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
         home.create(edge, verb="link")
         mirror(home, edge)
     return edge.link()
+
+
+def _refuse_second(home: Home, made: Link) -> None:
+    """A note that names an edge of this relation, while an edge file cannot be read, has its edge already."""
+    unread = unreadable_edges(home)
+    if not unread:
+        return
+    for relation in home.load(made.source).record.relations:
+        if relation.edge_id and (relation.type, relation.target) == (made.type, made.target) and not read.find(home.db, relation.edge_id):
+            raise Conflict(f"the notes name an edge of this relation already, and an edge file cannot be read: {unread[0]}",
+                           "mend that file; nothing was linked")
 
 
 def mirror(home: Home, edge: Edge) -> None:

@@ -111,7 +111,7 @@ def _dangling(home: Home) -> Iterator[Finding]:
 
 def _unmirrored(home: Home) -> Iterator[Finding]:
     """An edge stands, and one of its notes does not say so or says something else; or a note names an edge that is not there."""
-    known = verbs.edges.all_standing(home)
+    known, unread = verbs.edges.all_standing(home), verbs.edges.unreadable_edges(home)
     ends: dict[str, set[str]] = {}
     for edge in known.values():
         ends.setdefault(edge.a, set()).add(edge.id)
@@ -129,6 +129,9 @@ def _unmirrored(home: Home) -> Iterator[Finding]:
             elif edge_id in known and edge_id not in own:
                 yield Finding(unit, None, "unmirrored-edge", f"names the edge {known[edge_id].unit}, which links other notes",
                               "run: strata upkeep")
+            elif edge_id not in known and unread:
+                yield Finding(unit, None, "missing-edge", f"names the edge {edge_id}; an edge file cannot be read: {unread[0]}",
+                              "mend that file; until then the reference stays")
             elif edge_id not in known:
                 yield Finding(unit, None, "missing-edge", f"names the edge {edge_id}, which is not there",
                               "the link counts as deleted; upkeep removes the reference")
