@@ -10,6 +10,7 @@ import pytest
 from strata.errors import Conflict, Invalid, NotFound
 from strata.memory import Memory
 from strata.model.record import NOTE_TYPES
+from strata.verbs.edges import delete_edge
 
 
 @pytest.fixture
@@ -338,6 +339,35 @@ def test_a_damaged_edge_that_is_removed_is_a_link_deleted(mem, home, pair):
     mem.upkeep()
 
     assert relations(mem, solution) == relations(mem, problem) == ()
+    assert mem.check() == []
+
+
+def test_an_edge_whose_relation_stands_again_is_not_restored_beside_it(mem, home, pair):
+    solution, problem = pair
+    old = mem.link(solution.id, "RELATED_TO", problem.id)
+    delete_edge(mem.home, old.edge_id)
+    new = mem.link(problem.id, "RELATED_TO", solution.id)
+
+    with pytest.raises(Conflict, match=new.edge_id):
+        mem.restore(old.edge_id)
+    edge_file(home)
+    delete_edge(mem.home, new.edge_id)
+    assert mem.restore(old.edge_id).id == old.edge_id
+
+
+def test_two_edge_files_of_one_relation_are_a_finding(mem, home, pair):
+    solution, problem = pair
+    link = mem.link(solution.id, "SOLVES", problem.id)
+    mem.link(solution.id, "REQUIRES", problem.id)
+    file, = (home / "graph/edges").glob("*SOLVES*")
+    twin = file.with_name("twin.md")
+    twin.write_text(file.read_text().replace(link.edge_id, "e1e1e1e1-0000-4000-8000-000000000001"))
+    mem.upkeep()
+
+    found, = mem.check()
+    assert (found.code, found.path) == ("second-edge", "graph/edges/twin.md")
+    assert str(file.relative_to(home)) in found.message
+    delete_edge(mem.home, "e1e1e1e1-0000-4000-8000-000000000001")
     assert mem.check() == []
 
 

@@ -150,6 +150,8 @@ def restore(home: Home, record: str) -> Any:
     with home.tree.lock():
         moved = []
         was = codec.read_unit(home.tree, path)[0][0]
+        if was.kind == "edge":
+            _refuse_twin(home, was)
         for one in files_of(home, path):
             target = paths.restored(one, was)
             home.tree.move(one, target)
@@ -160,6 +162,13 @@ def restore(home: Home, record: str) -> Any:
     if back.kind == "edge":
         verbs.links.mirror(home, back)
     return back
+
+
+def _refuse_twin(home: Home, edge: Any) -> None:
+    """A relation that was linked anew since has its edge."""
+    known = verbs.links.standing(home, edge.from_id, edge.type, edge.to_id)
+    if known and known[4]:
+        raise Conflict(f"the relation stands again, as edge {known[4]}", f"to have this one back, first: strata edges delete {known[4]}")
 
 
 def pin(home: Home, handle: str) -> str:

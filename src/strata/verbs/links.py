@@ -77,10 +77,10 @@ def refuse_cycle(home: Home, newer: str, older: str) -> None:
 
 
 def standing(home: Home, a: str, word: str, b: str) -> Any:
-    """The index's row of a relation, in either spelling; None if there is none."""
+    """The index's row of a relation, in either spelling, that of an edge first; None if there is none."""
     first, canonical, second = Link(source=a, type=word, target=b).canonical()
-    return home.db.execute("SELECT a, word, b, said, edge, unit FROM links WHERE a = ? AND word = ? AND b = ?",
-                           (first, canonical, second)).fetchone()
+    return home.db.execute("SELECT a, word, b, said, edge, unit FROM links WHERE a = ? AND word = ? AND b = ? "
+                           "ORDER BY edge IS NULL", (first, canonical, second)).fetchone()
 
 
 def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: str | None) -> Link:

@@ -83,7 +83,7 @@ def _root(home: Home) -> Path:
 def check(home: Home, *, secrets: bool = False) -> list[Finding]:
     """Everything in the home that wants a person's eye: sweep, then look at what the sweep cannot see."""
     home.sweep()
-    found = [*read.problems(home.db), *_dangling(home), *_unmirrored(home), *_logs(home), *_schemas(home)]
+    found = [*read.problems(home.db), *_dangling(home), *_unmirrored(home), *_twins(home), *_logs(home), *_schemas(home)]
     found += [Finding(path, None, "leftover", "was left behind by a writer that was killed; it is not read", "run: strata upkeep")
               for path in _leftovers(home)]
     if secrets:
@@ -135,6 +135,16 @@ def _unmirrored(home: Home) -> Iterator[Finding]:
             elif edge_id not in known:
                 yield Finding(unit, None, "missing-edge", f"names the edge {edge_id}, which is not there",
                               "the link counts as deleted; upkeep removes the reference")
+
+
+def _twins(home: Home) -> Iterator[Finding]:
+    """Two edge files that state one relation."""
+    first: dict[tuple[str, str, str], str] = {}
+    for a, word, b, edge, unit in home.db.execute("SELECT a, word, b, edge, unit FROM links WHERE edge IS NOT NULL ORDER BY created, unit"):
+        other = first.setdefault((a, word, b), unit)
+        if other != unit:
+            yield Finding(unit, None, "second-edge", f"states the same relation as {other}",
+                          f"keep what you need of both, then: strata edges delete {edge}")
 
 
 def _logs(home: Home) -> Iterator[Finding]:
