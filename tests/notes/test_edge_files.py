@@ -124,6 +124,25 @@ def test_linking_twice_keeps_one_edge(mem, home, pair):
     edge_file(home)
 
 
+def test_what_is_given_when_linking_again_is_taken(mem, home, clock, pair, snapshot):
+    solution, problem = pair
+    first = mem.link(solution.id, "SOLVES", problem.id, strength=0.9, text="First reason. And more of it.")
+    before = snapshot()
+    clock.pass_time(hours=1)
+    mem.link(solution.id, "SOLVES", problem.id)
+    mem.link(solution.id, "SOLVES", problem.id, strength=0.9, context="First reason.")
+    assert snapshot() == before
+
+    again = mem.link(solution.id, "SOLVES", problem.id, strength=0.1)
+    assert (again.edge_id, again.strength, again.context) == (first.edge_id, 0.1, "First reason.")
+    mem.link(solution.id, "SOLVES", problem.id, context="second")
+    assert edge_file(home).read_text().endswith("---\n\nsecond\n")
+    assert "updated: 2026-02-10T22:37:00+00:00" in edge_file(home).read_text()
+    for note in pair:
+        one, = relations(mem, note)
+        assert (one.strength, one.context) == (0.1, "second")
+
+
 def test_unlinking_takes_the_edge_and_both_references(mem, pair, snapshot):
     solution, problem = pair
     before = {path: data for path, data in snapshot().items() if path.startswith("graph/")}

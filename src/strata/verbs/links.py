@@ -25,7 +25,7 @@ OWN_WAYS = {"pinned": "strata pin", "mentions": "a [[wikilink]] in the note's te
 
 def link(home: Home, source: str, type: str, target: str, *, strength: float | None = None, context: str | None = None,
          text: str | None = None, key: str | None = None, created: Any = None) -> Link:
-    """Relate two records; saying the same again changes nothing."""
+    """Relate two records; saying the same again changes nothing, a strength or context given anew is taken."""
     a, b = locate(home, source), locate(home, target)
     if a.id == b.id:
         raise Invalid("a record cannot be linked to itself")
@@ -90,9 +90,7 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
     with home.together():
         known = standing(home, made.source, made.type, made.target)
         if known and known[4]:
-            edge: Edge = home.load(known[4]).record
-            mend(home, (edge.from_id, edge.to_id))
-            return edge.link()
+            return _restate(home, known[4], made, text or made.context).link()
         _refuse_second(home, made)
         now = offset(made.created or home.clock())
         edge = Edge(id=derived_id(home, "link", key), type=made.type, from_id=a.id, from_title=a.title, to_id=b.id,
@@ -101,6 +99,21 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
         home.create(edge, verb="link")
         mirror(home, edge)
     return edge.link()
+
+
+def _restate(home: Home, edge_id: str, made: Link, text: str | None) -> Edge:
+    """An edge that stands, with the strength and the text that were given now; what was not given stays."""
+    loaded = home.load(edge_id)
+    edge: Edge = loaded.record
+    new = edge if made.strength is None else edge.replace(strength=made.strength)
+    if text is not None and text not in (edge.text, edge.link().context):
+        new = new.replace(text=text.replace("\r\n", "\n").strip("\n"))
+    if new == edge:
+        mend(home, (edge.from_id, edge.to_id))
+        return edge
+    home.change(loaded, new.replace(updated_at=offset(home.clock())), verb="link")
+    mirror(home, new)
+    return new
 
 
 def _refuse_second(home: Home, made: Link) -> None:
