@@ -393,6 +393,26 @@ def test_a_purge_asks_first(run: Run, home: Path, tea: str) -> None:
     assert run("get", tea).code == 3
 
 
+@pytest.mark.parametrize("field", ["id", "self", "expect", "home", "handle", "nosuch"])
+def test_a_field_that_cannot_be_set_is_refused(run: Run, tea: str, field: str) -> None:
+    done = run("edit", tea, "--set", f"{field}=x", "--json")
+
+    assert (done.code, done.error["code"]) == (4, "invalid")
+
+
+@pytest.mark.parametrize("words", [
+    "note T", "remember", "log -", "end -", "edit {tea} --text -", "review", "record", "memo user_likes_tea --text -",
+    "forget {tea} --purge", "config --openai-key -", "hook session-start", "import -"])
+def test_a_closed_stdin_is_an_empty_one(home: Path, tea: str, words: str) -> None:
+    def ran(stdin: str) -> int:
+        command = f"exec {sys.executable} -m strata {words.format(tea=tea)} {stdin}"
+        done = subprocess.run(command, shell=True, capture_output=True, env={**os.environ, "STRATA_HOME": str(home)}, check=False)
+        assert b"a bug" not in done.stderr
+        return done.returncode
+
+    assert ran("<&-") == ran("</dev/null") != 1
+
+
 def test_a_closed_pipe_is_no_failure(run: Run, tea: str, home: Path) -> None:
     script = f"{sys.executable} -m strata get {tea} | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False,
