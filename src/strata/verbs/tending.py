@@ -83,7 +83,7 @@ def _root(home: Home) -> Path:
 def check(home: Home, *, secrets: bool = False) -> list[Finding]:
     """Everything in the home that wants a person's eye: sweep, then look at what the sweep cannot see."""
     home.sweep()
-    found = [*read.problems(home.db), *_dangling(home), *_unmirrored(home), *_twins(home), *_logs(home), *_schemas(home)]
+    found = [*home.config.flaws, *read.problems(home.db), *_dangling(home), *_unmirrored(home), *_twins(home), *_logs(home), *_schemas(home)]
     found += [Finding(path, None, "leftover", "was left behind by a writer that was killed; it is not read", "run: strata upkeep")
               for path in _leftovers(home)]
     if secrets:
