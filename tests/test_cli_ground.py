@@ -96,7 +96,7 @@ def test_a_nul_byte_on_stdin_is_refused(run: Run) -> None:
 
 
 @pytest.mark.parametrize(("path", "text"), [
-    ("_config.json", "{"), ("_config.json", "[]"), ("_config.json", '{"embedding_provider": "oracle"}'), ("strata.toml", "= ="),
+    ("_config.json", "{"), ("_config.json", "[]"), ("strata.toml", "= ="),
     ("strata.toml", 'projects = "one"'), ("strata.toml", "\udcff")])
 def test_a_broken_settings_file_is_named(run: Run, tea: str, home: Path, path: str, text: str) -> None:
     (home / path).write_bytes(text.encode(errors="surrogateescape"))
@@ -391,6 +391,48 @@ def test_a_purge_asks_first(run: Run, home: Path, tea: str) -> None:
     assert run("get", tea).code == 0
     assert "purged" in on_a_terminal(home, "forget", tea, "--purge", answer=b"y\n")
     assert run("get", tea).code == 3
+
+
+def test_an_unknown_provider_of_a_home_is_a_finding_and_locks_nothing(run: Run, tea: str, home: Path) -> None:
+    (home / "_config.json").write_text('{"embedding_provider": "xyz", "mine": 1}')
+
+    assert run("get", tea).code == run("recall", "steep").code == 0
+    done = run("check", "--json")
+    assert (done.code, [(one["path"], one["code"]) for one in done.json["findings"]]) == (6, [("_config.json", "settings")])
+    assert "xyz" in done.json["findings"][0]["message"]
+    assert run("config", "--provider", "static").code == 0
+    assert run("check").code == 0
+    assert json.loads((home / "_config.json").read_text())["mine"] == 1
+
+
+@pytest.mark.parametrize("value", ['"bogus"', "true", "[]"])
+@pytest.mark.usefixtures("tea")
+def test_an_unknown_git_commit_is_a_finding(run: Run, home: Path, value: str) -> None:
+    file = home / "strata.toml"
+    file.write_text(file.read_text().replace('git_commit = "off"', f"git_commit = {value}"))
+
+    assert [(one["path"], one["code"]) for one in run("check", "--json").json["findings"]] == [("strata.toml", "settings")]
+    assert run("upkeep").code == 0
+
+
+@pytest.mark.parametrize("field", ["id", "self", "expect", "home", "handle", "nosuch"])
+def test_a_field_that_cannot_be_set_is_refused(run: Run, tea: str, field: str) -> None:
+    done = run("edit", tea, "--set", f"{field}=x", "--json")
+
+    assert (done.code, done.error["code"]) == (4, "invalid")
+
+
+@pytest.mark.parametrize("words", [
+    "note T", "remember", "log -", "end -", "edit {tea} --text -", "review", "record", "memo user_likes_tea --text -",
+    "forget {tea} --purge", "config --openai-key -", "hook session-start", "import -"])
+def test_a_closed_stdin_is_an_empty_one(home: Path, tea: str, words: str) -> None:
+    def ran(stdin: str) -> int:
+        command = f"exec {sys.executable} -m strata {words.format(tea=tea)} {stdin}"
+        done = subprocess.run(command, shell=True, capture_output=True, env={**os.environ, "STRATA_HOME": str(home)}, check=False)
+        assert b"a bug" not in done.stderr
+        return done.returncode
+
+    assert ran("<&-") == ran("</dev/null") != 1
 
 
 def test_a_closed_pipe_is_no_failure(run: Run, tea: str, home: Path) -> None:

@@ -427,6 +427,63 @@ def test_a_pinned_note_lies_in_the_vault_and_an_unpinned_one_where_it_was(mem: M
     assert mem.get(tea.id).path == path
 
 
+def test_a_pin_keeps_the_type_that_only_the_folder_told(mem: Memory) -> None:
+    (mem.path / "graph/fixes").mkdir(parents=True)
+    (mem.path / "graph/fixes/w.md").write_text("---\ntitle: Wobble\n---\n\nTighten it.\n")
+    mem.sync()
+
+    mem.pin("Wobble")
+    assert (mem.get("Wobble").type, mem.get("Wobble").path) == ("fix", "vault/w.md")
+    mem.unpin("Wobble")
+    assert (mem.get("Wobble").type, mem.get("Wobble").path) == ("fix", "graph/fixes/w.md")
+
+
+@pytest.mark.parametrize("path", [
+    "graph/solutions/proj/a/index.md", "graph/fixes/index.md", "graph/index.md", "graph/elsewhere/index.md",
+    "graph/solutions/fixes/index.md", "graph/solutions/graph/index.md"])
+def test_an_unpinned_note_goes_back_to_the_folder_it_came_from(mem: Memory, path: str) -> None:
+    file = mem.path / path
+    file.parent.mkdir(parents=True)
+    file.write_text("---\ntitle: Wobble\ntype: solution\n---\n\nTighten it.\n")
+    mem.sync()
+
+    mem.pin("Wobble")
+    assert mem.get("Wobble").path.startswith("vault/")
+    mem.unpin("Wobble")
+    assert mem.get("Wobble").path == path
+
+
+def test_a_pinned_note_of_a_taken_name_gets_a_free_one(mem: Memory) -> None:
+    for folder, title in (("solutions", "One"), ("fixes", "Two")):
+        (mem.path / "graph" / folder).mkdir(parents=True)
+        (mem.path / "graph" / folder / "index.md").write_text(f"---\ntitle: {title}\n---\n\nText.\n")
+    mem.sync()
+    mem.pin("One")
+    mem.pin("Two")
+
+    assert {mem.get("One").path, mem.get("Two").path} == {"vault/index.md", "vault/index-2.md"}
+    mem.unpin("One")
+    mem.unpin("Two")
+    assert (mem.get("One").path, mem.get("Two").path) == ("graph/solutions/index.md", "graph/fixes/index-2.md")
+
+
+def test_taking_back_a_pin_that_never_was_says_so(mem: Memory, tea: Note) -> None:
+    memo = mem.memo("user_likes_green_tea", "Green.")
+    for record in (tea, memo):
+        mem.unpin(record.id)
+
+        assert "was not pinned" in mem.notices[-1]
+
+
+def test_a_changed_type_keeps_the_sub_folders(mem: Memory) -> None:
+    (mem.path / "graph/solutions/proj").mkdir(parents=True)
+    (mem.path / "graph/solutions/proj/w.md").write_text("---\ntitle: Wobble\n---\n\nTighten it.\n")
+    mem.sync()
+    mem.edit("Wobble", type="fix")
+
+    assert mem.get("Wobble").path == "graph/fixes/proj/w.md"
+
+
 def test_a_pinned_memo_stays_where_it_is_with_a_line_of_its_own(mem: Memory) -> None:
     memo = mem.memo("user_likes_green_tea", "Green.")
 

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from strata.errors import Conflict, Invalid
+from strata.model.finding import Finding
 from strata.model.shape import NOTHING, Value
 
 MAX_BYTES = 4 * 1024 * 1024
+GIT_COMMIT = ("off", "upkeep", "session")
 PROVIDERS = ("static", "minilm", "ollama", "openai", "none")
 SEED_KEYS = ("embedding_provider", "openai_api_key", "ollama_model", "openai_model")
 
@@ -93,6 +95,7 @@ class Config(Value):
     caps: Mapping[str, Any] = NOTHING
     tiers: Mapping[str, Any] = NOTHING
     settings: Mapping[str, Any] = NOTHING  # everything of strata.toml, for what is rarely asked
+    flaws: tuple[Finding, ...] = ()  # values of the home that mean nothing; the default counts instead
 
 
 def load(home: Path, env: Mapping[str, str] = os.environ, cwd: str | None = None) -> Config:
@@ -101,7 +104,10 @@ def load(home: Path, env: Mapping[str, str] = os.environ, cwd: str | None = None
     seed = seed_config(home)
     user = _toml(config_folder(env) / "config.toml", follow=True)
     embedding, chat = user.get("embedding", {}), user.get("chat", {})
-    provider = env.get("STRATA_PROVIDER") or embedding.get("provider") or _seed_provider(home, seed) or "static"
+    flaws: list[Finding] = []
+    own = _known(_seed_provider(home, seed) or "static", PROVIDERS, "_config.json", "embedding_provider", flaws)
+    commits = _known(tracked.get("git_commit", "off"), GIT_COMMIT, "strata.toml", "git_commit", flaws)
+    provider = env.get("STRATA_PROVIDER") or embedding.get("provider") or own
     if provider not in PROVIDERS:
         raise Invalid(f"embedding provider {provider!r} is unknown", f"use one of {', '.join(PROVIDERS)}")
     own_key = env.get("STRATA_OPENAI_KEY") or env.get("OPENAI_API_KEY") or embedding.get("openai_key")
@@ -119,9 +125,18 @@ def load(home: Path, env: Mapping[str, str] = os.environ, cwd: str | None = None
         project=env.get("STRATA_PROJECT") or _git_project(cwd) or "default",
         session=env.get("STRATA_SESSION") or None, projects=_words(tracked, "projects"),
         language=tracked.get("language", "english"), home_id=str(tracked.get("home_id", "")),
-        git_commit=str(tracked.get("git_commit", "off")), caps=tracked.get("caps", {}), tiers=tracked.get("tiers", {}),
-        settings=tracked,
+        git_commit=commits, caps=tracked.get("caps", {}), tiers=tracked.get("tiers", {}),
+        settings=tracked, flaws=tuple(flaws),
     )
+
+
+def _known(value: Any, options: tuple[str, ...], path: str, key: str, flaws: list[Finding]) -> str:
+    """A home's value if it is one of these, else the first of them: one wrong word locks nobody out of a home."""
+    if value in options:
+        return str(value)
+    flaws.append(Finding(path, None, "settings", f"{key} {value!r} is unknown; {options[0]} counts instead",
+                         f"use one of {', '.join(options)}"))
+    return options[0]
 
 
 GITIGNORE = """_state.json

@@ -117,7 +117,7 @@ class Memory(Reader):
         """Make a chapter of these works by hand."""
         return verbs.chapters.make_chapter(self.home, works, **more)
 
-    def edit(self, id: str, *, expect: str | None = None, **changes: Any) -> Any:
+    def edit(self, id: str, /, *, expect: str | None = None, **changes: Any) -> Any:
         return verbs.editing.edit(self.home, id, changes, expect)
 
     def link(self, source: str, type: str, target: str, **more: Any) -> Link:

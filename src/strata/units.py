@@ -16,7 +16,8 @@ from strata.files import codec, ledger, paths
 from strata.files.tree import Token, Tree, fingerprint
 from strata.index import read, write
 from strata.model.finding import Finding, log
-from strata.model.record import Link, without_links
+from strata.model.ids import suffix
+from strata.model.record import Card, Link, without_links
 from strata.model.times import parse_time, utc
 
 if TYPE_CHECKING:
@@ -53,11 +54,21 @@ def read_unit(tree: Tree, name: str) -> write.Unit | None:
 
 def make_unit(name: str, records: Sequence[Any], files: Mapping[str, tuple[Token, bytes]]) -> write.Unit:
     """What the index is to know of records just read or just written."""
-    cards = [record.card() for record in records]
+    cards = [_named_by_file(record.card(), name) if record.kind == "note" else record.card() for record in records]
     for card in cards:
         utc(card.created)  # what no calendar has could never be shown
     return write.Unit(name=name, files=stamps(files), cards=cards, records=records,
                       mentions=_mentions(records), findings=_oddities(name, records))
+
+
+def _named_by_file(card: Card, path: str) -> Card:
+    """A note is also found by the name its file bears, with or without folders before it, unless Strata gave that name."""
+    names = [card.title[:-3]] if card.title.casefold().endswith(".md") else []
+    whole = path.removesuffix(".md")
+    if not whole.endswith(f"-{suffix(card.id)}"):
+        parts = whole.split("/")
+        names += ["/".join(parts[at:]) for at in range(len(parts) - 1, -1, -1)]
+    return card._replace(names=(*card.names, *names)) if names else card
 
 
 def shown(db: sqlite3.Connection, record: Any) -> Any:

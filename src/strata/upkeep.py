@@ -116,6 +116,7 @@ def _inputs(home: Home, rung: Rung) -> str:
         return ""
     settings = {key: value for key, value in vars(home.config).items() if key not in ("session", "openai_key", "chat_key")}
     parts = [__version__, settings, _rows(home, rung.reads), day(home.clock()) if rung.daily else "",
+             home.db.execute("SELECT count(*), max(path) FROM problems").fetchone(),  # a file that cannot be read counts, too
              home.db.execute("SELECT sum(count), max(last) FROM usage").fetchone() if rung.usage else ""]
     return sha256(json.dumps(parts, default=str).encode()).hexdigest()
 

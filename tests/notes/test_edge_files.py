@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from strata.errors import Invalid, NotFound
+from strata.errors import Conflict, Invalid, NotFound
 from strata.memory import Memory
 from strata.model.record import NOTE_TYPES
+from strata.verbs.edges import delete_edge
 
 
 @pytest.fixture
@@ -121,6 +122,25 @@ def test_linking_twice_keeps_one_edge(mem, home, pair):
     assert first.edge_id == again.edge_id
     assert len(relations(mem, solution)) == 1
     edge_file(home)
+
+
+def test_what_is_given_when_linking_again_is_taken(mem, home, clock, pair, snapshot):
+    solution, problem = pair
+    first = mem.link(solution.id, "SOLVES", problem.id, strength=0.9, text="First reason. And more of it.")
+    before = snapshot()
+    clock.pass_time(hours=1)
+    mem.link(solution.id, "SOLVES", problem.id)
+    mem.link(solution.id, "SOLVES", problem.id, strength=0.9, context="First reason.")
+    assert snapshot() == before
+
+    again = mem.link(solution.id, "SOLVES", problem.id, strength=0.1)
+    assert (again.edge_id, again.strength, again.context) == (first.edge_id, 0.1, "First reason.")
+    mem.link(solution.id, "SOLVES", problem.id, context="second")
+    assert edge_file(home).read_text().endswith("---\n\nsecond\n")
+    assert "updated: 2026-02-10T22:37:00+00:00" in edge_file(home).read_text()
+    for note in pair:
+        one, = relations(mem, note)
+        assert (one.strength, one.context) == (0.1, "second")
 
 
 def test_unlinking_takes_the_edge_and_both_references(mem, pair, snapshot):
@@ -240,6 +260,133 @@ def test_a_title_changed_by_hand_reaches_the_edges_in_upkeep(mem, home, pair):
     mem.upkeep()
 
     assert 'from_title: "Keepalive for Redis"' in edge_file(home).read_text()
+    assert mem.check() == []
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), [
+    ("strength: 0.8", "strength: 0.3", ("SOLVES", 0.3, "Old reason.")),
+    ("type: SOLVES", "type: CAUSES", ("CAUSES", 0.8, "Old reason.")),
+    ("type: SOLVES", "type: RELATED_TO", ("RELATED_TO", 0.8, "Old reason.")),
+    ("Old reason.", "New reason.", ("SOLVES", 0.8, "New reason.")),
+])
+def test_an_edge_changed_by_hand_reaches_both_notes(mem, home, pair, snapshot, old, new, expected):
+    solution, problem = pair
+    mem.link(solution.id, "SOLVES", problem.id, text="Old reason.")
+    mem.upkeep()
+    file = edge_file(home)
+    file.write_text(file.read_text().replace(old, new))
+
+    assert {finding.code for finding in mem.check()} == {"unmirrored-edge"}
+    mem.upkeep()
+    after = snapshot()
+    mem.upkeep()
+    assert snapshot() == after
+    for note, way in ((solution, "outgoing"), (problem, "incoming")):
+        one, = relations(mem, note)
+        assert (one.type, one.strength, one.context, one.direction) == (*expected, way)
+    assert mem.check() == []
+
+
+@pytest.mark.parametrize("type", ["SOLVES", "RELATED_TO"])
+def test_an_edge_turned_to_another_note_by_hand_leaves_the_first(mem, home, pair, type):
+    solution, problem = pair
+    third = mem.note("Redis is slow")
+    mem.link(solution.id, type, problem.id)
+    mem.upkeep()
+    file = edge_file(home)
+    file.write_text(file.read_text().replace(f"to_id: {problem.id}", f"to_id: {third.id}"))
+
+    assert {finding.code for finding in mem.check()} == {"unmirrored-edge"}
+    mem.upkeep()
+    assert [(one.target, one.direction) for one in relations(mem, solution)] == [(third.id, "outgoing")]
+    assert [(one.target, one.direction) for one in relations(mem, third)] == [(solution.id, "incoming")]
+    assert relations(mem, problem) == ()
+    assert mem.check() == []
+
+
+def test_an_edge_turned_round_by_hand_is_turned_in_its_notes(mem, home, pair):
+    solution, problem = pair
+    mem.link(solution.id, "FOLLOWS", problem.id)
+    file = edge_file(home)
+    text = file.read_text().replace(f"to_id: {problem.id}", "to_id: x").replace(f"from_id: {solution.id}", f"from_id: {problem.id}")
+    file.write_text(text.replace("to_id: x", f"to_id: {solution.id}"))
+    mem.upkeep()
+
+    assert [one.direction for one in relations(mem, solution)] == ["incoming"]
+    assert [one.direction for one in relations(mem, problem)] == ["outgoing"]
+
+
+def test_a_copy_changed_by_hand_is_set_right_and_its_unknown_keys_stay(mem, home, pair):
+    solution, problem = pair
+    mem.link(solution.id, "SOLVES", problem.id, text="Why.")
+    file = home / mem.get(problem.id).path
+    file.write_text(file.read_text().replace("    strength: 0.8\n", "    strength: 0.1\n    seen: yes\n"))
+    mem.upkeep()
+
+    assert "    strength: 0.8\n" in file.read_text()
+    assert "    seen: " in file.read_text()
+
+
+def test_a_damaged_edge_and_a_lost_index_take_nothing_from_the_notes(mem, home, pair, snapshot):
+    solution, problem = pair
+    mem.link(solution.id, "SOLVES", problem.id)
+    mem.upkeep()
+    file = edge_file(home)
+    whole, before = file.read_text(), snapshot()
+    file.write_text(whole.replace("strength: 0.8", "strength: high"))
+    mem.reindex()
+
+    missing = [finding for finding in mem.check() if finding.code == "missing-edge"]
+    assert len(missing) == 2
+    assert all("cannot be read" in finding.message and "stays" in finding.remedy for finding in missing)
+    mem.upkeep()
+    with pytest.raises(Conflict, match="cannot be read"):
+        mem.link(solution.id, "SOLVES", problem.id)
+    file.write_text(whole)
+    assert {path: data for path, data in snapshot().items() if path.startswith("graph/")} == {
+        path: data for path, data in before.items() if path.startswith("graph/")}
+    assert mem.check() == []
+
+
+def test_a_damaged_edge_that_is_removed_is_a_link_deleted(mem, home, pair):
+    solution, problem = pair
+    mem.link(solution.id, "SOLVES", problem.id)
+    edge_file(home).write_text("no edge")
+    mem.reindex()
+    mem.upkeep()
+    edge_file(home).unlink()
+    mem.upkeep()
+
+    assert relations(mem, solution) == relations(mem, problem) == ()
+    assert mem.check() == []
+
+
+def test_an_edge_whose_relation_stands_again_is_not_restored_beside_it(mem, home, pair):
+    solution, problem = pair
+    old = mem.link(solution.id, "RELATED_TO", problem.id)
+    delete_edge(mem.home, old.edge_id)
+    new = mem.link(problem.id, "RELATED_TO", solution.id)
+
+    with pytest.raises(Conflict, match=new.edge_id):
+        mem.restore(old.edge_id)
+    edge_file(home)
+    delete_edge(mem.home, new.edge_id)
+    assert mem.restore(old.edge_id).id == old.edge_id
+
+
+def test_two_edge_files_of_one_relation_are_a_finding(mem, home, pair):
+    solution, problem = pair
+    link = mem.link(solution.id, "SOLVES", problem.id)
+    mem.link(solution.id, "REQUIRES", problem.id)
+    file, = (home / "graph/edges").glob("*SOLVES*")
+    twin = file.with_name("twin.md")
+    twin.write_text(file.read_text().replace(link.edge_id, "e1e1e1e1-0000-4000-8000-000000000001"))
+    mem.upkeep()
+
+    found, = mem.check()
+    assert (found.code, found.path) == ("second-edge", "graph/edges/twin.md")
+    assert str(file.relative_to(home)) in found.message
+    delete_edge(mem.home, "e1e1e1e1-0000-4000-8000-000000000001")
     assert mem.check() == []
 
 
@@ -371,3 +518,7 @@ def test_what_a_person_wrote_about_a_relation_outlives_the_edge_it_gets(mem, hom
 
     [relation] = mem.get(solution.id).record.relations
     assert (relation.context, relation.edge_id) == ("As I saw it", "e1e1e1e1-0000-4000-8000-000000000001")
+    assert mem.check() == []
+    mem.reindex()
+    mem.upkeep()
+    assert mem.get(solution.id).record.relations == (relation,)

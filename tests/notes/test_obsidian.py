@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from strata.errors import NotFound
+
 
 @pytest.fixture
 def put(home):
@@ -26,6 +28,46 @@ def test_a_wikilink_is_a_link_by_title_or_alias(mem, put):
 
     assert [(found["id"], found["link"]) for found in mem.related(overview.id)] == [(redis.id, "mentions")]
     assert [found["link"] for found in mem.related(redis.id)] == ["mentioned_by"]
+
+
+@pytest.mark.parametrize("said", ["beta-file", "[[x]] [[Sub/Beta-File]]", "beta-file.md", "sub/beta-file#part", "beta-file\\|b",
+                                  "graph/general/sub/beta-file", "Cafe\u0301", "Caf\u00e9"])
+def test_a_wikilink_is_a_link_by_the_name_of_a_file(mem, put, said):
+    put("graph/general/sub/beta-file.md", "---\ntitle: Cafe\u0301\n---\n\nText.\n")
+    put("graph/general/alpha.md", f"---\ntitle: Alpha\n---\n\nSee {said if said[0] == '[' else f'[[{said}]]'}.\n")
+    mem.sync()
+
+    assert [found["title"] for found in mem.related("Alpha")] == ["Cafe\u0301"]
+
+
+def test_a_note_is_got_by_the_name_of_its_file(mem, put):
+    put("graph/general/sub/beta-file.md", "---\ntitle: Cafe\u0301\n---\n\nText.\n")
+    own = mem.note("Own tea", "Steep.")
+    mem.sync()
+
+    for handle in ("beta-file", "Beta-File.md", "sub/beta-file", "graph/general/sub/beta-file.md", "Caf\u00e9", "cafe\u0301"):
+        assert mem.get(handle).title == "Cafe\u0301"
+    with pytest.raises(NotFound):  # a name that Strata gave is no other name
+        mem.get(mem.get(own.id).path.rpartition("/")[2].removesuffix(".md"))
+
+
+def test_a_title_goes_before_the_name_of_a_file(mem, put):
+    put("graph/general/tea.md", "---\ntitle: Something else\n---\n\nText.\n")
+    own = mem.note("Tea", "Steep.")
+    mem.sync()
+
+    assert mem.get("tea").id == own.id
+
+
+def test_a_moved_file_is_found_by_its_new_name_only(mem, home, put):
+    put("graph/general/old.md", "---\nid: e1e1e1e1-0000-4000-8000-000000000001\ntitle: Title\n---\n\nText.\n")
+    mem.sync()
+    (home / "graph/general/old.md").rename(home / "graph/general/fresh.md")
+    mem.sync()
+
+    assert mem.get("fresh").title == "Title"
+    with pytest.raises(NotFound):
+        mem.get("old")
 
 
 def test_a_wikilink_to_a_note_that_comes_later_becomes_a_link(mem, put):

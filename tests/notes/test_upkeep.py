@@ -278,6 +278,76 @@ def test_a_homes_own_hooks_are_not_run(home, clock, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.fixture
+def committing(home, clock, repository):
+    """A home that commits with its upkeep, with one commit."""
+    (home / "strata.toml").write_text('git_commit = "upkeep"\n')
+    with Memory(home, clock=clock) as mem:
+        mem.note("Tea", "Steep.")
+        mem.upkeep()
+        yield mem
+
+
+def test_upkeep_commits_the_homes_own_files_and_leaves_what_is_staged(home, committing):
+    (home / "sub").mkdir()
+    for name in ("sub/.env", "notes-private.txt", "staged.txt", "graph/.secret"):
+        (home / name).write_text("mine\n")
+    git(home, "add", "staged.txt")
+    gone = committing.note("Gone", "Soon.")
+    committing.note("Käse: *", "Cut.")
+    committing.upkeep()
+    git(home, "rm", "-q", committing.get(gone.id).path)
+    committing.note("Bread", "Bake.")
+    committing.upkeep()
+    tracked = git(home, "-c", "core.quotePath=off", "ls-tree", "-r", "--name-only", "HEAD").split()
+
+    assert sorted(one.partition("-")[0] for one in tracked if one.startswith("graph/")) == [
+        "graph/general/bread", "graph/general/käse", "graph/general/tea"]
+    assert not {"sub/.env", "notes-private.txt", "staged.txt", "graph/.secret", "_config.json"} & set(tracked)
+    assert git(home, "status", "--porcelain", "-uall").splitlines() == [
+        "A  staged.txt", "?? graph/.secret", "?? notes-private.txt", "?? sub/.env"]
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_home_in_a_folder_of_a_repository_is_committed_alone(tmp_path, home, clock):
+    subprocess.run(["mv", str(home / ".git"), str(tmp_path)], check=True)
+    (home / "strata.toml").write_text('git_commit = "upkeep"\n')
+    (tmp_path / "CORE.md").write_text("not ours\n")
+    with Memory(home, clock=clock) as mem:
+        mem.note("Tea")
+        mem.upkeep()
+
+    assert "home/CORE.md" in git(tmp_path, "ls-files").split()
+    assert "CORE.md" not in git(tmp_path, "ls-files").split()
+
+
+@pytest.mark.parametrize("how", ["merge", "cherry-pick", "rebase"])
+def test_a_conflict_in_git_stays_one(home, committing, how):
+    file = home / committing.get("Tea").path
+    text = file.read_text()
+    for branch, word in (("other", "Boil."), ("main", "Wait.")):
+        git(home, "checkout", "-q", "-B", branch, "main")
+        file.write_text(text.replace("Steep.", word))
+        if branch == "other":
+            git(home, "commit", "-qam", "other")
+            git(home, "checkout", "-q", "main")
+    git(home, "commit", "-qam", "mine")
+    subprocess.run(["git", "-C", str(home), how, "other"], capture_output=True, check=False)
+    before = git(home, "ls-files", "--unmerged")
+    assert before
+    committing.note("Bread", "Bake.")
+    report = committing.upkeep()
+
+    assert git(home, "ls-files", "--unmerged") == before
+    assert "commit" not in report.changed
+    assert any("not finished" in notice for notice in committing.notices)
+    file.write_text(text)
+    git(home, "add", str(file))
+    staged = git(home, "diff", "--cached", "--name-only")
+    committing.upkeep()
+    assert git(home, "diff", "--cached", "--name-only") == staged
+
+
 # Timers
 
 def test_a_timer_is_printed_and_written_only_when_asked(run, home, tmp_path):

@@ -162,6 +162,8 @@ def amend(data: bytes, before: dict[str, Any], after: dict[str, Any], old_text: 
         return f"{front.emit(after)}\n{new_text if new_text != old_text else text.removeprefix(chr(0xFEFF))}".encode()
     said = front.parse(taken.yaml)  # an id and a date that came from the file's place and time are written down in time
     changes |= {key: after[key] for key in ("id", "created") if key in after and said.get(key) is None}
+    if said.get("type") is None and after.get("type") not in (None, "general"):  # so is a type that its folder told
+        changes["type"] = after["type"]
     return front.amend(text, changes, None if new_text == old_text else new_text, said=said).encode()
 
 

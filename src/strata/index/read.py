@@ -77,8 +77,13 @@ def resolve(db: sqlite3.Connection, handle: str) -> list[Row]:
 
 
 def by_name(db: sqlite3.Connection, name: str) -> list[Row]:
-    rows = db.execute("SELECT r.* FROM names n JOIN records r ON r.n = n.record WHERE n.name = ? LIMIT 20", (fold(name),))
-    return [Row(*row) for row in rows]
+    """Records of that title; else those that bear it as a further name, with or without the ending of their file."""
+    query = "SELECT n.further, r.* FROM names n JOIN records r ON r.n = n.record WHERE n.name = ? ORDER BY n.further LIMIT 20"
+    folded = fold(name)
+    rows = db.execute(query, (folded,)).fetchall()
+    if not rows and folded.endswith(".md"):
+        rows = db.execute(query, (folded[:-3],)).fetchall()
+    return [Row(*row[1:]) for row in rows if row[0] == rows[0][0]]
 
 
 def rows_of(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Row]:

@@ -6,7 +6,7 @@ tables of seed 003 stand beside them under their own names, column for column, s
 
 from __future__ import annotations
 
-SCHEMA = 7
+SCHEMA = 8
 
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;

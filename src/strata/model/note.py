@@ -35,6 +35,7 @@ class Relation(Shape):
     strength: float | None = number(0, 1, default=None, sparse=True)
     context: str | None = text(default=None, sparse=True)
     edge_id: str | None = text(default=None, sparse=True)
+    own: bool | None = flag(default=None, sparse=True)  # its context was there before its edge, and stays
 
 
 class Note(Shape):
@@ -98,13 +99,19 @@ class Note(Shape):
         if "[[" in self.text or "#" in self.text:
             bare = re.sub(_CODE, "", self.text)
             tags = tuple(dict.fromkeys((*tags, *re.findall(_HASHTAG, bare))))
-            own += [Link(source=self.id, type="mentions", target=name.strip(), created=self.created)
-                    for name in dict.fromkeys(re.findall(_WIKILINK, bare)) if name.strip()]
+            own += [Link(source=self.id, type="mentions", target=name, created=self.created)
+                    for name in dict.fromkeys(_named(link) for link in re.findall(_WIKILINK, bare)) if name]
         return Card(
             id=self.id, kind="note", type=self.type, title=self.title, text=self.prose(), created=self.created,
             updated=self.updated, tags=tags, names=self.aliases or (), importance=self.importance,
             confidence=self.confidence, pinned=self.pinned, links=own, **origin_fields(self.origin),
         )
+
+
+def _named(link: str) -> str:
+    """What a wikilink names: a title or a file, without its ending and the backslash that a table wants before `|`."""
+    name = link.strip().removesuffix("\\").strip()
+    return name[:-3] if name.casefold().endswith(".md") else name
 
 
 class Edge(Shape):

@@ -275,7 +275,7 @@ class Value:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={self.__dict__[name]!r}' for name in self._fields)})"
 
-    def replace(self: V, **changes: Any) -> V:
+    def replace(self: V, /, **changes: Any) -> V:
         """The same value with some fields changed, which are checked, and the rules between fields with them."""
         unknown = [name for name in changes if name not in self._fields]
         if unknown:

@@ -84,7 +84,11 @@ def _pairs(run: re.Match[str]) -> str:
 
 
 def fold(text: str) -> str:
-    """For comparing names: casefolded, white space collapsed."""
+    """For comparing names: composed (é is one sign, however it was typed), casefolded, white space collapsed."""
+    if not text.isascii():
+        import unicodedata
+
+        text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
     return " ".join(text.casefold().split())
 
 

@@ -7,7 +7,7 @@ next write of that note or in upkeep; a copy of an edge that is gone leaves in u
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from strata.derive.pictures import Arrow, Graph, Node, draw_dot, draw_mermaid, draw_svg, gather_graph
 from strata.derive.similar import EdgeProposal, Near, TagScore, propose_edges, related_tags, suggest_tags
@@ -17,7 +17,7 @@ from strata.index import read
 from strata.index.read import Row
 from strata.index.search import texts
 from strata.model.note import Edge, Note, Relation
-from strata.model.record import NOTE_TYPES, check_type
+from strata.model.record import NOTE_TYPES, TYPES, check_type
 from strata.model.text import searchable
 from strata.model.times import zulu
 from strata.verbs.finding import fetch, locate, related
@@ -67,6 +67,21 @@ def _described(home: Home, row: Row) -> dict[str, Any]:
 
 # Copies kept true
 
+class Standing(NamedTuple):
+    """An edge as the index knows it: of a symmetric one it does not tell which end is which."""
+
+    id: str
+    a: str
+    b: str
+    type: str
+    strength: float | None
+    context: str | None
+    unit: str
+
+
+_STANDING = "SELECT edge, a, b, said, strength, context, unit FROM links WHERE edge IS NOT NULL"
+
+
 def copy_of(edge: Edge, note: str) -> Relation:
     """The edge as one of its notes states it."""
     outgoing = edge.from_id == note
@@ -78,28 +93,67 @@ def true_relations(home: Home, note: Note, *, given: Iterable[Edge] = (), droppi
     """The note's relations as the edges have it: missing copies added, wrong ones set right.
 
     `given` are edges just written. Copies of edges that are gone leave only when `dropping`, that is after a sweep:
-    an edge file may have arrived that the index does not know yet.
+    an edge file may have arrived that the index does not know yet. While one cannot be read, nobody knows which are gone.
     """
+    unsure = dropping and bool(unreadable_edges(home))
     fresh = {edge.id: edge for edge in given if note.id in (edge.from_id, edge.to_id)}
-    standing = {edge for edge, in home.db.execute("SELECT edge FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
-                                                  (note.id, note.id))} | fresh.keys()
+    standing = standing_edges(home, note.id)
     kept: list[Relation] = []
     for relation in note.relations:
         if relation.edge_id in fresh:
-            kept.append(copy_of(fresh[relation.edge_id], note.id))
-        elif relation.edge_id is None or relation.edge_id in standing or not dropping:
+            kept.append(_corrected(relation, copy_of(fresh[relation.edge_id], note.id)))
+        elif relation.edge_id in standing:
+            edge = None if agrees(relation, note.id, standing[relation.edge_id]) else _edge(home, relation.edge_id)
+            copy = copy_of(edge, note.id) if edge else relation
+            kept.append(_corrected(relation, copy.replace(context=copy.context or relation.context)))
+        elif relation.edge_id is None or not dropping or (unsure and read.find(home.db, relation.edge_id) is None):
             kept.append(relation)
     named = {relation.edge_id for relation in kept}
-    for edge_id in sorted(standing - named):
+    for edge_id in sorted((standing.keys() | fresh.keys()) - named):
         edge = fresh.get(edge_id) or _edge(home, edge_id)
         if edge is not None:
             copy = copy_of(edge, note.id)
             same = (copy.target, copy.type, copy.direction, None)  # a relation of the note alone that got its edge now
             own = [one for one in kept if (one.target, one.type, one.direction, one.edge_id) == same]
             if own:  # what a person wrote about it stays theirs
-                copy = own[0].replace(strength=copy.strength, context=own[0].context or copy.context, edge_id=copy.edge_id)
+                theirs = own[0].context is not None and own[0].context != copy.context
+                copy = own[0].replace(strength=copy.strength, context=own[0].context or copy.context, edge_id=copy.edge_id,
+                                      own=True if theirs else None)
             kept = [one for one in kept if one not in own] + [copy]
     return tuple(dict.fromkeys(kept))
+
+
+def unreadable_edges(home: Home) -> list[str]:
+    """Edge files, or their whole folder, that the last sweep could not read."""
+    return [path for path, in home.db.execute(
+        "SELECT DISTINCT path FROM problems WHERE (path IN ('graph', 'graph/edges') OR path LIKE 'graph/edges/%') "
+        "AND code NOT IN ('copy', 'duplicate-id') ORDER BY path")]
+
+
+def standing_edges(home: Home, note: str) -> dict[str, Standing]:
+    """What the index knows of a note's edges; most copies are compared with that alone."""
+    return {row[0]: Standing(*row) for row in home.db.execute(f"{_STANDING} AND (a = ? OR b = ?)", (note, note))}
+
+
+def all_standing(home: Home) -> dict[str, Standing]:
+    """What the index knows of all edges."""
+    return {row[0]: Standing(*row) for row in home.db.execute(_STANDING)}
+
+
+def agrees(relation: Relation, note: str, edge: Standing) -> bool:
+    """Whether a note's copy says what its edge says; a symmetric one has no direction, an edge without text no context."""
+    out = edge.a == note
+    if (relation.target, relation.type, relation.strength) != (edge.b if out else edge.a, edge.type, edge.strength):
+        return False
+    if not TYPES[edge.type].symmetric and relation.direction != ("outgoing" if out else "incoming"):
+        return False
+    return relation.own is True or edge.context in (None, relation.context)
+
+
+def _corrected(relation: Relation, copy: Relation) -> Relation:
+    """A copy as its edge has it; a context of the person's own stays, and so do keys that nobody knows."""
+    return relation.replace(target=copy.target, type=copy.type, direction=copy.direction, strength=copy.strength,
+                            context=relation.context if relation.own else copy.context)
 
 
 def _edge(home: Home, edge_id: str) -> Edge | None:
@@ -131,8 +185,7 @@ def heal(home: Home, _providers: Any = None) -> list[str]:
     Row numbers only grow, so what is new is what lies above the last one seen. If edges vanished, any note may name one.
     """
     top, fixed = home.index.get("healed", 0), home.index.get("healed_edges", "")
-    edges_now = home.db.execute("SELECT count(*), sum(n) FROM records WHERE kind = 'edge' AND n <= ?", (top,)).fetchone()
-    if str(edges_now) == fixed:
+    if _edges_until(home, top) == fixed:
         changed = {note for note, in home.db.execute("SELECT id FROM records WHERE kind = 'note' AND n > ?", (top,))}
         for ends in home.db.execute("SELECT l.a, l.b FROM links l JOIN records r ON r.id = l.edge WHERE r.n > ?", (top,)):
             changed.update(ends)
@@ -142,9 +195,14 @@ def heal(home: Home, _providers: Any = None) -> list[str]:
     lines += [f"{path}: titles" for path in _rename(home, changed)]
     now = home.db.execute("SELECT max(n) FROM records").fetchone()[0] or 0
     home.index.set("healed", now)
-    home.index.set("healed_edges", str(home.db.execute(
-        "SELECT count(*), sum(n) FROM records WHERE kind = 'edge' AND n <= ?", (now,)).fetchone()))
+    home.index.set("healed_edges", _edges_until(home, now))
     return lines
+
+
+def _edges_until(home: Home, top: int) -> str:
+    """What tells whether an edge below this row is gone, and whether one that could not be read is one now."""
+    counted = home.db.execute("SELECT count(*), sum(n) FROM records WHERE kind = 'edge' AND n <= ?", (top,)).fetchone()
+    return f"{counted} {unreadable_edges(home)}"
 
 
 def _rename(home: Home, notes: Collection[str]) -> list[str]:

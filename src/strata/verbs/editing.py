@@ -14,6 +14,7 @@ from strata.files import codec, paths
 from strata.home import Home
 from strata.index import read
 from strata.index.read import Row
+from strata.model.note import FOLDERS
 from strata.model.record import Link
 from strata.model.shape import read_tags
 from strata.model.times import offset
@@ -42,7 +43,7 @@ def edit(home: Home, handle: str, changes: Mapping[str, Any], expect: str | None
         return new
     kept = home.change(loaded, new, verb="edited")
     if row.kind == "note" and loaded.path.startswith("graph/") and kept.type != loaded.record.type:
-        home.move(loaded.path, own_place(kept, loaded.path), kept)
+        _move(home, loaded.path, own_place(kept, loaded.record, loaded.path), kept)
     if row.kind == "note" and kept.title != loaded.record.title:
         verbs.links.retitle(home, kept)
     if row.kind == "edge":
@@ -153,6 +154,8 @@ def restore(home: Home, record: str) -> Any:
     with home.tree.lock():
         moved = []
         was = codec.read_unit(home.tree, path)[0][0]
+        if was.kind == "edge":
+            _refuse_twin(home, was)
         for one in files_of(home, path):
             target = paths.restored(one, was)
             home.tree.move(one, target)
@@ -163,6 +166,13 @@ def restore(home: Home, record: str) -> Any:
     if back.kind == "edge":
         verbs.links.mirror(home, back)
     return back
+
+
+def _refuse_twin(home: Home, edge: Any) -> None:
+    """A relation that was linked anew since has its edge."""
+    known = verbs.links.standing(home, edge.from_id, edge.type, edge.to_id)
+    if known and known[4]:
+        raise Conflict(f"the relation stands again, as edge {known[4]}", f"to have this one back, first: strata edges delete {known[4]}")
 
 
 def pin(home: Home, handle: str) -> str:
@@ -185,12 +195,34 @@ def _set_pin(home: Home, row: Row, on: bool) -> str:
         if row.unit.startswith("vault/") != on:
             loaded = home.load(row.id)
             note = home.change(loaded, loaded.record, verb="adopted")  # an id that came from the file's place is written down first
-            home.move(row.unit, own_place(note.replace(pinned=on), row.unit), note)
+            _move(home, row.unit, own_place(note.replace(pinned=on), note, row.unit), note)
+            return row.id
     elif bool(verbs.links.standing(home, row.id, "pinned", row.id)) != on:
         verbs.links.write_line(home, "add" if on else "remove", Link(source=row.id, type="pinned", target=row.id))
+        return row.id
+    if not on and row.kind != "fact":
+        home.notices.append(f"{row.title} was not pinned; nothing to take back")
     return row.id
 
 
-def own_place(note: Any, path: str) -> str:
-    """Where a note's file belongs, under the name it was born with."""
-    return f"{paths.note_folder(note)}/{path.rsplit('/', 1)[-1]}"
+def own_place(note: Any, before: Any, path: str) -> str:
+    """Where a changed note's file belongs, under the name and in the sub-folders it was born with.
+
+    The vault holds the path below the type's folder, or the whole one where that would tell another folder or none.
+    """
+    rest = path.removeprefix(f"{paths.note_folder(before)}/")
+    top, below, _ = rest.partition("/")
+    if before.pinned and top == "graph" and paths.kind_of(rest) == "note":
+        return rest
+    if note.pinned and (rest == path or (below and top in ("graph", *FOLDERS.values()))):
+        return f"vault/{path}"
+    return f"{paths.note_folder(note)}/{rest.rsplit('/', 1)[-1] if rest == path else rest}"
+
+
+def _move(home: Home, path: str, to: str, note: Any) -> None:
+    """Give a note's file its place, or the next free name beside it."""
+    number, free = 1, to
+    while home.tree.look(free) is not None:
+        number += 1
+        free = f"{to.removesuffix('.md')}-{number}.md"
+    home.move(path, free, note)

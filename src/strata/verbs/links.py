@@ -16,7 +16,7 @@ from strata.index.read import Row
 from strata.model.note import Edge
 from strata.model.record import CHUNK_TYPES, NOTE_TYPES, WORK_TYPES, Link, check_type
 from strata.model.times import offset, parse_time, zulu
-from strata.verbs.edges import mend
+from strata.verbs.edges import mend, unreadable_edges
 from strata.verbs.finding import locate
 from strata.verbs.notes import derived_id
 
@@ -27,7 +27,7 @@ OWN_WAYS = {"pinned": "strata pin", "mentions": "a [[wikilink]] in the note's te
 
 def link(home: Home, source: str, type: str, target: str, *, strength: float | None = None, context: str | None = None,
          text: str | None = None, key: str | None = None, created: Any = None) -> Link:
-    """Relate two records; saying the same again changes nothing."""
+    """Relate two records; saying the same again changes nothing, a strength or context given anew is taken."""
     a, b = locate(home, source), locate(home, target)
     if a.id == b.id:
         raise Invalid("a record cannot be linked to itself")
@@ -92,10 +92,10 @@ def refuse_cycle(home: Home, newer: str, older: str) -> None:
 
 
 def standing(home: Home, a: str, word: str, b: str) -> Any:
-    """The index's row of a relation, in either spelling; None if there is none."""
+    """The index's row of a relation, in either spelling, that of an edge first; None if there is none."""
     first, canonical, second = Link(source=a, type=word, target=b).canonical()
-    return home.db.execute("SELECT a, word, b, said, edge, unit FROM links WHERE a = ? AND word = ? AND b = ?",
-                           (first, canonical, second)).fetchone()
+    return home.db.execute("SELECT a, word, b, said, edge, unit FROM links WHERE a = ? AND word = ? AND b = ? "
+                           "ORDER BY edge IS NULL", (first, canonical, second)).fetchone()
 
 
 def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: str | None) -> Link:
@@ -105,9 +105,8 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
     with home.together():
         known = standing(home, made.source, made.type, made.target)
         if known and known[4]:
-            edge: Edge = home.load(known[4]).record
-            mend(home, (edge.from_id, edge.to_id))
-            return edge.link()
+            return _restate(home, known[4], made, text or made.context).link()
+        _refuse_second(home, made)
         now = offset(made.created or home.clock())
         edge = Edge(id=derived_id(home, "link", key), type=made.type, from_id=a.id, from_title=a.title, to_id=b.id,
                     to_title=b.title, strength=0.8 if made.strength is None else made.strength, created_at=now,
@@ -115,6 +114,32 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
         home.create(edge, verb="link")
         mirror(home, edge)
     return edge.link()
+
+
+def _restate(home: Home, edge_id: str, made: Link, text: str | None) -> Edge:
+    """An edge that stands, with the strength and the text that were given now; what was not given stays."""
+    loaded = home.load(edge_id)
+    edge: Edge = loaded.record
+    new = edge if made.strength is None else edge.replace(strength=made.strength)
+    if text is not None and text not in (edge.text, edge.link().context):
+        new = new.replace(text=text.replace("\r\n", "\n").strip("\n"))
+    if new == edge:
+        mend(home, (edge.from_id, edge.to_id))
+        return edge
+    home.change(loaded, new.replace(updated_at=offset(home.clock())), verb="link")
+    mirror(home, new)
+    return new
+
+
+def _refuse_second(home: Home, made: Link) -> None:
+    """A note that names an edge of this relation, while an edge file cannot be read, has its edge already."""
+    unread = unreadable_edges(home)
+    if not unread:
+        return
+    for relation in home.load(made.source).record.relations:
+        if relation.edge_id and (relation.type, relation.target) == (made.type, made.target) and not read.find(home.db, relation.edge_id):
+            raise Conflict(f"the notes name an edge of this relation already, and an edge file cannot be read: {unread[0]}",
+                           "mend that file; nothing was linked")
 
 
 def mirror(home: Home, edge: Edge) -> None:

@@ -38,7 +38,7 @@ def take_file(home: Home, path: str, data: bytes) -> str | None:
     marked = mark_outside(home, record)
     new = codec.amend(data, record, marked, path)
     if kind == "note" and path.startswith("vault/"):
-        path = own_place(marked.replace(pinned=False), path)
+        path = own_place(marked.replace(pinned=False), record, path)
     return _put(home, path, new)
 
 

@@ -30,6 +30,8 @@ DEFAULTS = {"embedding_provider": "ollama", "openai_api_key": None, "ollama_mode
             "openai_model": "text-embedding-3-small"}
 GIT_SECONDS = 60
 LEFT_BEHIND = 3600  # seconds
+UNTRACKED = ("_config.json", ".lock", "log")  # may hold a key; only this machine's
+HALF_DONE = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer")
 # A home may come from elsewhere: nothing in its .git may start a program or ask a question.
 _GIT = ("git", "-c", "core.fsync=all", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
         "-c", "commit.gpgSign=false", "-c", "gc.auto=0")
@@ -81,7 +83,7 @@ def _root(home: Home) -> Path:
 def check(home: Home, *, secrets: bool = False) -> list[Finding]:
     """Everything in the home that wants a person's eye: sweep, then look at what the sweep cannot see."""
     home.sweep()
-    found = [*read.problems(home.db), *_dangling(home), *_unmirrored(home), *_logs(home), *_schemas(home)]
+    found = [*home.config.flaws, *read.problems(home.db), *_dangling(home), *_unmirrored(home), *_twins(home), *_logs(home), *_schemas(home)]
     found += [Finding(path, None, "leftover", "was left behind by a writer that was killed; it is not read", "run: strata upkeep")
               for path in _leftovers(home)]
     if secrets:
@@ -108,21 +110,41 @@ def _dangling(home: Home) -> Iterator[Finding]:
 
 
 def _unmirrored(home: Home) -> Iterator[Finding]:
-    """An edge stands, and one of its notes does not say so; or a note names an edge that is not there."""
-    edges = {edge: (a, b, unit) for a, b, edge, unit in
-             home.db.execute("SELECT a, b, edge, unit FROM links WHERE edge IS NOT NULL")}
+    """An edge stands, and one of its notes does not say so or says something else; or a note names an edge that is not there."""
+    known, unread = verbs.edges.all_standing(home), verbs.edges.unreadable_edges(home)
     ends: dict[str, set[str]] = {}
-    for edge, (a, b, _) in edges.items():
-        ends.setdefault(a, set()).add(edge)
-        ends.setdefault(b, set()).add(edge)
+    for edge in known.values():
+        ends.setdefault(edge.a, set()).add(edge.id)
+        ends.setdefault(edge.b, set()).add(edge.id)
     notes = home.db.execute("SELECT id, unit FROM records WHERE kind = 'note'").fetchall()
     for unit, note in each(home, [unit for id, unit in notes if id in ends or b"edge_id" in (bytes_of(home, unit) or b"")]):
-        named = {relation.edge_id for relation in note.relations if relation.edge_id}
-        for edge in sorted(ends.get(note.id, set()) - named):
-            yield Finding(unit, None, "unmirrored-edge", f"does not name its edge {edges[edge][2]}", "run: strata upkeep")
-        for edge in sorted(named - edges.keys()):
-            yield Finding(unit, None, "missing-edge", f"names the edge {edge}, which is not there",
-                          "the link counts as deleted; upkeep removes the reference")
+        named = {relation.edge_id: relation for relation in note.relations if relation.edge_id}
+        own = ends.get(note.id, set())
+        for edge_id in sorted(own - named.keys()):
+            yield Finding(unit, None, "unmirrored-edge", f"does not name its edge {known[edge_id].unit}", "run: strata upkeep")
+        for edge_id, relation in named.items():
+            if edge_id in own and not verbs.edges.agrees(relation, note.id, known[edge_id]):
+                yield Finding(unit, None, "unmirrored-edge", f"does not say what its edge {known[edge_id].unit} says",
+                              "run: strata upkeep")
+            elif edge_id in known and edge_id not in own:
+                yield Finding(unit, None, "unmirrored-edge", f"names the edge {known[edge_id].unit}, which links other notes",
+                              "run: strata upkeep")
+            elif edge_id not in known and unread:
+                yield Finding(unit, None, "missing-edge", f"names the edge {edge_id}; an edge file cannot be read: {unread[0]}",
+                              "mend that file; until then the reference stays")
+            elif edge_id not in known:
+                yield Finding(unit, None, "missing-edge", f"names the edge {edge_id}, which is not there",
+                              "the link counts as deleted; upkeep removes the reference")
+
+
+def _twins(home: Home) -> Iterator[Finding]:
+    """Two edge files that state one relation."""
+    first: dict[tuple[str, str, str], str] = {}
+    for a, word, b, edge, unit in home.db.execute("SELECT a, word, b, edge, unit FROM links WHERE edge IS NOT NULL ORDER BY created, unit"):
+        other = first.setdefault((a, word, b), unit)
+        if other != unit:
+            yield Finding(unit, None, "second-edge", f"states the same relation as {other}",
+                          f"keep what you need of both, then: strata edges delete {edge}")
 
 
 def _logs(home: Home) -> Iterator[Finding]:
@@ -197,26 +219,57 @@ def commit_session(home: Home) -> list[str]:
 
 
 def commit_all(home: Home, message: str) -> list[str]:
-    """Commit whatever changed in the home, synced; what git cannot do is a notice, never a failure."""
+    """Commit what changed among the home's own files, synced; what git cannot do is a notice, never a failure.
+
+    Other files and what a person has staged of them stay as they are; while a merge waits for somebody, so does everything.
+    """
     root = getattr(home.tree, "root", "")
     if _git(root, "rev-parse", "--is-inside-work-tree").stdout.strip() != "true":
         home.notices.append("git_commit is set, but the home is no git repository; try: git init")
         return []
     with home.tree.lock():
-        added = _git(root, "add", "--all", "--", ".")
-        if added.returncode == 0 and _git(root, "diff", "--cached", "--quiet", "--", ".").returncode == 0:
+        if _half_done(root):
+            home.notices.append("git did not commit: a merge, rebase or cherry-pick is not finished; finish it first")
             return []
-        done = _git(root, "commit", "--quiet", "--message", message, "--", ".") if added.returncode == 0 else added
+        changed = _changed_in_git(root)
+        if not changed:
+            return []
+        new = "\0".join(path for path, state in changed.items() if state == "??")
+        by_path = ("--pathspec-from-file=-", "--pathspec-file-nul")
+        if new:  # what git has never heard of cannot be committed by name
+            _git(root, "add", "--intent-to-add", *by_path, given=new)
+        done = _git(root, "commit", "--quiet", "--only", "--message", message, *by_path, given="\0".join(changed))
+        if done.returncode and new:
+            _git(root, "reset", "--quiet", *by_path, given=new)
     if done.returncode:
         home.notices.append(f"git did not commit: {' '.join(done.stderr.split())[:200]}")
         return []
     return [f"git commit {_git(root, 'rev-parse', '--short', 'HEAD').stdout.strip()}"]
 
 
-def _git(root: str, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+def _half_done(root: str) -> bool:
+    """Whether somebody is in the middle of a merge, a rebase or a cherry-pick, or has paths left unmerged."""
+    marks = _git(root, "rev-parse", *(word for mark in HALF_DONE for word in ("--git-path", mark))).stdout.splitlines()
+    unmerged = _git(root, "diff", "--name-only", "--diff-filter=U")
+    return any(os.path.exists(os.path.join(root, mark)) for mark in marks) or unmerged.returncode != 0 or bool(unmerged.stdout)
+
+
+def _changed_in_git(root: str) -> dict[str, str]:
+    """Path → git's two letters, for each of the home's own files that differs from the last commit."""
+    ours = [name for name in (*paths.SCANNED, *paths.SCANNED_FILES, *paths.UNSCANNED, *paths.OTHER_FILES)
+            if name not in UNTRACKED]
+    prefix = _git(root, "rev-parse", "--show-prefix").stdout.rstrip("\n")
+    told = _git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all", "--",
+                *ours).stdout
+    found = {line[3:].removeprefix(prefix): line[:2] for line in told.split("\0") if line}
+    return {path: state for path, state in found.items()
+            if path[-1] != "/" and "/." not in path}  # no repository within, no dot files, which are never read
+
+
+def _git(root: str, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
-        return subprocess.run([*_GIT, "-C", root, *words], capture_output=True, text=True, timeout=GIT_SECONDS, env=env,
-                              check=False, stdin=subprocess.DEVNULL)
+        return subprocess.run([*_GIT, "-C", root, *words], capture_output=True, timeout=GIT_SECONDS, env=env,
+                              check=False, input=given, encoding="utf-8", errors="surrogateescape")
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess([], 1, "", str(error))

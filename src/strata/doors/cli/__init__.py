@@ -126,7 +126,12 @@ def bug(error: Exception, as_json: bool) -> int:
 
 
 def open_streams() -> None:
-    """No sign that a terminal lacks makes a command fail; a closed stdout does, before a file of ours takes its number."""
+    """No sign that a terminal lacks makes a command fail; a closed stdout does, before a file of ours takes its number.
+
+    A closed stdin is an empty one.
+    """
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115 (open as long as the process)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (open as long as the process)
     if sys.stdout is None:

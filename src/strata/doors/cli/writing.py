@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from strata.doors.cli.desk import Command, Desk
-from strata.errors import NeedsConfirmation, Usage
+from strata.errors import Invalid, NeedsConfirmation, Usage
 
 
 def _note_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,6 +76,8 @@ def _edit(desk: Desk) -> None:
         name, equals, value = pair.partition("=")
         if not equals:
             raise Usage(f"--set takes FIELD=VALUE; got {pair!r}")
+        if name == "expect":
+            raise Invalid("expect is no field of a record")
         changes[name] = _value(value)
     if not changes:
         raise Usage("nothing to change", "give --title, --text, --tag, --importance or --set FIELD=VALUE")
