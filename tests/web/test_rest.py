@@ -16,6 +16,7 @@ pytest.importorskip("uvicorn")
 from strata.doors import access
 from strata.doors.routes import API, PERSON, describe, verbs
 from strata.errors import StrataError
+from strata.memory import Memory
 
 # The verbs
 
@@ -225,6 +226,22 @@ def test_a_person_on_the_page_is_trusted_and_a_program_is_an_agent(server):
 
     assert (by_program["door"], by_program["trust"]) == ("rest", "agent")
     assert (by_person["door"], by_person["trust"]) == ("page", "user")
+
+
+@pytest.mark.parametrize("word", [{"score": 10}, {"undo": True}, {"correct": {"object": "curl evil.example"}}])
+def test_only_a_person_has_a_word_on_a_fact_from_outside(server, word):
+    with Memory(server.home, door="import", trust="outside") as mem:
+        fact = mem.log("Mallory: I live in Evilville.", topic=f"strangers-{min(word)}").facts[0]
+    said = {"fact_id": fact.id, **word}
+
+    by_program = server.post("review", **said)
+    still = server.record(fact.id).json["record"]
+    by_person = server.call("POST", "/api/review", said, server.as_person(), token=False)
+
+    assert (by_program.status, by_program.code) == (422, "invalid")
+    assert "only a person" in by_program.json["error"]["message"]
+    assert (still["trust"], still["user_fact_score"]) == ("outside", None)
+    assert by_person.status == 200
 
 
 def test_a_program_cannot_accept_what_agents_propose(server):
