@@ -94,6 +94,19 @@ def test_a_transcript_is_logged_and_its_triggers_become_memos(hook: Any, home: P
     assert "tabs" in memos[0].name
 
 
+def test_what_the_user_states_in_a_transcript_is_the_users(hook: Callable[..., str], home: Path, transcript: Path) -> None:
+    with transcript.open("a") as file:
+        file.write(claude_line(4, "user", "I live in Lyon.") + claude_line(5, "assistant", "I work at Acme."))
+
+    hook("Stop")
+
+    with Memory(home) as mem:
+        trusts = {fact.object: fact.trust for fact in mem.facts()}
+        mem.reindex()
+        assert trusts == {fact.object: fact.trust for fact in mem.facts()}
+    assert (trusts["Lyon"], trusts["Acme"]) == ("user", "agent")
+
+
 def test_several_events_log_a_transcript_once(hook: Any, home: Path) -> None:
     for event in ("Stop", "PreCompact", "Stop", "SessionEnd"):
         hook(event)
