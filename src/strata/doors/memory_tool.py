@@ -8,6 +8,7 @@ forgets: the page goes to the archive and can be restored.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strata.errors import Conflict, Invalid, NotFound, StrataError
@@ -115,7 +116,7 @@ class MemoryTool:
         if f"{new}/".startswith(f"{old}/"):
             raise Refused(f"{new_path} lies inside {old_path}")
         for below in names:
-            pages.move_page(self.mem.home, below, new + below[len(old) :])
+            _kept(partial(pages.move_page, self.mem.home, below, new + below[len(old) :]))
         return f"Successfully renamed {old_path} to {new_path}"
 
     def _page(self, name: str) -> Loaded | None:
