@@ -41,10 +41,14 @@ def _hook_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _hook(desk: Desk) -> int:
-    """Always 0: another code would stop the agent, and a failing memory is no reason to."""
+    """A failing memory is no reason to stop the agent, so `main` makes every exit code 0."""
     from strata.doors import hooks
 
-    said = hooks.run(desk.args.event, sys.stdin.buffer.read(hooks.MAX_INPUT), desk.args.home)
+    try:
+        event = sys.stdin.buffer.read(hooks.MAX_INPUT)
+    except (AttributeError, OSError):  # closed, or open for writing only
+        raise Usage("there is no event to answer: stdin cannot be read", "give the agent's JSON on stdin") from None
+    said = hooks.run(desk.args.event, event, desk.args.home)
     if said:
         print(said)
     return 0
