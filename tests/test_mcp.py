@@ -203,6 +203,20 @@ def test_what_is_wrong_is_a_tool_error_that_says_what_to_do_and_the_stream_goes_
     assert snapshot() == {}
 
 
+@pytest.mark.parametrize("field", ["self", "expect", "home", "handle", "changes", "colour"])
+def test_a_field_that_no_record_has_is_refused_by_name(home: Path, mem: Memory, field: str) -> None:
+    note = mem.note("Tea", "Steep.")
+
+    async def story() -> Any:
+        async with near(home) as ask:
+            return await ask.call_tool("edit", {"id": note.id, "changes": {field: "x"}})
+
+    answer = asyncio.run(story())
+
+    assert answer.is_error
+    assert answer.content[0].text.startswith(f"invalid: note has no field '{field}'")
+
+
 def test_a_key_makes_a_write_safe_to_repeat(home: Path) -> None:
     async def story() -> Any:
         async with near(home) as ask:

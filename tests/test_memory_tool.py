@@ -146,12 +146,29 @@ def test_a_link_in_the_folder_is_not_followed(mem: Memory, home: Path, tmp_path:
 
 @pytest.mark.parametrize("command", [
     {}, {"command": "explode"}, {"command": "create"}, {"command": "create", "path": "/memories", "file_text": ""},
-    {"command": "create", "path": "/memories/a", "file_text": "x", "mode": 1},
+    {"command": "create", "path": "/memories/a", "file_text": "x", "mode": 1}, {"command": ["x"]}, {"command": {}},
+    {"command": "create", "path": "/memories/a", "file_text": 5}, {"command": "create", "path": ["/memories/a"], "file_text": ""},
+    {"command": "create", "path": "/memories/a", "file_text": "x", "self": 1},
     {"command": "create", "path": "/memories/a", "file_text": "x" * 100_001}])
 def test_a_command_that_makes_no_sense_is_refused_and_writes_nothing(mem: Memory, command: dict[str, Any], home: Path) -> None:
     with pytest.raises(Refused):
         MemoryTool(mem).run(command)
     assert not (home / "memories").exists()
+
+
+@pytest.mark.parametrize("command", [
+    {"command": "view", "view_range": ["a", "b"]}, {"command": "view", "view_range": "12"},
+    {"command": "str_replace", "old_str": 1}, {"command": "str_replace", "old_str": "x", "new_str": 1},
+    {"command": "insert", "insert_line": "1", "insert_text": "y"}, {"command": "insert", "insert_line": 1, "insert_text": 1},
+    {"command": "insert", "insert_line": True, "insert_text": "y"}, {"command": "insert", "insert_line": 0.5, "insert_text": "y"}])
+def test_a_field_of_the_wrong_type_is_refused_by_name(mem: Memory, command: dict[str, Any], home: Path) -> None:
+    tool = MemoryTool(mem)
+    tool.run({"command": "create", "path": "/memories/a.md", "file_text": "x"})
+
+    with pytest.raises(Refused, match=r"(view_range|old_str|new_str|insert_line|insert_text) must be"):
+        tool.run({"path": "/memories/a.md", **command})
+
+    assert (home / "memories/a.md").read_text() == "x"
 
 
 def test_what_somebody_else_wrote_meanwhile_is_not_overwritten(mem: Memory, home: Path) -> None:

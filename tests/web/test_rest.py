@@ -55,6 +55,8 @@ def test_every_verb_of_the_table_is_a_route_and_in_the_document(server):
     ("GET", "/api/nowhere", None, 404, "not_found"),
     ("DELETE", "/api/stats", None, 405, "usage"),
     ("GET", "/api/recall", None, 422, "invalid"),
+    ("GET", "/api/views/record", None, 422, "invalid"),
+    ("GET", "/api/views/record?again=true", None, 422, "invalid"),
     ("GET", "/api/recall?query=x&limit=many", None, 422, "invalid"),
     ("GET", "/api/list?since=1&since=2", None, 422, "invalid"),
     ("POST", "/api/note", {"title": "x", "text": "y", "importance": 7}, 422, "invalid"),
@@ -290,13 +292,14 @@ def test_a_stale_edit_changes_nothing_and_gets_the_record_as_it_is(server):
 
 
 @pytest.mark.parametrize("changes", [{"id": "x"}, {"expect": "x"}, {"kind": "memo"}, {"title": 3}, {"tags": {"a": 1}},
-                                     {"importance": "much"}])
+                                     {"importance": "much"}, {"self": 1}, {"home": 1}, {"handle": "x"}])
 def test_a_change_that_breaks_a_rule_is_refused_by_name(server, changes):
     kept = server.note("Unbreakable")
 
-    answer = server.call("PATCH", f"/api/records/{kept}", changes, {"If-Match": "*"})
+    answers = [server.call("PATCH", f"/api/records/{kept}", changes, {"If-Match": "*"}),
+               server.post("edit", id=kept, changes=changes)]
 
-    assert (answer.status, answer.code) == (422, "invalid")
+    assert {(answer.status, answer.code) for answer in answers} == {(422, "invalid")}
     assert server.record(kept).json["title"] == "Unbreakable"
 
 

@@ -19,10 +19,13 @@ FIXED = ("id", "kind", "origin", "trust", "pinned", "metadata")  # told by the d
 
 
 def edit(mem: Memory, given: dict[str, Any]) -> Any:
+    """The changes go as one mapping: as keywords, a field of a foreign name could be an argument of the verb."""
+    from strata.verbs.editing import edit as change
+
     for name in FIXED:
         if name in given["changes"]:
             raise Invalid(f"{name} cannot be changed", "change the record's own fields")
-    return mem.edit(given["id"], **given["changes"])
+    return change(mem.home, given["id"], given["changes"])
 
 
 def link(mem: Memory, given: dict[str, Any]) -> Any:

@@ -262,6 +262,8 @@ async def _forget_record(door: Door, request: Request) -> Response:
 
 async def _view(door: Door, name: str, request: Request) -> Response:
     given = routes.read_query(routes.VIEWS[name], request.query_params.multi_items())
+    if "id" in routes.VIEWS[name] and "id" not in given:
+        raise Invalid(f"the view {name} needs 'id'", f"it takes {', '.join(routes.VIEWS[name])}")
     value = await door.ask(request, lambda mem: views.VIEWS[name](mem, **given))
     return answer(value, headers={"etag": f'"{value["etag"]}"'} if value.get("etag") else None)
 

@@ -240,7 +240,7 @@ class Value:
         cls._checks = {name: field.check for name, field in fields.items() if field.check is not None}
         cls._needed = frozenset(name for name, field in fields.items() if field.default is _MISSING)
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, /, **given: Any) -> None:
         own, fields = self.__dict__, self._fields
         own.update(self._ready)  # what a default's own check would leave as it is
         own.update(given)
@@ -275,7 +275,7 @@ class Value:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={self.__dict__[name]!r}' for name in self._fields)})"
 
-    def replace(self: V, **changes: Any) -> V:
+    def replace(self: V, /, **changes: Any) -> V:
         """The same value with some fields changed, which are checked, and the rules between fields with them."""
         unknown = [name for name in changes if name not in self._fields]
         if unknown:
