@@ -489,6 +489,26 @@ def test_the_token_is_the_users_own(home: Path, run: Any, tmp_path: Path) -> Non
     assert "chmod 600" in refused.err
 
 
+def test_facts_and_tags_come_in_pages_that_say_how_many_there_are(home: Path, mem: Memory) -> None:
+    mem.log("".join(f"Ann: I love lamp {at}.\n\n" for at in range(60)), topic="life")
+    mem.note("Tea", "Steep.", tags=[f"tag-{at}" for at in range(60)])
+    facts, tags = (len(found) for found in (mem.facts(), mem.tags()))
+
+    async def story() -> list[Any]:
+        async with near(home) as ask:
+            return [await ask.call_tool(name, given) for name in ("facts", "tags")
+                    for given in ({}, {"limit": 7}, {"limit": 7, "offset": 55}, {"limit": 1_000}, {"limit": -1})]
+
+    answers = asyncio.run(story())
+
+    for total, some in ((facts, answers[:5]), (tags, answers[5:])):
+        pages = [told(answer) for answer in some[:4]]
+        assert {page["total"] for page in pages} == {total}
+        assert [page["text"].count("\n- ") for page in pages] == [50, 7, total - 55, total]
+        assert f"50 of {total}" in pages[0]["text"]
+        assert some[4].is_error
+
+
 def test_the_whole_list_of_tools_is_small(home: Path) -> None:
     from strata.providers.tokens import count_tokens
 

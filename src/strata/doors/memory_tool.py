@@ -170,7 +170,7 @@ def _check(key: str, value: Any) -> None:
         raise Refused(f"{key} must be a string, got: {value}")
     if key == "insert_line" and type(value) is not int:
         raise Refused(f"{key} must be a whole number, got: {value}")
-    if key == "view_range" and not (value is None or isinstance(value, list) and all(type(one) is int for one in value)):
+    if key == "view_range" and not (value is None or (isinstance(value, list) and all(type(one) is int for one in value))):
         raise Refused(f"{key} must be a list of two whole numbers, got: {value}")
 
 
