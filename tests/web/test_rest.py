@@ -81,7 +81,7 @@ def _routes() -> list[tuple[str, str]]:
     from strata.doors.assets import Assets
     from strata.doors.rest import Door, make_app
 
-    app = make_app(Door(None, Assets(), "x" * 40))  # type: ignore[arg-type]
+    app = make_app(Door(None, Assets(), lambda: "x" * 40))  # type: ignore[arg-type]
     return sorted({(method, route.path.replace("{id:path}", "some-id")) for route in app.routes  # type: ignore[attr-defined]
                    for method in route.methods - {"HEAD"}})  # type: ignore[attr-defined]
 
@@ -199,6 +199,42 @@ def test_a_sign_in_code_is_good_once_and_its_cookie_is_kept_from_scripts_and_oth
     assert server.get("/api/stats", headers={"Cookie": first.headers["set-cookie"].split(";")[0]}, token=False).status == 200
 
 
+def test_removing_the_token_file_ends_every_session_of_a_server_that_runs(start, tmp_path):
+    server, listener = start()
+    person, file = server.as_person(), tmp_path / "config" / "strata" / "token"
+    status = lambda: (server.get("/api/stats").status,  # noqa: E731
+                      server.get("/api/stats", headers=person, token=False).status,
+                      server.call("POST", "/mcp", {}).status == 401)
+    assert status() == (200, 200, False)
+    kept = file.read_text()
+
+    file.unlink()
+
+    assert status() == (401, 401, True)
+    assert server.get("/api/stats", headers={"Authorization": "Bearer "}, token=False).status == 401
+    listener.ended(seconds=40)
+    listener.close()
+    link = server.run("serve", "--link", "--port", str(server.port)).strip()
+    assert status() == (401, 401, True)
+    server.token, server.link, server.cookie = file.read_text().strip(), link, ""
+    assert server.get("/api/stats").status == 200
+    assert server.get("/api/stats", headers=server.as_person(), token=False).status == 200
+    file.write_text(kept)
+    file.chmod(0o644)
+    assert server.get("/api/stats").status == 401
+
+
+def test_a_link_to_a_server_that_is_not_there_is_an_error_of_its_own(run):
+    with socket.socket() as taken:  # bound and never listening
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+
+        told = run("serve", "--link", "--port", str(port))
+
+    assert (told.code, told.out) == (3, "")
+    assert f"no server of Strata answers at port {port}" in told.err
+
+
 def test_codes_and_cookies_end_with_time_with_the_token_and_with_the_server():
     token, now = "t" * 40, 1_000_000.0
     cookie = access.make_cookie(token, now)
@@ -208,8 +244,8 @@ def test_codes_and_cookies_end_with_time_with_the_token_and_with_the_server():
     assert not access.check_signed("u" * 40, "cookie", cookie, now + 10, access.COOKIE_SECONDS)
     assert not access.check_signed(token, "code", cookie, now + 10, access.CODE_SECONDS)
     old = access.make_code(token, now)
-    assert not access.Codes(token, clock=lambda: now + 60).spend(old)
-    assert access.Codes(token, clock=lambda: now).spend(old)
+    assert not access.Codes(lambda: token, clock=lambda: now + 60).spend(old)
+    assert access.Codes(lambda: token, clock=lambda: now).spend(old)
 
 
 def test_too_many_requests_at_once_have_to_wait():

@@ -183,7 +183,7 @@ def serve_http(home: str | None, which: str, *, port: int, tell: Any) -> None:
 
     from strata.doors import gate
 
-    token = gate.read_token()
+    token = gate.TokenFile()
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:  # said, or Nagle stays on: 40 ms
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -38,7 +38,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Door:
     """What the routes share: the home's keepers, the feed, the assets, and whether the server is about to stop."""
 
-    def __init__(self, keepers: Keepers, assets: Assets, token: str, *, stopping: Callable[[], bool] = lambda: False,
+    def __init__(self, keepers: Keepers, assets: Assets, token: Callable[[], str], *, stopping: Callable[[], bool] = lambda: False,
                  cookie: str = access.COOKIE) -> None:
         self.keepers, self.assets, self.token, self.cookie = keepers, assets, token, cookie
         self.feed, self.stopping = Feed(), stopping
@@ -269,7 +269,8 @@ async def _view(door: Door, name: str, request: Request) -> Response:
 
 
 async def _events(door: Door, request: Request) -> Response:  # noqa: ARG001
-    stream = door.feed.listen(door.stopping)
+    began = door.token()
+    stream = door.feed.listen(lambda: door.stopping() or door.token() != began)
     first = await anext(stream)  # a refusal must come before the stream begins
 
     async def events() -> AsyncIterator[bytes]:
@@ -289,7 +290,7 @@ async def _sign_in(door: Door, request: Request) -> Response:
     if not isinstance(code, str) or not door.codes.spend(code):
         raise Refused(401, "this link was used before or is too old", "run: strata serve --link")
     made = answer({"signed_in": True})
-    made.set_cookie(door.cookie, access.make_cookie(door.token, time.time()), max_age=access.COOKIE_SECONDS, path="/",
+    made.set_cookie(door.cookie, access.make_cookie(door.token(), time.time()), max_age=access.COOKIE_SECONDS, path="/",
                     httponly=True, samesite="strict")
     return made
 

@@ -27,6 +27,20 @@ def link(port: int, host: str = "127.0.0.1") -> str:
     return f"http://{host}:{port}/in#{access.make_code(gate.read_token(), time.time())}"
 
 
+def answers(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether a server of ours runs there: it shows its sign-in page to anybody."""
+    from http.client import HTTPConnection, HTTPException
+
+    wire = HTTPConnection(host, port, timeout=10)
+    try:
+        wire.request("GET", "/in", headers={"Host": f"{host}:{port}"})
+        return wire.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        wire.close()
+
+
 def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # said, or asyncio leaves Nagle on: 40 ms
@@ -47,7 +61,7 @@ def serve(home: str | None, *, port: int, tell: Callable[[int], Any], host: str 
 
     from strata.doors.rest import Door, make_app
 
-    token, assets = gate.read_token(), Assets()
+    token, assets = gate.TokenFile(), Assets()
     with closing(listen(host, port)) as listening, closing(Keepers(home)) as keepers, \
             closing(Keeper(home, door="mcp", trust="agent")) as agent:
         port = listening.getsockname()[1]

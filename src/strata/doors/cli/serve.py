@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from strata.doors.cli.desk import Command, Desk
-from strata.errors import Usage
+from strata.errors import NotFound, Usage
 
 PORT = 7518
 
@@ -31,6 +31,8 @@ def _serve(desk: Desk) -> None:
     from strata.doors import gate, serving
 
     if args.link:
+        if not serving.answers(args.port):
+            raise NotFound(f"no server of Strata answers at port {args.port}", "start one with: strata serve")
         address = serving.link(args.port)
         desk.answer({"link": address}, address)
         return
