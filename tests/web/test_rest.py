@@ -7,6 +7,8 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -17,6 +19,7 @@ from strata.doors import access
 from strata.doors.routes import API, PERSON, describe, verbs
 from strata.errors import StrataError
 from strata.memory import Memory
+from web.conftest import Server, world
 
 # The verbs
 
@@ -224,6 +227,48 @@ def test_removing_the_token_file_ends_every_session_of_a_server_that_runs(start,
     assert server.get("/api/stats").status == 401
 
 
+@pytest.mark.parametrize(("host", "called"), [("::1", "[::1]"), ("127.0.0.2", "127.0.0.2"), ("0.0.0.0", "127.0.0.1"),
+                                              ("localhost", "localhost"), ("::", "[::1]")])
+def test_the_address_that_is_told_is_the_one_that_answers(tmp_path, host, called):
+    if ":" in host and not _has_ipv6():
+        pytest.skip("this machine has no IPv6")
+    server = Server(tmp_path / "home", world(tmp_path), "--host", host)
+    try:
+        fresh = server.run("serve", "--link", "--host", host, "--port", str(server.port))
+        signed = [_ask(f"{server.url}/api/signin", {"code": link.strip().split("#")[1]}, {})
+                  for link in (server.link, fresh)]
+        stats = _ask(f"{server.url}/api/stats", None, {"Authorization": f"Bearer {server.token}"})
+        tools = _ask(f"{server.url}/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+                     {"Authorization": f"Bearer {server.token}", "Accept": "application/json, text/event-stream"})
+    finally:
+        server.stop()
+
+    assert server.url == f"http://{called}:{server.port}"
+    assert {link.partition("/in#")[0] for link in (server.link, fresh)} == {server.url}
+    assert (signed, stats) == ([200, 200], 200)
+    assert tools not in (403, 421)
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as one:
+            one.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+def _ask(url: str, body: Any, headers: dict[str, str]) -> int:
+    data = None if body is None else json.dumps(body).encode()
+    given = {"Content-Type": "application/json", **headers} if data else headers
+    try:
+        with urlopen(Request(url, data, given), timeout=30) as answer:
+            return int(answer.status)
+    except HTTPError as error:
+        error.close()
+        return error.code
+
+
 def test_a_link_to_a_server_that_is_not_there_is_an_error_of_its_own(run):
     with socket.socket() as taken:  # bound and never listening
         taken.bind(("127.0.0.1", 0))
@@ -232,7 +277,7 @@ def test_a_link_to_a_server_that_is_not_there_is_an_error_of_its_own(run):
         told = run("serve", "--link", "--port", str(port))
 
     assert (told.code, told.out) == (3, "")
-    assert f"no server of Strata answers at port {port}" in told.err
+    assert f"no server of Strata answers at http://127.0.0.1:{port}" in told.err
 
 
 def test_codes_and_cookies_end_with_time_with_the_token_and_with_the_server():

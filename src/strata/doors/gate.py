@@ -83,9 +83,14 @@ class TokenFile:
         return found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size
 
 
-def names_of(port: int) -> frozenset[str]:
-    """The Host values by which a loopback server is called."""
-    return frozenset(f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in LOOPBACK)
+def place(host: str, port: int) -> str:
+    """Host and port as addresses write them."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def names_of(port: int, *more: str) -> frozenset[str]:
+    """The Host values by which a server is called: the loopback's, and the address it was told to listen at."""
+    return frozenset(place(name.lower(), port) for name in (*LOOPBACK, *more))
 
 
 class Gate:
