@@ -396,6 +396,21 @@ def test_the_same_key_writes_once(server):
     assert send("other").status == 409
 
 
+@pytest.mark.parametrize("verb", ["upkeep", "reindex", "decay"])
+def test_the_same_key_runs_a_long_verb_once(server, verb):
+    def send(key: str) -> Any:
+        answer = server.call("POST", f"/api/{verb}", {}, {"Idempotency-Key": f"{verb}-{key}"})
+        assert answer.status == 200
+        return {name: value for name, value in answer.json.items() if name != "notices"}
+
+    server.note(f"Before the first {verb}", "Steep for three minutes.")
+    first = send("first")
+    server.note(f"After the first {verb}", "Steep for four minutes.")
+
+    assert send("first") == first
+    assert send("second") != first
+
+
 def test_the_same_key_edits_once(server):
     kept = server.note("Edited once")
     send = lambda title: server.call("PATCH", f"/api/records/{kept}", {"title": title},  # noqa: E731

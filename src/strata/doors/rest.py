@@ -23,6 +23,7 @@ from starlette.routing import Route
 from strata.doors import access, routes, views
 from strata.doors.feed import Feed
 from strata.doors.keepers import Keepers
+from strata.doors.keys import once
 from strata.doors.tools import Tool, call, check_arguments
 from strata.errors import Conflict, Invalid, NeedsConfirmation, StrataError, Usage
 from strata.model.finding import log
@@ -188,11 +189,15 @@ async def _write_long(door: Door, tool: Tool, given: dict[str, Any], request: Re
     door.running.add(tool.name)
     tell = partial(door.feed.publish_from_thread, "progress")
 
+    def run(mem: Memory) -> Any:
+        return views.as_json(getattr(mem, tool.method)(
+            progress=lambda done, total: tell({"job": tool.name, "done": done, "total": total})))
+
     def act(mem: Memory) -> Any:
         if tool.name not in ("upkeep", "reindex"):
             return _told(mem, call(mem, tool, given))
-        return _told(mem, views.as_json(getattr(mem, tool.method)(
-            progress=lambda done, total: tell({"job": tool.name, "done": done, "total": total}))))
+        key = given.get("key")
+        return _told(mem, run(mem) if key is None else once(mem, tool.name, key, {}, lambda: run(mem)))
 
     try:
         return await door.ask(request, act, long=True)
