@@ -476,6 +476,13 @@ def test_a_body_without_end_is_refused(home: Path) -> None:
     assert not home.exists()
 
 
+@pytest.mark.parametrize("words", [("mcp", "--http", "--port", "99999"), ("mcp", "--http", "--port", "-1"), ("serve", "--port", "99999")])
+def test_a_port_that_is_none_is_a_plain_refusal(run: Any, words: tuple[str, ...]) -> None:
+    told = run(*words)
+
+    assert (told.code, told.err) == (2, f"strata: there is no port {words[-1]}\n")
+
+
 def test_the_token_is_the_users_own(home: Path, run: Any, tmp_path: Path) -> None:
     with http_server(home) as (_, token):
         file = tmp_path / "xdg-config/strata/token"

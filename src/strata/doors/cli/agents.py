@@ -30,6 +30,8 @@ def _mcp(desk: Desk) -> None:
     except ModuleNotFoundError as error:
         raise Usage(f"the MCP server needs the package {error.name}", EXTRA) from None
     if args.http:
+        if not 0 <= args.port <= 65_535:
+            raise Usage(f"there is no port {args.port}")
         mcp.serve_http(args.home, args.tools, port=args.port, tell=desk.tell)
     else:
         mcp.serve_stdio(args.home, args.tools)
