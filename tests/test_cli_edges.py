@@ -91,6 +91,13 @@ def test_a_number_beyond_all_is_refused(run: Run, mem: Memory, words: tuple[str,
     one_line(run(*words), 4)
 
 
+@pytest.mark.parametrize("field", ["self", "expect", "id", "home"])
+def test_a_field_that_cannot_be_set_is_refused_by_name(run: Run, mem: Memory, field: str) -> None:
+    mem.note("Tea", "Steep.")
+
+    assert field in one_line(run("edit", "Tea", "--set", f"{field}=x"), 4)
+
+
 def shell(line: str, home: Path) -> Ran:
     done = subprocess.run(["bash", "-c", line.replace("strata", f"{sys.executable} -m strata")], capture_output=True, text=True,
                           check=False, env={**os.environ, "STRATA_HOME": str(home)}, timeout=60)

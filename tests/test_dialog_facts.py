@@ -232,6 +232,35 @@ def test_a_correction_holds_for_entries_still_to_come(mem: Memory) -> None:
     assert one(mem, "Lyons").evidence_count == 2
 
 
+def test_a_correction_by_an_agent_has_the_agents_trust_and_makes_nothing_certain(mem: Memory) -> None:
+    mem.log("Ann: I live in Lyon.", topic="life")
+    before = one(mem, "Lyon")
+    mem.home.trust = "agent"
+
+    now = mem.review(str(before.id), correct={"object": "Oslo"})
+
+    assert (before.trust, now.trust, now.confidence) == ("user", "agent", before.confidence)
+    kept = rows(mem)
+    mem.reindex()
+    assert rows(mem) == kept
+    mem.home.trust = "user"
+    again = mem.review(str(now.id), correct={"object": "Bergen"})
+    assert (again.trust, again.confidence) == ("user", 1.0)
+
+
+def test_a_correction_of_before_goes_by_who_made_it(mem: Memory, home: Path) -> None:
+    mem.log("Ann: I live in Lyon.", topic="life")
+    mem.home.trust = "agent"
+    mem.review(str(one(mem, "Lyon").id), correct={"object": "Oslo"})
+    path = home / "topics" / "life" / "curation.jsonl"
+    line = json.loads(path.read_text())
+    del line["trust"]
+    path.write_text(json.dumps(line) + "\n")
+    mem.sync()
+
+    assert (line["by"], one(mem, "Oslo").trust) == ("main", "agent")
+
+
 def test_a_correction_can_be_corrected_back(mem: Memory) -> None:
     mem.log("Ann: I live in Lyon.", topic="life")
     mem.review(str(one(mem, "Lyon").id), score=8)
@@ -347,6 +376,7 @@ STEP = st.one_of(
     st.tuples(st.just("log"), st.sampled_from(PLACES), st.integers(0, 40)),
     st.tuples(st.just("score"), st.sampled_from(PLACES), st.sampled_from([0, 3, 9, None])),
     st.tuples(st.just("correct"), st.sampled_from(PLACES), st.sampled_from(PLACES)),
+    st.tuples(st.just("be"), st.sampled_from(["user", "agent"]), st.none()),
     st.tuples(st.just("forget"), st.integers(0, 5), st.none()))
 
 
@@ -364,6 +394,8 @@ def test_whatever_happened_a_rebuilt_index_holds_the_same_facts(tmp_path_factory
             if what == "log":
                 entries.append(mem.log(f"Ann: I live in {first}. I love {first}.", topic="life",
                                        created=1_760_000_000 + second * 86400).id)
+            elif what == "be":
+                mem.home.trust = first
             elif what == "forget" and first < len(entries):
                 mem.forget(entries.pop(first))
             elif what == "score" and first in known:

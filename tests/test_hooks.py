@@ -94,6 +94,19 @@ def test_a_transcript_is_logged_and_its_triggers_become_memos(hook: Any, home: P
     assert "tabs" in memos[0].name
 
 
+def test_what_the_user_states_in_a_transcript_is_the_users(hook: Callable[..., str], home: Path, transcript: Path) -> None:
+    with transcript.open("a") as file:
+        file.write(claude_line(4, "user", "I live in Lyon.") + claude_line(5, "assistant", "I work at Acme."))
+
+    hook("Stop")
+
+    with Memory(home) as mem:
+        trusts = {fact.object: fact.trust for fact in mem.facts()}
+        mem.reindex()
+        assert trusts == {fact.object: fact.trust for fact in mem.facts()}
+    assert (trusts["Lyon"], trusts["Acme"]) == ("user", "agent")
+
+
 def test_several_events_log_a_transcript_once(hook: Any, home: Path) -> None:
     for event in ("Stop", "PreCompact", "Stop", "SessionEnd"):
         hook(event)
@@ -419,3 +432,19 @@ def test_a_prompt_about_other_things_stays_alone(hook: Any, mem: Memory, prompt:
         mem.note(f"Fix number {number}", f"The parser of module {number} was rewritten and the build fixed, add more later.")
 
     assert hook("UserPromptSubmit", prompt=prompt) == ""
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    ("--bogus Stop", "--bogus"), ("Stop extra", "extra"), ("Stop <&-", "stdin cannot be read"), ("SessionStart >&-", "stdout is closed"),
+    ("SessionStart >/dev/full", "cannot be written"), ("Stop --home", "--home"), ("Stop 0>/dev/null", "stdin cannot be read"),
+    ("Stop 2>&-", ""), ("--bogus Stop 2>/dev/full", "")])
+def test_whatever_is_wrong_with_a_hook_it_exits_with_0_and_says_so(home: Path, mem: Memory, words: str, told: str) -> None:
+    mem.memo("user_prefers_pnpm_over_npm", "User prefers pnpm over npm")
+    line = f"{sys.executable} -m strata hook {words}"
+
+    done = subprocess.run(["bash", "-c", line], input='{"hook_event_name": "SessionStart"}', capture_output=True, text=True,
+                          cwd=home, env={**os.environ, "STRATA_HOME": str(home)}, timeout=60, check=False)
+
+    assert done.returncode == 0
+    assert told in done.stderr.lower()
+    assert bool(done.stderr) == bool(told)

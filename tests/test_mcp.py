@@ -203,6 +203,20 @@ def test_what_is_wrong_is_a_tool_error_that_says_what_to_do_and_the_stream_goes_
     assert snapshot() == {}
 
 
+@pytest.mark.parametrize("field", ["self", "expect", "home", "handle", "changes", "colour"])
+def test_a_field_that_no_record_has_is_refused_by_name(home: Path, mem: Memory, field: str) -> None:
+    note = mem.note("Tea", "Steep.")
+
+    async def story() -> Any:
+        async with near(home) as ask:
+            return await ask.call_tool("edit", {"id": note.id, "changes": {field: "x"}})
+
+    answer = asyncio.run(story())
+
+    assert answer.is_error
+    assert answer.content[0].text.startswith(f"invalid: note has no field '{field}'")
+
+
 def test_a_key_makes_a_write_safe_to_repeat(home: Path) -> None:
     async def story() -> Any:
         async with near(home) as ask:
@@ -462,6 +476,13 @@ def test_a_body_without_end_is_refused(home: Path) -> None:
     assert not home.exists()
 
 
+@pytest.mark.parametrize("words", [("mcp", "--http", "--port", "99999"), ("mcp", "--http", "--port", "-1"), ("serve", "--port", "99999")])
+def test_a_port_that_is_none_is_a_plain_refusal(run: Any, words: tuple[str, ...]) -> None:
+    told = run(*words)
+
+    assert (told.code, told.err) == (2, f"strata: there is no port {words[-1]}\n")
+
+
 def test_the_token_is_the_users_own(home: Path, run: Any, tmp_path: Path) -> None:
     with http_server(home) as (_, token):
         file = tmp_path / "xdg-config/strata/token"
@@ -473,6 +494,26 @@ def test_the_token_is_the_users_own(home: Path, run: Any, tmp_path: Path) -> Non
 
     assert refused.code == 4
     assert "chmod 600" in refused.err
+
+
+def test_facts_and_tags_come_in_pages_that_say_how_many_there_are(home: Path, mem: Memory) -> None:
+    mem.log("".join(f"Ann: I love lamp {at}.\n\n" for at in range(60)), topic="life")
+    mem.note("Tea", "Steep.", tags=[f"tag-{at}" for at in range(60)])
+    facts, tags = (len(found) for found in (mem.facts(), mem.tags()))
+
+    async def story() -> list[Any]:
+        async with near(home) as ask:
+            return [await ask.call_tool(name, given) for name in ("facts", "tags")
+                    for given in ({}, {"limit": 7}, {"limit": 7, "offset": 55}, {"limit": 1_000}, {"limit": -1})]
+
+    answers = asyncio.run(story())
+
+    for total, some in ((facts, answers[:5]), (tags, answers[5:])):
+        pages = [told(answer) for answer in some[:4]]
+        assert {page["total"] for page in pages} == {total}
+        assert [page["text"].count("\n- ") for page in pages] == [50, 7, total - 55, total]
+        assert f"50 of {total}" in pages[0]["text"]
+        assert some[4].is_error
 
 
 def test_the_whole_list_of_tools_is_small(home: Path) -> None:

@@ -105,7 +105,8 @@ class Listener:
         self.wire.request("GET", "/api/events", headers={"Authorization": f"Bearer {server.token}"})
         self.answer = self.wire.getresponse()
         self.events: list[tuple[str, Any]] = []
-        threading.Thread(target=self._read, daemon=True).start()
+        self.reading = threading.Thread(target=self._read, daemon=True)
+        self.reading.start()
         self.wait(lambda event, _: event == "hello")
 
     def _read(self) -> None:
@@ -118,6 +119,11 @@ class Listener:
                     self.events.append((event, json.loads(line[6:])))
         except (OSError, ValueError, AttributeError):
             return  # closed
+
+    def ended(self, seconds: float) -> None:
+        """Wait until the server ends the stream."""
+        self.reading.join(seconds)
+        assert not self.reading.is_alive()
 
     def close(self) -> None:
         with suppress(OSError):

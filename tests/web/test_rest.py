@@ -7,6 +7,8 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -16,6 +18,8 @@ pytest.importorskip("uvicorn")
 from strata.doors import access
 from strata.doors.routes import API, PERSON, describe, verbs
 from strata.errors import StrataError
+from strata.memory import Memory
+from web.conftest import Server, world
 
 # The verbs
 
@@ -54,6 +58,8 @@ def test_every_verb_of_the_table_is_a_route_and_in_the_document(server):
     ("GET", "/api/nowhere", None, 404, "not_found"),
     ("DELETE", "/api/stats", None, 405, "usage"),
     ("GET", "/api/recall", None, 422, "invalid"),
+    ("GET", "/api/views/record", None, 422, "invalid"),
+    ("GET", "/api/views/record?again=true", None, 422, "invalid"),
     ("GET", "/api/recall?query=x&limit=many", None, 422, "invalid"),
     ("GET", "/api/list?since=1&since=2", None, 422, "invalid"),
     ("POST", "/api/note", {"title": "x", "text": "y", "importance": 7}, 422, "invalid"),
@@ -78,7 +84,7 @@ def _routes() -> list[tuple[str, str]]:
     from strata.doors.assets import Assets
     from strata.doors.rest import Door, make_app
 
-    app = make_app(Door(None, Assets(), "x" * 40))  # type: ignore[arg-type]
+    app = make_app(Door(None, Assets(), lambda: "x" * 40))  # type: ignore[arg-type]
     return sorted({(method, route.path.replace("{id:path}", "some-id")) for route in app.routes  # type: ignore[attr-defined]
                    for method in route.methods - {"HEAD"}})  # type: ignore[attr-defined]
 
@@ -196,6 +202,84 @@ def test_a_sign_in_code_is_good_once_and_its_cookie_is_kept_from_scripts_and_oth
     assert server.get("/api/stats", headers={"Cookie": first.headers["set-cookie"].split(";")[0]}, token=False).status == 200
 
 
+def test_removing_the_token_file_ends_every_session_of_a_server_that_runs(start, tmp_path):
+    server, listener = start()
+    person, file = server.as_person(), tmp_path / "config" / "strata" / "token"
+    status = lambda: (server.get("/api/stats").status,  # noqa: E731
+                      server.get("/api/stats", headers=person, token=False).status,
+                      server.call("POST", "/mcp", {}).status == 401)
+    assert status() == (200, 200, False)
+    kept = file.read_text()
+
+    file.unlink()
+
+    assert status() == (401, 401, True)
+    assert server.get("/api/stats", headers={"Authorization": "Bearer "}, token=False).status == 401
+    listener.ended(seconds=40)
+    listener.close()
+    link = server.run("serve", "--link", "--port", str(server.port)).strip()
+    assert status() == (401, 401, True)
+    server.token, server.link, server.cookie = file.read_text().strip(), link, ""
+    assert server.get("/api/stats").status == 200
+    assert server.get("/api/stats", headers=server.as_person(), token=False).status == 200
+    file.write_text(kept)
+    file.chmod(0o644)
+    assert server.get("/api/stats").status == 401
+
+
+@pytest.mark.parametrize(("host", "called"), [("::1", "[::1]"), ("127.0.0.2", "127.0.0.2"), ("0.0.0.0", "127.0.0.1"),
+                                              ("localhost", "localhost"), ("::", "[::1]")])
+def test_the_address_that_is_told_is_the_one_that_answers(tmp_path, host, called):
+    if ":" in host and not _has_ipv6():
+        pytest.skip("this machine has no IPv6")
+    server = Server(tmp_path / "home", world(tmp_path), "--host", host)
+    try:
+        fresh = server.run("serve", "--link", "--host", host, "--port", str(server.port))
+        signed = [_ask(f"{server.url}/api/signin", {"code": link.strip().split("#")[1]}, {})
+                  for link in (server.link, fresh)]
+        stats = _ask(f"{server.url}/api/stats", None, {"Authorization": f"Bearer {server.token}"})
+        tools = _ask(f"{server.url}/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+                     {"Authorization": f"Bearer {server.token}", "Accept": "application/json, text/event-stream"})
+    finally:
+        server.stop()
+
+    assert server.url == f"http://{called}:{server.port}"
+    assert {link.partition("/in#")[0] for link in (server.link, fresh)} == {server.url}
+    assert (signed, stats) == ([200, 200], 200)
+    assert tools not in (403, 421)
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as one:
+            one.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+def _ask(url: str, body: Any, headers: dict[str, str]) -> int:
+    data = None if body is None else json.dumps(body).encode()
+    given = {"Content-Type": "application/json", **headers} if data else headers
+    try:
+        with urlopen(Request(url, data, given), timeout=30) as answer:
+            return int(answer.status)
+    except HTTPError as error:
+        error.close()
+        return error.code
+
+
+def test_a_link_to_a_server_that_is_not_there_is_an_error_of_its_own(run):
+    with socket.socket() as taken:  # bound and never listening
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+
+        told = run("serve", "--link", "--port", str(port))
+
+    assert (told.code, told.out) == (3, "")
+    assert f"no server of Strata answers at http://127.0.0.1:{port}" in told.err
+
+
 def test_codes_and_cookies_end_with_time_with_the_token_and_with_the_server():
     token, now = "t" * 40, 1_000_000.0
     cookie = access.make_cookie(token, now)
@@ -205,8 +289,8 @@ def test_codes_and_cookies_end_with_time_with_the_token_and_with_the_server():
     assert not access.check_signed("u" * 40, "cookie", cookie, now + 10, access.COOKIE_SECONDS)
     assert not access.check_signed(token, "code", cookie, now + 10, access.CODE_SECONDS)
     old = access.make_code(token, now)
-    assert not access.Codes(token, clock=lambda: now + 60).spend(old)
-    assert access.Codes(token, clock=lambda: now).spend(old)
+    assert not access.Codes(lambda: token, clock=lambda: now + 60).spend(old)
+    assert access.Codes(lambda: token, clock=lambda: now).spend(old)
 
 
 def test_too_many_requests_at_once_have_to_wait():
@@ -225,6 +309,22 @@ def test_a_person_on_the_page_is_trusted_and_a_program_is_an_agent(server):
 
     assert (by_program["door"], by_program["trust"]) == ("rest", "agent")
     assert (by_person["door"], by_person["trust"]) == ("page", "user")
+
+
+@pytest.mark.parametrize("word", [{"score": 10}, {"undo": True}, {"correct": {"object": "curl evil.example"}}])
+def test_only_a_person_has_a_word_on_a_fact_from_outside(server, word):
+    with Memory(server.home, door="import", trust="outside") as mem:
+        fact = mem.log("Mallory: I live in Evilville.", topic=f"strangers-{min(word)}").facts[0]
+    said = {"fact_id": fact.id, **word}
+
+    by_program = server.post("review", **said)
+    still = server.record(fact.id).json["record"]
+    by_person = server.call("POST", "/api/review", said, server.as_person(), token=False)
+
+    assert (by_program.status, by_program.code) == (422, "invalid")
+    assert "only a person" in by_program.json["error"]["message"]
+    assert (still["trust"], still["user_fact_score"]) == ("outside", None)
+    assert by_person.status == 200
 
 
 def test_a_program_cannot_accept_what_agents_propose(server):
@@ -273,13 +373,14 @@ def test_a_stale_edit_changes_nothing_and_gets_the_record_as_it_is(server):
 
 
 @pytest.mark.parametrize("changes", [{"id": "x"}, {"expect": "x"}, {"kind": "memo"}, {"title": 3}, {"tags": {"a": 1}},
-                                     {"importance": "much"}])
+                                     {"importance": "much"}, {"self": 1}, {"home": 1}, {"handle": "x"}])
 def test_a_change_that_breaks_a_rule_is_refused_by_name(server, changes):
     kept = server.note("Unbreakable")
 
-    answer = server.call("PATCH", f"/api/records/{kept}", changes, {"If-Match": "*"})
+    answers = [server.call("PATCH", f"/api/records/{kept}", changes, {"If-Match": "*"}),
+               server.post("edit", id=kept, changes=changes)]
 
-    assert (answer.status, answer.code) == (422, "invalid")
+    assert {(answer.status, answer.code) for answer in answers} == {(422, "invalid")}
     assert server.record(kept).json["title"] == "Unbreakable"
 
 
@@ -293,6 +394,21 @@ def test_the_same_key_writes_once(server):
     assert server.get("/api/list?kind=note&limit=500").json["items"].count(
         next(item for item in server.get("/api/list?limit=500").json["items"] if item["id"] == first.json["id"])) == 1
     assert send("other").status == 409
+
+
+@pytest.mark.parametrize("verb", ["upkeep", "reindex", "decay"])
+def test_the_same_key_runs_a_long_verb_once(server, verb):
+    def send(key: str) -> Any:
+        answer = server.call("POST", f"/api/{verb}", {}, {"Idempotency-Key": f"{verb}-{key}"})
+        assert answer.status == 200
+        return {name: value for name, value in answer.json.items() if name != "notices"}
+
+    server.note(f"Before the first {verb}", "Steep for three minutes.")
+    first = send("first")
+    server.note(f"After the first {verb}", "Steep for four minutes.")
+
+    assert send("first") == first
+    assert send("second") != first
 
 
 def test_the_same_key_edits_once(server):

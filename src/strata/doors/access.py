@@ -1,7 +1,7 @@
 """Who may come in by HTTP, and how often: a person's browser by a signed cookie, a program by the token.
 
-The person signs in once by a link with a one-time code; both code and cookie are signed with the token, so a new token
-ends every session and nothing about sessions is stored. A valid cookie stands for the token at the gate behind this, and
+The person signs in once by a link with a one-time code; both code and cookie are signed with the token, so a token that is
+new or gone ends every session and nothing about sessions is stored. A valid cookie stands for the token at the gate behind this, and
 tells the application that a person is asking. Every answer leaves with the headers that keep a browser from being used
 against the home. Nothing here knows what is behind the gate.
 """
@@ -59,13 +59,13 @@ def check_signed(token: str, purpose: str, given: str, now: float, lasts: float)
 class Codes:
     """Sign-in codes, each taken once: none from before this server began is taken, so a restart forgets nothing."""
 
-    def __init__(self, token: str, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, token: Callable[[], str], clock: Callable[[], float] = time.time) -> None:
         self._token, self._clock, self._began = token, clock, clock()
         self._spent: dict[str, float] = {}
 
     def spend(self, code: str) -> bool:
         now = self._clock()
-        issued = check_signed(self._token, "code", code, now, CODE_SECONDS)
+        issued = check_signed(self._token(), "code", code, now, CODE_SECONDS)
         self._spent = {old: when for old, when in self._spent.items() if now - when <= CODE_SECONDS}
         if issued is None or issued < self._began - 1 or code in self._spent:
             return False
@@ -93,7 +93,7 @@ class Bucket:
 class Access:
     """The outermost ASGI layer, around the gate."""
 
-    def __init__(self, app: Any, token: str, *, pages: Callable[[str], bool], locked_page: bytes,
+    def __init__(self, app: Any, token: Callable[[], str], *, pages: Callable[[str], bool], locked_page: bytes,
                  cookie: str = COOKIE) -> None:
         self.app, self.token, self.cookie = app, token, cookie
         self.pages, self.locked_page = pages, locked_page
@@ -117,7 +117,7 @@ class Access:
             return
         if person:
             kept = [(name, value) for name, value in scope["headers"] if name.lower() != b"authorization"]
-            scope["headers"] = [*kept, (b"authorization", b"Bearer " + self.token.encode())]
+            scope["headers"] = [*kept, (b"authorization", b"Bearer " + self.token().encode())]
         if not known and scope["method"] == "GET" and self.pages(scope["path"]) and "text/html" in found.get(b"accept", ""):
             secured = _instead_of_401(secured, self.locked_page)
         await self.app(scope, receive, secured)
@@ -127,13 +127,13 @@ class Access:
             return False
         for part in found.get(b"cookie", "").split(";"):
             name, _, value = part.strip().partition("=")
-            if name == self.cookie and check_signed(self.token, "cookie", value, time.time(), COOKIE_SECONDS):
+            if name == self.cookie and check_signed(self.token(), "cookie", value, time.time(), COOKIE_SECONDS):
                 return True
         return False
 
     def _has_token(self, found: MutableMapping[bytes, str]) -> bool:
         given = found.get(b"authorization", "")
-        return hmac.compare_digest(given[7:].strip().encode("utf-8", "replace"), self.token.encode())
+        return hmac.compare_digest(given[7:].strip().encode("utf-8", "replace"), self.token().encode())
 
     def _may_ask(self, found: MutableMapping[bytes, str], path: str) -> bool:
         """Browsers say where a request comes from: from this page, from the address bar, or as a plain visit."""

@@ -10,19 +10,24 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from strata.errors import Invalid, NotFound
+from strata.model.recall import check_counts
 
 if TYPE_CHECKING:
     from strata.memory import Memory
 
 
+PAGE = 50  # rows of an answer, as those of `list`
 FIXED = ("id", "kind", "origin", "trust", "pinned", "metadata")  # told by the door, or changed by verbs of their own
 
 
 def edit(mem: Memory, given: dict[str, Any]) -> Any:
+    """The changes go as one mapping: as keywords, a field of a foreign name could be an argument of the verb."""
+    from strata.verbs.editing import edit as change
+
     for name in FIXED:
         if name in given["changes"]:
             raise Invalid(f"{name} cannot be changed", "change the record's own fields")
-    return mem.edit(given["id"], **given["changes"])
+    return change(mem.home, given["id"], given["changes"])
 
 
 def link(mem: Memory, given: dict[str, Any]) -> Any:
@@ -94,6 +99,18 @@ def episode(mem: Memory, given: dict[str, Any]) -> Any:
     latest = mem.home.db.execute("SELECT id FROM records WHERE unit = ? AND kind = 'episode' ORDER BY created DESC, n DESC "
                                  "LIMIT 1", (path,)).fetchone()
     return {"id": latest[0] if latest else path, "kind": "episode", "path": path}
+
+
+def paged(verb: str) -> Callable[[Memory, dict[str, Any]], Any]:
+    """A verb that gives everything, as a page of it and how many there are."""
+
+    def act(mem: Memory, given: dict[str, Any]) -> Any:
+        limit, offset = given.pop("limit", PAGE), given.pop("offset", 0)
+        check_counts(limit=limit, offset=offset)
+        found = list(getattr(mem, verb)(**given))
+        return found[offset : offset + limit], len(found)
+
+    return act
 
 
 def named(*names: str) -> Callable[[Memory, dict[str, Any]], Any]:

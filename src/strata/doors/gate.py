@@ -39,7 +39,14 @@ def read_token() -> str:
                 file.write(secrets.token_urlsafe(32) + "\n")
         except FileExistsError:
             pass
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW)) as file:
+    except OSError as error:
+        raise CannotWrite(f"{path} cannot be used: {error.strerror}", "mend or remove it") from None
+    return _load(path)
+
+
+def _load(path: Path) -> str:
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), errors="replace") as file:
             found = os.fstat(file.fileno())
             token = file.read(1000).strip()
     except OSError as error:
@@ -51,17 +58,47 @@ def read_token() -> str:
     return token
 
 
-def names_of(port: int) -> frozenset[str]:
-    """The Host values by which a loopback server is called."""
-    return frozenset(f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in LOOPBACK)
+class TokenFile:
+    """The token as its file has it now: while it is gone, or others could read it, nobody is let in."""
+
+    def __init__(self) -> None:
+        self._path, self._token = token_file(), read_token()
+        self._seen: tuple[int, ...] | None = None
+
+    def __call__(self) -> str:
+        seen = self._look()
+        if seen is None or seen != self._seen:
+            self._seen = seen
+            try:
+                self._token = _load(self._path)
+            except (CannotWrite, Invalid):
+                self._token = secrets.token_urlsafe(32)  # which nobody knows
+        return self._token
+
+    def _look(self) -> tuple[int, ...] | None:
+        try:
+            found = os.lstat(self._path)
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size
+
+
+def place(host: str, port: int) -> str:
+    """Host and port as addresses write them."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def names_of(port: int, *more: str) -> frozenset[str]:
+    """The Host values by which a server is called: the loopback's, and the address it was told to listen at."""
+    return frozenset(place(name.lower(), port) for name in (*LOOPBACK, *more))
 
 
 class Gate:
     """An ASGI application that lets through what may pass to another one."""
 
-    def __init__(self, app: Any, token: str, hosts: Collection[str], *, free: Collection[str] = (),
+    def __init__(self, app: Any, token: Callable[[], str], hosts: Collection[str], *, free: Collection[str] = (),
                  max_body: int = MAX_BODY) -> None:
-        self.app, self.token, self.hosts, self.max_body = app, token.encode(), frozenset(hosts), max_body
+        self.app, self.token, self.hosts, self.max_body = app, token, frozenset(hosts), max_body
         self.origins = frozenset(f"http://{host}" for host in hosts)
         self.free = frozenset(free)  # paths that need no token, such as a page that asks for it
 
@@ -89,7 +126,7 @@ class Gate:
         if scope["path"] not in self.free:
             given = found.get(b"authorization", [])
             scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
-            if scheme.lower() != b"bearer" or not secrets.compare_digest(token.strip(), self.token):
+            if scheme.lower() != b"bearer" or not secrets.compare_digest(token.strip(), self.token().encode()):
                 return 401, "unauthorized", "send the token of strata's configuration folder as: Authorization: Bearer TOKEN"
         length = found.get(b"content-length", [b"0"])
         if not length[0].isdigit() or int(length[0]) > self.max_body:

@@ -39,4 +39,6 @@ def _short(answer: Any) -> Any:
     """What a repeated call needs to know; the record itself is in the home."""
     if isinstance(answer, dict):
         return {name: value for name, value in answer.items() if name != "record"}
+    if isinstance(answer, list):
+        return [_short(item) for item in answer]
     return answer if isinstance(answer, str | int | float | bool) or answer is None else None

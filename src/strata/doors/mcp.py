@@ -7,7 +7,7 @@ the SDK, and only when a server starts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -185,7 +185,7 @@ def serve_http(home: str | None, which: str, *, port: int, tell: Any) -> None:
 
     from strata.doors import gate
 
-    token = gate.read_token()
+    token = gate.TokenFile()
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:  # said, or Nagle stays on: 40 ms
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -195,20 +195,20 @@ def serve_http(home: str | None, which: str, *, port: int, tell: Any) -> None:
         listening.listen(128)
         port = listening.getsockname()[1]
         with closing(Keeper(home, door="mcp", trust="agent")) as keeper:
-            app = http_app(keeper, which, port)
+            app = http_app(keeper, which, gate.names_of(port))
             tell(f"MCP at http://127.0.0.1:{port}/mcp; the token is in {gate.token_file()}")
             config = uvicorn.Config(gate.Gate(app, token, gate.names_of(port)), log_level="error", server_header=False,
                                     date_header=False, timeout_graceful_shutdown=30)
             uvicorn.Server(config).run(sockets=[listening])
 
 
-def http_app(keeper: Keeper, which: str, port: int) -> Any:
+def http_app(keeper: Keeper, which: str, hosts: Collection[str]) -> Any:
     """The ASGI application of the tools, without the gate."""
     from mcp.server.transport_security import TransportSecuritySettings
 
-    from strata.doors.gate import MAX_BODY, names_of
+    from strata.doors.gate import MAX_BODY
 
-    names = sorted(names_of(port))
+    names = sorted(hosts)
     security = TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names])
     return build(keeper, table.offered(which)).streamable_http_app(
         json_response=True, max_request_body_size=MAX_BODY, transport_security=security)

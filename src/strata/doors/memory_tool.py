@@ -8,6 +8,7 @@ forgets: the page goes to the archive and can be restored.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strata.errors import Conflict, Invalid, NotFound, StrataError
@@ -38,9 +39,11 @@ class MemoryTool:
             "view": self.view, "create": self.create, "str_replace": self.str_replace, "insert": self.insert,
             "delete": self.delete, "rename": self.rename}
         name = command.get("command")
-        if name not in acts:
+        if not isinstance(name, str) or name not in acts:
             raise Refused(f"Unknown command: {name}")
         given = {key: value for key, value in command.items() if key != "command"}
+        for key, value in given.items():
+            _check(key, value)
         try:
             return acts[name](**given)
         except TypeError as error:
@@ -115,7 +118,7 @@ class MemoryTool:
         if f"{new}/".startswith(f"{old}/"):
             raise Refused(f"{new_path} lies inside {old_path}")
         for below in names:
-            pages.move_page(self.mem.home, below, new + below[len(old) :])
+            _kept(partial(pages.move_page, self.mem.home, below, new + below[len(old) :]))
         return f"Successfully renamed {old_path} to {new_path}"
 
     def _page(self, name: str) -> Loaded | None:
@@ -159,6 +162,16 @@ class MemoryTool:
         lines += [f"{_size(shown[item])}\t{path}/{item}" for item in inner]
         header = f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
         return header + "\n" + "\n".join(lines)
+
+
+def _check(key: str, value: Any) -> None:
+    """Refuse a field of the wrong type; what a path is, is told where it is used."""
+    if key in ("file_text", "old_str", "new_str", "insert_text") and not isinstance(value, str):
+        raise Refused(f"{key} must be a string, got: {value}")
+    if key == "insert_line" and type(value) is not int:
+        raise Refused(f"{key} must be a whole number, got: {value}")
+    if key == "view_range" and not (value is None or (isinstance(value, list) and all(type(one) is int for one in value))):
+        raise Refused(f"{key} must be a list of two whole numbers, got: {value}")
 
 
 def _inside(path: Any) -> str:

@@ -23,6 +23,7 @@ from starlette.routing import Route
 from strata.doors import access, routes, views
 from strata.doors.feed import Feed
 from strata.doors.keepers import Keepers
+from strata.doors.keys import once
 from strata.doors.tools import Tool, call, check_arguments
 from strata.errors import Conflict, Invalid, NeedsConfirmation, StrataError, Usage
 from strata.index.store import damage_of
@@ -39,7 +40,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Door:
     """What the routes share: the home's keepers, the feed, the assets, and whether the server is about to stop."""
 
-    def __init__(self, keepers: Keepers, assets: Assets, token: str, *, stopping: Callable[[], bool] = lambda: False,
+    def __init__(self, keepers: Keepers, assets: Assets, token: Callable[[], str], *, stopping: Callable[[], bool] = lambda: False,
                  cookie: str = access.COOKIE) -> None:
         self.keepers, self.assets, self.token, self.cookie = keepers, assets, token, cookie
         self.feed, self.stopping = Feed(), stopping
@@ -190,11 +191,15 @@ async def _write_long(door: Door, tool: Tool, given: dict[str, Any], request: Re
     door.running.add(tool.name)
     tell = partial(door.feed.publish_from_thread, "progress")
 
+    def run(mem: Memory) -> Any:
+        return views.as_json(getattr(mem, tool.method)(
+            progress=lambda done, total: tell({"job": tool.name, "done": done, "total": total})))
+
     def act(mem: Memory) -> Any:
         if tool.name not in ("upkeep", "reindex"):
             return _told(mem, call(mem, tool, given))
-        return _told(mem, views.as_json(getattr(mem, tool.method)(
-            progress=lambda done, total: tell({"job": tool.name, "done": done, "total": total}))))
+        key = given.get("key")
+        return _told(mem, run(mem) if key is None else once(mem, tool.name, key, {}, lambda: run(mem)))
 
     try:
         return await door.ask(request, act, long=True)
@@ -264,12 +269,15 @@ async def _forget_record(door: Door, request: Request) -> Response:
 
 async def _view(door: Door, name: str, request: Request) -> Response:
     given = routes.read_query(routes.VIEWS[name], request.query_params.multi_items())
+    if "id" in routes.VIEWS[name] and "id" not in given:
+        raise Invalid(f"the view {name} needs 'id'", f"it takes {', '.join(routes.VIEWS[name])}")
     value = await door.ask(request, lambda mem: views.VIEWS[name](mem, **given))
     return answer(value, headers={"etag": f'"{value["etag"]}"'} if value.get("etag") else None)
 
 
 async def _events(door: Door, request: Request) -> Response:  # noqa: ARG001
-    stream = door.feed.listen(door.stopping)
+    began = door.token()
+    stream = door.feed.listen(lambda: door.stopping() or door.token() != began)
     first = await anext(stream)  # a refusal must come before the stream begins
 
     async def events() -> AsyncIterator[bytes]:
@@ -289,7 +297,7 @@ async def _sign_in(door: Door, request: Request) -> Response:
     if not isinstance(code, str) or not door.codes.spend(code):
         raise Refused(401, "this link was used before or is too old", "run: strata serve --link")
     made = answer({"signed_in": True})
-    made.set_cookie(door.cookie, access.make_cookie(door.token, time.time()), max_age=access.COOKIE_SECONDS, path="/",
+    made.set_cookie(door.cookie, access.make_cookie(door.token(), time.time()), max_age=access.COOKIE_SECONDS, path="/",
                     httponly=True, samesite="strict")
     return made
 

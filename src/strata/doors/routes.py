@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from strata import __version__
-from strata.doors.acts import named
+from strata.doors.acts import named, review
 from strata.doors.tools import COUNT, FILTERS, FLAG, ID, NUMBER, OBJECT, TEXT, TOOLS, WORDS, Schema, Tool
 from strata.errors import Invalid, StrataError
 
@@ -52,8 +52,8 @@ def _accept(mem: Memory, given: dict[str, Any]) -> Any:
 
 
 def _review(mem: Memory, given: dict[str, Any]) -> Any:
-    fact, undo = given.pop("fact_id"), given.pop("undo", False)
-    return mem.review(fact, **(given | {"score": None} if undo else given))
+    undo = given.pop("undo", False)
+    return review(mem, given | {"score": None} if undo else given)
 
 
 MORE: tuple[Tool, ...] = (

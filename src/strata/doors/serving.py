@@ -20,11 +20,32 @@ from strata.errors import Usage
 
 PORT = 7518
 CONNECTIONS = 512
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
-def link(port: int, host: str = "127.0.0.1") -> str:
+def address(host: str, port: int) -> str:
+    """Where the server is called; one that listens everywhere is called on this machine."""
+    return f"http://{gate.place(EVERYWHERE.get(host, host), port)}"
+
+
+def link(host: str, port: int) -> str:
     """The address by which a person signs in, once."""
-    return f"http://{host}:{port}/in#{access.make_code(gate.read_token(), time.time())}"
+    return f"{address(host, port)}/in#{access.make_code(gate.read_token(), time.time())}"
+
+
+def answers(host: str, port: int) -> bool:
+    """Whether a server of ours runs there: it shows its sign-in page to anybody."""
+    from http.client import HTTPConnection, HTTPException
+
+    host = EVERYWHERE.get(host, host)
+    wire = HTTPConnection(host, port, timeout=10)
+    try:
+        wire.request("GET", "/in", headers={"Host": gate.place(host, port)})
+        return wire.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        wire.close()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -47,15 +68,15 @@ def serve(home: str | None, *, port: int, tell: Callable[[int], Any], host: str 
 
     from strata.doors.rest import Door, make_app
 
-    token, assets = gate.read_token(), Assets()
+    token, assets = gate.TokenFile(), Assets()
     with closing(listen(host, port)) as listening, closing(Keepers(home)) as keepers, \
             closing(Keeper(home, door="mcp", trust="agent")) as agent:
         port = listening.getsockname()[1]
-        hosts = gate.names_of(port) | {name.lower() for name in names}
+        hosts = gate.names_of(port, host) | {name.lower() for name in names}
         server: uvicorn.Server | None = None
         door = Door(keepers, assets, token, stopping=lambda: server is None or server.should_exit,
                     cookie=f"{access.COOKIE}-{port}")
-        app = protect(make_app(door, _agents_app(agent, port) if agents else None), door, hosts)
+        app = protect(make_app(door, _agents_app(agent, hosts) if agents else None), door, hosts)
         server = uvicorn.Server(uvicorn.Config(
             app, log_level="error", server_header=False, date_header=False, lifespan="on", timeout_graceful_shutdown=10,
             timeout_keep_alive=75, limit_concurrency=CONNECTIONS, backlog=256))
@@ -70,10 +91,10 @@ def protect(app: Any, door: Any, hosts: frozenset[str]) -> Any:
     return access.Access(behind, door.token, pages=door.assets.is_for_people, locked_page=door.assets.locked, cookie=door.cookie)
 
 
-def _agents_app(keeper: Keeper, port: int) -> Any:
+def _agents_app(keeper: Keeper, hosts: frozenset[str]) -> Any:
     """MCP over HTTP, where the SDK is installed."""
     try:
         from strata.doors.mcp import http_app
     except ModuleNotFoundError:
         return None
-    return http_app(keeper, "all", port)
+    return http_app(keeper, "all", hosts)

@@ -93,6 +93,7 @@ FILTERS: dict[str, Schema] = {
     "kind": TEXT, "type": TEXT, "tags": WORDS, "topic": TEXT, "project": TEXT, "agent": TEXT, "session": TEXT, "file": TEXT,
     "since": TEXT, "before": TEXT, "as_of": TEXT, "failures": FLAG, "successes": FLAG,
 }
+PART: dict[str, Schema] = {"limit": COUNT, "offset": COUNT}
 LINK: dict[str, Schema] = {"source": TEXT, "type": TEXT, "target": TEXT}
 
 TOOLS: tuple[Tool, ...] = (
@@ -104,7 +105,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(name="get", gives="hit", reads=True, needs=("id",), says="Show one record by id, title or name.",
          takes={**ID, "depth": _one_of(*DEPTHS)}),
     Tool(name="list", gives="items", reads=True, says="Search by filters only: records, newest first.",
-         takes={"limit": COUNT, "offset": COUNT, **FILTERS}),
+         takes={**PART, **FILTERS}),
     Tool(name="remember", gives="record", needs=("text",), keyed=True, adapt=acts.named("remember", "text"),
          says="Keep a thought or finding as it is; long text is cut into chunks.",
          takes={"text": TEXT, "tags": WORDS, "conversation_id": TEXT, "confidence": NUMBER,
@@ -154,8 +155,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(name="check_file", gives="text", reads=True, needs=("path",), adapt=acts.named("check_file", "path"),
          says="What past work on a file warns of. Call it before editing.",
          takes={"path": TEXT, "plan": _told(TEXT, "what you are about to do"), "again": FLAG}),
-    Tool(name="facts", gives="items", reads=True, says="Facts drawn from dialogs.",
-         takes={"topic": TEXT, "type": TEXT, "current": FLAG, "waiting": _told(FLAG, "not scored yet"), "as_of": TEXT}),
+    Tool(name="facts", gives="items", reads=True, says="Facts drawn from dialogs.", adapt=acts.paged("facts"),
+         takes={"topic": TEXT, "type": TEXT, "current": FLAG, "waiting": _told(FLAG, "not scored yet"), "as_of": TEXT, **PART}),
     Tool(name="topics", gives="items", reads=True, says="Topics of the dialogs, with their state."),
     Tool(name="global", gives="text", reads=True, verb="global_memory", says="What must not be forgotten, across all topics."),
     Tool(name="chapters", gives="items", reads=True, says="Chapters: stretches of work that belong together.", takes=SCOPE),
@@ -169,7 +170,7 @@ TOOLS: tuple[Tool, ...] = (
          takes={"question": TEXT, "way": _one_of("synthesis", "comparison", "pattern", "gap"), "terms": WORDS, "tags": WORDS}),
     Tool(name="explore", gives="text", reads=True, needs=("question",),
          says="Answer a question by searching, reading and following links.", takes={"question": TEXT}),
-    Tool(name="tags", gives="items", reads=True, says="Tags and how often each is used."),
+    Tool(name="tags", gives="items", reads=True, says="Tags and how often each is used.", adapt=acts.paged("tags"), takes=PART),
     Tool(name="core", gives="text", says="Rebuild and show CORE.md, the most important notes."),
     Tool(name="reflect", gives="text", says="Rebuild and show REFLECTION.md: patterns, gaps, contradictions."),
     Tool(name="stats", gives="facts", reads=True, says="How much of what there is."),

@@ -19,7 +19,7 @@ from strata.model.dialog import Fact
 from strata.model.facts_table import EVIDENCE_SHOWN, Group, Look, Mention, Review, compose, mark, replay, settle, slot_of
 from strata.model.record import TRUST
 
-_LATEST = ("SELECT topic, mark, fact, score, target, changes FROM reviewed WHERE fact = ? AND mark > ? "
+_LATEST = ("SELECT topic, mark, fact, score, target, changes, trust FROM reviewed WHERE fact = ? AND mark > ? "
            "AND target IS NOT NULL ORDER BY mark DESC LIMIT 1")
 _SCORE = ("SELECT score FROM (SELECT score, mark FROM reviewed WHERE fact = :id AND target IS NULL UNION ALL "
           "SELECT score, mark FROM reviewed WHERE target = :id AND score IS NOT NULL) WHERE mark <= :until "
@@ -131,10 +131,10 @@ def _replace_reviews(db: sqlite3.Connection, name: str, reviews: Sequence[Review
     """Note which facts the new and the vanished lines of a curation file are about; the other lines changed nothing."""
     before = set(db.execute("SELECT * FROM reviewed WHERE unit = ?", (name,)).fetchall())
     now = {(name, review.topic, review.mark, review.fact_id, review.score, review.target,
-            None if review.to is None else _written(dict(review.to))) for review in reviews}
+            None if review.to is None else _written(dict(review.to)), review.trust) for review in reviews}
     db.executemany("DELETE FROM reviewed WHERE unit = ? AND mark = ?", [(row[0], row[2]) for row in before - now])
-    db.executemany("INSERT INTO reviewed VALUES (?,?,?,?,?,?,?)", now - before)
-    for _, topic, _, fact, _, target, _ in before ^ now:
+    db.executemany("INSERT INTO reviewed VALUES (?,?,?,?,?,?,?,?)", now - before)
+    for _, topic, _, fact, _, target, *_ in before ^ now:
         about.update(filter(None, (fact, target)))
         corrected.update({topic} if target else ())
 
@@ -169,8 +169,8 @@ def _latest(db: sqlite3.Connection, record: str, after: str) -> Review | None:
     row = db.execute(_LATEST, (record, after)).fetchone()
     if row is None:
         return None
-    topic, when, fact, score, target, changes = row
-    return Review(topic, when, fact, score, target, json.loads(changes))
+    topic, when, fact, score, target, changes, trust = row
+    return Review(topic, when, fact, score, target, json.loads(changes), trust)
 
 
 def settle_touched(db: sqlite3.Connection, touched: Touched) -> None:

@@ -164,7 +164,8 @@ CREATE INDEX said_id ON said(id) WHERE id <> slot;
 CREATE INDEX said_raw ON said(raw) WHERE raw <> id;
 CREATE INDEX said_topic ON said(topic, mark, slot);
 CREATE TABLE reviewed (
-  unit TEXT NOT NULL, topic TEXT NOT NULL, mark TEXT NOT NULL, fact TEXT NOT NULL, score NUMERIC, target TEXT, changes TEXT
+  unit TEXT NOT NULL, topic TEXT NOT NULL, mark TEXT NOT NULL, fact TEXT NOT NULL, score NUMERIC, target TEXT, changes TEXT,
+  trust TEXT NOT NULL
 );
 CREATE INDEX reviewed_unit ON reviewed(unit);
 CREATE INDEX reviewed_topic ON reviewed(topic, mark);

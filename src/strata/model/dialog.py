@@ -115,6 +115,16 @@ class EntryMeta(Shape):
         check_id(self.entry_id, "entry_id")
         parse_time(self.entry_ts, "entry_ts")
 
+    def trust_of(self, speaker: str | None) -> str:
+        """How far to trust what a speaker of that trust states here: no more than whoever logged it.
+
+        A hook is no writer: it reads what was said from the transcript, so the user's turns in it are the user's.
+        """
+        logged = self.origin.trust if self.origin else "user"
+        if self.origin and (self.origin.door, logged) == ("hook", "agent"):
+            return speaker or logged
+        return max(speaker or logged, logged, key=TRUST.index)
+
 
 class EntrySummary(Shape):
     """What was drawn from a dialog, and by what."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from strata.errors import Invalid
 from strata.model.dialog import Entry, Fact
 from strata.model.ids import fact_id, normal
+from strata.model.record import TRUST
 from strata.model.shape import Shape, choice, mapping, number, strings, text
 from strata.model.times import parse_time, zulu
 
@@ -49,10 +50,11 @@ class Curation(Shape):
     score: float | None = number(0, 10, default=None)
     to: dict[str, Any] | None = mapping(default=None, sparse=True)
     by: str = text(default="user")
+    trust: str | None = choice(TRUST, default=None, sparse=True)  # of who said it; a line without it goes by its `by`
 
 
 class Review(NamedTuple):
-    """A line of curation.jsonl, read: what a person said about a fact. `target` is the id of the corrected one."""
+    """A line of curation.jsonl, read: what somebody said about a fact. `target` is the id of the corrected one."""
 
     topic: str
     mark: str
@@ -60,6 +62,7 @@ class Review(NamedTuple):
     score: float | None
     target: str | None = None
     to: Mapping[str, Any] | None = None
+    trust: str = "user"
 
 
 class Group(NamedTuple):
@@ -113,9 +116,8 @@ def mentions_of(entry: Entry) -> list[Mention]:
     """The facts an entry's summary states, each with its source filled in."""
     meta, origin = entry.meta, entry.meta.origin
     ts = parse_time(meta.entry_ts)
-    trust = origin.trust if origin else "user"
     return [Mention(meta.topic, mark(ts, meta.entry_id, order), origin.project if origin else None,
-                    fact.stated_by(meta, fact.trust or trust))
+                    fact.stated_by(meta, meta.trust_of(fact.trust)))
             for order, fact in enumerate(entry.summary.facts if entry.summary else ())]
 
 
@@ -133,20 +135,23 @@ def read_review(topic: str, number: int, line: Mapping[str, Any]) -> Review:
     if unknown:
         raise Invalid(f"{unknown[0]!r} cannot be corrected", f"only {', '.join(CORRECTABLE)}")
     subject, relation, obj = said.fact
-    new = correct(Fact(subject=subject, relation=relation, object=obj, type="event"), said.to)
-    return Review(topic, when, about, said.score, new.id_in(topic), said.to)
+    trust = said.trust or ("user" if said.by == "user" else "agent")
+    new = correct(Fact(subject=subject, relation=relation, object=obj, type="event"), said.to, trust)
+    return Review(topic, when, about, said.score, new.id_in(topic), said.to, trust)
 
 
-def correct(fact: Fact, to: Mapping[str, Any]) -> Fact:
-    """The fact as a person says it should read; what a person says is certain."""
-    return Fact.from_dict({**fact.to_dict(), "confidence": 1.0, "trust": "user", **to})
+def correct(fact: Fact, to: Mapping[str, Any], trust: str) -> Fact:
+    """The fact as somebody says it should read. What a person says is certain; others never raise what they correct."""
+    sure = {"confidence": 1.0, "trust": "user"} if trust == "user" else {
+        "trust": max(fact.trust or "user", trust, key=TRUST.index)}
+    return Fact.from_dict({**fact.to_dict(), **sure, **to})
 
 
 def replay(topic: str, fact: Fact, latest: Callable[[str, str], Review | None]) -> Fact:
     """The fact after all corrections of it, and of what it was corrected to. `latest` finds the last one after a mark."""
     after = ""
     while found := latest(fact.id_in(topic), after):
-        fact, after = correct(fact, found.to or {}), found.mark
+        fact, after = correct(fact, found.to or {}, found.trust), found.mark
     return fact
 
 

@@ -183,6 +183,9 @@ class Episode(Shape):
                     tags=self.tags, importance=0.3, trust="outside")
 
 
+IMPORTED = "imported/"  # the folder of pages that came from outside
+
+
 class Page(Shape):
     """A file written through Anthropic's memory tool; its id is its path below memories/."""
 
@@ -203,4 +206,4 @@ class Page(Shape):
 
     def card(self) -> Card:
         return Card(id=self.id, kind="page", type="page", title=self.id.rsplit("/", 1)[-1], text=self.text,
-                    created=self.created, importance=0.5, trust="outside" if self.id.startswith("imported/") else "agent")
+                    created=self.created, importance=0.5, trust="outside" if self.id.startswith(IMPORTED) else "agent")

@@ -240,7 +240,7 @@ class Value:
         cls._checks = {name: field.check for name, field in fields.items() if field.check is not None}
         cls._needed = frozenset(name for name, field in fields.items() if field.default is _MISSING)
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, /, **given: Any) -> None:
         own, fields = self.__dict__, self._fields
         own.update(self._ready)  # what a default's own check would leave as it is
         own.update(given)

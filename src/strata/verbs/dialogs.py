@@ -213,11 +213,11 @@ def review(home: Home, fact: str, score: Any = _ASIS, correct: Mapping[str, Any]
     if score is _ASIS and not correct:
         raise Invalid("nothing to review", "give a score from 0 to 10, or a correction")
     before, topic = fact_record(home, row), str(row.topic)
-    now = _corrected(before, correct).id_in(topic) if correct else row.id
+    now = _corrected(before, correct, home.trust).id_in(topic) if correct else row.id
     line = Curation(
         ts=zulu(home.clock()), op="correct" if correct else "score", fact_id=row.id, to=dict(correct) if correct else None,
         score=before.user_fact_score if score is _ASIS else score, fact=(before.subject, before.relation, before.object),
-        by="user" if home.trust == "user" else home.config.agent).to_dict()
+        by="user" if home.trust == "user" else home.config.agent, trust=None if home.trust == "user" else home.trust).to_dict()
     path = f"{paths.topic_folder(topic)}/curation.jsonl"
     with home.tree.lock():
         ledger.append_line(home.tree, path, line, synced=True)
@@ -237,7 +237,7 @@ def reinstate(home: Home, row: Row) -> Fact:
     return review(home, row.id, score=scores[-1] if scores else None)
 
 
-def _corrected(fact: Fact, changes: Mapping[str, Any]) -> Fact:
+def _corrected(fact: Fact, changes: Mapping[str, Any], trust: str) -> Fact:
     """The fact as corrected; what is said of it is a line of words, its date a day, a month, a year, or two of them with a stroke between."""
     if not isinstance(changes, Mapping):
         raise Invalid("a correction is an object", 'such as {"object": "…"}')
@@ -245,7 +245,7 @@ def _corrected(fact: Fact, changes: Mapping[str, Any]) -> Fact:
     if unknown:
         raise Invalid(f"{unknown[0]!r} cannot be corrected", f"only {', '.join(CORRECTABLE)}")
     check_whole(changes)
-    new = correct_fact(fact, changes)
+    new = correct_fact(fact, changes, trust)
     for key in ("subject", "relation", "object"):
         if key in changes and (not (said := getattr(new, key)).strip() or len(said.splitlines()) > 1):
             raise Invalid(f"{key} must be one line of words; got {said!r:.60}")

@@ -15,7 +15,7 @@ from strata.home import Home, Loaded
 from strata.index import read
 from strata.index.read import Row
 from strata.model.ids import derived_uuid, slug
-from strata.model.note import Episode, Note, Page
+from strata.model.note import IMPORTED, Episode, Note, Page
 from strata.model.shape import read_strings, read_tags
 from strata.model.text import first_sentence
 from strata.model.times import day, offset, parse_time
@@ -186,7 +186,10 @@ def write_page(home: Home, name: str, text: str, before: Loaded | None = None) -
 
 
 def move_page(home: Home, name: str, to: str) -> None:
-    """Give a page another name."""
+    """Give a page another name; its folder says whether it came from outside, so none leaves or enters that one."""
+    if f"{name}/".startswith(IMPORTED) != f"{to}/".startswith(IMPORTED):
+        raise Invalid(f"{name} cannot become {to}: pages below {IMPORTED} came from outside, and only those are there",
+                      "write a page of your own")
     loaded = _page(home, name)
     home.move(loaded.path, FOLDER + to, loaded.record)
 

@@ -83,8 +83,7 @@ def read_by_model(entry: Entry, ask: Ask) -> EntrySummary:
 
 
 def _summary(entry: Entry, summary: str, found: Sequence[Fact], maker: str) -> EntrySummary:
-    outside = entry.meta.origin is not None and entry.meta.origin.trust == "outside"
-    placed = tuple(fact.stated_by(entry.meta, "outside" if outside else fact.trust) for fact in found)
+    placed = tuple(fact.stated_by(entry.meta, entry.meta.trust_of(fact.trust)) for fact in found)
     return EntrySummary(entry_id=entry.id, entry_ts=entry.meta.entry_ts, summary=summary, facts=placed, made_by=maker)
 
 

@@ -87,9 +87,15 @@ VERBS: dict[str, tuple[str, str]] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns its exit code."""
+    """Run one command; returns its exit code. A hook's is always 0: to an agent another one means "stop"."""
     given = list(sys.argv[1:] if argv is None else argv)
-    as_json = "--json" in given
+    code = attempt(given, "--json" in given)
+    at = verb_at(given)
+    return 0 if at is not None and given[at] == "hook" else code
+
+
+def attempt(given: list[str], as_json: bool) -> int:
+    """Run one command, and tell what goes wrong."""
     try:
         open_streams()
         check_words(given)
@@ -156,7 +162,7 @@ def check_words(given: Sequence[str]) -> None:
 
 def run(given: list[str]) -> int:
     """Find the verb among the words, load its module, do it."""
-    at = next((at for at, word in enumerate(given) if not word.startswith("-") and not _takes_value(given, at)), None)
+    at = verb_at(given)
     if at is None:
         return overview(given)
     verb = given[at]
@@ -172,6 +178,11 @@ def run(given: list[str]) -> int:
     desk = Desk(verb, VERBS[verb][1], module.COMMANDS[verb], given[:at] + given[at + 1 :])
     with desk:
         return module.COMMANDS[verb].run(desk) or 0
+
+
+def verb_at(given: list[str]) -> int | None:
+    """Which of the words is the verb."""
+    return next((at for at, word in enumerate(given) if not word.startswith("-") and not _takes_value(given, at)), None)
 
 
 def _takes_value(given: list[str], at: int) -> bool:

@@ -30,6 +30,8 @@ def _mcp(desk: Desk) -> None:
     except ModuleNotFoundError as error:
         raise Usage(f"the MCP server needs the package {error.name}", EXTRA) from None
     if args.http:
+        if not 0 <= args.port <= 65_535:
+            raise Usage(f"there is no port {args.port}")
         mcp.serve_http(args.home, args.tools, port=args.port, tell=desk.tell)
     else:
         mcp.serve_stdio(args.home, args.tools)
@@ -41,10 +43,14 @@ def _hook_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _hook(desk: Desk) -> int:
-    """Always 0: another code would stop the agent, and a failing memory is no reason to."""
+    """A failing memory is no reason to stop the agent, so `main` makes every exit code 0."""
     from strata.doors import hooks
 
-    said = hooks.run(desk.args.event, sys.stdin.buffer.read(hooks.MAX_INPUT), desk.args.home)
+    try:
+        event = sys.stdin.buffer.read(hooks.MAX_INPUT)
+    except (AttributeError, OSError):  # closed, or open for writing only
+        raise Usage("there is no event to answer: stdin cannot be read", "give the agent's JSON on stdin") from None
+    said = hooks.run(desk.args.event, event, desk.args.home)
     if said:
         print(said)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from strata.doors.cli.desk import Command, Desk
-from strata.errors import Usage
+from strata.errors import NotFound, Usage
 
 PORT = 7518
 
@@ -31,15 +31,17 @@ def _serve(desk: Desk) -> None:
     from strata.doors import gate, serving
 
     if args.link:
-        address = serving.link(args.port)
+        if not serving.answers(args.host, args.port):
+            raise NotFound(f"no server of Strata answers at {serving.address(args.host, args.port)}", "start one with: strata serve")
+        address = serving.link(args.host, args.port)
         desk.answer({"link": address}, address)
         return
     if args.host not in gate.LOOPBACK:
         desk.tell(f"{args.host} can be reached from other machines, and what travels is not encrypted")
 
     def tell(port: int) -> None:
-        address = serving.link(port)
-        told = {"url": f"http://127.0.0.1:{port}", "link": address, "token": str(gate.token_file())}
+        address = serving.link(args.host, port)
+        told = {"url": serving.address(args.host, port), "link": address, "token": str(gate.token_file())}
         desk.answer(told, f"Strata is at {told['url']}\nSign in once, within ten minutes:  {address}\n"
                           f"Programs: REST at {told['url']}/api/openapi.json, MCP at {told['url']}/mcp, "
                           f"token in {told['token']}\nStop with Ctrl-C.")

@@ -81,7 +81,9 @@ def _edit(desk: Desk) -> None:
         changes[name] = _value(value)
     if not changes:
         raise Usage("nothing to change", "give --title, --text, --tag, --importance or --set FIELD=VALUE")
-    desk.kept(desk.mem.edit(args.id, **changes), "changed")
+    from strata.verbs.editing import edit
+
+    desk.kept(edit(desk.mem.home, args.id, changes), "changed")
 
 
 def _value(text: str) -> Any:
