@@ -316,6 +316,20 @@ def test_an_agent_cannot_vouch_for_what_came_from_outside(home: Path) -> None:
     assert "only a person" in answer.content[0].text
 
 
+def test_who_may_not_review_is_told_what_a_person_would_run(home: Path) -> None:
+    with Memory(home, trust="outside", door="import") as mem:
+        fact = mem.log("Mallory: I live in Evilville.", topic="strangers").facts[0]
+
+    async def story() -> Any:
+        async with near(home) as ask:
+            return await ask.call_tool("review", {"fact_id": fact.id, "score": 10})
+
+    answer = asyncio.run(story())
+
+    assert answer.is_error
+    assert f"strata review {fact.id}" in answer.content[0].text
+
+
 @pytest.mark.parametrize("way", ["stdio", "http"])
 def test_two_hundred_calls_from_four_clients_lose_nothing(home: Path, way: str) -> None:
     async def one(number: int, http: tuple[int, str] | None) -> list[str]:

@@ -75,6 +75,15 @@ def test_a_name_that_breaks_the_rule_is_refused_and_nothing_is_written(mem, home
     assert not home.exists()
 
 
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "\t"])
+def test_a_memo_without_words_is_refused_and_takes_no_name(mem, home, text):
+    with pytest.raises(Invalid, match="empty"):
+        mem.memo("user_prefers_tabs_over_spaces", text)
+
+    assert not list(home.rglob("user_prefers*"))
+    assert mem.memo("user_prefers_tabs_over_spaces", "User prefers tabs.").text == "User prefers tabs."
+
+
 def test_the_same_memo_again_is_the_same_and_another_text_under_its_name_is_a_conflict(mem):
     first = mem.memo("user_likes_green_tea", "Sencha.")
 

@@ -500,6 +500,22 @@ def test_a_number_beyond_all_is_refused(server, query):
     assert server.get(f"/api/list?{query}").status == 422
 
 
+@pytest.mark.parametrize(("query", "named"), [("limit=0", "limit"), ("limit=501", "limit"), ("offset=-1", "offset")])
+def test_a_view_names_the_number_that_it_refuses(server, query, named):
+    answer = server.get(f"/api/views/timeline?{query}")
+
+    assert answer.status == 422
+    assert answer.json["error"]["message"].startswith(f"{named} must be")
+
+
+def test_an_infinite_number_is_null_for_json_knows_none(server):
+    answer = server.get("/api/sql?query=select%201e400,%20-1e400,%201.5")
+    told = server.run("sql", "--json", "select 1e400, -1e400, 1.5")
+
+    for text in (answer.body, told):
+        assert json.loads(text, parse_constant=lambda name: pytest.fail(name))["rows"] == [[None, None, 1.5]]
+
+
 def test_a_browser_at_an_unknown_address_sees_a_page_and_a_program_json(server):
     page = server.get("/nowhere", headers={"Accept": "text/html"})
 

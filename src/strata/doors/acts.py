@@ -43,7 +43,7 @@ def unlink(mem: Memory, given: dict[str, Any]) -> Any:
 def pin(mem: Memory, given: dict[str, Any]) -> Any:
     if not given.get("pinned", True):
         return told(mem, mem.unpin(given["id"]))
-    _vouch(mem, given["id"])
+    _vouch(mem, given["id"], "pin")
     return told(mem, mem.pin(given["id"]))
 
 
@@ -59,17 +59,17 @@ def told(mem: Memory, id: str) -> dict[str, Any]:
 
 
 def review(mem: Memory, given: dict[str, Any]) -> Any:
-    _vouch(mem, given["fact_id"])
+    _vouch(mem, given["fact_id"], "review")
     return mem.review(given.pop("fact_id"), **given)
 
 
-def _vouch(mem: Memory, id: str) -> None:
+def _vouch(mem: Memory, id: str, verb: str) -> None:
     """What came from outside is vouched for by a person, never by an agent that may have read it."""
     from strata.verbs.finding import locate
 
     row = locate(mem.home, id)
     if mem.home.trust != "user" and row.trust == "outside":
-        raise Invalid(f"{row.id} came from outside; only a person can vouch for it", f"ask them to run: strata pin {row.id}")
+        raise Invalid(f"{row.id} came from outside; only a person can vouch for it", f"ask them to run: strata {verb} {row.id}")
 
 
 def forget(mem: Memory, given: dict[str, Any]) -> Any:

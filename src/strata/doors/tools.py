@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from strata.doors import acts
@@ -264,7 +265,9 @@ def _writable(value: Any) -> Any:
 
 
 def plain(mem: Memory, value: Any) -> Any:
-    """A verb's result as JSON values: records in the shape every door answers."""
+    """A verb's result as JSON values, which know no infinity: records in the shape every door answers."""
+    if isinstance(value, float) and not isfinite(value):
+        return None
     if isinstance(value, str | int | float | bool) or value is None:
         return value
     if isinstance(value, Mapping):

@@ -205,15 +205,15 @@ def review(mem: Memory, topic: str | None = None, limit: int = 50) -> dict[str, 
             "contradictions": charts.contradictions(mem, limit), "topics": charts.topics_waiting(mem)}
 
 
-def _bounded(value: int, low: int, high: int) -> int:
+def _bounded(value: int, low: int, high: int, name: str = "limit") -> int:
     if not low <= value <= high:
-        raise Invalid(f"limit must be from {low} to {high}; got {value}")
+        raise Invalid(f"{name} must be from {low} to {high}; got {value}")
     return value
 
 
 def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit: int = 60, offset: int = 0) -> dict[str, Any]:
     """How the home grew day by day, and what it held as of one day."""
-    limit, offset = _bounded(limit, 1, 500), _bounded(offset, 0, 1 << 31)
+    limit, offset = _bounded(limit, 1, 500), _bounded(offset, 0, 1 << 31, "offset")
     mem.home.ensure_fresh()
     days = remembered(mem, "days", lambda: charts.days(mem))
     chosen = at or (days[-1]["day"] if days else day(mem.home.clock()))

@@ -37,13 +37,15 @@ def memo(
 ) -> Memo:
     """Keep a memo under a descriptive name; the same text under the same name again is the same memo."""
     stem = check_name(check_text(name, "name"))
+    if not check_text(text, "text").strip():
+        raise Invalid("the memo's text is empty", "say what to keep under the name")
     for tag in read_tags(tags):
         if any(sign in tag for sign in ",[]\r\n"):
             raise Invalid(f"tag {tag!r} cannot stand in a memo's list of tags", "leave commas, brackets and line ends out")
     heading = " ".join(check_text(title or stem.replace("_", " ").capitalize(), "title").split())
     when = minute(home.clock() if created is None else parse_time(created, "created"))
     made = Memo(id=stem, title=heading, created_at=when, category=category, tags=read_tags(tags),
-                text=check_text(text, "text").strip("\n"), supersedes=read_strings(supersedes, "supersedes"),
+                text=text.strip("\n"), supersedes=read_strings(supersedes, "supersedes"),
                 origin=home.origin(agent=agent, project=project, session=session))
     with home.tree.lock():  # of several who say the same at once the first keeps it, the others find it
         if row := read.find(home.db, stem):

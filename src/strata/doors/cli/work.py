@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -297,7 +298,8 @@ def _sql(desk: Desk) -> None:
     found = desk.mem.sql(desk.args.query)
     shown = [[f"<{len(value)} bytes>" if isinstance(value, bytes) else value for value in row] for row in found["rows"]]
     if desk.args.json:
-        desk.answer({"columns": found["columns"], "rows": shown}, "")
+        rows = [[None if value in (inf, -inf) else value for value in row] for row in shown]  # JSON knows no infinity
+        desk.answer({"columns": found["columns"], "rows": rows}, "")
     else:
         desk.table([dict(zip(found["columns"], row, strict=False)) for row in shown], found["columns"])
 
