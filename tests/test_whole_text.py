@@ -57,6 +57,33 @@ def test_an_edit_and_a_link_refuse_it_too(mem: Memory, snapshot: Callable[[], di
     assert snapshot() == before
 
 
+WORK = {"goal": "Brew", "task_type": "other", "success": True, "summary": "Brewed"}
+WRONG: dict[str, Callable[[Memory], Any]] = {
+    "a dialog's key": lambda mem: mem.log("Ann: Hello there.", topic="tea", key=5),
+    "a dialog's broken key": lambda mem: mem.log("Ann: Hello there.", topic="tea", key="\ud800"),
+    "a work's key": lambda mem: mem.record(**WORK, key=5),
+    "a work's broken key": lambda mem: mem.record(**WORK, key="\ud800"),
+    "a text's key": lambda mem: mem.remember("Green tea.", key=5),
+    "a note's key": lambda mem: mem.note("Tea", "Green.", key=5),
+    "a topic": lambda mem: mem.log("Ann: Hello there.", topic="\ud800"),
+    "a file": lambda mem: mem.check_file("\ud800"),
+    "a plan": lambda mem: mem.check_file("src/a.py", plan="\ud800"),
+    "a goal": lambda mem: mem.check_intent(5),  # type: ignore[arg-type]
+    "a broken goal": lambda mem: mem.check_intent("\ud800"),
+    "an agent's metadata": lambda mem: mem.agent("x", metadata=5),
+    "an agent's parent": lambda mem: mem.agent("x", parent="\ud800"),
+    "an agent's broken metadata": lambda mem: mem.agent("x", metadata={"a": "\ud800"}),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_has_the_wrong_type_or_is_no_text_is_invalid(mem: Memory, home: Path, what: str) -> None:
+    with pytest.raises(Invalid):
+        WRONG[what](mem)
+
+    assert not any((home / folder).exists() for folder in ("graph", "chunks", "topics", "work"))
+
+
 def test_a_backslash_and_four_zeros_are_just_signs(mem: Memory) -> None:
     note = mem.note("A path \\u0000 in C", "It says \\u0000.")
 

@@ -11,6 +11,7 @@ import unicodedata
 from functools import lru_cache
 
 from strata.errors import Invalid
+from strata.model.text import check_whole
 from strata.model.times import day, utc
 
 SLUG_BYTES = 60
@@ -108,6 +109,9 @@ def derived_uuid(*parts: str) -> str:
     """The same UUID for the same parts, for keys and for everything that is found rather than written."""
     import uuid
 
+    if not all(isinstance(part, str) for part in parts):
+        raise Invalid("a key must be text")
+    check_whole(parts[1:])
     return str(uuid.uuid5(uuid.UUID("6f1d4b1e-5a4e-5c57-9f0a-0c1d57a7a5ee"), "\0".join(parts)))
 
 

@@ -167,6 +167,7 @@ def _topic_name(home: Home, given: str) -> str:
     """A topic's folder name; a name that could be a path is refused, one that is there already is taken as it is."""
     if not isinstance(given, str) or not given.strip():
         raise Invalid("the topic's name is empty", "leave it out to have one found")
+    check_whole(given)
     if any(sign in given for sign in "/\\\0") or given.strip(". ") == "":
         raise Invalid(f"{given[:80]!r} is not a topic name", f"try {slug(given)!r}")
     name = slug(given)

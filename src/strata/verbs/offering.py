@@ -19,7 +19,7 @@ from strata.files import ledger, paths
 from strata.home import Home
 from strata.index.read import replaces
 from strata.model.record import tail_of
-from strata.model.text import searchable
+from strata.model.text import check_whole, searchable
 
 SHOWN_BYTES = 1 << 20
 TAIL_BYTES = 1 << 16  # half an hour of notices fits many times over
@@ -50,6 +50,7 @@ def check_file(home: Home, path: str, *, plan: str = "", again: bool = False, pr
     """
     if not isinstance(path, str) or not tail_of(path.strip()):
         raise Invalid("the path is empty", "name a file as the works name it, such as src/auth.ts")
+    check_whole([path, plan, project])
     now = home.clock()
     shown = None if again else shown_lately(home)
     for _ in range(2):  # once more if a delivered work's file moved on
@@ -150,6 +151,8 @@ def trim_shown(home: Home) -> None:
 
 def check_intent(home: Home, goal: str, task_type: str | None = None, *, limit: int = MOST) -> list[Notice]:
     """Earlier works with much the same aim."""
+    if not isinstance(goal, str):
+        raise Invalid(f"the goal must be text, not {goal!r:.40}")
     words = list(dict.fromkeys(_WORD.findall(searchable(goal[:2000]))))[:32]
     if not words:
         raise Invalid("the goal is empty", "say what is to be done")

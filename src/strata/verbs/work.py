@@ -19,6 +19,7 @@ from strata.index import read
 from strata.model.ids import check_agent_id, check_prefixed
 from strata.model.record import WORK_TYPES
 from strata.model.shape import Shape, plain, read_strings, read_tags
+from strata.model.text import check_whole
 from strata.model.times import parse_time
 from strata.model.work import Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
 from strata.verbs.editing import lay
@@ -165,6 +166,9 @@ def revise_work(home: Home, work: Work, changes: Mapping[str, Any]) -> Work:
 def register(home: Home, id: str | None = None, *, type: str | None = None, parent: str | None = None,
              project: str | None = None, metadata: Mapping[str, Any] | None = None) -> Agent:
     """Make an agent known; registering it again returns it, with further metadata laid over what it has."""
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise Invalid("an agent's metadata must be an object")
+    check_whole([parent, project])
     name = check_agent_id(id) if id else f"agent_{derived_id(home, 'agent', None)}"
     if parent is not None and not home.db.execute("SELECT 1 FROM agents WHERE id = ?", (parent,)).fetchone():
         raise NotFound(f"no agent {parent!r} to be the parent", f"register it first: strata agent {parent}")
