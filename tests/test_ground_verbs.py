@@ -494,6 +494,28 @@ def test_a_pinned_memo_stays_where_it_is_with_a_line_of_its_own(mem: Memory) -> 
     assert mem.related(memo.id) == []
 
 
+# check
+
+
+@pytest.mark.parametrize("how", ["symlink", "pipe", "folder"])
+def test_what_stands_where_the_links_should_is_a_finding(mem: Memory, tmp_path: Path, tea: Note, how: str) -> None:
+    file = mem.path / "links.jsonl"
+    (tmp_path / "elsewhere").write_text("")
+    {"symlink": lambda: file.symlink_to(tmp_path / "elsewhere"), "pipe": lambda: os.mkfifo(file), "folder": file.mkdir}[how]()
+
+    assert [finding.path for finding in mem.check()] == ["links.jsonl"]
+    assert mem.get(tea.id)
+
+
+def test_a_note_in_a_sub_folder_of_its_type_is_in_its_place(mem: Memory) -> None:
+    (mem.path / "graph/solutions/proj/a").mkdir(parents=True)
+    (mem.path / "graph/solutions/proj/a/x.md").write_text("---\ntitle: X\ntype: solution\n---\n\nText.\n")
+    assert mem.check() == []
+    (mem.path / "graph/solutions/proj/a/x.md").write_text("---\ntitle: X\ntype: fix\n---\n\nText.\n")
+
+    assert [finding.code for finding in mem.check()] == ["misplaced"]
+
+
 # bulk
 
 

@@ -102,7 +102,7 @@ def _oddities(name: str, records: Sequence[Any]) -> list[Finding]:
             found += record.flaws or ()
         if record.kind == "note" and name.startswith("graph/"):
             place = paths.note_folder(record)
-            if name.rsplit("/", 1)[0] != place:
+            if not name.startswith(f"{place}/"):
                 found.append(Finding(name, None, "misplaced", f"is a {record.type} note outside {place}/",
                                      "move the file or change its type; it is found either way"))
     return found

@@ -219,6 +219,18 @@ def test_the_graph_around_a_note_is_drawn_in_three_ways(mem, run, redis, tmp_pat
     assert run("graph", redis[0].id, "--depth", "0").code == 4
 
 
+@pytest.mark.parametrize("words", [("graph", "--out"), ("decay", "--svg")])
+def test_a_picture_takes_no_files_place_unless_told(mem, run, tmp_path, words):
+    note = mem.note("Tea", "Steep.")
+    file = mem.path / mem.get(note.id).path
+    before = file.read_bytes()
+
+    assert run(*words, str(file)).code == 5
+    assert file.read_bytes() == before
+    assert run(*words, "/nonexist/x").code == 7
+    assert run(*words, str(tmp_path / "x.svg")).code == run(*words, str(tmp_path / "x.svg"), "--force").code == 0
+
+
 def test_wikilinks_are_part_of_the_picture(mem):
     mem.note("Tea")
     mem.note("Overview", "See [[Tea]].")

@@ -213,6 +213,18 @@ def test_upkeep_at_the_command_line(mem, run, home, stocked):
     assert mem.get(stocked[0].id)
 
 
+def test_a_round_in_which_rungs_failed_is_not_called_nothing(home, run):
+    run("note", "Tea", "--text", "Steep.")
+    run("upkeep")
+    (home / "CORE.md").unlink()
+    (home / "CORE.md").mkdir()
+    done = run("upkeep")
+
+    assert done.code != 0
+    assert "core failed" in done.err
+    assert "nothing to do" not in done.out
+
+
 # git
 
 def test_git_is_off_by_default(mem, home, repository, stocked):

@@ -15,7 +15,7 @@ from typing import Any
 
 from strata import config as configuration
 from strata import verbs
-from strata.errors import Damaged, Invalid
+from strata.errors import Damaged, Invalid, NotFound
 from strata.files import jsonform, ledger, paths
 from strata.files.jsonform import amend_object, write_object
 from strata.files.tree import fingerprint
@@ -83,7 +83,8 @@ def _root(home: Home) -> Path:
 def check(home: Home, *, secrets: bool = False) -> list[Finding]:
     """Everything in the home that wants a person's eye: sweep, then look at what the sweep cannot see."""
     home.sweep()
-    found = [*home.config.flaws, *read.problems(home.db), *_dangling(home), *_unmirrored(home), *_twins(home), *_logs(home), *_schemas(home)]
+    found = [*home.config.flaws, *read.problems(home.db), *_dangling(home), *_unmirrored(home), *_twins(home), *_odd_files(home),
+             *_logs(home), *_schemas(home)]
     found += [Finding(path, None, "leftover", "was left behind by a writer that was killed; it is not read", "run: strata upkeep")
               for path in _leftovers(home)]
     if secrets:
@@ -145,6 +146,19 @@ def _twins(home: Home) -> Iterator[Finding]:
         if other != unit:
             yield Finding(unit, None, "second-edge", f"states the same relation as {other}",
                           f"keep what you need of both, then: strata edges delete {edge}")
+
+
+def _odd_files(home: Home) -> Iterator[Finding]:
+    """A symlink, a folder or a pipe where one of the home's own files should be; a sweep passes it by."""
+    for path in paths.SCANNED_FILES:
+        if home.tree.look(path) is None:
+            try:
+                home.tree.read(path)
+            except NotFound:
+                continue
+            except Damaged as error:
+                yield Finding(path, None, error.flaw, f"is not read: {error.message.removeprefix(f'{path}: ')}",
+                              "put a plain file in its place, or move it away")
 
 
 def _logs(home: Home) -> Iterator[Finding]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import asdict
 from typing import Any
 
 from strata.doors.cli.desk import Command, Desk
-from strata.errors import Usage
+from strata.errors import CannotWrite, Conflict, Usage
 
 
 def _no_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,6 +83,7 @@ def _graph_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", default="mermaid", help="mermaid, dot or svg")
     parser.add_argument("--kind", action="append", help="without an id: records of this kind (default: note)")
     parser.add_argument("--out", metavar="FILE", help="write it there instead of printing it")
+    parser.add_argument("--force", action="store_true", help="replace a file that is there")
 
 
 def _graph(desk: Desk) -> None:
@@ -94,11 +96,13 @@ def _deliver(desk: Desk, value: dict[str, Any], text: str, out: str | None) -> N
     """A picture to a file of the caller's choice, or to stdout."""
     if out is None:
         return desk.answer(value, text.rstrip("\n"))
+    if os.path.isfile(out) and not desk.args.force:
+        raise Conflict(f"{out} is there already", "give another name, or --force")
     try:
         with open(out, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise Usage(f"{out} cannot be written: {error.strerror}") from None
+        raise CannotWrite(f"{out} cannot be written: {error.strerror}") from None
     return desk.answer({"out": out}, f"wrote {out}")
 
 
@@ -125,6 +129,7 @@ def _decay_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", help="explain and draw this record (default: score all notes, show how they stand)")
     parser.add_argument("--status", help="list the notes that are Active, Fading, Dormant or Archived")
     parser.add_argument("--svg", metavar="FILE", help="draw the curve or the histogram into a file")
+    parser.add_argument("--force", action="store_true", help="replace a file that is there")
     parser.add_argument("--limit", type=int, default=50)
 
 
@@ -235,7 +240,7 @@ def _upkeep(desk: Desk) -> int:
         report = desk.mem.upkeep(progress)
     lines = [f"{name}: {line}" for name, changed in report.changed.items() for line in changed]
     lines += [f"proposed: {line}" for found in report.proposals.values() for line in found]
-    desk.answer(report.to_dict(), "\n".join(lines) or "nothing to do")
+    desk.answer(report.to_dict(), "\n".join(lines) or ("" if report.failed else "nothing to do"))
     for name, what in report.failed.items():
         desk.tell(f"{name} failed: {what}")
     return report.exit_code
