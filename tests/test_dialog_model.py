@@ -296,7 +296,8 @@ def test_a_dialog_is_audited_even_if_reading_it_is_broken_off(mem: Memory, home:
     assert json.loads((home / "index/audit.log").read_text())["verb"] == "logged"
 
 
-@pytest.mark.parametrize("ask", [raising(TimeoutError("slow")), lambda _: '{"title": "\\ud800", "summary": "x", "learnings": []}'])
+@pytest.mark.parametrize("ask", [raising(TimeoutError("slow")), lambda _: '{"title": "\\ud800", "summary": "x", "learnings": []}'],
+                         ids=["it raises", "half a sign"])
 def test_works_are_retold_by_the_rules_where_a_function_fails(home: Path, ask: Any) -> None:
     with Memory(home, providers={"ask": ask}) as mem:
         for number in range(5):
