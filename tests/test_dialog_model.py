@@ -275,7 +275,8 @@ def saying(**facts: Any) -> Callable[[str], Any]:
 @pytest.mark.parametrize("ask", [
     raising(TimeoutError("slow \ud800")), raising(KeyError("choices")), raising(RuntimeError("no loop")), raising(TypeError("x")),
     saying(object="\ud800x"), saying(subject="a\0b"), lambda _: '{"summary": "\\ud800", "facts": []}',
-    lambda _: {"summary": "\ud800", "facts": []}, lambda _: {("a",): 1}], ids=str)
+    lambda _: {"summary": "\ud800", "facts": []}, lambda _: {("a",): 1}],
+    ids=["slow", "a missing key", "a runtime", "a type", "half a sign", "a nul", "half a summary", "an object", "odd keys"])
 def test_a_function_that_fails_or_answers_what_no_file_can_hold_costs_the_entry_nothing(mem: Memory, home: Path, ask: Any) -> None:
     entry = mem.log(DIALOG, topic="friends", ask=ask)
 
