@@ -296,7 +296,7 @@ def _as_it_stood(db: sqlite3.Connection, topic: str, until: str) -> Iterator[sql
                              for table in ("reviewed", "said"))
         shapes = "SELECT sql FROM sqlite_master WHERE tbl_name IN ('reviewed', 'said') ORDER BY type DESC"  # tables first
         past.executescript(";".join(shape for shape, in db.execute(shapes)))
-        past.executemany("INSERT INTO reviewed VALUES (?,?,?,?,?,?,?)", reviews)
+        past.executemany("INSERT INTO reviewed VALUES (?,?,?,?,?,?,?,?)", reviews)
         past.executemany("INSERT INTO said VALUES (?,?,?,?,?,?,?,?,?,?,?)", [_row(past, unit, Mention(
             place, when, project, Fact.from_dict(json.loads(fact))), as_said=False)[0]
             for unit, when, place, project, *_, fact in mentions])
