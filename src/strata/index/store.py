@@ -35,7 +35,7 @@ class Index:
     def __init__(self, cache: Path, home: str) -> None:
         self.path: Path | None = index_path(cache, home)
         self._home = home
-        self._depth, self._mutex = 0, RLock()
+        self._depth, self.alone = 0, RLock()  # a transaction is one thread's
         self._opened: tuple[int, int] | None = None  # device and inode of the file that is open
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -165,7 +165,7 @@ class Index:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction; nested ones are part of the outer, other threads wait."""
-        with self._mutex:
+        with self.alone:
             if self._depth:
                 yield self.db
                 return

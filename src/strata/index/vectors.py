@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -272,11 +273,12 @@ _LOADED: WeakKeyDictionary[Index, dict[int, Loaded]] = WeakKeyDictionary()
 
 
 def load(index: Index, held: VectorSet) -> Loaded:
-    """The set in memory, up to date; read once a process."""
-    known = _LOADED.setdefault(index, {})
-    if held.n not in known:
-        for stale in known.keys() - {other.n for other in all_sets(index.db)}:
-            del known[stale]
-        known[held.n] = Loaded(held)
-    known[held.n].catch_up(index.db)
-    return known[held.n]
+    """The set in memory, up to date; read once a process. What is given out stays as it is while other threads go on."""
+    with index.alone:
+        known = _LOADED.setdefault(index, {})
+        if held.n not in known:
+            for stale in known.keys() - {other.n for other in all_sets(index.db)}:
+                del known[stale]
+            known[held.n] = Loaded(held)
+        known[held.n].catch_up(index.db)
+        return copy(known[held.n])
