@@ -3,7 +3,7 @@
 `redact` is run before a hook or an import writes anything. Every pattern is a fixed prefix or a bounded run, so the
 time grows with the length of the text and with nothing else. It prefers a missed exotic key to a maimed sentence:
 commit hashes, uuids, checksums, identifiers and placeholders are left alone unless a name such as `api_key=` stands
-before them.
+before them. Patterns are compiled when one of their clues is there: every command that writes loads this module.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 class _Pattern(NamedTuple):
     kind: str
     clues: tuple[str, ...]  # one of these is in every match; looking for them first is ten times cheaper
-    found: re.Pattern[str]  # group 1, where there is one, is the secret; otherwise the whole match
+    found: str  # compiled when a clue is there; group 1, where there is one, is the secret; otherwise the whole match
 
 
 def _pattern(kind: str, clues: str, pattern: str) -> _Pattern:
-    return _Pattern(kind, tuple(clues.split()), re.compile(pattern))
+    return _Pattern(kind, tuple(clues.split()), pattern)
 
 
 _END = r"(?![A-Za-z0-9_-])"
@@ -49,20 +49,20 @@ _PATTERNS = (
         r"\b(?:[Bb]earer|[Bb]asic|[Tt]oken) {1,2}(?=[A-Za-z+/._~-]{0,80}[0-9])([A-Za-z0-9+/._~-]{20,4000}={0,2})",
     ),
 )
-_URL_PASSWORD = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>]{0,100}:([^\s/@\"'<>]{1,200})@")
-_KEY_BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----")
-_KEY_BODY = re.compile(r"(?:(?:\\[nr]|[\s\"',>|]){0,20}[A-Za-z0-9+/=]{24,}+)*")
+_URL_PASSWORD = r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>]{0,100}:([^\s/@\"'<>]{1,200})@"
+_KEY_BEGIN = r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----"
+_KEY_BODY = r"(?:(?:\\[nr]|[\s\"',>|]){0,20}[A-Za-z0-9+/=]{24,}+)*"
 
-_ASSIGNED = re.compile(
+_ASSIGNED = (
     r"(?i)(?P<name>pass(?:word|wd|phrase)|\bpwd|secret|token|(?:api|access|auth|private|secret|signing|encryption)[_-]?key"
     r"|credentials?)[\"'`]?\s{0,3}(?::=|=>|[:=])\s{0,3}"
     r"(?:\"(?P<double>[^\"\n]{6,400})\"|'(?P<single>[^'\n]{6,400})'|(?P<bare>[^\s\"'`,;<>()\[\]{}|]{6,400}+(?![(\[{])))"
 )
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = (
     r"(?i)[*x.•_-]+|.*(?:your|example|change[_-]?me|placeholder|redacted|dummy|insert|\.\.\.).*|none|null|true|false|undefined"
 )
-_CODE = re.compile(r"[$%@&].*|[A-Za-z_]\w*(?:[.:]{1,2}[A-Za-z_]\w*)+|[A-Z][A-Z0-9_]*|[a-z_]+|https?://.*|\d+(?:\.\d+)*")
-_PATH = re.compile(r"(?:~|\.{1,2})/[\w./-]+|/(?:[\w.-]{1,40}/)+[\w.-]{1,60}|[A-Za-z]:\\.+")
+_CODE = r"[$%@&].*|[A-Za-z_]\w*(?:[.:]{1,2}[A-Za-z_]\w*)+|[A-Z][A-Z0-9_]*|[a-z_]+|https?://.*|\d+(?:\.\d+)*"
+_PATH = r"(?:~|\.{1,2})/[\w./-]+|/(?:[\w.-]{1,40}/)+[\w.-]{1,60}|[A-Za-z]:\\.+"
 
 
 def kinds_in(value: Any) -> list[str]:
@@ -87,12 +87,12 @@ def redact(text: str) -> tuple[str, dict[str, int]]:
     text = _redact_private_keys(text, counts)
     for pattern in _PATTERNS:
         if any(map(text.__contains__, pattern.clues)):
-            text = pattern.found.sub(_replace(pattern.kind, counts), text)
+            text = re.sub(pattern.found, _replace(pattern.kind, counts), text)
     if "://" in text:
-        text = _URL_PASSWORD.sub(_replace("url-password", counts, unless=_is_placeholder), text)
+        text = re.sub(_URL_PASSWORD, _replace("url-password", counts, unless=_is_placeholder), text)
     lowered = text.casefold()
     if any(clue in lowered for clue in ("pass", "pwd", "secret", "token", "key", "credential")):
-        text = _ASSIGNED.sub(lambda found: _replace_assigned(found, counts), text)
+        text = re.sub(_ASSIGNED, lambda found: _replace_assigned(found, counts), text)
     return text, dict(counts)
 
 
@@ -109,10 +109,12 @@ def _replace(kind: str, counts: Counter[str], unless: Callable[[str], bool] | No
 
 
 def _redact_private_keys(text: str, counts: Counter[str]) -> str:
+    if "-----BEGIN" not in text:
+        return text
     kept: list[str] = []
     unclosed: set[str] = set()  # a closing line once not found is not looked for again, or the time would be quadratic
     position = 0
-    while begin := _KEY_BEGIN.search(text, position):
+    while begin := re.compile(_KEY_BEGIN).search(text, position):
         kept += text[position : begin.start()], "[secret:private-key]"
         counts["private-key"] += 1
         closing = f"-----END {begin[1]}-----"
@@ -121,7 +123,7 @@ def _redact_private_keys(text: str, counts: Counter[str]) -> str:
             position = end + len(closing)
         else:  # cut off: what looks like key material goes, whatever follows stays
             unclosed.add(closing)
-            body = _KEY_BODY.match(text, begin.end())
+            body = re.compile(_KEY_BODY).match(text, begin.end())
             position = body.end() if body else begin.end()
     kept.append(text[position:])
     return "".join(kept)
@@ -144,8 +146,8 @@ def _is_secret(value: str, *, password: bool, quoted: bool) -> bool:
     """Whether an assigned value looks drawn by chance rather than written as a word, a name or a piece of code."""
     if (
         _is_placeholder(value)
-        or _PATH.fullmatch(value)
-        or (not quoted and _CODE.fullmatch(value))
+        or re.fullmatch(_PATH, value)
+        or (not quoted and re.fullmatch(_CODE, value))
         or (quoted and " " in value.strip())
     ):
         return False
@@ -158,7 +160,7 @@ def _is_secret(value: str, *, password: bool, quoted: bool) -> bool:
 
 def _is_placeholder(value: str) -> bool:
     named = value.casefold() in ("password", "passwd", "pass")
-    return named or value[0] in "$[{<%" or bool(_PLACEHOLDER.fullmatch(value))
+    return named or value[0] in "$[{<%" or bool(re.fullmatch(_PLACEHOLDER, value))
 
 
 def _entropy(value: str) -> float:
