@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from strata.index.filters import where
 from strata.index.read import replaces, resolve
 from strata.model.recall import Filter
-from strata.model.record import tail_of
+from strata.model.record import KINDS, tail_of
 from strata.model.text import fold
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ _SPOT = ("p.n, p.record, p.n - p.record, p.speaker, coalesce(p.said, r.created),
 _SPOTS = f"SELECT {_SPOT} FROM passages p JOIN records r ON r.n = p.record WHERE p.n IN (SELECT value FROM json_each(?))"
 _SEEDS = f"{_FROM} WHERE p.n IN (SELECT value FROM json_each(?))"
 _OPENING = f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n = r.n"
+# Kinds whose time is their own; named one by one, so that the look-up tree by kind and time is used.
+_WRITTEN = ", ".join(f"'{kind}'" for kind in KINDS if kind not in ("edge", "fact", "topic", "global", "agent"))
 _FIRST = f"{_OPENING} WHERE r.id IN (SELECT value FROM json_each(?))"
 _SAME_RECORD = f"{_FROM} WHERE p.record = ? AND p.n BETWEEN ? AND ? ORDER BY p.n"
 _SAME_RECORDS = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN passages p ON +p.record = w.value ->> 0
@@ -212,8 +214,7 @@ def first_passages(db: sqlite3.Connection, ids: Iterable[str]) -> list[Passage]:
 def first_within(db: sqlite3.Connection, since: float | None, before: float | None, month: int | None, day: int | None,
                  limit: int) -> list[Passage]:
     """The openings of the newest records of a time, built and mirroring ones left out; a month is one of any year."""
-    query = f"""{_OPENING} WHERE r.kind NOT IN ('edge', 'fact', 'topic', 'global', 'agent')
-AND r.created >= coalesce(?, r.created) AND r.created < coalesce(?, r.created + 1)
+    query = f"""{_OPENING} WHERE r.kind IN ({_WRITTEN}) AND r.created >= coalesce(?, -9e999) AND r.created < coalesce(?, 9e999)
 AND (? IS NULL OR strftime('%m', r.created, 'unixepoch') + 0 = ?) AND (? IS NULL OR strftime('%d', r.created, 'unixepoch') + 0 = ?)
 ORDER BY r.created DESC, r.n DESC LIMIT ?"""
     return [Passage(*row) for row in db.execute(query, (since, before, month, month, day, day, limit))]

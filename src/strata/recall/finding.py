@@ -115,7 +115,9 @@ def _by_passage(home: Home, found: Found, felt: Sense | None, named: dict[str, s
         seeds = merged(seeds, felt.nearest(wanted, found.mask))
     told = search.first_passages(db, named)
     span = question.span
-    dated = search.first_within(db, span.since, span.before, span.month, span.day, wanted) if span else []
+    # A month of any year means looking at every record, so that is done only where nothing else is asked.
+    dated = search.first_within(db, span.since, span.before, span.month, span.day, wanted) \
+        if span and (span.month is None or question.only_time) else []
     openings = [one.n for one in (*told, *(dated if question.only_time else ())) if found.passes(one.n)]
     seeds = merged(seeds, np.array(sorted({*openings, *(one.n for one in dated if found.passes(one.n))}), np.int64))
     spots = with_neighbours(db, seeds.tolist())

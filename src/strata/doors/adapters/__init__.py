@@ -1,7 +1,7 @@
 """Strata behind other libraries' own interfaces, each an optional extra: LangGraph's store, the OpenAI Agents SDK's session.
 
-Both libraries call from several threads, and a Memory is for one thread at a time: whatever is handed the same Memory waits
-for the same lock.
+Both libraries call from several threads, and an item is looked for before it is written: whatever is handed the same Memory
+waits for the same lock.
 """
 
 from __future__ import annotations
