@@ -1,4 +1,4 @@
-# Two commands: `make demo` shows Strata at work, `make test` proves it. Both make their own environment in .venv.
+# Two commands: `make demo` shows Otolith at work, `make test` proves it. Both make their own environment in .venv.
 PYTHON ?= python3
 BIN = .venv/bin
 STAMP = .venv/.installed
@@ -35,12 +35,12 @@ bench-recall: $(TESTED)
 	$(BIN)/python bench/recall.py
 
 torture: $(TESTED)
-	STRATA_TORTURE=1 $(BIN)/pytest -n 2 tests/test_processes.py
+	OTOLITH_TORTURE=1 $(BIN)/pytest -n 2 tests/test_processes.py
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
-	$(BIN)/python -m compileall -q src/strata
+	$(BIN)/python -m compileall -q src/otolith
 	touch $(STAMP)
 
 $(TESTED): $(STAMP)

@@ -10,9 +10,9 @@ import sys
 import time
 from collections.abc import Callable
 
-from strata.derive.chunking import ChunkingEngine
-from strata.model.words import word_set
-from strata.providers.tokens import count_many
+from otolith.derive.chunking import ChunkingEngine
+from otolith.model.words import word_set
+from otolith.providers.tokens import count_many
 
 SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*\s+|[。！？।؟]")
 WORDS = sorted(

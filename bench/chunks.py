@@ -29,7 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in ("CACHE", "CONFIG"):
             os.environ[f"XDG_{name}_HOME"] = f"{folder}/{name}"
-        from strata import ChunkStore
+        from otolith import ChunkStore
 
         stores = {size: ChunkStore(f"{folder}/{size}") for size in (100, count)}
         for size, store in stores.items():

@@ -19,13 +19,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from strata.derive.facts import extract
-from strata.derive.topics import summarise
-from strata.files.disk import DiskTree
-from strata.files.jsonform import write_object
-from strata.memory import Memory
-from strata.model.dialog import Entry
-from strata.model.turns import read_turns
+from otolith.derive.facts import extract
+from otolith.derive.topics import summarise
+from otolith.files.disk import DiskTree
+from otolith.files.jsonform import write_object
+from otolith.memory import Memory
+from otolith.model.dialog import Entry
+from otolith.model.turns import read_turns
 
 PEOPLE = ("Ann", "Ben", "Cleo", "Dan")
 PLACES = ("Lyon", "Bergen", "Porto", "Graz", "Ghent", "Turku")
@@ -128,7 +128,7 @@ def main() -> None:
     parser.add_argument("--topics", type=int, default=10)
     parser.add_argument("--entries", type=int, default=1000)
     options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="strata-bench-"))
+    folder = Path(tempfile.mkdtemp(prefix="otolith-bench-"))
     for name in ("CACHE", "CONFIG"):
         os.environ[f"XDG_{name}_HOME"] = str(folder / name.lower())
     try:

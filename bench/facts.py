@@ -5,7 +5,7 @@
     python bench/facts.py --misses 40 --seed 1  observations that no fact covers, with their turns
     python bench/facts.py --ids 200 --seed 2    the drawn facts' ids only, as FACTS.md records them
 
-The data is LoCoMo (CC BY-NC 4.0), found by STRATA_BENCH or beside the project; none of it is kept here. An observation
+The data is LoCoMo (CC BY-NC 4.0), found by OTOLITH_BENCH or beside the project; none of it is kept here. An observation
 is covered when a fact that cites its turn has its subject and shares a content word with it.
 """
 
@@ -23,9 +23,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from strata.derive.english import ENGLISH
-from strata.derive.facts import extract
-from strata.model.dialog import Fact, Turn
+from otolith.derive.english import ENGLISH
+from otolith.derive.facts import extract
+from otolith.model.dialog import Fact, Turn
 
 
 class Found(NamedTuple):
@@ -37,7 +37,7 @@ class Found(NamedTuple):
 
 
 def data() -> list[dict[str, Any]]:
-    folder = Path(os.environ.get("STRATA_BENCH", Path(__file__).resolve().parents[2] / "shared" / "bench"))
+    folder = Path(os.environ.get("OTOLITH_BENCH", Path(__file__).resolve().parents[2] / "shared" / "bench"))
     loaded: list[dict[str, Any]] = json.loads((folder / "locomo-dev.json").read_text(encoding="utf-8"))
     return loaded
 

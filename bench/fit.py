@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from locomo import DEPTHS, NOW, Dialog, Names, log_sessions, open_memory, read_dialogs
 
-from strata import meaning
-from strata.index import search
-from strata.memory import Memory
-from strata.providers.embedders import Embedder, MiniLM, Static
-from strata.recall.candidates import best_by_words, gather, look_up, merged, with_neighbours
-from strata.recall.dates import mentions_time
-from strata.recall.question import read_question
-from strata.recall.rank import WEIGHTS, Weights, rank, rarity
+from otolith import meaning
+from otolith.index import search
+from otolith.memory import Memory
+from otolith.providers.embedders import Embedder, MiniLM, Static
+from otolith.recall.candidates import best_by_words, gather, look_up, merged, with_neighbours
+from otolith.recall.dates import mentions_time
+from otolith.recall.question import read_question
+from otolith.recall.rank import WEIGHTS, Weights, rank, rarity
 
 NAMES = ("words", "cover", "likeness", "likeness_around", "answer", "speaker", "timely", "when", "time", "asking")
 NONE = dict.fromkeys(NAMES, 0.0)

@@ -29,14 +29,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from strata import sync
-from strata.files.markdown import write_note
-from strata.files.paths import place
-from strata.files.tree import Token
-from strata.index.write import Unit
-from strata.memory import Memory
-from strata.model.note import TYPES, Note
-from strata.units import make_unit
+from otolith import sync
+from otolith.files.markdown import write_note
+from otolith.files.paths import place
+from otolith.files.tree import Token
+from otolith.index.write import Unit
+from otolith.memory import Memory
+from otolith.model.note import TYPES, Note
+from otolith.units import make_unit
 
 WORDS = [f"{a}{b}{c}" for a in ("ka", "lo", "mi", "ne", "su", "ta") for b in ("ber", "dal", "fin", "gor", "hul", "pen")
          for c in ("a", "e", "ing", "o", "s", "tion", "u", "y")]
@@ -99,7 +99,7 @@ def world(folder: Path) -> Iterator[None]:
     """Cache and configuration of our own."""
     for name in ("CACHE", "CONFIG", "DATA"):
         os.environ[f"XDG_{name}_HOME"] = str(folder / name.lower())
-    os.environ["STRATA_PROJECT"] = "bench"
+    os.environ["OTOLITH_PROJECT"] = "bench"
     yield
 
 
@@ -127,8 +127,8 @@ def rebuild_floor(home: Path, folder: Path) -> None:
 
 
 def rebuild_with_vectors(home: Path) -> None:
-    from strata.meaning import fill
-    from strata.providers.embedders import Static
+    from otolith.meaning import fill
+    from otolith.providers.embedders import Static
 
     forget_index()
     with Memory(home) as mem:
@@ -137,7 +137,7 @@ def rebuild_with_vectors(home: Path) -> None:
 
 def vectors_floor(home: Path, folder: Path) -> None:
     """The same files and the same table, and every note's text embedded by the same embedder, two thousand at a time."""
-    from strata.providers.embedders import Static
+    from otolith.providers.embedders import Static
 
     rebuild_floor(home, folder)
     texts, embedder = [path.read_bytes().decode().split("---\n", 2)[2] for path in (home / "graph").rglob("*.md")], Static()
@@ -210,9 +210,9 @@ def measure_writes(home: Path, folder: Path, count: int = 60) -> tuple[Pair, Pai
 
 
 def measure_get(home: Path, record: str, repeats: int = 20) -> Pair:
-    ours = [sys.executable, "-c", "from strata.doors.cli import console; console()", "get", record]
+    ours = [sys.executable, "-c", "from otolith.doors.cli import console; console()", "get", record]
     floor = [sys.executable, "-c", "import sqlite3, json"]
-    env = {**os.environ, "STRATA_HOME": str(home)}
+    env = {**os.environ, "OTOLITH_HOME": str(home)}
     run = [lambda command=command: subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
            for command in (ours, floor)]
     return best(run[0], run[1], repeats=repeats)
@@ -221,7 +221,7 @@ def measure_get(home: Path, record: str, repeats: int = 20) -> Pair:
 def peak_memory(home: Path) -> float:
     """Megabytes at the height of a rebuild, in a process of its own."""
     forget_index()
-    code = ("import sys, resource; from strata.memory import Memory; Memory(sys.argv[1]).close(); "
+    code = ("import sys, resource; from otolith.memory import Memory; Memory(sys.argv[1]).close(); "
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)")
     done = subprocess.run([sys.executable, "-c", code, str(home)], check=True, capture_output=True, text=True, env=os.environ)
     return int(done.stdout) / 1024
@@ -263,7 +263,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--profile", action="store_true")
     args = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="strata-bench-"))
+    folder = Path(tempfile.mkdtemp(prefix="otolith-bench-"))
     try:
         with world(folder):
             if args.profile:

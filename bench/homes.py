@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from strata.memory import Memory
+from otolith.memory import Memory
 
 DAY = 86_400.0
 NOTES = [

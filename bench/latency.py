@@ -28,11 +28,11 @@ import rivals
 from locomo import NOW, Asked, Turn, full_text, plain_bm25, read_dialogs
 from rivals import Rival, Spent, answer, spend
 
-from strata.memory import Memory
-from strata.model.chunk import Chunk, ChunkLinks, ChunkMetadata
-from strata.model.times import zulu
-from strata.providers.embedders import Static, load_table
-from strata.providers.tokens import load_tokenizer
+from otolith.memory import Memory
+from otolith.model.chunk import Chunk, ChunkLinks, ChunkMetadata
+from otolith.model.times import zulu
+from otolith.providers.embedders import Static, load_table
+from otolith.providers.tokens import load_tokenizer
 
 QUESTIONS = 200
 COLD = 15
@@ -82,8 +82,8 @@ def resident() -> int:
 
 
 def cold(home: Path, question: str) -> tuple[float, float, float]:
-    """`strata recall` as a process and a Python that only imports numpy and sqlite3, in turn: median seconds, median ratio."""
-    commands = ([str(Path(sys.executable).with_name("strata")), "recall", question, "--home", str(home)],
+    """`otolith recall` as a process and a Python that only imports numpy and sqlite3, in turn: median seconds, median ratio."""
+    commands = ([str(Path(sys.executable).with_name("otolith")), "recall", question, "--home", str(home)],
                 [sys.executable, "-c", "import numpy, sqlite3"])
     env = {name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")}
 
@@ -162,13 +162,13 @@ def measure(given: argparse.Namespace, folder: Path, turns: Sequence[Turn], ques
     for name, times in spent.items():
         yield f"| {label} | {name} | " + " | ".join(f"{1000 * value:.1f}" for value in percentiles(times)) + " |"
     sums = [np.array(spent[FTS]) + np.array(spent[SCAN])]
-    for name in [name for name in spent if name.startswith("Strata")]:
+    for name in [name for name in spent if name.startswith("Otolith")]:
         ratios = np.array(percentiles(spent[name])) / np.array(percentiles(sums[0]))
         yield f"| {label} | {name} / (FTS5 + scan) | " + " | ".join(f"{value:.2f}×" for value in ratios) + " |"
     yield f"| {label} | resident memory {memory} MB; taken in in {taken:.0f} s, embedded in {embedded:.0f} s | | | | |"
     if given.once:
         ours, base, ratio = cold(home, questions[0].text)
-        yield (f"| `strata recall` from the shell, {given.records:,} records, ms | {1000 * ours:.0f} "
+        yield (f"| `otolith recall` from the shell, {given.records:,} records, ms | {1000 * ours:.0f} "
                f"| `import numpy, sqlite3` {1000 * base:.0f} | {ratio:.2f}× |")
         yield from embedding_rate(turns)
 
@@ -179,8 +179,8 @@ def race(home: Path, questions: Sequence[Asked], others: Sequence[Rival]) -> tup
     with Memory(home, clock=lambda: NOW) as mem:
         mem.recall(questions[0].text, budget=1000)
         for at, asked in enumerate(questions):
-            told = {"Strata, recall": spend(mem.recall, asked.text),
-                    "Strata, recall within 1,000 tokens": spend(partial(mem.recall, budget=1000), asked.text)}
+            told = {"Otolith, recall": spend(mem.recall, asked.text),
+                    "Otolith, recall within 1,000 tokens": spend(partial(mem.recall, budget=1000), asked.text)}
             for rival in others:
                 told |= rival.ask(at)
             for name, times in told.items():

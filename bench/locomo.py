@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from strata.memory import Memory
-from strata.model.recall import Recall
-from strata.model.text import searchable
-from strata.model.words import STOP
-from strata.providers.embedders import Embedder, MiniLM, Static
-from strata.providers.tokens import count_many
+from otolith.memory import Memory
+from otolith.model.recall import Recall
+from otolith.model.text import searchable
+from otolith.model.words import STOP
+from otolith.providers.embedders import Embedder, MiniLM, Static
+from otolith.providers.tokens import count_many
 
 DEPTHS = (5, 10, 25, 50)
 BUDGET = 1000
@@ -91,7 +91,7 @@ def _turn(turn: dict[str, Any], session: int, when: str) -> Turn:
     return Turn(turn["dia_id"], session, turn["speaker"], turn["text"] + seen, said)
 
 
-# Strata, both ways
+# Otolith, both ways
 
 Names = dict[tuple[str, int | None], int]  # (record, turn) → place
 Ranker = Callable[[Asked], Sequence[int]]
@@ -101,7 +101,7 @@ Ranker = Callable[[Asked], Sequence[int]]
 def open_memory(provider: str = "static") -> Iterator[Memory]:
     """A home and a cache of its own, gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
-        os.environ |= {"XDG_CACHE_HOME": f"{folder}/cache", "XDG_CONFIG_HOME": f"{folder}/config", "STRATA_PROVIDER": provider}
+        os.environ |= {"XDG_CACHE_HOME": f"{folder}/cache", "XDG_CONFIG_HOME": f"{folder}/config", "OTOLITH_PROVIDER": provider}
         with Memory(f"{folder}/home", clock=lambda: NOW) as mem:
             yield mem
 
@@ -138,7 +138,7 @@ def places(found: Recall, names: Names, *, context: bool = False) -> list[int]:
     return [place for place in dict.fromkeys(listed) if place is not None]
 
 
-def strata(mem: Memory, names: Names) -> Ranker:
+def otolith(mem: Memory, names: Names) -> Ranker:
     def answer(asked: Asked) -> list[int]:
         with mem.home.uncounted():
             return places(mem.recall(asked.text, limit=DEPTHS[-1]), names)
@@ -230,8 +230,8 @@ def run(dialogs: Sequence[Dialog], models: Path | None, ways: Sequence[str]) -> 
                     mem.providers = {"embedder": embedder} if embedder and embedder.name != "static" else None
                     if embedder:
                         mem.embed()
-                    label = f"Strata, {embedder.name if embedder else 'words alone'}, {way}"
-                    add(label, strata(mem, names), within_budget(mem, names))
+                    label = f"Otolith, {embedder.name if embedder else 'words alone'}, {way}"
+                    add(label, otolith(mem, names), within_budget(mem, names))
     return rows
 
 

@@ -64,10 +64,10 @@ def line(name: str, seconds: list[float], base: list[float]) -> str:
 
 
 def main() -> None:
-    from strata.memory import Memory
+    from otolith.memory import Memory
 
     with tempfile.TemporaryDirectory() as folder:
-        env = {**os.environ, "STRATA_HOME": f"{folder}/home", "XDG_CACHE_HOME": f"{folder}/cache",
+        env = {**os.environ, "OTOLITH_HOME": f"{folder}/home", "XDG_CACHE_HOME": f"{folder}/cache",
                "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
         env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode, and so has this one
         os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"
@@ -79,8 +79,8 @@ def main() -> None:
         bare = Path(folder, "bare.py")
         bare.write_text(BARE)
         python = sys.executable
-        servers: dict[str, list[float]] = {"bare server of the SDK": [], "strata mcp": [], "strata mcp --tools core": []}
-        commands = ([python, str(bare)], [python, "-m", "strata", "mcp"], [python, "-m", "strata", "mcp", "--tools", "core"])
+        servers: dict[str, list[float]] = {"bare server of the SDK": [], "otolith mcp": [], "otolith mcp --tools core": []}
+        commands = ([python, str(bare)], [python, "-m", "otolith", "mcp"], [python, "-m", "otolith", "mcp", "--tools", "core"])
         events = {"SessionStart": {}, "UserPromptSubmit": {"prompt": "when does the kettle number 7 whistle"},
                   "PreToolUse": {"tool_name": "Edit", "tool_input": {"file_path": "src/3.ts"}}, "Stop": {}}
         lives: dict[str, list[float]] = {"python, sqlite3, json": [], **{f"hook {event}": [] for event in events}}
@@ -93,7 +93,7 @@ def main() -> None:
             lives["python, sqlite3, json"].append(whole_life([python, "-c", "import sqlite3, json"], env, b""))
             for event, more in events.items():
                 given = json.dumps({"session_id": "s", "cwd": folder, **more}).encode()
-                lives[f"hook {event}"].append(whole_life([python, "-m", "strata", "hook", event], env, given))
+                lives[f"hook {event}"].append(whole_life([python, "-m", "otolith", "hook", event], env, given))
         print("| | median ms | best ms | × bare (median) | × bare (best) |\n|---|---|---|---|---|")
         for table in (servers, lives):
             base = next(iter(table.values()))

@@ -35,8 +35,8 @@ def least(run: Callable[[], object], times: int) -> float:
 
 def make_home(folder: str, count: int) -> Any:
     """A home of so many notes, a tenth of them linked."""
-    from strata.memory import Memory
-    from strata.model.note import TYPES
+    from otolith.memory import Memory
+    from otolith.model.note import TYPES
 
     rng, mem = random.Random(7), Memory(folder)
     ids = []
@@ -101,8 +101,8 @@ def bench_link(mem: Any, folder: Path) -> None:
 
 def bench_decay(folder: str, count: int) -> None:
     """The state of many notes; the index is filled directly, since making the files is not what is measured."""
-    from strata.memory import Memory
-    from strata.model.note import TYPES
+    from otolith.memory import Memory
+    from otolith.model.note import TYPES
 
     rng, mem = random.Random(7), Memory(folder)
     mem.note("One, so that there is a home")
@@ -154,7 +154,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in ("CACHE", "CONFIG"):
             os.environ[f"XDG_{name}_HOME"] = f"{folder}/{name.lower()}"
-        print(f"{'':<48}{'strata ms':>10}{'bare ms':>10}{'ratio':>9}")
+        print(f"{'':<48}{'otolith ms':>10}{'bare ms':>10}{'ratio':>9}")
         bench_decay(f"{folder}/many", given.many)
         mem = make_home(f"{folder}/home", given.notes)
         bench_upkeep(mem, given.notes)

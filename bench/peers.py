@@ -2,9 +2,9 @@
 
     python bench/peers.py DATA.json [--models FOLDER] [--dialogs N] [--install]
 
-Each has an environment of its own, NAME in STRATA_PEERS or in `peers` of the folder for temporary files; `--install` makes
+Each has an environment of its own, NAME in OTOLITH_PEERS or in `peers` of the folder for temporary files; `--install` makes
 those that are missing, everything after that is offline. A peer that has none or does not run says why; no figure is
-guessed. One memory a turn, as its speaker and words; each peer's own recall call; the embedder is Strata's static one, or
+guessed. One memory a turn, as its speaker and words; each peer's own recall call; the embedder is Otolith's static one, or
 MiniLM if its weights are named, handed over as vectors or served at an OpenAI-compatible address on this machine.
 """
 
@@ -26,12 +26,12 @@ from pathlib import Path
 from typing import Any
 
 PEERS = ("chromadb", "mem0ai", "mcp-memory-service", "basic-memory")
-FOLDER = Path(os.environ.get("STRATA_PEERS") or Path(tempfile.gettempdir(), "peers"))
+FOLDER = Path(os.environ.get("OTOLITH_PEERS") or Path(tempfile.gettempdir(), "peers"))
 WANTED = 50
 SECONDS = 600
 
 
-# The child: runs in the peer's environment and knows nothing of Strata
+# The child: runs in the peer's environment and knows nothing of Otolith
 
 def ask_chromadb(dialog: dict[str, Any], folder: str, _: str) -> list[list[int]]:
     import chromadb
@@ -149,7 +149,7 @@ def measure(data: Path, models: Path | None, count: int | None, peers: list[str]
     import numpy as np
     from locomo import DEPTHS, read_dialogs
 
-    from strata.providers.embedders import MiniLM, Static
+    from otolith.providers.embedders import MiniLM, Static
 
     embedder, dialogs = MiniLM(models) if models else Static(), read_dialogs(data)[:count]
     with tempfile.TemporaryDirectory() as folder, serve(embedder) as address:

@@ -2,7 +2,7 @@
 
     python bench/recall.py [DATA.json] [--models FOLDER] [--part locomo|fit|latency|peers …] [--quick]
 
-DATA is locomo-dev.json in the folder that STRATA_BENCH names, else in shared/bench beside this repository or further up; it
+DATA is locomo-dev.json in the folder that OTOLITH_BENCH names, else in shared/bench beside this repository or further up; it
 is measured with and never copied. MiniLM takes part if its weights are built or can be built now, peers if they have
 environments (`python bench/peers.py DATA --install`). `--quick` leaves out 100,000 records and the peers. What a part
 printed is kept in bench/.measured, so that one part can be measured again; the page is always made anew from all of them,
@@ -20,12 +20,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from strata.config import data_folder
-from strata.providers.embedders import GRAPH
+from otolith.config import data_folder
+from otolith.providers.embedders import GRAPH
 
 HERE = Path(__file__).parent
 MEASURED = HERE / ".measured"
-PEERS = Path(os.environ.get("STRATA_PEERS") or Path(tempfile.gettempdir(), "peers"))
+PEERS = Path(os.environ.get("OTOLITH_PEERS") or Path(tempfile.gettempdir(), "peers"))
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
 PARTS = ("locomo", "fit", "latency", "peers")
 OPENING = """# Recall, measured
@@ -37,7 +37,7 @@ without category 5 unless said. No language model takes part.
 ## What is found
 `log`: a session is one entry, a hit names its turn. `remember`: a turn is one chunk, the session its conversation. Both go
 through `Memory`, hits as they are delivered at `limit=50`; "in 1,000 tokens" is `budget=1000`, the turns around hits included
-(for the rows that are not Strata: the best turns that fit). BM25 is SQLite FTS5 with Porter's stems on the same turns, "alone"
+(for the rows that are not Otolith: the best turns that fit). BM25 is SQLite FTS5 with Porter's stems on the same turns, "alone"
 the cosine of an embedder's vectors. The interval is a bootstrap over dialogs; with five of them it is wide.
 """
 FOUND = """
@@ -72,7 +72,7 @@ machine gave 2.6× to 3.1×; a third of what it adds is the tokenizer's file bei
 OTHERS = """
 ## Others on the same dialogs
 Each through its own recall call in an environment of its own, one memory a turn, offline (every proxy leads nowhere), with
-Strata's own embedders; mem0 with infer off, mcp-memory-service by its hybrid search. mcp-memory-service needs a Python that may
+Otolith's own embedders; mem0 with infer off, mcp-memory-service by its hybrid search. mcp-memory-service needs a Python that may
 load SQLite extensions.
 """
 UNHELPFUL = """
@@ -84,7 +84,7 @@ seeds each from words and meaning instead of 80, R@10 falls by half a point; wit
 HEADS = {
     "fit": "| weights | R@5 | R@10 | R@25 | R@50 | R@10 with category 5 | R@10 by dialog |\n|---|---|---|---|---|---|---|",
     "latency": "| records | what | p50 | p95 | p50, processor | p95, processor |\n|---|---|---|---|---|---|",
-    "cold": "| what | Strata | beside | ratio |\n|---|---|---|---|",
+    "cold": "| what | Otolith | beside | ratio |\n|---|---|---|---|",
     "peers": "| peer | vectors | R@5 | R@10 | R@25 | R@50 |\n|---|---|---|---|---|---|",
 }
 
@@ -131,7 +131,7 @@ def read_part(part: str) -> tuple[str, list[str]]:
 
 def page() -> str:
     found, left_out, speed, others = (read_part(part) for part in PARTS)
-    cold = [line for line in speed[1] if line.startswith(("| `strata", "| static"))]
+    cold = [line for line in speed[1] if line.startswith(("| `otolith", "| static"))]
     warm = [line for line in speed[1] if line not in cold]
     parts = [OPENING, found[0], "", *found[1], FOUND, LEFT_OUT, left_out[0], "", HEADS["fit"], *left_out[1], HONEST, SPEED,
              speed[0], "", HEADS["latency"], *warm, COLD, HEADS["cold"], *cold, OTHERS, others[0], "", HEADS["peers"], *others[1],
@@ -152,7 +152,7 @@ def plot(lines: Sequence[str]) -> str:
                      f'text-anchor="middle" fill="#555">{tick}</text>')
     for at, (name, _, mean, *_, interval) in enumerate(rows):
         y, (low, high) = 6 + step * at, (left + wide * float(end) / 100 for end in interval.split("–"))
-        colour = "#2f6f8f" if name.startswith("Strata") else "#b5b5b5"
+        colour = "#2f6f8f" if name.startswith("Otolith") else "#b5b5b5"
         drawn.append(f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{name}</text><rect x="{left}" y="{y}" height="17" '
                      f'width="{wide * float(mean) / 100:.1f}" fill="{colour}"/><path d="M{low:.1f} {y + 8.5}H{high:.1f}" '
                      f'stroke="#000"/><text x="{high + 6:.1f}" y="{y + 13}">{mean}</text>')
@@ -160,7 +160,7 @@ def plot(lines: Sequence[str]) -> str:
 
 
 def find_data() -> Path:
-    named = os.environ.get("STRATA_BENCH")
+    named = os.environ.get("OTOLITH_BENCH")
     near = [Path(named)] if named else [folder / "shared" / "bench" for folder in HERE.resolve().parents]
     places = [folder / "locomo-dev.json" for folder in near]
     return next((path for path in places if path.is_file()), places[0])
@@ -169,7 +169,7 @@ def find_data() -> Path:
 def find_weights(folder: Path) -> list[str]:
     """The words that name MiniLM's weights to a script, built first if they are not there; none if that fails."""
     if not (folder / GRAPH).is_file():
-        subprocess.run([sys.executable, "-m", "strata.providers.build_minilm", str(folder)], check=False)
+        subprocess.run([sys.executable, "-m", "otolith.providers.build_minilm", str(folder)], check=False)
     return ["--models", str(folder.resolve())] if (folder / GRAPH).is_file() else []
 
 
@@ -183,7 +183,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
     if not given.data.is_file():
-        print(f"no data at {given.data}; get LoCoMo and name its file, or its folder by STRATA_BENCH", file=sys.stderr)
+        print(f"no data at {given.data}; get LoCoMo and name its file, or its folder by OTOLITH_BENCH", file=sys.stderr)
         return 3
     chosen = given.part or (PARTS[:3] if given.quick else PARTS)
     models = find_weights(given.models) if {"locomo", "fit", "peers"} & set(chosen) else []

@@ -1,6 +1,6 @@
 """Processes that recall is timed beside: each reads the number of a question and answers with what it took.
 
-As a script it is chromadb, in an environment of its own that knows nothing of Strata: python bench/rivals.py FOLDER, where
+As a script it is chromadb, in an environment of its own that knows nothing of Otolith: python bench/rivals.py FOLDER, where
 `vectors.npy` and `asked.npy` lie.
 """
 

@@ -29,8 +29,8 @@ PHONE = ("today", "review", "recall")
 
 @contextmanager
 def serving(home: Path, *words: str) -> Iterator[dict[str, str]]:
-    """`strata serve` as a process of its own; gives what it prints: url, link, token file."""
-    process = subprocess.Popen([sys.executable, "-m", "strata", "serve", "--home", str(home), "--port", "0", "--json", *words],
+    """`otolith serve` as a process of its own; gives what it prints: url, link, token file."""
+    process = subprocess.Popen([sys.executable, "-m", "otolith", "serve", "--home", str(home), "--port", "0", "--json", *words],
                                stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -46,7 +46,7 @@ def take(folder: Path) -> None:
 
     with tempfile.TemporaryDirectory() as scratch:
         os.environ.update({f"XDG_{name}_HOME": f"{scratch}/{name}" for name in ("CACHE", "CONFIG", "DATA")}
-                          | {"STRATA_PROJECT": "shop"})
+                          | {"OTOLITH_PROJECT": "shop"})
         home = Path(scratch) / "memory"
         tell_story(home, time.time())
         with serving(home) as told, sync_playwright() as play:

@@ -28,7 +28,7 @@ from urllib.parse import quote, urlsplit
 from bench.homes import draw_words, fill
 from bench.screenshots import FLAGS, serving
 
-from strata.memory import Memory
+from otolith.memory import Memory
 
 ECHO = """
     import json, sys, uvicorn
@@ -172,7 +172,7 @@ def measure_graph(told: dict[str, str]) -> None:
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         page = browser.new_page(viewport={"width": 1200, "height": 800})
-        page.goto(subprocess.run([sys.executable, "-m", "strata", "serve", "--link", "--port", str(urlsplit(told["url"]).port)],
+        page.goto(subprocess.run([sys.executable, "-m", "otolith", "serve", "--link", "--port", str(urlsplit(told["url"]).port)],
                                  capture_output=True, text=True, check=True).stdout.strip())
         page.wait_for_selector(".rows")
         began = time.perf_counter()

@@ -89,10 +89,10 @@ def bare_write(folder: Path, data: bytes, at: int) -> None:
 
 def measure_record(mem: Any, rounds: int) -> None:
     """Alternating, so that all see the same disk. The index commit writes the rows of another work of the same size."""
-    from strata import sync
-    from strata.index import write
-    from strata.model.work import Work
-    from strata.units import make_unit
+    from otolith import sync
+    from otolith.index import write
+    from otolith.model.work import Work
+    from otolith.units import make_unit
 
     chance = random.Random(2)
     folder = Path(mem.path) / "bare"
@@ -144,7 +144,7 @@ def measure_check(mem: Any, rounds: int) -> None:
 
 
 def measure_climb(mem: Any) -> None:
-    from strata.verbs.chapters import climb, climb_wisdom
+    from otolith.verbs.chapters import climb, climb_wisdom
 
     began = time.perf_counter()
     found = len(climb(mem.home))
@@ -179,8 +179,8 @@ def main() -> None:
         place = args.place or passing
         for name in ("CACHE", "CONFIG"):
             os.environ[f"XDG_{name}_HOME"] = f"{place}/{name.lower()}"
-        os.environ["STRATA_PROJECT"] = "bench"
-        from strata.memory import Memory
+        os.environ["OTOLITH_PROJECT"] = "bench"
+        from otolith.memory import Memory
 
         with Memory(f"{place}/home") as mem:
             if not mem.list(kind="work", limit=1)[1]:

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Strata from end to end in a new home: words in, facts and chapters out, questions answered. Needs no key and no network.
+# Otolith from end to end in a new home: words in, facts and chapters out, questions answered. Needs no key and no network.
 set -eu
-STRATA_HOME=$(mktemp -d)/memory
-export STRATA_HOME STRATA_PROJECT=demo
-export XDG_CACHE_HOME="$STRATA_HOME/../cache" XDG_CONFIG_HOME="$STRATA_HOME/../config"
-trap 'rm -rf "$(dirname "$STRATA_HOME")"' EXIT
+OTOLITH_HOME=$(mktemp -d)/memory
+export OTOLITH_HOME OTOLITH_PROJECT=demo
+export XDG_CACHE_HOME="$OTOLITH_HOME/../cache" XDG_CONFIG_HOME="$OTOLITH_HOME/../config"
+trap 'rm -rf "$(dirname "$OTOLITH_HOME")"' EXIT
 if [ -t 1 ]; then bold=$(printf '\033[1m') dim=$(printf '\033[2m') plain=$(printf '\033[0m'); else bold='' dim='' plain=''; fi
 
 title() { printf '\n%s── %s ──%s\n' "$bold" "$1" "$plain"; }
-show() { printf '%s$ strata' "$dim"; for word in "$@"; do case $word in *' '*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac; done
-  printf '%s\n' "$plain"; strata "$@"; }
+show() { printf '%s$ otolith' "$dim"; for word in "$@"; do case $word in *' '*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac; done
+  printf '%s\n' "$plain"; otolith "$@"; }
 
 title 'A home is a folder'
 show init
@@ -61,7 +61,7 @@ title 'What an agent reads when a session begins'
 show brief 'fixing logouts' --budget 600
 
 title 'All of it is plain files'
-(cd "$STRATA_HOME" && find . -type f ! -path './log/*' ! -name .lock | sort | sed 's|^\./||')
+(cd "$OTOLITH_HOME" && find . -type f ! -path './log/*' ! -name .lock | sort | sed 's|^\./||')
 title 'Deleting the index loses nothing'
-rm -rf "$XDG_CACHE_HOME/strata"
+rm -rf "$XDG_CACHE_HOME/otolith"
 show recall 'dead sockets' --limit 1

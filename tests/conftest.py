@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from strata.memory import Memory
+from otolith.memory import Memory
 
 START = 1_770_759_420.0  # 2026-02-10T21:37:00Z, the seeds' own day
-PRIVATE = ("STRATA_", "OPENAI_", "OLLAMA_")
+PRIVATE = ("OTOLITH_", "OPENAI_", "OLLAMA_")
 os.environ.pop("PYTHONUNBUFFERED", None)  # commands are run as in a person's shell, where streams are buffered
 
 
@@ -59,7 +59,7 @@ def _own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CACHE", "CONFIG", "DATA"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / f"xdg-{name.lower()}"))
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("STRATA_PROJECT", "default")
+    monkeypatch.setenv("OTOLITH_PROJECT", "default")
 
 
 @pytest.fixture
@@ -80,12 +80,12 @@ def mem(home: Path, clock: Clock) -> Iterator[Memory]:
 
 @pytest.fixture
 def run(home: Path) -> Callable[..., Ran]:
-    """`strata …` as a real process on the test's home."""
+    """`otolith …` as a real process on the test's home."""
 
     def call(*words: str, stdin: str | bytes = "", env: dict[str, str] | None = None, cwd: Path | None = None) -> Ran:
         given = stdin.encode() if isinstance(stdin, str) else stdin
-        done = subprocess.run([sys.executable, "-m", "strata", *words], input=given, capture_output=True, check=False,
-                              env={**os.environ, "STRATA_HOME": str(home), **(env or {})}, cwd=cwd, timeout=120)
+        done = subprocess.run([sys.executable, "-m", "otolith", *words], input=given, capture_output=True, check=False,
+                              env={**os.environ, "OTOLITH_HOME": str(home), **(env or {})}, cwd=cwd, timeout=120)
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return call

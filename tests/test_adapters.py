@@ -1,4 +1,4 @@
-"""Strata behind LangGraph's store and the OpenAI Agents SDK's session, run by the libraries themselves."""
+"""Otolith behind LangGraph's store and the OpenAI Agents SDK's session, run by the libraries themselves."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any, TypedDict
 
 import pytest
 
-from strata.memory import Memory
+from otolith.memory import Memory
 
 langgraph = pytest.importorskip("langgraph.store.base")
 agents = pytest.importorskip("agents")
 
-from strata.doors.adapters.langgraph import StrataStore  # noqa: E402
-from strata.doors.adapters.openai_agents import StrataSession  # noqa: E402
+from otolith.doors.adapters.langgraph import OtolithStore  # noqa: E402
+from otolith.doors.adapters.openai_agents import OtolithSession  # noqa: E402
 
 
 @pytest.fixture
-def store(mem: Memory) -> StrataStore:
-    return StrataStore(mem)
+def store(mem: Memory) -> OtolithStore:
+    return OtolithStore(mem)
 
 
-def test_what_is_put_can_be_got(store: StrataStore, clock: Any) -> None:
+def test_what_is_put_can_be_got(store: OtolithStore, clock: Any) -> None:
     store.put(("users", "ann"), "tea", {"likes": "green tea"})
     clock.pass_time(hours=1)
     store.put(("users", "ann"), "tea", {"likes": "black tea"})
@@ -34,11 +34,11 @@ def test_what_is_put_can_be_got(store: StrataStore, clock: Any) -> None:
     assert (item.updated_at - item.created_at).total_seconds() == 3600
 
 
-def test_what_was_never_put_is_none(store: StrataStore) -> None:
+def test_what_was_never_put_is_none(store: OtolithStore) -> None:
     assert store.get(("users",), "nobody") is None
 
 
-def test_a_deleted_item_is_gone(store: StrataStore) -> None:
+def test_a_deleted_item_is_gone(store: OtolithStore) -> None:
     store.put(("users",), "ann", {"a": 1})
     store.delete(("users",), "ann")
     assert store.get(("users",), "ann") is None
@@ -46,7 +46,7 @@ def test_a_deleted_item_is_gone(store: StrataStore) -> None:
 
 
 @pytest.mark.parametrize("label", ["..", "a/b", "ü ñ", "%2E", "a\nb", "東京", ".hidden", "con:nul"])
-def test_any_key_and_namespace_comes_back_as_it_was(store: StrataStore, label: str) -> None:
+def test_any_key_and_namespace_comes_back_as_it_was(store: OtolithStore, label: str) -> None:
     namespace = (label.replace(".", "-") or "x", "inner")
     store.put(namespace, label, {"a": label})
 
@@ -57,7 +57,7 @@ def test_any_key_and_namespace_comes_back_as_it_was(store: StrataStore, label: s
     assert namespace in store.list_namespaces()
 
 
-def test_searching_by_words_finds_the_item_in_its_namespace(store: StrataStore) -> None:
+def test_searching_by_words_finds_the_item_in_its_namespace(store: OtolithStore) -> None:
     store.put(("ann",), "one", {"text": "the kettle whistles at dawn"})
     store.put(("ben",), "two", {"text": "the kettle is broken"})
     store.put(("ann",), "three", {"text": "bicycles need oil"})
@@ -68,7 +68,7 @@ def test_searching_by_words_finds_the_item_in_its_namespace(store: StrataStore) 
     assert found[0].score is not None
 
 
-def test_searching_by_filter_compares_values(store: StrataStore) -> None:
+def test_searching_by_filter_compares_values(store: OtolithStore) -> None:
     for number in range(5):
         store.put(("n",), str(number), {"number": number, "even": number % 2 == 0})
 
@@ -77,7 +77,7 @@ def test_searching_by_filter_compares_values(store: StrataStore) -> None:
     assert len(store.search(("n",), limit=2, offset=4)) == 1
 
 
-def test_namespaces_are_listed_by_pattern_and_depth(store: StrataStore) -> None:
+def test_namespaces_are_listed_by_pattern_and_depth(store: OtolithStore) -> None:
     for namespace in (("a", "x", "v1"), ("a", "y", "v2"), ("b", "x", "v1")):
         store.put(namespace, "k", {"a": 1})
 
@@ -86,7 +86,7 @@ def test_namespaces_are_listed_by_pattern_and_depth(store: StrataStore) -> None:
 
 
 @pytest.mark.parametrize("stray", ["stray.txt", "stray.json", "half.json", "x.json.bak"])
-def test_a_stray_file_is_neither_searched_nor_listed(store: StrataStore, home: Path, stray: str) -> None:
+def test_a_stray_file_is_neither_searched_nor_listed(store: OtolithStore, home: Path, stray: str) -> None:
     store.put(("u", "ann"), "tea", {"likes": "kettle tea"})
     for folder in ("u/ann", "u/stray"):
         path = home / "memories/langgraph" / folder / stray
@@ -114,13 +114,13 @@ def test_a_graph_keeps_what_it_learns_in_the_home(mem: Memory, home: Path) -> No
     graph.add_node("learn", learn)
     graph.add_edge(START, "learn")
     graph.add_edge("learn", END)
-    answer = graph.compile(store=StrataStore(mem)).invoke({"said": "tea is green"})
+    answer = graph.compile(store=OtolithStore(mem)).invoke({"said": "tea is green"})
 
     assert answer["said"] == "learned: tea is green"
     assert "tea is green" in (home / "memories/langgraph/facts/first.json").read_text()
 
 
-def test_the_store_works_from_async_code(store: StrataStore) -> None:
+def test_the_store_works_from_async_code(store: OtolithStore) -> None:
     async def story() -> Any:
         await asyncio.gather(*(store.aput(("n",), str(number), {"n": number}) for number in range(10)))
         return await store.asearch(("n",), limit=20)
@@ -130,11 +130,11 @@ def test_the_store_works_from_async_code(store: StrataStore) -> None:
 
 def test_a_session_keeps_items_in_order(mem: Memory) -> None:
     async def story() -> Any:
-        session = StrataSession("conversation/1", mem)
+        session = OtolithSession("conversation/1", mem)
         await session.add_items([{"role": "user", "content": "hello"}, {"role": "assistant", "content": "good day"}])
         await session.add_items([{"role": "user", "content": "line\nbreak\u2028and ünïcode"}])
-        again = StrataSession("conversation/1", mem)
-        return await again.get_items(), await again.get_items(2), await StrataSession("other", mem).get_items()
+        again = OtolithSession("conversation/1", mem)
+        return await again.get_items(), await again.get_items(2), await OtolithSession("other", mem).get_items()
 
     whole, last, other = asyncio.run(story())
 
@@ -145,7 +145,7 @@ def test_a_session_keeps_items_in_order(mem: Memory) -> None:
 
 def test_the_last_item_is_popped_and_the_session_cleared(mem: Memory) -> None:
     async def story() -> Any:
-        session = StrataSession("s", mem)
+        session = OtolithSession("s", mem)
         assert await session.pop_item() is None
         await session.add_items([{"role": "user", "content": str(number)} for number in range(3)])
         popped = await session.pop_item()
@@ -162,7 +162,7 @@ def test_the_last_item_is_popped_and_the_session_cleared(mem: Memory) -> None:
 
 def test_a_long_session_spreads_over_pages(mem: Memory, home: Path) -> None:
     async def story() -> Any:
-        session = StrataSession("long", mem)
+        session = OtolithSession("long", mem)
         for number in range(10):
             await session.add_items([{"role": "user", "content": f"{number} " + "x" * 30_000}])
         return await session.get_items()
@@ -175,7 +175,7 @@ def test_a_long_session_spreads_over_pages(mem: Memory, home: Path) -> None:
 
 def test_sessions_that_share_a_memory_may_be_used_at_once(mem: Memory) -> None:
     async def story() -> Any:
-        sessions = [StrataSession(f"s{number % 6}", mem) for number in range(12)]
+        sessions = [OtolithSession(f"s{number % 6}", mem) for number in range(12)]
         await asyncio.gather(*(session.add_items([{"role": "user", "content": f"{at} {number}"}])
                                for number in range(6) for at, session in enumerate(sessions)))
         return [await session.get_items() for session in sessions[:6]]
@@ -189,7 +189,7 @@ def test_an_item_larger_than_a_page_is_kept_whole(mem: Memory, content: str) -> 
              {"role": "assistant", "content": "a"}]
 
     async def story() -> Any:
-        session = StrataSession("s", mem)
+        session = OtolithSession("s", mem)
         await session.add_items(items)
         whole = await session.get_items()
         popped = [await session.pop_item() for _ in range(2)]
@@ -207,7 +207,7 @@ def test_an_item_larger_than_a_page_is_kept_whole(mem: Memory, content: str) -> 
 
 def test_an_item_of_which_a_page_is_lost_is_left_out(mem: Memory, home: Path) -> None:
     async def story() -> Any:
-        session = StrataSession("s", mem)
+        session = OtolithSession("s", mem)
         await session.add_items([{"role": "user", "content": "q"}, {"output": "x" * 200_000}])
         sorted((home / "memories/sessions/s").iterdir())[-1].unlink()
         mem.sync()
@@ -224,16 +224,16 @@ def test_an_item_of_which_a_page_is_lost_is_left_out(mem: Memory, home: Path) ->
 
 def test_an_item_that_looks_like_a_part_comes_back_as_it_was(mem: Memory) -> None:
     async def story() -> Any:
-        session = StrataSession("s", mem)
-        await session.add_items([["strata-part", 1, 1, "{}"], {"role": "user", "content": "q"}])
+        session = OtolithSession("s", mem)
+        await session.add_items([["otolith-part", 1, 1, "{}"], {"role": "user", "content": "q"}])
         return await session.get_items()
 
-    assert asyncio.run(story()) == [["strata-part", 1, 1, "{}"], {"role": "user", "content": "q"}]
+    assert asyncio.run(story()) == [["otolith-part", 1, 1, "{}"], {"role": "user", "content": "q"}]
 
 
 def test_an_item_that_cannot_be_written_keeps_the_others_out_too(mem: Memory) -> None:
     async def story() -> Any:
-        session = StrataSession("s", mem)
+        session = OtolithSession("s", mem)
         with pytest.raises(TypeError):
             await session.add_items([{"role": "user", "content": "q"}, {"output": object()}])
         return await session.get_items()
@@ -246,7 +246,7 @@ def test_keeping_a_session_logs_only_what_was_not_logged_yet(mem: Memory, home: 
         return [{"role": "user", "content": text} for text in texts]
 
     async def story() -> Any:
-        session = StrataSession("s", mem)
+        session = OtolithSession("s", mem)
         await session.add_items(said("I live in Rome.", "I like tea."))
         first = await session.keep("people")
         same = await session.keep("people")
@@ -283,7 +283,7 @@ def test_the_runner_of_the_agents_sdk_accepts_it(mem: Memory) -> None:
             raise NotImplementedError
 
     async def story() -> Any:
-        session = StrataSession("run", mem)
+        session = OtolithSession("run", mem)
         agent = Agent(name="echo", model=Echo())
         first = await Runner.run(agent, "one", session=session)
         second = await Runner.run(agent, "two", session=session)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from strata.memory import Memory
+from otolith.memory import Memory
 
 TOLD = "Ann: The pangolin sleeps in the boathouse.\nBob: Then we leave the door open."
 FACT = {"subject": "Ann", "relation": "lives in", "object": "Lyon", "type": "identity"}

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from strata.files.disk import DiskTree
-from strata.index.store import Index
-from strata.index.write import Unit
-from strata.sync import put
-from strata.units import read_unit
+from otolith.files.disk import DiskTree
+from otolith.index.store import Index
+from otolith.index.write import Unit
+from otolith.sync import put
+from otolith.units import read_unit
 
 WORK = {"id": "mem_1", "agent_id": "a", "project_id": "p", "session_id": "s", "created_at": 1_770_000_000, "tags": ["x"],
         "intent": {"goal": "g", "task_type": "bug_fix", "context": "c", "constraints": ["k"]},

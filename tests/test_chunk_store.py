@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-import strata
-from strata import Chunk, ChunkStore
-from strata.errors import Invalid
-from strata.model.chunk import SCHEMA
+import otolith
+from otolith import Chunk, ChunkStore
+from otolith.errors import Invalid
+from otolith.model.chunk import SCHEMA
 
 EXAMPLE = {
     "id": "chunk-2026-02-10-a1b2c3d4",
@@ -103,7 +103,7 @@ def test_an_id_that_is_taken_is_not_given_again(home, clock):
 @pytest.mark.clause("chunk-05")
 def test_tokens_are_counted_unless_they_are_given(store):
     assert create(store, tokens=12).tokens == 12
-    assert create(store, "One two three.", tokens=None).tokens == strata.ChunkingEngine().count_tokens("One two three.")
+    assert create(store, "One two three.", tokens=None).tokens == otolith.ChunkingEngine().count_tokens("One two three.")
 
 
 @pytest.mark.clause("chunk-05")
@@ -207,7 +207,7 @@ def test_an_update_leaves_all_other_fields_alone_and_is_no_retrieval(store, home
     assert on_disk == {**before, "metadata": {**before["metadata"], "confidence": 0.98}}
 
 
-def test_an_update_keeps_keys_that_strata_does_not_know(store, home):
+def test_an_update_keeps_keys_that_otolith_does_not_know(store, home):
     path = put_file(home, {**EXAMPLE, "mood": "calm", "metadata": {**EXAMPLE["metadata"], "lang": "en"}})
 
     store.update_chunk(EXAMPLE["id"], tags=["x"])
@@ -221,7 +221,7 @@ def test_changing_the_content_counts_it_again_and_the_conversation_moves_its_lin
 
     changed = store.update_chunk(chunk.id, content="Short.", conversation_id="conv-9")
 
-    assert changed.tokens == strata.ChunkingEngine().count_tokens("Short.")
+    assert changed.tokens == otolith.ChunkingEngine().count_tokens("Short.")
     assert changed.links.context_of == ("conv-9",)
     assert [one.id for one in store.list_chunks(conversation_id="conv-9")] == [chunk.id]
 
@@ -380,7 +380,7 @@ def test_a_corrupted_file_is_logged_and_none_is_returned(store, home, caplog, br
     path = put_file(home, broken)
     before = path.read_bytes()
 
-    with caplog.at_level(logging.WARNING, logger="strata"):
+    with caplog.at_level(logging.WARNING, logger="otolith"):
         assert store.get_chunk(EXAMPLE["id"]) is None
 
     assert EXAMPLE["id"] in caplog.text
@@ -411,14 +411,14 @@ def test_reading_an_unknown_id_creates_nothing(store, home, caplog):
 
 @pytest.mark.clause("chunk-43")
 def test_every_operation_is_a_line_of_the_logger(store, caplog):
-    with caplog.at_level(logging.INFO, logger="strata"):
+    with caplog.at_level(logging.INFO, logger="otolith"):
         chunk = create(store)
         store.get_chunk(chunk.id)
         store.update_chunk(chunk.id, confidence=0.5)
         store.list_chunks()
         store.delete_chunk(chunk.id)
 
-    lines = [record.getMessage() for record in caplog.records if record.name == "strata"]
+    lines = [record.getMessage() for record in caplog.records if record.name == "otolith"]
     assert [line.split()[0] for line in lines] == ["remember", "get", "edited", "list", "forgot"]
     assert all(chunk.id in line for line in lines if not line.startswith("list"))
 

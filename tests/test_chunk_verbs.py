@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from strata.derive.chunking import ChunkingEngine
-from strata.errors import Conflict, Invalid
+from otolith.derive.chunking import ChunkingEngine
+from otolith.errors import Conflict, Invalid
 
 LONG = "\n\n".join(f"Paragraph {n} tells of the harbour, its boats and the weather on day {n}. " * 8 for n in range(30))
 

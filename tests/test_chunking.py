@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from strata.derive.chunking import ChunkingEngine, Piece
-from strata.derive.chunks import Neighbour, auto_links, detect_type
-from strata.errors import Invalid
-from strata.model.words import sentences
+from otolith.derive.chunking import ChunkingEngine, Piece
+from otolith.derive.chunks import Neighbour, auto_links, detect_type
+from otolith.errors import Invalid
+from otolith.model.words import sentences
 
 
 def by_words(texts: Sequence[str]) -> list[int]:

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from conftest import Ran
-from strata.errors import Invalid
-from strata.memory import Memory
+from otolith.errors import Invalid
+from otolith.memory import Memory
 
 Run = Callable[..., Ran]
 HUGE = "99999999999999999999999"
@@ -24,7 +24,7 @@ HUGE = "99999999999999999999999"
 
 def one_line(told: Ran, code: int) -> str:
     assert told.code == code, told
-    assert told.err.startswith("strata: ")
+    assert told.err.startswith("otolith: ")
     assert told.err.count("\n") == 1
     assert "Traceback" not in told.err
     assert "bug" not in told.err
@@ -52,8 +52,8 @@ def test_json_stays_json_in_another_coding(run: Run, mem: Memory) -> None:
     (b"recall", b"caf\xe9 redis"), (b"get", b"caf\xe9"), (b"list", b"--tag", b"caf\xe9"), (b"check-file", b"caf\xe9.py"),
     (b"episode", b"caf\xe9"), (b"stats", b"--home", b"/tmp/caf\xe9"), (b"caf\xe9",), (b"note", b"caf\xe9", b"--text", b"x")])
 def test_bytes_that_are_no_text_are_told_in_one_line(home: Path, words: tuple[bytes, ...]) -> None:
-    done = subprocess.run([sys.executable.encode(), b"-m", b"strata", *words], capture_output=True, check=False,
-                          env={**os.environ, "STRATA_HOME": str(home), "PYTHONUTF8": "1"})
+    done = subprocess.run([sys.executable.encode(), b"-m", b"otolith", *words], capture_output=True, check=False,
+                          env={**os.environ, "OTOLITH_HOME": str(home), "PYTHONUTF8": "1"})
 
     assert "not UTF-8" in one_line(Ran(done.returncode, done.stdout.decode(), done.stderr.decode()), 4)
     assert not home.exists()
@@ -99,13 +99,13 @@ def test_a_field_that_cannot_be_set_is_refused_by_name(run: Run, mem: Memory, fi
 
 
 def shell(line: str, home: Path) -> Ran:
-    done = subprocess.run(["bash", "-c", line.replace("strata", f"{sys.executable} -m strata")], capture_output=True, text=True,
-                          check=False, env={**os.environ, "STRATA_HOME": str(home)}, timeout=60)
+    done = subprocess.run(["bash", "-c", line.replace("otolith", f"{sys.executable} -m otolith")], capture_output=True, text=True,
+                          check=False, env={**os.environ, "OTOLITH_HOME": str(home)}, timeout=60)
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-@pytest.mark.parametrize("line", ["strata list >&-", "strata list >/dev/full", "strata recall tea >/dev/full",
-                                  "strata --help >/dev/full", "strata --help >&-"])
+@pytest.mark.parametrize("line", ["otolith list >&-", "otolith list >/dev/full", "otolith recall tea >/dev/full",
+                                  "otolith --help >/dev/full", "otolith --help >&-"])
 def test_an_answer_that_nobody_can_take_is_told_in_one_line(home: Path, mem: Memory, line: str) -> None:
     for number in range(200):
         mem.remember(f"Tea {number}: steep for three minutes.", conversation_id="tea")
@@ -113,8 +113,8 @@ def test_an_answer_that_nobody_can_take_is_told_in_one_line(home: Path, mem: Mem
     assert "cannot be written" in one_line(shell(line, home), 7)
 
 
-@pytest.mark.parametrize(("line", "code"), [("strata get nothing 2>/dev/full", 3), ("strata get nothing 2>&-", 3),
-                                            ("strata list 2>&-", 0), ("strata list | true", 0)])
+@pytest.mark.parametrize(("line", "code"), [("otolith get nothing 2>/dev/full", 3), ("otolith get nothing 2>&-", 3),
+                                            ("otolith list 2>&-", 0), ("otolith list | true", 0)])
 def test_a_complaint_that_nobody_can_hear_changes_no_code(home: Path, mem: Memory, line: str, code: int) -> None:
     mem.note("Tea", "Steep.")
 
@@ -136,12 +136,12 @@ def test_a_question_without_an_answer_among_what_passes_says_so(run: Run, mem: M
     mem.note("Redis", "It drops idle connections.", tags=["db"])
 
     assert run("recall", "zeppelin", "--tag", "nosuch").out.startswith("no record passes")
-    assert "nothing known" in run("recall", "qqqqzzzz", "--kind", "note", env={"STRATA_PROVIDER": "none"}).out
+    assert "nothing known" in run("recall", "qqqqzzzz", "--kind", "note", env={"OTOLITH_PROVIDER": "none"}).out
 
 
 @pytest.mark.parametrize("budget", [20, 60, 200, 1000])
 def test_what_is_printed_keeps_to_the_budget(run: Run, mem: Memory, budget: int) -> None:
-    from strata.providers.tokens import load_tokenizer
+    from otolith.providers.tokens import load_tokenizer
 
     for number in range(12):
         mem.note(f"Kettle {number} of the kitchen on the third floor", f"The kettle number {number} whistles.\n\nLoudly. " * 5)
@@ -154,7 +154,7 @@ def test_what_is_printed_keeps_to_the_budget(run: Run, mem: Memory, budget: int)
 
 @pytest.mark.parametrize("budget", [5, 40, 200])
 def test_a_printed_brief_keeps_to_the_budget(run: Run, mem: Memory, budget: int) -> None:
-    from strata.providers.tokens import load_tokenizer
+    from otolith.providers.tokens import load_tokenizer
 
     mem.memo("user_prefers_short_answers_always", "User prefers short answers. " * 20)
 
@@ -181,14 +181,14 @@ def test_the_same_mistake_has_the_same_code(run: Run, mem: Memory, words: tuple[
 
 def test_check_names_settings_that_cannot_be_read_and_goes_on(run: Run, mem: Memory, home: Path) -> None:
     mem.init()
-    (home / "strata.toml").write_text("home_id = \n")
+    (home / "otolith.toml").write_text("home_id = \n")
     (home / "graph" / "general").mkdir(parents=True, exist_ok=True)
     (home / "graph" / "general" / "broken.md").write_text("---\ntitle: [\n---\n")
 
     told = run("check", "--json")
 
     assert told.code == 6
-    assert {"strata.toml", "graph/general/broken.md"} <= {found["path"] for found in told.json["findings"]}
+    assert {"otolith.toml", "graph/general/broken.md"} <= {found["path"] for found in told.json["findings"]}
 
 
 def test_gauges_that_could_not_be_kept_are_no_success(run: Run, mem: Memory, home: Path) -> None:
@@ -205,8 +205,8 @@ def test_gauges_that_could_not_be_kept_are_no_success(run: Run, mem: Memory, hom
 def on_a_terminal(home: Path, *words: str, **env: str) -> str:
     main, side = pty.openpty()
     subprocess.run(["stty", "cols", "80", "rows", "40"], stdin=side, check=True)
-    subprocess.run([sys.executable, "-m", "strata", *words], stdout=side, stdin=side, check=False,
-                   env={**os.environ, "STRATA_HOME": str(home), "TERM": "xterm-256color", **env})
+    subprocess.run([sys.executable, "-m", "otolith", *words], stdout=side, stdin=side, check=False,
+                   env={**os.environ, "OTOLITH_HOME": str(home), "TERM": "xterm-256color", **env})
     os.close(side)
     said = b""
     try:

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from conftest import Clock, Ran
-from strata.doors.cli import VERBS, main
-from strata.memory import Memory
+from otolith.doors.cli import VERBS, main
+from otolith.memory import Memory
 
 Run = Callable[..., Ran]
 TEA = ("note", "Tea", "--text", "Steep for three minutes.", "--tag", "drinks")
@@ -31,7 +31,7 @@ def tea(run: Run) -> str:
 @pytest.fixture
 def call(home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """The command line without a process of its own, where dozens of calls are made."""
-    monkeypatch.setenv("STRATA_HOME", str(home))
+    monkeypatch.setenv("OTOLITH_HOME", str(home))
 
     def run(*words: str) -> Ran:
         capfd.readouterr()
@@ -46,7 +46,7 @@ def clear(told: Ran, code: int) -> str:
     """The one line a failed command prints."""
     assert told.code == code, told
     assert told.out == ""
-    assert told.err.startswith("strata: ")
+    assert told.err.startswith("otolith: ")
     assert told.err.count("\n") == 1
     assert "Traceback" not in told.err
     return told.err
@@ -96,8 +96,8 @@ def test_a_nul_byte_on_stdin_is_refused(run: Run) -> None:
 
 
 @pytest.mark.parametrize(("path", "text"), [
-    ("_config.json", "{"), ("_config.json", "[]"), ("strata.toml", "= ="),
-    ("strata.toml", 'projects = "one"'), ("strata.toml", "\udcff")])
+    ("_config.json", "{"), ("_config.json", "[]"), ("otolith.toml", "= ="),
+    ("otolith.toml", 'projects = "one"'), ("otolith.toml", "\udcff")])
 def test_a_broken_settings_file_is_named(run: Run, tea: str, home: Path, path: str, text: str) -> None:
     (home / path).write_bytes(text.encode(errors="surrogateescape"))
 
@@ -106,7 +106,19 @@ def test_a_broken_settings_file_is_named(run: Run, tea: str, home: Path, path: s
     assert path in told or "provider" in told
 
 
-@pytest.mark.parametrize("path", ["_config.json", "strata.toml"])
+def test_settings_under_their_former_name_are_told_to_be_renamed(run, home: Path) -> None:
+    home.mkdir()
+    (home / "strata.toml").write_text('home_id = "11111111-1111-4111-8111-111111111111"\n')
+
+    refused = run("stats")
+    (home / "strata.toml").rename(home / "otolith.toml")
+
+    assert refused.code == 4
+    assert "rename that file to otolith.toml" in refused.err
+    assert run("stats").code == 0
+
+
+@pytest.mark.parametrize("path", ["_config.json", "otolith.toml"])
 def test_nobody_waits_for_a_settings_file_that_is_a_pipe_or_follows_a_link(run: Run, tea: str, home: Path, path: str) -> None:
     (home / path).unlink(missing_ok=True)
     os.mkfifo(home / path)
@@ -129,9 +141,9 @@ def test_a_home_that_is_a_file_is_one_clear_line(run: Run, home: Path) -> None:
 def test_the_folder_one_stands_in_may_be_gone(run: Run, tea: str, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
-    script = f"cd {gone} && rmdir {gone} && unset STRATA_PROJECT && {sys.executable} -m strata get {tea}"
+    script = f"cd {gone} && rmdir {gone} && unset OTOLITH_PROJECT && {sys.executable} -m otolith get {tea}"
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False,
-                          env={**os.environ, "STRATA_HOME": str(tmp_path / "home")})
+                          env={**os.environ, "OTOLITH_HOME": str(tmp_path / "home")})
 
     assert (done.returncode, "Steep" in done.stdout) == (0, True), done.stderr
 
@@ -141,11 +153,11 @@ def test_the_folder_one_stands_in_may_be_gone(run: Run, tea: str, tmp_path: Path
 
 AS_NOBODY = """
 import importlib, os, pkgutil, sys
-import strata, tomllib, uuid, yaml_rs, encodings.idna
-for found in pkgutil.walk_packages(strata.__path__, "strata."):  # afterwards this Python may be out of reach
-    if found.name.split(".")[1] not in ("__main__", "doors", "providers") or found.name.startswith("strata.doors.cli"):
+import otolith, tomllib, uuid, yaml_rs, encodings.idna
+for found in pkgutil.walk_packages(otolith.__path__, "otolith."):  # afterwards this Python may be out of reach
+    if found.name.split(".")[1] not in ("__main__", "doors", "providers") or found.name.startswith("otolith.doors.cli"):
         importlib.import_module(found.name)
-from strata.doors.cli import main
+from otolith.doors.cli import main
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 sys.exit(main(sys.argv[1:]))
 """
@@ -154,7 +166,7 @@ sys.exit(main(sys.argv[1:]))
 def as_nobody(home: Path, *words: str, env: dict[str, str]) -> Ran:
     """The command as somebody who may look at the home but not write to it."""
     done = subprocess.run([sys.executable, "-c", AS_NOBODY, *words], capture_output=True, text=True, check=False, cwd="/",
-                          env={**os.environ, "STRATA_HOME": str(home), **env})
+                          env={**os.environ, "OTOLITH_HOME": str(home), **env})
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
@@ -164,7 +176,7 @@ def readable(run: Run, tea: str, home: Path, tmp_path: Path) -> Iterator[tuple[s
     if os.getuid() != 0:
         pytest.skip("only root can become somebody else")
     run("reindex")
-    place = Path("/tmp") / f"strata-readable-{os.getpid()}"
+    place = Path("/tmp") / f"otolith-readable-{os.getpid()}"
     shutil.copytree(home, place / "home")
     for path in [place, *place.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
@@ -202,7 +214,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk_is_one_clear_line_and_loses_nothing(run: Run, small: Path) -> None:
-    home = {"STRATA_HOME": str(small / "home")}
+    home = {"OTOLITH_HOME": str(small / "home")}
     kept = [run("note", f"Note {at}", "--text", "x" * 4000, "--json", env=home).json["id"] for at in range(3)]
     try:
         with open(small / "filler", "wb", buffering=0) as file:
@@ -219,7 +231,7 @@ def test_a_full_disk_is_one_clear_line_and_loses_nothing(run: Run, small: Path) 
     (small / "filler").unlink()
     assert run("note", "Room again", "--text", "y", env=home).code == 0
     assert run("check", env=home).code == 0
-    assert not list((small / "home").rglob(".strata-*"))
+    assert not list((small / "home").rglob(".otolith-*"))
 
 
 # Answering
@@ -319,7 +331,7 @@ def test_every_verb_explains_itself_with_an_example(run: Run) -> None:
     for verb in ("note", "get", "forget", "sync"):
         told = run(verb, "--help")
         assert told.code == 0
-        assert "examples:\n  strata " in told.out
+        assert "examples:\n  otolith " in told.out
 
 
 def test_a_misspelt_verb_gets_a_suggestion(run: Run) -> None:
@@ -329,8 +341,8 @@ def test_a_misspelt_verb_gets_a_suggestion(run: Run) -> None:
 def test_the_home_is_the_flag_else_the_variable_else_the_users_own(run: Run, tmp_path: Path) -> None:
     run(*TEA, "--home", str(tmp_path / "flag"))
     assert (tmp_path / "flag/graph").is_dir()
-    run("note", "T", "--text", "x", env={"STRATA_HOME": ""})
-    assert (tmp_path / "xdg-data/strata/graph").is_dir()
+    run("note", "T", "--text", "x", env={"OTOLITH_HOME": ""})
+    assert (tmp_path / "xdg-data/otolith/graph").is_dir()
 
 
 def test_a_piped_list_is_one_line_a_record(run: Run, tea: str) -> None:
@@ -352,8 +364,8 @@ def test_text_comes_from_an_option_or_from_stdin(run: Run) -> None:
 def on_a_terminal(home: Path, *words: str, answer: bytes = b"") -> str:
     """What a person at a terminal sees."""
     leader, follower = pty.openpty()
-    process = subprocess.Popen([sys.executable, "-m", "strata", *words], stdin=follower, stdout=follower, stderr=follower,
-                               env={**os.environ, "STRATA_HOME": str(home), "TERM": "xterm", "COLUMNS": "120"})
+    process = subprocess.Popen([sys.executable, "-m", "otolith", *words], stdin=follower, stdout=follower, stderr=follower,
+                               env={**os.environ, "OTOLITH_HOME": str(home), "TERM": "xterm", "COLUMNS": "120"})
     os.close(follower)
     if answer:
         os.write(leader, answer)
@@ -408,10 +420,10 @@ def test_an_unknown_provider_of_a_home_is_a_finding_and_locks_nothing(run: Run, 
 @pytest.mark.parametrize("value", ['"bogus"', "true", "[]"])
 @pytest.mark.usefixtures("tea")
 def test_an_unknown_git_commit_is_a_finding(run: Run, home: Path, value: str) -> None:
-    file = home / "strata.toml"
+    file = home / "otolith.toml"
     file.write_text(file.read_text().replace('git_commit = "off"', f"git_commit = {value}"))
 
-    assert [(one["path"], one["code"]) for one in run("check", "--json").json["findings"]] == [("strata.toml", "settings")]
+    assert [(one["path"], one["code"]) for one in run("check", "--json").json["findings"]] == [("otolith.toml", "settings")]
     assert run("upkeep").code == 0
 
 
@@ -427,8 +439,8 @@ def test_a_field_that_cannot_be_set_is_refused(run: Run, tea: str, field: str) -
     "forget {tea} --purge", "config --openai-key -", "hook session-start", "import -"])
 def test_a_closed_stdin_is_an_empty_one(home: Path, tea: str, words: str) -> None:
     def ran(stdin: str) -> int:
-        command = f"exec {sys.executable} -m strata {words.format(tea=tea)} {stdin}"
-        done = subprocess.run(command, shell=True, capture_output=True, env={**os.environ, "STRATA_HOME": str(home)}, check=False)
+        command = f"exec {sys.executable} -m otolith {words.format(tea=tea)} {stdin}"
+        done = subprocess.run(command, shell=True, capture_output=True, env={**os.environ, "OTOLITH_HOME": str(home)}, check=False)
         assert b"a bug" not in done.stderr
         return done.returncode
 
@@ -436,9 +448,9 @@ def test_a_closed_stdin_is_an_empty_one(home: Path, tea: str, words: str) -> Non
 
 
 def test_a_closed_pipe_is_no_failure(run: Run, tea: str, home: Path) -> None:
-    script = f"{sys.executable} -m strata get {tea} | true; exit ${{PIPESTATUS[0]}}"
+    script = f"{sys.executable} -m otolith get {tea} | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False,
-                          env={**os.environ, "STRATA_HOME": str(home)})
+                          env={**os.environ, "OTOLITH_HOME": str(home)})
 
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -452,7 +464,7 @@ def test_init_makes_what_git_needs_and_touches_nothing_that_is_there(run: Run, h
 
     made = run("init", "--json").json["made"]
 
-    assert made == ["strata.toml", ".gitignore"]
+    assert made == ["otolith.toml", ".gitignore"]
     assert (home / ".gitignore").read_text().startswith("_state.json\n_index.json\n_embeddings.json\n_config.json\n")
     assert (home / ".gitattributes").read_text() == "mine\n"
     assert run("init", "--json").json["made"] == []
@@ -473,7 +485,7 @@ def test_git_sees_the_records_and_not_what_can_be_made_anew(run: Run, home: Path
 
     tracked = {line[3:] for line in seen.stdout.splitlines()}
     assert {path.split("/")[0] for path in tracked} == {".gitattributes", ".gitignore", "CORE.md", "REFLECTION.md", "episodes",
-                                                        "graph", "index", "strata.toml"}
+                                                        "graph", "index", "otolith.toml"}
     assert {path for path in tracked if path.startswith("index/")} == {"index/audit.log"}
 
 
@@ -502,12 +514,12 @@ def test_config_writes_the_seeds_four_keys_for_the_owner_only(run: Run, home: Pa
 @pytest.mark.clause("notes-90")
 def test_a_home_cannot_name_a_server_and_its_key_counts_only_if_nobody_else_could_have_put_it_there(
         home: Path, clock: Clock) -> None:
-    from strata.config import load
+    from otolith.config import load
 
     home.mkdir()
     (home / "_config.json").write_text(json.dumps({"embedding_provider": "openai", "openai_api_key": "sk-x",
                                                    "openai_url": "http://evil.example", "ollama_url": "http://evil.example"}))
-    (home / "strata.toml").write_text('openai_url = "http://evil.example"\n[embedding]\nopenai_url = "http://evil.example"\n')
+    (home / "otolith.toml").write_text('openai_url = "http://evil.example"\n[embedding]\nopenai_url = "http://evil.example"\n')
     (home / "_config.json").chmod(0o644)
 
     found = load(home)
@@ -515,7 +527,7 @@ def test_a_home_cannot_name_a_server_and_its_key_counts_only_if_nobody_else_coul
         "openai", "https://api.openai.com/v1", "http://localhost:11434", None)
     (home / "_config.json").chmod(0o600)
     assert load(home).openai_key == "sk-x"
-    assert load(home, {**os.environ, "STRATA_OPENAI_URL": "http://mine.example"}).openai_key is None
+    assert load(home, {**os.environ, "OTOLITH_OPENAI_URL": "http://mine.example"}).openai_key is None
     with Memory(home, clock=clock) as mem:
         assert mem.home.config.provider == "openai"
 

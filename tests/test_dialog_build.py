@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from conftest import Clock, Ran
-from strata.derive.global_memory import Tier, build_global
-from strata.errors import Damaged, Invalid, NotFound
-from strata.files import jsonform
-from strata.memory import Memory
-from strata.model.dialog import Fact, Topic
+from otolith.derive.global_memory import Tier, build_global
+from otolith.errors import Damaged, Invalid, NotFound
+from otolith.files import jsonform
+from otolith.memory import Memory
+from otolith.model.dialog import Fact, Topic
 
 Snapshot = Callable[[], dict[str, bytes]]
 TALK = """Ann: I live in Lyon. I am a vegan. We must not spend more than 5000 euros.
@@ -304,7 +304,7 @@ def test_the_page_is_capped_by_tier_and_by_type_however_much_there_is() -> None:
 @pytest.mark.clause("dialog-54", "dialog-63")
 def test_a_home_sets_its_own_caps_and_tiers(home: Path) -> None:
     home.mkdir()
-    (home / "strata.toml").write_text("[caps]\nactive_topics = 1\n[caps.core]\ntotal = 3\neach = 2\nidentity = 1\n"
+    (home / "otolith.toml").write_text("[caps]\nactive_topics = 1\n[caps.core]\ntotal = 3\neach = 2\nidentity = 1\n"
                                       "[tiers.core]\nconfidence = 0.5\n")
     with Memory(home) as mem:
         mem.log("Ann: I live in Lyon. I am a vegan. I work at Acme. We must ship by March.", topic="a")
@@ -320,8 +320,8 @@ def test_a_home_sets_its_own_caps_and_tiers(home: Path) -> None:
                                   "caps = { core = 3 }", "[caps]\nactive_topics = -1"])
 def test_settings_that_make_no_sense_are_named(home: Path, text: str) -> None:
     home.mkdir()
-    (home / "strata.toml").write_text(text)
-    with Memory(home) as mem, pytest.raises(Invalid, match=r"strata\.toml"):
+    (home / "otolith.toml").write_text(text)
+    with Memory(home) as mem, pytest.raises(Invalid, match=r"otolith\.toml"):
         mem.build_global()
 
 
@@ -393,8 +393,8 @@ def test_a_new_version_is_built_from_stored_entries_and_touches_none(older: Path
 
     monkeypatch.setitem(jsonform.SCHEMAS, "topic_memory", 2)
     monkeypatch.setitem(jsonform.UPGRADES, "topic_memory.v1", upgrade)
-    monkeypatch.setattr("strata.derive.topics.TOPIC_SCHEMA", "topic_memory.v2")
-    monkeypatch.setattr("strata.derive.topics.RULES", "rules-2")
+    monkeypatch.setattr("otolith.derive.topics.TOPIC_SCHEMA", "topic_memory.v2")
+    monkeypatch.setattr("otolith.derive.topics.RULES", "rules-2")
     before = {path: data for path, data in snapshot().items() if "topic_memory" not in path}
     with Memory(older) as mem:
         assert mem.topics()[0]["summary"] == "ANN LIVES IN LYON."
@@ -406,7 +406,7 @@ def test_a_new_version_is_built_from_stored_entries_and_touches_none(older: Path
 
 
 @pytest.mark.clause("dialog-59")
-def test_what_a_newer_strata_wrote_is_left_alone_with_a_clear_word(mem: Memory, home: Path) -> None:
+def test_what_a_newer_otolith_wrote_is_left_alone_with_a_clear_word(mem: Memory, home: Path) -> None:
     mem.log(TALK, topic="flat")
     mem.upkeep()
     for path in (home / "topics/flat/topic_memory.json", home / "GLOBAL_MEMORY.json"):
@@ -423,7 +423,7 @@ def test_what_a_newer_strata_wrote_is_left_alone_with_a_clear_word(mem: Memory, 
     assert {finding.code for finding in mem.check()} == {"newer-schema"}
 
 
-def test_topics_are_listed_even_if_a_newer_strata_built_one(mem: Memory, home: Path, run: Callable[..., Ran]) -> None:
+def test_topics_are_listed_even_if_a_newer_otolith_built_one(mem: Memory, home: Path, run: Callable[..., Ran]) -> None:
     for topic in ("flat", "house"):
         mem.log(TALK, topic=topic)
     mem.upkeep()

@@ -116,8 +116,8 @@ def test_the_walk_can_be_left_at_any_time(run: Run, home: Path) -> None:
 def play(words: list[str], home: Path, typed: list[str]) -> str:
     """Run a command on a terminal of its own, typing an answer whenever it asks."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen([sys.executable, "-m", "strata", *words], stdin=theirs, stdout=theirs, stderr=theirs,
-                               env={**os.environ, "STRATA_HOME": str(home), "TERM": "dumb"})
+    process = subprocess.Popen([sys.executable, "-m", "otolith", *words], stdin=theirs, stdout=theirs, stderr=theirs,
+                               env={**os.environ, "OTOLITH_HOME": str(home), "TERM": "dumb"})
     os.close(theirs)
     screen, seen, stop = "", 0, time.monotonic() + 60
     while time.monotonic() < stop:

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import Clock, Ran
-from strata.errors import Invalid, NotFound
-from strata.memory import Memory
-from strata.model.dialog import Fact
-from strata.model.times import parse_time
+from otolith.errors import Invalid, NotFound
+from otolith.memory import Memory
+from otolith.model.dialog import Fact
+from otolith.model.times import parse_time
 
 
 def one(mem: Memory, words: str, topic: str = "life", **chosen: Any) -> Fact:

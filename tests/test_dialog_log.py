@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-import strata
+import otolith
 from conftest import Clock, Ran
-from strata.errors import Conflict, Invalid, NotFound
-from strata.memory import Memory
+from otolith.errors import Conflict, Invalid, NotFound
+from otolith.memory import Memory
 
 MESSAGES = [{"role": "user", "content": "I live in Lyon. I am a vegan."},
             {"role": "assistant", "content": "Noted."},
@@ -40,11 +40,11 @@ def test_logging_leaves_three_files_and_an_audit_line(mem: Memory, home: Path) -
 
 @pytest.mark.clause("dialog-34", "dialog-35", "dialog-36")
 def test_the_seeds_three_classes_climb_the_ladder(home: Path) -> None:
-    with strata.WritePipeline(home) as pipeline:
+    with otolith.WritePipeline(home) as pipeline:
         entry = pipeline.write("User: I live in Lyon.", topic="life")
-    with strata.TopicMemoryBuilder(home) as builder:
+    with otolith.TopicMemoryBuilder(home) as builder:
         topic = builder.build("life")
-    with strata.GlobalMemoryBuilder(home) as builder_of_all:
+    with otolith.GlobalMemoryBuilder(home) as builder_of_all:
         page = builder_of_all.build()
 
     assert entry.facts[0].object == "Lyon"
@@ -260,7 +260,7 @@ def test_ten_megabytes_are_kept_whole(mem: Memory, home: Path) -> None:
 
 
 def test_more_than_fits_is_refused_with_its_size(mem: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strata.verbs.dialogs.MOST_BYTES", 100)
+    monkeypatch.setattr("otolith.verbs.dialogs.MOST_BYTES", 100)
     with pytest.raises(Invalid, match="bytes"):
         mem.log("User: " + "x" * 200, topic="t")
 
@@ -359,7 +359,7 @@ def test_entries_and_facts_are_found_by_recall(mem: Memory) -> None:
 
 @pytest.mark.clause("dialog-64")
 def test_recall_by_meaning_is_an_extra_layer(home: Path, run: Callable[..., Ran]) -> None:
-    env = {"STRATA_PROVIDER": "none"}
+    env = {"OTOLITH_PROVIDER": "none"}
     run("log", "-", "--topic", "life", stdin="User: I live in Lyon.", env=env)
     run("upkeep", env=env)
 

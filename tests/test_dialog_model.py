@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from conftest import Clock, Ran
-from strata.config import load
-from strata.memory import Memory
+from otolith.config import load
+from otolith.memory import Memory
 
 pytest.importorskip("openai")
 DIALOG = "Ann: I live in Lyon.\nBen: I moved to Graz last year and now I teach physics there."
@@ -89,7 +89,7 @@ def server() -> Iterator[Server]:
 def told(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     """The server, configured as the home's model."""
     for name, value in (("URL", server.url), ("MODEL", "test-1"), ("KEY", "sk-test"), ("SECONDS", "0.7")):
-        monkeypatch.setenv(f"STRATA_CHAT_{name}", value)
+        monkeypatch.setenv(f"OTOLITH_CHAT_{name}", value)
     return server
 
 
@@ -147,18 +147,18 @@ def test_a_models_state_is_built_once_for_the_same_inputs(asking: Memory, server
     ("https://models.example.org/v1", "models.example.org")])
 def test_any_provider_is_a_matter_of_configuration(url: str | None, name: str, tmp_path: Path,
                                                    monkeypatch: pytest.MonkeyPatch) -> None:
-    from strata.verbs.topics import maker_of, model_of
+    from otolith.verbs.topics import maker_of, model_of
 
     if url:
-        monkeypatch.setenv("STRATA_CHAT_URL", url)
-    monkeypatch.setenv("STRATA_CHAT_MODEL", "m")
+        monkeypatch.setenv("OTOLITH_CHAT_URL", url)
+    monkeypatch.setenv("OTOLITH_CHAT_MODEL", "m")
     with Memory(tmp_path / "home", config=load(tmp_path / "home")) as mem:
         assert maker_of(model_of(mem.home)) == f"{name}/m"
 
 
 def test_a_home_cannot_name_an_address_or_a_key(home: Path) -> None:
     home.mkdir()
-    (home / "strata.toml").write_text('[chat]\nurl = "http://evil.example"\nmodel = "m"\nkey = "k"\n')
+    (home / "otolith.toml").write_text('[chat]\nurl = "http://evil.example"\nmodel = "m"\nkey = "k"\n')
 
     assert (load(home).chat_url, load(home).chat_model, load(home).chat_key) == (None, None, None)
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from strata.derive.protocol import Candidate, render_candidates
-from strata.doors.exchange import claude_code, detect, read
-from strata.doors.exchange.bundle import end_of_lines, open_bundle
-from strata.doors.exchange.items import (
+from otolith.derive.protocol import Candidate, render_candidates
+from otolith.doors.exchange import claude_code, detect, read
+from otolith.doors.exchange.bundle import end_of_lines, open_bundle
+from otolith.doors.exchange.items import (
     ChunkItem,
     Dialog,
     FileItem,
@@ -24,8 +24,8 @@ from strata.doors.exchange.items import (
     NoteItem,
     WorkItem,
 )
-from strata.errors import Invalid, NotFound, Usage
-from strata.model.text import fence
+from otolith.errors import Invalid, NotFound, Usage
+from otolith.model.text import fence
 
 
 def of(kind: type, found: list[Any]) -> list[Any]:
@@ -240,7 +240,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
 
 
 def test_a_zip_with_too_many_entries_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strata.doors.exchange.zipped.MAX_ENTRIES", 3)
+    monkeypatch.setattr("otolith.doors.exchange.zipped.MAX_ENTRIES", 3)
     export = zip_of(tmp_path / "x.zip", {f"{number}.txt": "x" for number in range(4)})
 
     with pytest.raises(Invalid, match="more than 3 files"):
@@ -564,19 +564,19 @@ def test_the_reference_servers_file_gives_notes_and_links(tmp_path: Path) -> Non
                      "brain/memory/archive/chunk-2026-02-01-00000000.json"]),
         ("local-memory", ["data/topics/startup/entry_1/raw.md", "data/topics/startup/entry_1/summary.json"]),
         ("cognitive-memory", ["graph/solutions/fixed-redis-a1b2c3.md", "vault/kept-b1b2c3.md", "episodes/2026-02-10.md"]),
-        ("strata", ["work/2026-02/mem_1.json", "allmemories/x_y_z.md", "memories/a/b.md", "links.jsonl"]),
+        ("otolith", ["work/2026-02/mem_1.json", "allmemories/x_y_z.md", "memories/a/b.md", "links.jsonl"]),
     ],
 )  # fmt: skip
 def test_homes_are_known_by_their_layout_and_only_written_files_are_taken(tmp_path: Path, name: str, files: list[str]) -> None:
     built = ["GLOBAL_MEMORY.json", "_index.json", "index/tag_index.json", "README.md", "src/main.py"]
-    root = files[0].partition("topics/" if "topics/" in files[0] else "chunks/")[0] if name != "strata" else ""
+    root = files[0].partition("topics/" if "topics/" in files[0] else "chunks/")[0] if name != "otolith" else ""
     root = root if root != files[0] else ""
     for file in [*files, *(root + one for one in built)]:
         (tmp_path / "home" / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "home" / file).write_text(f"content of {file}")
     if name in ("rlm-mem", "local-memory"):
         (tmp_path / "home" / (root + "_index.json")).unlink()
-    if name == "strata":
+    if name == "otolith":
         (tmp_path / "home/_index.json").unlink()
 
     found = list(read(tmp_path / "home"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from strata.memory import Memory
+from otolith.memory import Memory
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_part_as_a_zip_holds_the_files_of_its_records_only(filled: Memory, run
     target = tmp_path / "part.zip"
     run("export", str(target), "--kind", "note")
     with zipfile.ZipFile(target) as packed:
-        assert {name.split("/")[0] for name in packed.namelist()} == {"graph", "strata.toml"}
+        assert {name.split("/")[0] for name in packed.namelist()} == {"graph", "otolith.toml"}
 
 
 def test_stdout_takes_an_export_too(filled: Memory, run: Any) -> None:
@@ -153,11 +153,11 @@ def test_json_lines_come_back_as_the_records_they_were(filled: Memory, run: Any,
 
 def test_json_lines_cannot_name_a_file_of_their_own_choice(run: Any, home: Path, tmp_path: Path) -> None:
     lines = [{"id": "x", "kind": "page", "path": path, "record": {"text": "evil"}}
-             for path in ("memories/../../evil", "/etc/evil", "strata.toml", "../evil.md", "log/x.jsonl")]
+             for path in ("memories/../../evil", "/etc/evil", "otolith.toml", "../evil.md", "log/x.jsonl")]
     (tmp_path / "bad.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
     done = run("import", str(tmp_path / "bad.jsonl"), "--json")
 
     assert len(done.json["findings"]) == 5
     assert not [path for path in tmp_path.rglob("*evil*") if path.is_file()]
-    assert not (home / "strata.toml").exists() or "evil" not in (home / "strata.toml").read_text()
+    assert not (home / "otolith.toml").exists() or "evil" not in (home / "otolith.toml").read_text()

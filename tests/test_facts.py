@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from strata.derive.english import ENGLISH
-from strata.derive.facts import extract, first_day
-from strata.model.dialog import FACT_TYPES, TIME_SPANS, Fact, Turn
-from strata.model.facts_table import slot_of
+from otolith.derive.english import ENGLISH
+from otolith.derive.facts import extract, first_day
+from otolith.model.dialog import FACT_TYPES, TIME_SPANS, Fact, Turn
+from otolith.model.facts_table import slot_of
 
 MONDAY = "2026-03-16T09:00:00Z"
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from strata.errors import Damaged, Invalid
-from strata.files import front
+from otolith.errors import Damaged, Invalid
+from otolith.files import front
 
 # Reading
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strata.derive.protocol import Proposal, find_proposals
-from strata.model.memo import Memo, check_name
+from otolith.derive.protocol import Proposal, find_proposals
+from otolith.model.memo import Memo, check_name
 
 
 def memo(name: str, text: str = "Said once.", day: int = 1, tags: tuple[str, ...] = (), **more: object) -> Memo:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Ran
-from strata.errors import Conflict, Invalid, NotFound
-from strata.memory import Memory
+from otolith.errors import Conflict, Invalid, NotFound
+from otolith.memory import Memory
 
 WORK = {"goal": "Brew", "task_type": "other", "success": True, "summary": "Brewed"}
 
@@ -548,11 +548,11 @@ def test_an_entry_that_is_forgotten_and_then_purged_leaves_no_folder(mem: Memory
 
 def test_what_a_killed_writer_left_is_named_by_check_and_tidied_by_upkeep(mem: Memory, home: Path) -> None:
     mem.note("Tea", "Green.")
-    left, fresh = home / "graph/general/.strata-0123456789ab.tmp", home / "graph/.strata-ba9876543210.tmp"
+    left, fresh = home / "graph/general/.otolith-0123456789ab.tmp", home / "graph/.otolith-ba9876543210.tmp"
     left.write_text("half a note")
     os.utime(left, (time.time() - 7200, time.time() - 7200))
 
-    assert [(one.path, one.code) for one in mem.check()] == [("graph/general/.strata-0123456789ab.tmp", "leftover")]
+    assert [(one.path, one.code) for one in mem.check()] == [("graph/general/.otolith-0123456789ab.tmp", "leftover")]
     mem.upkeep()
     assert not left.exists()
     assert mem.check() == []

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from conftest import Clock
-from strata.errors import Conflict, Damaged, Invalid, NotFound
-from strata.memory import Memory
-from strata.model.note import Note
-from strata.verbs.editing import edit
+from otolith.errors import Conflict, Damaged, Invalid, NotFound
+from otolith.memory import Memory
+from otolith.model.note import Note
+from otolith.verbs.editing import edit
 
 SECRET = "xylophone-quagmire"
 
@@ -585,7 +585,7 @@ def test_a_purge_leaves_no_trace_in_the_home_or_the_cache(mem: Memory) -> None:
     records = seeded(mem)
     for record in records.values():
         mem.get(record)
-    (mem.path / "graph/general/.strata-0123456789ab.tmp").write_text(SECRET)
+    (mem.path / "graph/general/.otolith-0123456789ab.tmp").write_text(SECRET)
     mem.forget(records["memo"])  # a forgotten one can be purged too
     mem.home.fold_usage()
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from strata.doors import hooks
-from strata.doors.ignore import Ignore
-from strata.memory import Memory
+from otolith.doors import hooks
+from otolith.doors.ignore import Ignore
+from otolith.memory import Memory
 
 SESSION = "9f0c2f0e-5b1e-4a53-9a55-0d9a3c1f7f10"
 
@@ -157,8 +157,8 @@ def test_a_lost_state_does_not_log_anything_twice(hook: Any, home: Path) -> None
 
 def test_two_hooks_at_once_log_a_transcript_once(home: Path, project: Path, transcript: Path) -> None:
     given = json.dumps({"session_id": SESSION, "transcript_path": str(transcript), "cwd": str(project)}).encode()
-    running = [subprocess.Popen([sys.executable, "-m", "strata", "hook", event], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                env={**os.environ, "STRATA_HOME": str(home)}) for event in ("Stop", "SessionEnd", "PreCompact")]
+    running = [subprocess.Popen([sys.executable, "-m", "otolith", "hook", event], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                env={**os.environ, "OTOLITH_HOME": str(home)}) for event in ("Stop", "SessionEnd", "PreCompact")]
     for process in running:
         process.communicate(given, timeout=60)
     assert len(entries(home)) == 1
@@ -203,7 +203,7 @@ def test_what_was_recalled_into_the_session_is_not_captured_again(hook: Any, hom
 
 
 def test_a_session_starts_with_a_brief_of_at_most_two_thousand_tokens(hook: Any, mem: Memory) -> None:
-    from strata.providers.tokens import count_tokens
+    from otolith.providers.tokens import count_tokens
 
     for number in range(60):
         mem.memo(f"user_prefers_thing_number_{number}_always", f"The user prefers thing {number}. " * 12, category="present")
@@ -212,7 +212,7 @@ def test_a_session_starts_with_a_brief_of_at_most_two_thousand_tokens(hook: Any,
 
     said = hook("SessionStart", source="startup", model="claude")
 
-    assert said.startswith("<strata-memory-")
+    assert said.startswith("<otolith-memory-")
     assert 500 < count_tokens(said) <= 2000
 
 
@@ -239,7 +239,7 @@ def test_a_prompt_about_nothing_known_gets_nothing(hook: Any, mem: Memory, promp
 
 
 def test_a_long_memory_is_cut_to_a_thousand_tokens(hook: Any, mem: Memory) -> None:
-    from strata.providers.tokens import count_tokens
+    from otolith.providers.tokens import count_tokens
 
     for number in range(20):
         mem.note(f"Kettle {number}", f"The kettle {number} whistles at dawn. " * 40)
@@ -296,7 +296,7 @@ def test_other_tools_and_other_files_get_nothing(hook: Any, mem: Memory, given: 
 
 def test_ignored_paths_are_neither_told_nor_kept(hook: Any, mem: Memory, home: Path, project: Path, transcript: Path) -> None:
     failed_work(mem)
-    (project / ".strataignore").write_text("# private\nsrc/auth.ts\nsecrets/\n")
+    (project / ".otolithignore").write_text("# private\nsrc/auth.ts\nsecrets/\n")
     with transcript.open("a") as file:
         file.write(claude_line(6, "user", "Look into secrets/plan.md: we buy the bakery.") + claude_line(7, "user", "Fine."))
 
@@ -328,7 +328,7 @@ def test_a_hook_killed_after_its_log_leaves_the_memos_to_the_next(hook: Any, mem
 
 def test_an_ignored_project_is_left_alone(hook: Any, mem: Memory, home: Path, project: Path) -> None:
     mem.note("Kettle", "The kettle whistles at dawn.")
-    (project / ".strataignore").write_text("*\n")
+    (project / ".otolithignore").write_text("*\n")
 
     assert hook("UserPromptSubmit", prompt="when does the kettle whistle") == ""
     hook("Stop")
@@ -340,7 +340,7 @@ def test_an_ignored_project_is_left_alone(hook: Any, mem: Memory, home: Path, pr
     ("/docs", "src/docs/a.md", False), ("src/**/gen", "src/a/b/gen/x", True), ("*\n!keep.md", "keep.md", False),
     ("a?c", "abc", True), ("# c", "c", False), ("secret", "../elsewhere/secret", False), ("x", "y/../x", True)])
 def test_ignore_files_read_as_git_reads_them(tmp_path: Path, rules: str, path: str, ignored: bool) -> None:
-    (tmp_path / ".strataignore").write_text(rules)
+    (tmp_path / ".otolithignore").write_text(rules)
     assert Ignore(tmp_path).covers(path) is ignored
 
 
@@ -356,7 +356,7 @@ def test_whatever_comes_in_nothing_stands_in_the_way(home: Path, event: str, dat
 
 def test_a_broken_home_is_passed_over_in_silence(run: Any, home: Path) -> None:
     home.mkdir()
-    (home / "strata.toml").write_text("= nonsense")
+    (home / "otolith.toml").write_text("= nonsense")
 
     for event in hooks.EVENTS:
         done = run("hook", event, stdin=json.dumps({"session_id": "s", "prompt": "one two three", "cwd": "/"}))
@@ -371,7 +371,7 @@ def test_a_read_only_home_is_passed_over_in_silence(run: Any, home: Path, transc
 
 def test_a_hook_loads_neither_the_mcp_stack_nor_numpy(home: Path, mem: Memory, transcript: Path) -> None:
     mem.note("Kettle", "The kettle whistles at dawn.")
-    code = ("import sys, json; from strata.doors import hooks\n"
+    code = ("import sys, json; from otolith.doors import hooks\n"
             "for event, more in json.loads(sys.argv[1]): hooks.run(event, json.dumps(more).encode(), sys.argv[2])\n"
             "print([name for name in ('mcp', 'numpy', 'tokenizers', 'asyncio', 'rich', 'openai') if name in sys.modules])")
     events = [["UserPromptSubmit", {"prompt": "when does the kettle whistle"}],
@@ -385,21 +385,21 @@ def test_a_hook_loads_neither_the_mcp_stack_nor_numpy(home: Path, mem: Memory, t
 
 
 def test_the_plugin_and_the_installer_set_up_the_same(request: pytest.FixtureRequest) -> None:
-    from strata.doors.install import HOOKS, MCP_ARGUMENTS
+    from otolith.doors.install import HOOKS, MCP_ARGUMENTS
 
     plugin = request.config.rootpath / "plugin"
     set_up = json.loads((plugin / "hooks/hooks.json").read_text())["hooks"]
-    server = json.loads((plugin / ".mcp.json").read_text())["mcpServers"]["strata"]
+    server = json.loads((plugin / ".mcp.json").read_text())["mcpServers"]["otolith"]
 
     told = {event: (groups[0].get("matcher", ""), groups[0]["hooks"][0]["timeout"]) for event, groups in set_up.items()}
     assert told == HOOKS
-    assert all(groups[0]["hooks"][0]["command"] == f"strata hook {event}" for event, groups in set_up.items())
+    assert all(groups[0]["hooks"][0]["command"] == f"otolith hook {event}" for event, groups in set_up.items())
     assert server["args"] == list(MCP_ARGUMENTS)
     assert set(set_up) == set(hooks.EVENTS)
 
 
 def test_the_skill_is_one_by_the_rules_of_agent_skills(request: pytest.FixtureRequest) -> None:
-    folder = request.config.rootpath / "skills/strata-memory"
+    folder = request.config.rootpath / "skills/otolith"
     _, front, body = (folder / "SKILL.md").read_text().split("---\n", 2)
     fields = dict(line.split(": ", 1) for line in front.splitlines())
 
@@ -440,10 +440,10 @@ def test_a_prompt_about_other_things_stays_alone(hook: Any, mem: Memory, prompt:
     ("Stop 2>&-", ""), ("--bogus Stop 2>/dev/full", "")])
 def test_whatever_is_wrong_with_a_hook_it_exits_with_0_and_says_so(home: Path, mem: Memory, words: str, told: str) -> None:
     mem.memo("user_prefers_pnpm_over_npm", "User prefers pnpm over npm")
-    line = f"{sys.executable} -m strata hook {words}"
+    line = f"{sys.executable} -m otolith hook {words}"
 
     done = subprocess.run(["bash", "-c", line], input='{"hook_event_name": "SessionStart"}', capture_output=True, text=True,
-                          cwd=home, env={**os.environ, "STRATA_HOME": str(home)}, timeout=60, check=False)
+                          cwd=home, env={**os.environ, "OTOLITH_HOME": str(home)}, timeout=60, check=False)
 
     assert done.returncode == 0
     assert told in done.stderr.lower()

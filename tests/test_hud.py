@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from strata.derive.protocol import Candidate, parse_candidates, render_candidates, render_hud, render_notes
-from strata.errors import Invalid
+from otolith.derive.protocol import Candidate, parse_candidates, render_candidates, render_hud, render_notes
+from otolith.errors import Invalid
 
 
 def gauges(text: str) -> dict[str, str]:

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from strata.derive.protocol import Candidate, render_candidates
-from strata.errors import Invalid
-from strata.memory import Memory
+from otolith.derive.protocol import Candidate, render_candidates
+from otolith.errors import Invalid
+from otolith.memory import Memory
 from test_exchange_formats import chat, lines_of, rollout, rum, session, tree, typed, vault, zip_of
 
 
@@ -76,7 +76,7 @@ SOURCES: dict[str, tuple[Callable[[Path], Path], dict[str, int]]] = {
     "mcp-memory": (reference, {"note": 2}),
     "candidates": (candidates, {"memo": 1}),
     "rum": (lambda root: rum(root / "rum.db"), {"work": 2}),
-    "strata": (other_home, {"note": 2, "edge": 1, "memo": 1, "chunk": 1, "entry": 1, "work": 1, "page": 1}),
+    "otolith": (other_home, {"note": 2, "edge": 1, "memo": 1, "chunk": 1, "entry": 1, "work": 1, "page": 1}),
 }
 
 
@@ -401,7 +401,7 @@ def test_one_bad_item_does_not_stop_the_others(run: Any, home: Path, tmp_path: P
 
 
 def test_hundreds_of_notes_and_links_come_in_step_by_step(mem: Memory, tmp_path: Path) -> None:
-    from strata.doors.importing import Import
+    from otolith.doors.importing import Import
 
     folder = tmp_path / "vault"
     (folder / ".obsidian").mkdir(parents=True)

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strata.doors import jsonc
-from strata.doors.install import AGENTS, HOOKS, advice, apply, diff, plan, plan_removal
-from strata.errors import Conflict, Invalid, Usage
+from otolith.doors import jsonc
+from otolith.doors.install import AGENTS, HOOKS, advice, apply, diff, plan, plan_removal
+from otolith.errors import Conflict, Invalid, Usage
 
-COMMAND = ("strata",)
-STDIO = {"command": "strata", "args": ["mcp", "--tools", "core"]}
+COMMAND = ("otolith",)
+STDIO = {"command": "otolith", "args": ["mcp", "--tools", "core"]}
 
 CLAUDE_JSON = """{
   "numStartups": 42,
@@ -41,7 +41,7 @@ SETTINGS = """{
 CODEX_TOML = """# Codex, by hand
 model = "gpt-5.2-codex"   # the good one
 notes = \"\"\"
-[mcp_servers.strata]
+[mcp_servers.otolith]
 not a table
 \"\"\"
 
@@ -110,13 +110,13 @@ def tree(root: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("agent", "file", "keys", "entry"),
     [
-        ("claude-code", ".claude.json", ("mcpServers", "strata"), {"type": "stdio", **STDIO}),
-        ("codex", ".codex/config.toml", ("mcp_servers", "strata"), STDIO),
-        ("cursor", ".cursor/mcp.json", ("mcpServers", "strata"), STDIO),
-        ("vscode", ".config/Code/User/mcp.json", ("servers", "strata"), {"type": "stdio", **STDIO}),
-        ("gemini", ".gemini/settings.json", ("mcpServers", "strata"), STDIO),
-        ("opencode", ".config/opencode/opencode.json", ("mcp", "strata"),
-         {"type": "local", "command": ["strata", "mcp", "--tools", "core"], "enabled": True}),
+        ("claude-code", ".claude.json", ("mcpServers", "otolith"), {"type": "stdio", **STDIO}),
+        ("codex", ".codex/config.toml", ("mcp_servers", "otolith"), STDIO),
+        ("cursor", ".cursor/mcp.json", ("mcpServers", "otolith"), STDIO),
+        ("vscode", ".config/Code/User/mcp.json", ("servers", "otolith"), {"type": "stdio", **STDIO}),
+        ("gemini", ".gemini/settings.json", ("mcpServers", "otolith"), STDIO),
+        ("opencode", ".config/opencode/opencode.json", ("mcp", "otolith"),
+         {"type": "local", "command": ["otolith", "mcp", "--tools", "core"], "enabled": True}),
     ],
 )  # fmt: skip
 def test_each_agent_gets_its_entry_in_its_own_file(
@@ -156,7 +156,7 @@ def test_the_six_hooks_are_written_and_only_edits_are_matched(tmp_path: Path, ag
     hooks = json.loads((tmp_path / file).read_text())["hooks"]
     assert list(hooks) == list(HOOKS)
     for event, groups in hooks.items():
-        assert [group["hooks"][0]["command"] for group in groups] == [f"strata hook {event}"]
+        assert [group["hooks"][0]["command"] for group in groups] == [f"otolith hook {event}"]
         assert groups[0].get("matcher") == (matcher if event == "PreToolUse" else None)
 
 
@@ -167,7 +167,7 @@ def test_installing_only_adds_and_moves_no_comment(tmp_path: Path, agent: str, f
     install(agent, tmp_path)
 
     new = path.read_bytes().decode()
-    assert "strata" in new
+    assert "otolith" in new
     signs = iter(new)
     assert all(sign in signs for sign in text)  # only ever added to
     for comment in ("// keep", "// what the formatter may do", "# always", "# about the screen", "servers */", "// none yet"):
@@ -204,7 +204,7 @@ def test_trailing_commas_and_comments_of_a_workspace_file_survive(tmp_path: Path
 
     assert path.read_text() == VSCODE_MCP.replace(
         "        },\n    },\n",
-        '        },\n        "strata": {\n            "type": "stdio",\n            "command": "strata",\n'
+        '        },\n        "otolith": {\n            "type": "stdio",\n            "command": "otolith",\n'
         '            "args": ["mcp", "--tools", "core"]\n        },\n    },\n',
     )
     uninstall("vscode", tmp_path, tmp_path)
@@ -239,19 +239,19 @@ def test_another_place_of_the_program_replaces_the_command_and_keeps_the_rest(tm
     install("claude-code", tmp_path)
     install("codex", tmp_path)
     servers = tmp_path / ".claude.json"
-    servers.write_text(servers.read_text().replace('"stdio",', '"stdio",\n      "env": {"STRATA_HOME": "/m"},'))
+    servers.write_text(servers.read_text().replace('"stdio",', '"stdio",\n      "env": {"OTOLITH_HOME": "/m"},'))
     table = tmp_path / ".codex/config.toml"
     table.write_text(table.read_text() + "startup_timeout_sec = 20\n")
-    moved = ("/opt/strata tools/strata",)
+    moved = ("/opt/otolith tools/otolith",)
 
     install("claude-code", tmp_path, command=moved)
     install("codex", tmp_path, command=moved)
 
-    entry = json.loads(servers.read_text())["mcpServers"]["strata"]
-    assert (entry["command"], entry["env"]) == (moved[0], {"STRATA_HOME": "/m"})
+    entry = json.loads(servers.read_text())["mcpServers"]["otolith"]
+    assert (entry["command"], entry["env"]) == (moved[0], {"OTOLITH_HOME": "/m"})
     hooks = json.loads((tmp_path / ".claude/settings.json").read_text())["hooks"]
-    assert [group["hooks"][0]["command"] for group in hooks["Stop"]] == ["'/opt/strata tools/strata' hook Stop"]
-    codex = tomllib.loads(table.read_text())["mcp_servers"]["strata"]
+    assert [group["hooks"][0]["command"] for group in hooks["Stop"]] == ["'/opt/otolith tools/otolith' hook Stop"]
+    codex = tomllib.loads(table.read_text())["mcp_servers"]["otolith"]
     assert (codex["command"], codex["startup_timeout_sec"]) == (moved[0], 20)
     uninstall("claude-code", tmp_path)
     uninstall("codex", tmp_path)
@@ -272,9 +272,9 @@ def test_the_second_shape_of_opencode_is_respected(tmp_path: Path) -> None:
 
     install("opencode", tmp_path, tmp_path)
 
-    assert json.loads(path.read_text())["mcp"]["servers"]["strata"] == {
+    assert json.loads(path.read_text())["mcp"]["servers"]["otolith"] == {
         "type": "local",
-        "command": ["strata", "mcp", "--tools", "core"],
+        "command": ["otolith", "mcp", "--tools", "core"],
     }
     uninstall("opencode", tmp_path, tmp_path)
     assert path.read_text() == text
@@ -287,13 +287,13 @@ def test_the_second_shape_of_opencode_is_respected(tmp_path: Path) -> None:
         ("cursor", ".cursor/mcp.json", '{"mcpServers": []}'),
         ("cursor", ".cursor/mcp.json", '{"mcpServers": {}, "mcpServers": {}}'),
         ("cursor", ".cursor/mcp.json", "[1]"),
-        ("cursor", ".cursor/mcp.json", '{"mcpServers": {"strata": {"url": "https://other.example"}}}'),
+        ("cursor", ".cursor/mcp.json", '{"mcpServers": {"otolith": {"url": "https://other.example"}}}'),
         ("cursor", ".cursor/mcp.json", "{" * 5000),
         ("claude-code", ".claude/settings.json", '{"hooks": {"Stop": "later"}}'),
         ("claude-code", ".claude/settings.json", '{"a": "\\x"}'),
         ("codex", ".codex/config.toml", "model = \n"),
         ("codex", ".codex/config.toml", 'mcp_servers = { docs = { command = "x" } }\n'),
-        ("codex", ".codex/config.toml", '[mcp_servers.strata]\nurl = "https://other.example"\n'),
+        ("codex", ".codex/config.toml", '[mcp_servers.otolith]\nurl = "https://other.example"\n'),
     ],
 )
 def test_settings_that_cannot_be_understood_are_refused_and_untouched(tmp_path: Path, agent: str, file: str, text: str) -> None:
@@ -338,7 +338,7 @@ def test_a_link_into_the_dotfiles_stays_a_link_and_one_out_of_the_project_is_ref
     install("cursor", home)
 
     assert (home / ".cursor/mcp.json").is_symlink()
-    assert "strata" in real.read_text()
+    assert "otolith" in real.read_text()
     with pytest.raises(Invalid, match="outside"):
         plan("claude-code", project, home, COMMAND)
 
@@ -361,7 +361,7 @@ def test_the_diff_shows_only_what_is_added(tmp_path: Path) -> None:
     shown = diff(plan("codex", None, tmp_path, COMMAND)[:1])
 
     changed = [line for line in shown.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
-    assert changed == ["+", "+[mcp_servers.strata]", '+command = "strata"', '+args = ["mcp", "--tools", "core"]']
+    assert changed == ["+", "+[mcp_servers.otolith]", '+command = "otolith"', '+args = ["mcp", "--tools", "core"]']
 
 
 def test_an_unknown_agent_is_named_with_the_known_ones(tmp_path: Path) -> None:
@@ -382,7 +382,7 @@ def test_a_toml_file_without_a_last_line_ending_gets_its_bytes_back(tmp_path: Pa
 
 # Any text whatever
 
-NAMES = st.sampled_from(["mcpServers", "hooks", "a", "ü", "strata2", 'q"uote'])
+NAMES = st.sampled_from(["mcpServers", "hooks", "a", "ü", "otolith2", 'q"uote'])
 GAPS = st.sampled_from(["", " ", "\n", "\n  ", "\n\t", " // note\n", "/* b } */", "\r\n  ", "\n\n"])
 VALUES = st.recursive(
     st.sampled_from([1, -2.5e3, True, None, "", "x { ] // y", '\\ " \n']),
@@ -429,10 +429,10 @@ def test_any_settings_text_survives_installing_and_uninstalling(tmp_path_factory
     entry, hooks = (
         jsonc.parse((home / name).read_bytes().decode()).value for name in (".claude.json", ".claude/settings.json")
     )
-    assert entry["mcpServers"].pop("strata") == {"type": "stdio", **STDIO}
+    assert entry["mcpServers"].pop("otolith") == {"type": "stdio", **STDIO}
     assert entry == {"mcpServers": {}, **before} if "mcpServers" in entry else before
     for event in HOOKS:
-        assert hooks["hooks"][event].pop()["hooks"][0]["command"] == f"strata hook {event}"
+        assert hooks["hooks"][event].pop()["hooks"][0]["command"] == f"otolith hook {event}"
         if event not in before.get("hooks", {}):
             assert hooks["hooks"].pop(event) == []
     assert hooks == {"hooks": {}, **before}
@@ -442,9 +442,9 @@ def test_any_settings_text_survives_installing_and_uninstalling(tmp_path_factory
 
 def test_the_home_of_the_shell_is_handed_on(run: Any, tmp_path: Path) -> None:
     pytest.importorskip("mcp")
-    run("install", "cursor", env={"STRATA_HOME": str(tmp_path / "mine")})
+    run("install", "cursor", env={"OTOLITH_HOME": str(tmp_path / "mine")})
 
-    entry = json.loads((tmp_path / ".cursor" / "mcp.json").read_text())["mcpServers"]["strata"]
+    entry = json.loads((tmp_path / ".cursor" / "mcp.json").read_text())["mcpServers"]["otolith"]
     assert entry["args"][:2] == ["--home", str(tmp_path / "mine")]
 
 

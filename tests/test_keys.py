@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from conftest import Clock, Ran
-from strata.errors import Conflict
-from strata.memory import Memory
-from strata.model.ids import derived_uuid
+from otolith.errors import Conflict
+from otolith.memory import Memory
+from otolith.model.ids import derived_uuid
 
 LONG = "\n\n".join(f"Paragraph {at} tells of the harbour, its ships and what they carry to the islands." * 5 for at in range(20))
 AT_ONCE = """
 import json, sys
-from strata.memory import Memory
+from otolith.memory import Memory
 with Memory() as mem:
     mem.list()
     print("ready", flush=True)
@@ -33,7 +33,7 @@ with Memory() as mem:
 def all_at_once(home: Path, call: str, count: int = 5) -> list[Any]:
     """What each of several processes is told that make the same call at the same moment."""
     running = [subprocess.Popen([sys.executable, "-c", AT_ONCE, call], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                env={**os.environ, "STRATA_HOME": str(home)}) for _ in range(count)]
+                                env={**os.environ, "OTOLITH_HOME": str(home)}) for _ in range(count)]
     for process in running:
         assert process.stdout
         assert process.stdout.readline() == "ready\n"
@@ -120,7 +120,7 @@ def test_the_first_write_gives_a_home_its_id_and_keeps_its_secrets_from_git(home
 
     assert "_config.json" in (home / ".gitignore").read_text()
     assert "merge=union" in (home / ".gitattributes").read_text()
-    assert 'home_id = "' in (home / "strata.toml").read_text()
+    assert 'home_id = "' in (home / "otolith.toml").read_text()
 
 
 def test_a_key_for_a_provider_is_never_staged_by_git(run: Callable[..., Ran], home: Path) -> None:
@@ -137,12 +137,12 @@ def test_a_key_for_a_provider_is_never_staged_by_git(run: Callable[..., Ran], ho
 def test_a_persons_settings_get_the_id_as_their_first_line_and_keep_the_rest(home: Path) -> None:
     home.mkdir()
     own = '# mine\nprojects = ["tea"]\n\n[caps]\nfacts = 3\n'
-    (home / "strata.toml").write_text(own)
+    (home / "otolith.toml").write_text(own)
     (home / ".gitignore").write_text("mine\n")
     with Memory(home) as mem:
         mem.note("Tea", "Green.")
 
-    assert (home / "strata.toml").read_text().endswith("\n" + own)
+    assert (home / "otolith.toml").read_text().endswith("\n" + own)
     assert (home / ".gitignore").read_text() == "mine\n"
     with Memory(home) as mem:
         assert mem.home.config.home_id

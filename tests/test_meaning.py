@@ -11,10 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from strata import meaning
-from strata.index import vectors
-from strata.memory import Memory
-from strata.providers.embedders import Static
+from otolith import meaning
+from otolith.index import vectors
+from otolith.memory import Memory
+from otolith.providers.embedders import Static
 
 
 @contextmanager
@@ -57,8 +57,8 @@ def remote(home, clock, monkeypatch):
     opened = []
 
     def at(address):
-        monkeypatch.setenv("STRATA_PROVIDER", "ollama")
-        monkeypatch.setenv("STRATA_OLLAMA_URL", address)
+        monkeypatch.setenv("OTOLITH_PROVIDER", "ollama")
+        monkeypatch.setenv("OTOLITH_OLLAMA_URL", address)
         opened.append(Memory(home, clock=clock))
         return opened[-1]
 
@@ -98,7 +98,7 @@ def test_a_recall_embeds_at_most_two_hundred_records_and_finds_the_rest_by_words
 
 
 def _chunk(at):
-    from strata.model.chunk import Chunk, ChunkLinks, ChunkMetadata
+    from otolith.model.chunk import Chunk, ChunkLinks, ChunkMetadata
 
     return Chunk(id=f"chunk-2026-02-10-{at:08x}", content=f"Marmot number {at} whistles.", tokens=6, type="note", links=ChunkLinks(),
                  metadata=ChunkMetadata(created="2026-02-10T21:37:00Z", conversation_id=f"c{at}"))
@@ -222,7 +222,7 @@ def test_a_remote_set_is_only_filled_when_asked_and_the_built_in_one_stands_in(r
         found = mem.recall("car motor fixing", kind="note")
 
     assert found.hits
-    assert any("ollama" in notice and "strata embed" in notice for notice in found.notices)
+    assert any("ollama" in notice and "otolith embed" in notice for notice in found.notices)
     assert sent == []
 
 
@@ -315,7 +315,7 @@ def test_a_size_that_came_back_is_embedded_again_by_embed(remote):
         mem.embed()
         size[0] = 256
 
-        assert any("strata embed" in notice for notice in mem.recall("car motor fixing").notices)
+        assert any("otolith embed" in notice for notice in mem.recall("car motor fixing").notices)
         mem.embed()
         assert not mem.recall("car motor fixing").notices
 
@@ -325,7 +325,7 @@ def test_a_set_that_nobody_is_configured_for_goes_and_the_built_in_one_stays(rem
         mem = remote(address)
         mem.note("Garage", "Repaired the automobile's engine.")
         mem.embed()
-    monkeypatch.setenv("STRATA_PROVIDER", "static")
+    monkeypatch.setenv("OTOLITH_PROVIDER", "static")
     with Memory(home, clock=clock) as later:
         later.embed()
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strata.errors import Invalid
-from strata.model.memo import check_name, make_free, master_name, name_from
+from otolith.errors import Invalid
+from otolith.model.memo import check_name, make_free, master_name, name_from
 
 
 @pytest.mark.clause("protocol-22", "protocol-23", "protocol-24")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from strata.doors.memory_tool import MemoryTool, Refused, anthropic_tool
-from strata.memory import Memory
+from otolith.doors.memory_tool import MemoryTool, Refused, anthropic_tool
+from otolith.memory import Memory
 
 pytest.importorskip("anthropic")
 

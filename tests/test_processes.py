@@ -1,6 +1,6 @@
 """Several processes on one home, and processes that are killed: nothing that was acknowledged is lost.
 
-The full size (8 × 250 records) runs with STRATA_TORTURE=1, as `make torture` does.
+The full size (8 × 250 records) runs with OTOLITH_TORTURE=1, as `make torture` does.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from pathlib import Path
 import pytest
 
 from conftest import Clock
-from strata.memory import Memory
+from otolith.memory import Memory
 
-TORTURE = os.environ.get("STRATA_TORTURE") == "1"
+TORTURE = os.environ.get("OTOLITH_TORTURE") == "1"
 WRITERS, RECORDS, KILLS = 8, 250 if TORTURE else 40, 40 if TORTURE else 8
 
 WRITE = """
 import sys
-from strata.memory import Memory
+from otolith.memory import Memory
 name, count = sys.argv[1], int(sys.argv[2])
 with Memory() as mem:
     for at in range(count):
@@ -38,7 +38,7 @@ with Memory() as mem:
 """
 READ = """
 import sys
-from strata.memory import Memory
+from otolith.memory import Memory
 looks = 0
 with Memory() as mem:
     while sys.stdin.readline().strip() == "go":
@@ -51,8 +51,8 @@ with Memory() as mem:
 """
 COUNT = """
 import sys
-from strata.errors import Conflict
-from strata.memory import Memory
+from otolith.errors import Conflict
+from otolith.memory import Memory
 with Memory() as mem:
     for _ in range(int(sys.argv[2])):
         while True:
@@ -68,7 +68,7 @@ with Memory() as mem:
 
 def start(code: str, *words: str, home: Path) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", code, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True, env={**os.environ, "STRATA_HOME": str(home)})
+                            stderr=subprocess.PIPE, text=True, env={**os.environ, "OTOLITH_HOME": str(home)})
 
 
 @pytest.mark.clause("dialog-40")
@@ -117,7 +117,7 @@ def test_no_update_is_lost_between_processes(home: Path, clock: Clock) -> None:
 
 
 def test_one_memo_name_is_given_to_one_of_many(home: Path) -> None:
-    claim = ("import sys\nfrom strata.errors import Conflict\nfrom strata.memory import Memory\nwith Memory() as mem:\n"
+    claim = ("import sys\nfrom otolith.errors import Conflict\nfrom otolith.memory import Memory\nwith Memory() as mem:\n"
              "    try:\n        mem.memo('user_likes_green_tea', sys.argv[1])\n        print('kept')\n"
              "    except Conflict:\n        print('conflict')\n")
     told = [process.communicate() for process in [start(claim, f"text {at}", home=home) for at in range(5)]]
@@ -127,7 +127,7 @@ def test_one_memo_name_is_given_to_one_of_many(home: Path) -> None:
 
 
 def test_a_link_said_by_many_at_once_is_one_edge(home: Path, clock: Clock) -> None:
-    code = ("import sys; from strata.memory import Memory; mem = Memory(); pairs = sys.argv[1].split(); print('here', flush=True); "
+    code = ("import sys; from otolith.memory import Memory; mem = Memory(); pairs = sys.argv[1].split(); print('here', flush=True); "
             "sys.stdin.readline(); [mem.link(a, 'REQUIRES', b) for a, b in zip(pairs[::2], pairs[1::2])]")
     with Memory(home, clock=clock) as mem:
         ids = [mem.note(f"Note {at}", "Text.").id for at in range(12)]
@@ -152,7 +152,7 @@ def test_a_first_opening_by_many_at_once_works(home: Path, clock: Clock) -> None
         cache = mem.home.index.path
     assert cache is not None
     cache.unlink()
-    look = f"from strata.memory import Memory\nwith Memory() as mem: print(mem.get('{note.id}').title)"
+    look = f"from otolith.memory import Memory\nwith Memory() as mem: print(mem.get('{note.id}').title)"
 
     told = [process.communicate() for process in [start(look, home=home) for _ in range(6)]]
 
@@ -162,10 +162,10 @@ def test_a_first_opening_by_many_at_once_works(home: Path, clock: Clock) -> None
 def test_a_batch_and_other_writers_do_not_wait_for_each_other_in_a_circle(home: Path, clock: Clock) -> None:
     with Memory(home, clock=clock) as mem:
         mem.note("Tea", "Steep.")
-    batch = ("from strata.memory import Memory\nwith Memory() as mem:\n    for turn in range(5):\n        with mem.bulk():\n"
+    batch = ("from otolith.memory import Memory\nwith Memory() as mem:\n    for turn in range(5):\n        with mem.bulk():\n"
              "            for at in range(20): mem.remember(f'turn {turn} line {at}', conversation_id='c')\n"
              "    assert not mem.notices")
-    single = ("import sys\nfrom strata.memory import Memory\nwith Memory() as mem:\n"
+    single = ("import sys\nfrom otolith.memory import Memory\nwith Memory() as mem:\n"
               "    for at in range(30): mem.note(f'{sys.argv[1]} {at}', 'x')\n    assert not mem.notices")
 
     told = [process.communicate(timeout=60)[1] for process in [
@@ -179,8 +179,8 @@ def test_a_batch_and_other_writers_do_not_wait_for_each_other_in_a_circle(home: 
 def test_an_index_made_anew_is_never_met_without_its_tables(home: Path, clock: Clock) -> None:
     with Memory(home, clock=clock) as mem:
         note = mem.note("Tea", "Steep.")
-    renew = "from strata.memory import Memory\nwith Memory() as mem:\n    for _ in range(8): mem.reindex()"
-    look = (f"from strata.memory import Memory\nfor _ in range(40):\n    with Memory() as mem:\n"
+    renew = "from otolith.memory import Memory\nwith Memory() as mem:\n    for _ in range(8): mem.reindex()"
+    look = (f"from otolith.memory import Memory\nfor _ in range(40):\n    with Memory() as mem:\n"
             f"        assert mem.get('{note.id}').title == 'Tea'")
 
     told = [process.communicate()[1] for process in [start(code, home=home) for code in (renew, look, look, look)]]
@@ -210,7 +210,7 @@ def test_a_writer_killed_at_any_moment_loses_nothing_it_acknowledged(home: Path,
         assert {record for record in acknowledged if record} <= {item["id"] for item in mem.list(limit=None)[0]}
         assert [finding for finding in mem.check() if finding.code != "line"] == []  # a torn log line may be told
         mem.note("Life goes on", "It does.")
-    assert len([path for path in home.rglob("*") if path.name.startswith(".strata-")]) <= 2  # hidden, and tidied by a purge
+    assert len([path for path in home.rglob("*") if path.name.startswith(".otolith-")]) <= 2  # hidden, and tidied by a purge
 
 
 def test_one_open_home_may_be_used_by_several_threads(home: Path, clock: Clock) -> None:
@@ -241,7 +241,7 @@ def test_a_home_may_be_used_in_threads_that_come_and_go(tmp_path: Path) -> None:
     """The YAML parser's allocator crashed the process once the thread that had loaded it was gone."""
     story = """
 import sys, threading
-from strata.memory import Memory
+from otolith.memory import Memory
 
 def use():
     with Memory(sys.argv[1]) as mem:

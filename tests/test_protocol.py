@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from strata.errors import Conflict, Invalid, NeedsConfirmation
-from strata.memory import Memory
-from strata.providers.tokens import count_tokens
+from otolith.errors import Conflict, Invalid, NeedsConfirmation
+from otolith.memory import Memory
+from otolith.providers.tokens import count_tokens
 
 DIALOG = """User: Actually, it's port 8080, not 80.
 Assistant: Thank you.
@@ -88,7 +88,7 @@ def test_the_same_memo_again_is_the_same_and_another_text_under_its_name_is_a_co
     first = mem.memo("user_likes_green_tea", "Sencha.")
 
     assert mem.memo("user_likes_green_tea", "Sencha.") == first
-    with pytest.raises(Conflict, match="strata edit"):
+    with pytest.raises(Conflict, match="otolith edit"):
         mem.memo("user_likes_green_tea", "Matcha.")
 
 
@@ -474,7 +474,7 @@ def test_the_old_file_is_archived_instead_only_when_a_person_says_so(mem, clock,
     with Memory(home, clock=clock, trust="agent") as agent:
         assert len(agent.garden().proposals) == 1
         for how in ({"apply": True}, {"apply": True, "archive": True}, {"undo": True}):
-            with pytest.raises(NeedsConfirmation, match="strata garden --apply"):
+            with pytest.raises(NeedsConfirmation, match="otolith garden --apply"):
                 agent.garden(**how)
     assert memo_files(home) == {"user_prefers_tabs_indent.md", "user_prefers_spaces_indent.md"}
 

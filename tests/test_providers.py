@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from strata.errors import Invalid, Provider
-from strata.providers.embedders import Choice, Static, chain, make_embedder
-from strata.providers.remote import BATCH, FIRST_SECONDS, Ollama, OpenAI
-from strata.providers.tokens import TOKENIZER, count_many, count_tokens
+from otolith.errors import Invalid, Provider
+from otolith.providers.embedders import Choice, Static, chain, make_embedder
+from otolith.providers.remote import BATCH, FIRST_SECONDS, Ollama, OpenAI
+from otolith.providers.tokens import TOKENIZER, count_many, count_tokens
 
 Answer = Callable[[dict[str, Any]], tuple[int, Any]]
 
@@ -68,7 +68,7 @@ def test_tokens_are_counted_the_same_alone_and_together():
 
 
 def test_counting_tokens_imports_neither_numpy_nor_the_package_that_carries_the_tokenizer():
-    code = ("import sys; from strata.providers.tokens import count_tokens; count_tokens('a b'); "
+    code = ("import sys; from otolith.providers.tokens import count_tokens; count_tokens('a b'); "
             "print([name for name in ('numpy', 'wordllama') if name in sys.modules])")
 
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strata.index.schema import DDL
-from strata.index.search import look_up, texts
-from strata.recall import candidates
-from strata.recall.candidates import best, best_by_words, gather, neighbours, with_neighbours
-from strata.recall.dates import mentions_time, read_span
-from strata.recall.question import closest, distance, read_question
-from strata.recall.rank import Weights, rank, rarity, timely
+from otolith.index.schema import DDL
+from otolith.index.search import look_up, texts
+from otolith.recall import candidates
+from otolith.recall.candidates import best, best_by_words, gather, neighbours, with_neighbours
+from otolith.recall.dates import mentions_time, read_span
+from otolith.recall.question import closest, distance, read_question
+from otolith.recall.rank import Weights, rank, rarity, timely
 
 NOW = datetime(2026, 2, 11, 12, tzinfo=UTC).timestamp()  # a Wednesday
 

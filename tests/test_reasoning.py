@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strata.derive.reasoning import Source, find_contradictions, reason
-from strata.errors import Invalid
+from otolith.derive.reasoning import Source, find_contradictions, reason
+from otolith.errors import Invalid
 
 
 def source(

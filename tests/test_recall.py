@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strata.errors import Invalid
-from strata.memory import Memory
-from strata.providers import tokens
-from strata.providers.tokens import count_tokens
+from otolith.errors import Invalid
+from otolith.memory import Memory
+from otolith.providers import tokens
+from otolith.providers.tokens import count_tokens
 
 NIGHT = [
     ("Ann", "I took up pottery in March, on Tuesdays."),

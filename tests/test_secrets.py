@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strata.memory import Memory
-from strata.model.secrets import redact
+from otolith.memory import Memory
+from otolith.model.secrets import redact
 
 # Put together here, so that no scanner takes this file for a leak.
 BODY = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC3dE5f"

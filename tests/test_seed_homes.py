@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Clock, Ran
-from strata.memory import Memory
+from otolith.memory import Memory
 
 CHUNK = {
     "id": "chunk-2026-02-10-a1b2c3d4",
@@ -262,7 +262,7 @@ def test_the_chunk_documents_example_is_read_with_every_value_intact(
 @pytest.mark.parametrize("text", [text for path, text in graph_home().items() if path.startswith("graph/")])
 def test_the_notes_documents_examples_are_read_with_every_value_intact_and_written_in_the_same_form(
         lay: Callable[..., None], opened: Callable[[], Memory], text: str) -> None:
-    from strata.files import codec, front
+    from otolith.files import codec, front
 
     lay(graph_home())
     mem = opened()
@@ -308,7 +308,7 @@ def test_the_diarys_examples_are_found(lay: Callable[..., None], opened: Callabl
 @pytest.mark.clause("notes-40")
 def test_the_counts_of_a_state_file_that_came_along_are_taken_in_once(
         lay: Callable[..., None], opened: Callable[[], Memory]) -> None:
-    from strata.index.read import find, usage_of
+    from otolith.index.read import find, usage_of
 
     lay(graph_home())
     mem, note = opened(), "a1b2c3d4-e5f6-7890-abcd-ef1234567890"

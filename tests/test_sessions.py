@@ -53,7 +53,7 @@ def matches(printed: str, expected: list[str]) -> bool:
 
 
 def replay(steps: list[Step], folder: Path) -> None:
-    env = {**os.environ, "STRATA_HOME": str(folder / "memory"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    env = {**os.environ, "OTOLITH_HOME": str(folder / "memory"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
            "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
     for step in steps:
         done = subprocess.run(["sh", "-c", step.command], cwd=folder, env=env, stdout=subprocess.PIPE, check=False,
@@ -76,7 +76,7 @@ def _blocks(language: str) -> list[str]:
 def test_the_readme_s_terminal_session_runs_as_it_is_written(tmp_path: Path) -> None:
     steps = [step for block in _blocks("console") for step in read_steps(block)]
     assert steps
-    replay([step for step in steps if step.command.startswith("strata")], tmp_path)
+    replay([step for step in steps if step.command.startswith("otolith")], tmp_path)
 
 
 def test_the_readme_s_python_runs(tmp_path: Path) -> None:

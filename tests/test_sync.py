@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from conftest import Clock, Ran
-from strata.errors import NeedsConfirmation, NotFound
-from strata.index.store import index_path
-from strata.memory import Memory
-from strata.model.note import Note
+from otolith.errors import NeedsConfirmation, NotFound
+from otolith.index.store import index_path
+from otolith.memory import Memory
+from otolith.model.note import Note
 
 TEXT = "Steep for three minutes."
 
@@ -178,7 +178,7 @@ def test_a_torn_index_is_told_as_what_it_is_and_made_anew(mem: Memory, run: Any)
 
     assert told.code == 6
     assert "the index is damaged" in told.err
-    assert "strata reindex" in told.err
+    assert "otolith reindex" in told.err
     assert run("reindex").code == 0
     assert run("recall", "whistles").code == 0
 
@@ -407,7 +407,7 @@ def test_fewer_than_twenty_files_may_go_without_asking(mem: Memory) -> None:
 
 
 def index_file(home: Path) -> Path:
-    return index_path(Path(os.environ["XDG_CACHE_HOME"]) / "strata", str(home))
+    return index_path(Path(os.environ["XDG_CACHE_HOME"]) / "otolith", str(home))
 
 
 @pytest.mark.clause("dialog-66")

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from strata.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound
-from strata.files import lock as locking
-from strata.files.disk import DiskTree
-from strata.files.paths import SCANNED, SCANNED_FILES, check_path
-from strata.files.tree import Token, Tree, fingerprint
+from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound
+from otolith.files import lock as locking
+from otolith.files.disk import DiskTree
+from otolith.files.paths import SCANNED, SCANNED_FILES, check_path
+from otolith.files.tree import Token, Tree, fingerprint
 
 NOTE, OTHER = "graph/general/tea-a1b2c3.md", "graph/fixes/coffee-d4e5f6.md"
 
@@ -214,7 +214,7 @@ def test_a_path_that_does_not_belong_to_a_home_is_refused_before_anything_is_tou
 
 
 def leftovers(home: Path) -> list[str]:
-    return [path.name for path in home.rglob(".strata-*")]
+    return [path.name for path in home.rglob(".otolith-*")]
 
 
 @pytest.mark.parametrize("moment", ["link", "rename", "fsync"])
@@ -473,10 +473,10 @@ def test_a_lock_file_removed_from_outside_still_keeps_others_out(home: Path, mon
 
 def test_what_a_killed_writer_left_behind_is_hidden_and_can_be_tidied_away(disk: DiskTree, home: Path) -> None:
     disk.write(NOTE, b"tea")
-    (home / "graph/general/.strata-0123456789ab.tmp").write_bytes(b"half a no")
+    (home / "graph/general/.otolith-0123456789ab.tmp").write_bytes(b"half a no")
 
     assert [path for path, _ in disk.scan()] == [NOTE]
-    assert disk.tidy() == ["graph/general/.strata-0123456789ab.tmp"]
+    assert disk.tidy() == ["graph/general/.otolith-0123456789ab.tmp"]
     assert leftovers(home) == []
 
 

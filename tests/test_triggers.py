@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from strata.derive.triggers import Trigger, find_triggers, memo_from
-from strata.model.dialog import Turn
-from strata.model.memo import check_name
+from otolith.derive.triggers import Trigger, find_triggers, memo_from
+from otolith.model.dialog import Turn
+from otolith.model.memo import check_name
 
 
 def said(*texts: str, role: str = "user") -> list[Turn]:

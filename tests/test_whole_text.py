@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from strata.errors import Invalid
-from strata.memory import Memory
+from otolith.errors import Invalid
+from otolith.memory import Memory
 
 BAD = ("a\0b", "a\ud800b")
 CALLS: dict[str, Callable[[Memory, str], Any]] = {

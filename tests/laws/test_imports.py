@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import strata
+import otolith
 
-PACKAGE = Path(strata.__file__).parent
+PACKAGE = Path(otolith.__file__).parent
 LINES = ("package", "doors", "memory", "reader", "upkeep", "verbs", "derive | recall", "home", "meaning | sync | usage", "units",
          "files | index | providers | config", "model", "errors")
 LEVEL = {room: at for at, line in enumerate(LINES) for room in line.split(" | ")}
@@ -46,7 +46,7 @@ def test_imports_point_down_only(path: Path) -> None:
     wrong = []
     for line, module in imports_of(path):
         parts = module.split(".")
-        if parts[0] != "strata" or len(parts) < 2:
+        if parts[0] != "otolith" or len(parts) < 2:
             continue
         there = parts[1]
         if there == "__version__":
@@ -83,9 +83,9 @@ def test_a_plain_command_loads_none_of_the_heavy_packages(mem) -> None:  # type:
     import subprocess
 
     note = mem.note("Tea", "Steep.")
-    code = ("import sys; from strata.doors.cli import main; "
+    code = ("import sys; from otolith.doors.cli import main; "
             f"assert main(['get', '{note.id}']) == 0; print(sorted({HEAVY | {'dataclasses', 'inspect'}!r} & set(sys.modules)))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                          env={**os.environ, "STRATA_HOME": str(mem.path)})
+                          env={**os.environ, "OTOLITH_HOME": str(mem.path)})
 
     assert done.stdout.splitlines()[-1] == "[]"

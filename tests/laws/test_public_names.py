@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import strata
+import otolith
 
-NAMES = ["Chunk", "ChunkStore", "ChunkingEngine", "GlobalMemoryBuilder", "Memory", "StrataError", "TopicMemoryBuilder",
+NAMES = ["Chunk", "ChunkStore", "ChunkingEngine", "GlobalMemoryBuilder", "Memory", "OtolithError", "TopicMemoryBuilder",
          "WritePipeline", "open"]
 
 
 def test_the_public_names_are_these() -> None:
-    assert sorted(strata.__all__) == NAMES
+    assert sorted(otolith.__all__) == NAMES
 
 
 def test_every_public_name_can_be_had() -> None:
-    assert all(getattr(strata, name) is not None for name in strata.__all__)
+    assert all(getattr(otolith, name) is not None for name in otolith.__all__)
 
 
 def test_what_is_not_public_is_not_there() -> None:
-    assert not hasattr(strata, "Home")
+    assert not hasattr(otolith, "Home")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import strata
+import otolith
 
-PACKAGE = Path(strata.__file__).parent
+PACKAGE = Path(otolith.__file__).parent
 ROOT = PACKAGE.parent.parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 CORE = [path for path in MODULES if path.relative_to(PACKAGE).parts[0] != "doors" and path.read_text().strip()]

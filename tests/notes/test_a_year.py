@@ -11,9 +11,9 @@ from itertools import combinations
 
 import pytest
 
-from strata.memory import Memory
-from strata.model.decay import WEIGHTS
-from strata.model.note import TYPES
+from otolith.memory import Memory
+from otolith.model.decay import WEIGHTS
+from otolith.model.note import TYPES
 
 TAGS = ("redis", "docker", "python", "backup", "deploy", "cache", "network", "disk", "auth", "mail", "cron", "nginx")
 PROJECTS = ("major-domo", "homelab", "paper-dynasty")
@@ -94,7 +94,7 @@ def year(tmp_path_factory):
         patch.setenv(f"XDG_{name}_HOME", str(folder / name))
     home = folder / "home"
     home.mkdir()
-    (home / "strata.toml").write_text(f"projects = {json.dumps(PROJECTS)}\n")
+    (home / "otolith.toml").write_text(f"projects = {json.dumps(PROJECTS)}\n")
     clock = Clock()
     with Memory(home, clock=clock) as mem:
         lived = Year(mem, clock)

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from strata.derive.front_pages import build_core, without_stamp
-from strata.model.decay import PINNED, Standing
+from otolith.derive.front_pages import build_core, without_stamp
+from otolith.model.decay import PINNED, Standing
 
 SECTIONS = ["Critical Solutions", "Active Decisions", "Key Fixes", "Configurations", "Patterns & Workflows"]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strata.model.decay import (
+from otolith.model.decay import (
     DAY,
     PINNED,
     WEIGHTS,
@@ -21,8 +21,8 @@ from strata.model.decay import (
     take_apart,
     weight,
 )
-from strata.model.note import TYPES
-from strata.model.record import Usage
+from otolith.model.note import TYPES
+from otolith.model.record import Usage
 
 NOW = 1_770_000_000.0
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from strata.errors import Conflict, Invalid, NotFound
-from strata.memory import Memory
-from strata.model.record import NOTE_TYPES
-from strata.verbs.edges import delete_edge
+from otolith.errors import Conflict, Invalid, NotFound
+from otolith.memory import Memory
+from otolith.model.record import NOTE_TYPES
+from otolith.verbs.edges import delete_edge
 
 
 @pytest.fixture
@@ -492,12 +492,12 @@ def test_nothing_near_means_no_proposal(mem):
 
 
 def test_without_the_embedder_a_note_is_kept_and_nothing_is_proposed(mem, pair, monkeypatch):
-    from strata.errors import Provider
+    from otolith.errors import Provider
 
     def fail(*_):
         raise Provider("the word vectors cannot be read", "reinstall wordllama")
 
-    monkeypatch.setattr("strata.providers.embedders.Static.embed", fail)
+    monkeypatch.setattr("otolith.providers.embedders.Static.embed", fail)
 
     assert mem.suggest_edges(pair[0].id) == []
     assert any("word vectors" in notice for notice in mem.notices)

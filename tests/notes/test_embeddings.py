@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import numpy
 import pytest
 
-from strata.memory import Memory
+from otolith.memory import Memory
 
 
 def embeddings(home):
@@ -75,7 +75,7 @@ def test_embed_adds_new_notes_and_forgets_old_ones(mem, home):
 
 @pytest.mark.clause("notes-81")
 def test_a_notes_vector_is_made_from_its_title_and_text(mem, home):
-    from strata.providers.embedders import Static
+    from otolith.providers.embedders import Static
 
     note = mem.note("Green tea", "Steep for three minutes.")
     mem.embed()
@@ -91,7 +91,7 @@ def test_another_provider_embeds_everything_anew_and_nothing_is_mixed(home, cloc
             note = mem.note("Green tea", "Steep.")
             mem.embed()
         small = len(embeddings(home)["entries"][note.id])
-        env = {"STRATA_OLLAMA_URL": address}
+        env = {"OTOLITH_OLLAMA_URL": address}
         assert run("config", "--provider", "ollama").code == 0
         told = run("embed", env=env)
         found = embeddings(home)
@@ -102,14 +102,14 @@ def test_another_provider_embeds_everything_anew_and_nothing_is_mixed(home, cloc
     assert "Green tea. Steep." in [text for texts in seen for text in texts]
     assert f"to ollama at {address}" in told.err
     assert again.code == 0
-    assert [texts for texts in seen[1:] if texts != ["strata"]] == []  # asked how it answers, and sent nothing again
+    assert [texts for texts in seen[1:] if texts != ["otolith"]] == []  # asked how it answers, and sent nothing again
 
 
 @pytest.mark.clause("notes-84")
 def test_without_ollama_everything_still_works(home, run):
     home.mkdir()
     (home / "_config.json").write_text('{"embedding_provider": "ollama"}\n')
-    env = {"STRATA_OLLAMA_URL": "http://127.0.0.1:9"}
+    env = {"OTOLITH_OLLAMA_URL": "http://127.0.0.1:9"}
     kept = run("note", "Green tea", "--text", "Steep for three minutes.", "--json", env=env)
     embedded = run("embed", env=env)
 
@@ -125,7 +125,7 @@ def test_a_provider_that_came_back_is_used_again(home, clock, monkeypatch):
     home.mkdir()
     (home / "_config.json").write_text('{"embedding_provider": "ollama"}\n')
     with ollama(fails=lambda: down[0]) as (address, _):
-        monkeypatch.setenv("STRATA_OLLAMA_URL", address)
+        monkeypatch.setenv("OTOLITH_OLLAMA_URL", address)
         with Memory(home, clock=clock) as mem:
             note = mem.note("Green tea", "Steep.")
             first = mem.embed()

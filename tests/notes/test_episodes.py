@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from strata.errors import Invalid
+from otolith.errors import Invalid
 
 
 def diary(home):
@@ -85,7 +85,7 @@ def test_the_documents_own_diary_is_read(mem, home):
 
 
 def test_an_entrys_note_is_found_after_its_file_moved(mem):
-    from strata.verbs.notes import memory_of
+    from otolith.verbs.notes import memory_of
 
     note = mem.note("Tea", "Steep.", type="fix")
     mem.sync()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strata.errors import Invalid, NotFound
+from otolith.errors import Invalid, NotFound
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_undoing_keeps_what_was_written_since(mem, two):
 
 
 def test_a_merge_broken_off_is_completed_by_merging_again(mem, home, clock, two, monkeypatch):
-    from strata.memory import Memory
+    from otolith.memory import Memory
 
     keep, absorb, problem = two
     write, count = mem.home.tree.write, [0]

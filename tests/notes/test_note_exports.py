@@ -68,7 +68,7 @@ def test_deleting_everything_derived_loses_no_memory(mem, home, linked, tmp_path
     for name in ("_index.json", "_state.json", "_embeddings.json", "_config.json", "CORE.md", "REFLECTION.md"):
         (home / name).unlink(missing_ok=True)
     shutil.rmtree(tmp_path / "xdg-cache")
-    from strata.memory import Memory
+    from otolith.memory import Memory
 
     with Memory(home, clock=mem.home.clock) as again:
         assert again.get(linked[0].id).record.text == "Keepalive."

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from strata.errors import Invalid
-from strata.model.note import FOLDERS, SCHEMA, TYPES
+from otolith.errors import Invalid
+from otolith.model.note import FOLDERS, SCHEMA, TYPES
 
 EXAMPLE = """---
 id: a1b2c3d4-e5f6-7890-abcd-ef1234567890
@@ -103,7 +103,7 @@ def test_the_documents_example_is_read_with_every_value(mem, home):
 @pytest.mark.clause("notes-06", "notes-86")
 @pytest.mark.parametrize(("path", "text"), [("graph/solutions/x.md", EXAMPLE), ("graph/procedures/x.md", PROCEDURE)])
 def test_the_documents_examples_are_written_in_the_same_form(path, text):
-    from strata.files import codec
+    from otolith.files import codec
 
     note, = codec.decode(path, text.encode(), 0.0)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strata.errors import NotFound
+from otolith.errors import NotFound
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_a_note_is_got_by_the_name_of_its_file(mem, put):
 
     for handle in ("beta-file", "Beta-File.md", "sub/beta-file", "graph/general/sub/beta-file.md", "Caf\u00e9", "cafe\u0301"):
         assert mem.get(handle).title == "Cafe\u0301"
-    with pytest.raises(NotFound):  # a name that Strata gave is no other name
+    with pytest.raises(NotFound):  # a name that Otolith gave is no other name
         mem.get(mem.get(own.id).path.rpartition("/")[2].removesuffix(".md"))
 
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from strata.derive.pictures import (
+from otolith.derive.pictures import (
     Arrow,
     Graph,
     Node,
@@ -22,8 +22,8 @@ from strata.derive.pictures import (
     svg_histogram,
     trace_curve,
 )
-from strata.model.decay import DAY, PINNED, take_apart
-from strata.model.record import Usage
+from otolith.model.decay import DAY, PINNED, take_apart
+from otolith.model.record import Usage
 
 NOW = 1_770_000_000.0
 HOSTILE = 'a "b" <script>]; } \\ #1 | end\n-->'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from strata.derive.similar import (
+from otolith.derive.similar import (
     Near,
     Pair,
     find_clusters,
@@ -16,8 +16,8 @@ from strata.derive.similar import (
     related_tags,
     suggest_tags,
 )
-from strata.model.decay import Standing
-from strata.model.record import Usage
+from otolith.model.decay import Standing
+from otolith.model.record import Usage
 
 
 def note(number: int = 1, **changes: object) -> Standing:
@@ -38,7 +38,7 @@ def test_pairs_are_the_same_in_blocks_as_in_one_piece(monkeypatch):
     vectors = numpy.random.default_rng(7).normal(size=(300, 16))
     whole = find_pairs(vectors, least=0.5)
 
-    monkeypatch.setattr("strata.derive.similar.BLOCK", 7)
+    monkeypatch.setattr("otolith.derive.similar.BLOCK", 7)
 
     assert find_pairs(vectors, least=0.5) == whole
     assert len(whole) > 20

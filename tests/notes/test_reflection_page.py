@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from strata.derive.front_pages import build_reflection, fingerprint, look_over, without_stamp
-from strata.model.decay import Standing
-from strata.model.record import Usage
+from otolith.derive.front_pages import build_reflection, fingerprint, look_over, without_stamp
+from otolith.model.decay import Standing
+from otolith.model.record import Usage
 
 SECTIONS = ["Themes", "Cross-Project Patterns", "Most Accessed", "Recent Insights", "Consolidation History"]
 

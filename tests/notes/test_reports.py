@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from strata.errors import Invalid, NotFound
-from strata.memory import Memory
+from otolith.errors import Invalid, NotFound
+from otolith.memory import Memory
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_the_page_tells_themes_uses_insights_and_merges(mem):
 @pytest.mark.clause("notes-74", "notes-78")
 def test_known_projects_are_configuration(home, clock):
     home.mkdir()
-    (home / "strata.toml").write_text('projects = ["major-domo", "paper-dynasty", "homelab"]\n')
+    (home / "otolith.toml").write_text('projects = ["major-domo", "paper-dynasty", "homelab"]\n')
     with Memory(home, clock=clock) as mem:
         mem.note("A", tags=["fix", "major-domo"])
         mem.note("B", tags=["fix", "homelab"])

@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from strata.errors import NotFound
-from strata.memory import Memory
+from otolith.errors import NotFound
+from otolith.memory import Memory
 
 
 def state(home):

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from strata import upkeep
-from strata.memory import Memory
+from otolith import upkeep
+from otolith.memory import Memory
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_a_page_edited_by_hand_is_kept_aside_and_rebuilt(mem, home, stocked):
 
 
 def test_a_long_ledger_becomes_one_line_and_keeps_its_counts(mem, home, stocked, monkeypatch):
-    monkeypatch.setattr("strata.files.ledger.USAGE_BYTES", 100)
+    monkeypatch.setattr("otolith.files.ledger.USAGE_BYTES", 100)
     for _ in range(5):
         mem.get(stocked[1].id)
     mem.upkeep()
@@ -133,12 +133,12 @@ def test_a_long_ledger_becomes_one_line_and_keeps_its_counts(mem, home, stocked,
 
 
 def test_a_rung_that_fails_does_not_stop_the_others(mem, home, stocked, monkeypatch):
-    from strata.errors import Provider
+    from otolith.errors import Provider
 
     def fail(*_):
         raise Provider("no answer")
 
-    monkeypatch.setattr("strata.verbs.reports.core_rung", fail)
+    monkeypatch.setattr("otolith.verbs.reports.core_rung", fail)
     report = mem.upkeep()
 
     assert report.failed == {"core": "no answer"}
@@ -171,7 +171,7 @@ def test_a_rung_that_cannot_write_is_named_and_the_later_ones_run(mem, run, home
 
     assert told.code == 7
     failed, = [line for line in told.err.splitlines() if "failed" in line]
-    assert failed.startswith("strata: chapters failed: cannot write work/chapters/chapter_")
+    assert failed.startswith("otolith: chapters failed: cannot write work/chapters/chapter_")
     assert {"CORE.md", "REFLECTION.md", "_state.json", "_index.json"} <= {file.name for file in home.iterdir()}
     (home / "work/chapters").unlink()
     assert run("upkeep").code == 0
@@ -180,7 +180,7 @@ def test_a_rung_that_cannot_write_is_named_and_the_later_ones_run(mem, run, home
 
 
 def test_a_home_in_use_is_told_for_each_rung_and_the_next_round_does_it_all(mem, home, stocked, monkeypatch):
-    from strata.files import lock
+    from otolith.files import lock
 
     for word in ("one", "two", "three", "four", "five", "six"):
         mem.memo(f"user_prefs_{word}_tea", f"On {word}.")
@@ -232,13 +232,13 @@ def test_git_is_off_by_default(mem, home, repository, stocked):
     mem.upkeep()
 
     assert git(home, "rev-list", "--all", "--count").strip() == "0"
-    assert 'git_commit = "off"' in (home / "strata.toml").read_text()
+    assert 'git_commit = "off"' in (home / "otolith.toml").read_text()
     assert (repository, len(stocked)) == (None, 5)
 
 
 @pytest.mark.usefixtures("repository")
 def test_upkeep_commits_once_a_round_if_asked_and_not_without_a_change(home, clock):
-    (home / "strata.toml").write_text('git_commit = "upkeep"\n')
+    (home / "otolith.toml").write_text('git_commit = "upkeep"\n')
     with Memory(home, clock=clock) as mem:
         mem.init()
         mem.note("Tea", "Steep.")
@@ -246,14 +246,14 @@ def test_upkeep_commits_once_a_round_if_asked_and_not_without_a_change(home, clo
         mem.upkeep()
 
     assert report.changed["commit"][0].startswith("git commit ")
-    assert git(home, "log", "--format=%s").splitlines() == ["strata upkeep 2026-02-10"]
+    assert git(home, "log", "--format=%s").splitlines() == ["otolith upkeep 2026-02-10"]
     assert "CORE.md" in git(home, "ls-files")
     assert git(home, "status", "--porcelain") == ""
 
 
 @pytest.mark.usefixtures("repository")
 def test_a_session_commits_when_it_ends_if_asked(home, clock):
-    (home / "strata.toml").write_text('git_commit = "session"\n')
+    (home / "otolith.toml").write_text('git_commit = "session"\n')
     with Memory(home, clock=clock) as mem:
         mem.note("Tea")
         mem.upkeep()
@@ -266,7 +266,7 @@ def test_a_session_commits_when_it_ends_if_asked(home, clock):
 
 def test_without_a_repository_upkeep_says_so_and_goes_on(home, clock):
     home.mkdir()
-    (home / "strata.toml").write_text('git_commit = "upkeep"\n')
+    (home / "otolith.toml").write_text('git_commit = "upkeep"\n')
     with Memory(home, clock=clock) as mem:
         mem.note("Tea")
         report = mem.upkeep()
@@ -277,7 +277,7 @@ def test_without_a_repository_upkeep_says_so_and_goes_on(home, clock):
 
 @pytest.mark.usefixtures("repository")
 def test_a_homes_own_hooks_are_not_run(home, clock, tmp_path):
-    (home / "strata.toml").write_text('git_commit = "upkeep"\n')
+    (home / "otolith.toml").write_text('git_commit = "upkeep"\n')
     hook = home / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
@@ -293,7 +293,7 @@ def test_a_homes_own_hooks_are_not_run(home, clock, tmp_path):
 @pytest.fixture
 def committing(home, clock, repository):
     """A home that commits with its upkeep, with one commit."""
-    (home / "strata.toml").write_text('git_commit = "upkeep"\n')
+    (home / "otolith.toml").write_text('git_commit = "upkeep"\n')
     with Memory(home, clock=clock) as mem:
         mem.note("Tea", "Steep.")
         mem.upkeep()
@@ -323,7 +323,7 @@ def test_upkeep_commits_the_homes_own_files_and_leaves_what_is_staged(home, comm
 @pytest.mark.usefixtures("repository")
 def test_a_home_in_a_folder_of_a_repository_is_committed_alone(tmp_path, home, clock):
     subprocess.run(["mv", str(home / ".git"), str(tmp_path)], check=True)
-    (home / "strata.toml").write_text('git_commit = "upkeep"\n')
+    (home / "otolith.toml").write_text('git_commit = "upkeep"\n')
     (tmp_path / "CORE.md").write_text("not ours\n")
     with Memory(home, clock=clock) as mem:
         mem.note("Tea")
@@ -379,9 +379,9 @@ def test_a_timer_is_printed_and_written_only_when_asked(run, home, tmp_path):
 @pytest.mark.parametrize(("home", "word"), [
     ("/home/a b/100% \"mine\"", '"/home/a b/100%% \\"mine\\""'), ("/srv/$HOME", '"/srv/$$HOME"'), ("/srv/mem", "/srv/mem")])
 def test_strange_folders_are_quoted_for_systemd(home, word):
-    from strata.doors.cli.timer import cron_line, unit_files
+    from otolith.doors.cli.timer import cron_line, unit_files
 
-    service = next(text for name, text in unit_files(home, ["strata", "upkeep", "--home", home]).items() if "service" in name)
+    service = next(text for name, text in unit_files(home, ["otolith", "upkeep", "--home", home]).items() if "service" in name)
 
-    assert f"ExecStart=strata upkeep --home {word}\n" in service
-    assert "%" not in cron_line(["strata", home]).replace("\\%", "")
+    assert f"ExecStart=otolith upkeep --home {word}\n" in service
+    assert "%" not in cron_line(["otolith", home]).replace("\\%", "")

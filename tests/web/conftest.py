@@ -1,4 +1,4 @@
-"""Fixtures of the web doors: `strata serve` as a process on a real port, and a client that says exactly what it is told."""
+"""Fixtures of the web doors: `otolith serve` as a process on a real port, and a client that says exactly what it is told."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Server:
 
     def __init__(self, home: Path, env: dict[str, str], *words: str) -> None:
         self.home, self.env = home, env
-        command = [sys.executable, "-m", "strata", "serve", "--home", str(home), "--port", "0", "--json", *words]
+        command = [sys.executable, "-m", "otolith", "serve", "--home", str(home), "--port", "0", "--json", *words]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, env=env)
         assert self.process.stdout is not None
         told = json.loads(self.process.stdout.readline())
@@ -84,7 +84,7 @@ class Server:
 
     def run(self, *words: str) -> str:
         """Another process of the same person on the same home."""
-        return subprocess.run([sys.executable, "-m", "strata", *words, "--home", str(self.home)], env=self.env, check=True,
+        return subprocess.run([sys.executable, "-m", "otolith", *words, "--home", str(self.home)], env=self.env, check=True,
                               capture_output=True, text=True, timeout=60).stdout
 
     def stop(self) -> int:
@@ -145,9 +145,9 @@ class Listener:
 
 def world(folder: Path) -> dict[str, str]:
     """An environment in which nothing of the machine's own user is seen."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("STRATA_", "OPENAI_", "OLLAMA_"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTOLITH_", "OPENAI_", "OLLAMA_"))}
     own = {f"XDG_{name}_HOME": str(folder / name.lower()) for name in ("CACHE", "CONFIG", "DATA")}
-    return {**kept, **own, "HOME": str(folder), "STRATA_PROJECT": "default"}
+    return {**kept, **own, "HOME": str(folder), "OTOLITH_PROJECT": "default"}
 
 
 @pytest.fixture(scope="module")

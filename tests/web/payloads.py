@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import sys
 
-from strata.errors import StrataError
-from strata.memory import Memory
+from otolith.errors import OtolithError
+from otolith.memory import Memory
 
 AWAY = "http://away.invalid"
 ACTS = ("alert(1)", f"fetch('{AWAY}/f')", f"location='{AWAY}/l'", f"new Image().src='{AWAY}/i'", "top.hit=1",
@@ -91,7 +91,7 @@ def poison(home: str) -> list[str]:
 def _note(mem: Memory, line: str, payload: str) -> str:
     try:
         return mem.note(line, payload, tags=[line], project=line).id
-    except StrataError:  # as a tag it is refused already
+    except OtolithError:  # as a tag it is refused already
         return mem.note(line, payload).id
 
 

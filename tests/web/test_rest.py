@@ -15,10 +15,10 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from strata.doors import access
-from strata.doors.routes import API, PERSON, describe, verbs
-from strata.errors import StrataError
-from strata.memory import Memory
+from otolith.doors import access
+from otolith.doors.routes import API, PERSON, describe, verbs
+from otolith.errors import OtolithError
+from otolith.memory import Memory
 from web.conftest import Server, world
 
 # The verbs
@@ -81,8 +81,8 @@ def test_an_error_has_the_status_of_its_kind_and_says_what_to_do(server, method,
 
 def _routes() -> list[tuple[str, str]]:
     """Every route of the application itself, not of a list that could be out of date."""
-    from strata.doors.assets import Assets
-    from strata.doors.rest import Door, make_app
+    from otolith.doors.assets import Assets
+    from otolith.doors.rest import Door, make_app
 
     app = make_app(Door(None, Assets(), lambda: "x" * 40))  # type: ignore[arg-type]
     return sorted({(method, route.path.replace("{id:path}", "some-id")) for route in app.routes  # type: ignore[attr-defined]
@@ -90,7 +90,7 @@ def _routes() -> list[tuple[str, str]]:
 
 
 def test_every_route_refuses_without_a_token(server):
-    from strata.doors.assets import Assets
+    from otolith.doors.assets import Assets
 
     free = {*Assets().free, "/api/signin"}
     asked = [(method, path) for method, path in [*_routes(), ("POST", "/mcp"), ("GET", "/mcp")] if path not in free]
@@ -104,7 +104,7 @@ def test_every_route_refuses_without_a_token(server):
 
 @pytest.mark.parametrize("headers", [
     {"Authorization": "Bearer wrong"}, {"Authorization": "Basic eDp5"}, {"Authorization": "Bearer "},
-    {"Cookie": "strata=1~2~3"}, {"Cookie": "strata=; strata=~~"},
+    {"Cookie": "otolith=1~2~3"}, {"Cookie": "otolith=; otolith=~~"},
 ])
 def test_a_wrong_token_or_cookie_is_refused(server, headers):
     assert server.call("GET", "/api/stats", headers=headers, token=False).status == 401
@@ -184,7 +184,7 @@ def test_the_page_without_a_session_says_how_to_get_in(server):
     answer = server.get("/health", headers={"Accept": "text/html"}, token=False)
 
     assert answer.status == 401
-    assert b"strata serve --link" in answer.body
+    assert b"otolith serve --link" in answer.body
 
 
 # Signing in
@@ -204,7 +204,7 @@ def test_a_sign_in_code_is_good_once_and_its_cookie_is_kept_from_scripts_and_oth
 
 def test_removing_the_token_file_ends_every_session_of_a_server_that_runs(start, tmp_path):
     server, listener = start()
-    person, file = server.as_person(), tmp_path / "config" / "strata" / "token"
+    person, file = server.as_person(), tmp_path / "config" / "otolith" / "token"
     status = lambda: (server.get("/api/stats").status,  # noqa: E731
                       server.get("/api/stats", headers=person, token=False).status,
                       server.call("POST", "/mcp", {}).status == 401)
@@ -277,7 +277,7 @@ def test_a_link_to_a_server_that_is_not_there_is_an_error_of_its_own(run):
         told = run("serve", "--link", "--port", str(port))
 
     assert (told.code, told.out) == (3, "")
-    assert f"no server of Strata answers at http://127.0.0.1:{port}" in told.err
+    assert f"no server of Otolith answers at http://127.0.0.1:{port}" in told.err
 
 
 def test_codes_and_cookies_end_with_time_with_the_token_and_with_the_server():
@@ -467,7 +467,7 @@ def test_agents_are_served_on_the_same_port(server):
     answer = server.call("POST", "/mcp", hello, {"Accept": "application/json, text/event-stream"})
 
     assert answer.status == 200
-    assert answer.json["result"]["serverInfo"]["name"] == "strata"
+    assert answer.json["result"]["serverInfo"]["name"] == "otolith"
 
 
 def test_a_server_told_to_stop_ends_the_events_and_goes(start):
@@ -480,13 +480,13 @@ def test_a_server_told_to_stop_ends_the_events_and_goes(start):
 def test_the_document_names_every_status_of_the_error_tree():
     told = describe()["components"]["responses"]["error"]["description"]
 
-    for kind in StrataError.__subclasses__():
+    for kind in OtolithError.__subclasses__():
         assert kind.code in told
 
 
 def test_every_verb_of_memory_is_here_or_its_absence_has_a_reason():
-    from strata.doors.routes import GAPS
-    from strata.memory import Memory
+    from otolith.doors.routes import GAPS
+    from otolith.memory import Memory
 
     offered = {name for name in dir(Memory) if not name.startswith("_")}
     here = {tool.method for tool in verbs()}

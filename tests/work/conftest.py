@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from strata.derive.chapters import Member
-from strata.derive.notices import Touch
-from strata.model.record import threads_of
-from strata.model.work import Work
+from otolith.derive.chapters import Member
+from otolith.derive.notices import Touch
+from otolith.model.record import threads_of
+from otolith.model.work import Work
 
 NOON = 1_770_724_800  # 2026-02-10T12:00:00Z
 HOUR, DAY = 3600, 86_400

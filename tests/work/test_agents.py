@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from strata.errors import Conflict, Invalid, NotFound
+from otolith.errors import Conflict, Invalid, NotFound
 
 SHORT = {"task_type": "bug_fix", "success": True, "summary": "done"}
 

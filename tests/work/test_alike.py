@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strata.derive.wisdom import LIKENESS, merge_alike
-from strata.model.words import likeness, stems
+from otolith.derive.wisdom import LIKENESS, merge_alike
+from otolith.model.words import likeness, stems
 
 
 def test_the_same_in_other_words_forms_is_told_once_with_all_who_said_it():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from strata.derive.chapters import find_groups, write_chapter
-from strata.derive.wisdom import MOST, build_wisdom, cite, cited_in, split_eras
-from strata.model.work import Chapter, Wisdom
+from otolith.derive.chapters import find_groups, write_chapter
+from otolith.derive.wisdom import MOST, build_wisdom, cite, cited_in, split_eras
+from otolith.model.work import Chapter, Wisdom
 from work.conftest import member_of
 
 DAY = 86_400

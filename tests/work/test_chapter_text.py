@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from strata.derive.chapters import MOST_LEARNINGS, find_groups, tell, write_chapter
-from strata.derive.wisdom import read_digest
-from strata.errors import Invalid
-from strata.model.work import Chapter
+from otolith.derive.chapters import MOST_LEARNINGS, find_groups, tell, write_chapter
+from otolith.derive.wisdom import read_digest
+from otolith.errors import Invalid
+from otolith.model.work import Chapter
 from work.conftest import member_of
 
 

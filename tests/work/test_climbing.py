@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from strata.errors import Invalid, NotFound, Provider
-from strata.memory import Memory
-from strata.verbs import chapters as climbing
+from otolith.errors import Invalid, NotFound, Provider
+from otolith.memory import Memory
+from otolith.verbs import chapters as climbing
 
 SHORT = {"task_type": "bug_fix", "success": True, "summary": "done"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strata.errors import Invalid
-from strata.verbs.work import Shelved, cold_path, plan_moves, warm_path
+from otolith.errors import Invalid
+from otolith.verbs.work import Shelved, cold_path, plan_moves, warm_path
 
 DAY = 86_400.0
 NOW = 1000 * DAY

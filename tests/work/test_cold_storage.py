@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from strata.memory import Memory
+from otolith.memory import Memory
 
 
 @pytest.fixture
@@ -138,12 +138,12 @@ def test_a_broken_cold_file_is_a_finding_and_never_a_crash(mem, old):
 
 @pytest.mark.usefixtures("mem")
 def test_a_home_may_turn_it_off_or_set_its_own_limit(home, clock, old):
-    (home / "strata.toml").write_text("[work]\ncold_after_days = 0\n")
+    (home / "otolith.toml").write_text("[work]\ncold_after_days = 0\n")
     with Memory(home, clock=clock) as again:
         again.upkeep()
         assert not cold_file(again, old).exists()
 
-    (home / "strata.toml").write_text("[work]\ncold_after_days = 300\n")
+    (home / "otolith.toml").write_text("[work]\ncold_after_days = 300\n")
     with Memory(home, clock=clock) as again:
         again.upkeep()
         assert cold_file(again, old).exists()

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from strata.derive.chapters import MOST, PAUSE, Member, close, find_groups
-from strata.model.record import folder_of, place_of, threads_of
+from otolith.derive.chapters import MOST, PAUSE, Member, close, find_groups
+from otolith.model.record import folder_of, place_of, threads_of
 from work.conftest import member_of
 
 HOUR, DAY = 3600, 86_400

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strata.derive.notices import COOLDOWN, check_file, find_conflicts, match_intent, start_session
+from otolith.derive.notices import COOLDOWN, check_file, find_conflicts, match_intent, start_session
 from work.conftest import touch_of
 
 NOW = 1_770_811_200.0  # a day after noon
@@ -29,7 +29,7 @@ def test_what_failed_on_a_file_comes_first_with_who_when_and_how_to_ask_for_more
     assert found.state == "notices"
     assert (first.title, first.agent, first.success, first.why) == ("Refresh tokens on a timer", "kim", False, "timers race")
     assert first.age == "23 hours ago"
-    assert first.more == "strata get mem_1 --depth reasoning"
+    assert first.more == "otolith get mem_1 --depth reasoning"
     assert [notice.id for notice in found.notices] == ["mem_1", "mem_3", "mem_2"]
     assert "FAILED: Refresh tokens on a timer (kim edited, 23 hours ago) — timers race." in found.text
 
@@ -51,7 +51,7 @@ def test_what_was_just_shown_is_held_back_but_said_to_be_known(touches):
     assert found.known == 3
     assert set(found.already) == {"mem_1", "mem_2", "mem_3"}
     assert "nothing known" not in found.text
-    assert "3 works on src/auth.ts already shown 1 minute ago; again: strata check-file src/auth.ts --again" in found.text
+    assert "3 works on src/auth.ts already shown 1 minute ago; again: otolith check-file src/auth.ts --again" in found.text
     assert found.to_dict()["state"] == "shown"
 
 
@@ -106,7 +106,7 @@ def test_more_than_a_handful_is_counted_and_pointed_to(make):
     found = check_file(PATH, many[:6], NOW, known=9)
 
     assert len(found.notices) == 5
-    assert "4 works more on src/auth.ts: strata recall --file src/auth.ts --kind work" in found.text
+    assert "4 works more on src/auth.ts: otolith recall --file src/auth.ts --kind work" in found.text
 
 
 def test_works_with_the_same_aim_are_offered_closest_first(make):

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from strata.errors import Conflict, Invalid, NotFound
+from otolith.errors import Conflict, Invalid, NotFound
 
 SHORT = {"goal": "Fix the login loop", "task_type": "bug_fix", "success": True, "summary": "The cookie path was wrong"}
 TASKS = ("one of bug_fix, feature_add, refactor, investigation, test_write, documentation, optimization, security_fix, "
@@ -71,7 +71,7 @@ def test_a_work_says_who_did_it_where_and_when(mem, clock):
 
 @pytest.mark.clause("work-03", "work-04")
 def test_any_agent_of_a_project_reads_what_another_wrote(home, mem):
-    from strata.memory import Memory
+    from otolith.memory import Memory
 
     work = mem.record(SHORT, agent="kim", project="shop")
 

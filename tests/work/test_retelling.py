@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from strata.derive.asking import MOST_SIGNS, chapter_prompt, retell_chapter, retell_wisdom, wisdom_prompt
-from strata.derive.chapters import tell
-from strata.derive.wisdom import build_wisdom
-from strata.errors import Invalid
+from otolith.derive.asking import MOST_SIGNS, chapter_prompt, retell_chapter, retell_wisdom, wisdom_prompt
+from otolith.derive.chapters import tell
+from otolith.derive.wisdom import build_wisdom
+from otolith.errors import Invalid
 
 
 @pytest.fixture

@@ -81,8 +81,8 @@ def test_a_missing_file_is_named(run):
 def test_a_form_asks_on_a_terminal(home):
     """A real pseudo-terminal, typed into as a person would."""
     lead, terminal = pty.openpty()
-    child = subprocess.Popen([sys.executable, "-m", "strata", "record", "--json"], stdin=terminal, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, env={**os.environ, "STRATA_HOME": str(home)})
+    child = subprocess.Popen([sys.executable, "-m", "otolith", "record", "--json"], stdin=terminal, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, env={**os.environ, "OTOLITH_HOME": str(home)})
     os.close(terminal)
     os.write(lead, b"\nMend the tap\nplumbing\n1\nmaybe\nn\nIt still drips\nWrong washer\nNew washer\nkitchen/tap\n\n"
                    b"Measure first\n\n\n\n")
@@ -108,7 +108,7 @@ def test_check_file_tells_and_knows_a_file_by_its_place_in_the_repository(run, t
     from_inside = run("check-file", "auth.ts", "--project", "shop", "--json", cwd=tmp_path / "shop/src")
     elsewhere = run("check-file", "lib/auth.ts", cwd=tmp_path)
 
-    told = "Worked: Fix the login loop (main edited, moments ago) — The cookie path was wrong. More: strata get mem_"
+    told = "Worked: Fix the login loop (main edited, moments ago) — The cookie path was wrong. More: otolith get mem_"
     assert from_root.out.startswith(told)
     assert (from_inside.json["path"], from_inside.json["state"]) == ("src/auth.ts", "notices")
     assert elsewhere.out == "nothing known of lib/auth.ts\n"
@@ -116,7 +116,7 @@ def test_check_file_tells_and_knows_a_file_by_its_place_in_the_repository(run, t
 
 def test_the_cooldown_holds_across_processes_of_one_session(run):
     run("record", *OPTIONS, "--file", "a.py")
-    session = {"STRATA_SESSION": "s1"}
+    session = {"OTOLITH_SESSION": "s1"}
 
     states = [run("check-file", "a.py", "--json", env=session).json["state"] for _ in range(2)]
     again = run("check-file", "a.py", "--again", "--json", env=session).json["state"]
@@ -160,7 +160,7 @@ def test_agents_are_registered_listed_and_resumed(run):
 
     assert listed["kim-tests"]["parent_id"] == "kim"
     assert listed["kim"]["works"] == 1
-    assert "STRATA_SESSION=s7" in taken.out
+    assert "OTOLITH_SESSION=s7" in taken.out
     assert "follow-up: Add a test" in taken.out
     assert run("agent", "orphan", "--type", "subagent").code == 4
     assert run("agent", "orphan", "--parent", "nobody").code == 3

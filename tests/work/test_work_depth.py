@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pytest
 
-from strata.errors import Invalid
-from strata.model.record import DEPTHS
-from strata.model.times import zulu
-from strata.model.work import Work
-from strata.model.work_depth import render
+from otolith.errors import Invalid
+from otolith.model.record import DEPTHS
+from otolith.model.times import zulu
+from otolith.model.work import Work
+from otolith.model.work_depth import render
 
 # Every key that the clauses name, and beside them keys that nobody knows; no two values are alike.
 WHOLE = {

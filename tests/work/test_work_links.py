@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from strata.errors import Invalid, NotFound
+from otolith.errors import Invalid, NotFound
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from strata.errors import Invalid
-from strata.model.record import DEPTHS
-from strata.providers.tokens import count_tokens
+from otolith.errors import Invalid
+from otolith.model.record import DEPTHS
+from otolith.providers.tokens import count_tokens
 
 
 @pytest.fixture
@@ -134,10 +134,10 @@ def test_already_shown_never_looks_like_nothing_known(mem, clock):
 
 
 def test_the_cooldown_is_a_sessions_own(home, monkeypatch):
-    from strata.memory import Memory
+    from otolith.memory import Memory
 
     def ask(session):
-        monkeypatch.setenv("STRATA_SESSION", session)
+        monkeypatch.setenv("OTOLITH_SESSION", session)
         with Memory(home) as mem:
             return mem.check_file("a.py").state
 
@@ -213,9 +213,9 @@ def test_a_path_that_names_nothing_is_refused(mem, path):
 
 
 def test_a_broken_line_in_the_log_of_what_was_shown_harms_nothing(home, monkeypatch):
-    from strata.memory import Memory
+    from otolith.memory import Memory
 
-    monkeypatch.setenv("STRATA_SESSION", "one")
+    monkeypatch.setenv("OTOLITH_SESSION", "one")
     with Memory(home) as mem:
         mem.record(goal="g", task_type="bug_fix", success=True, summary="s", files=["a.py"])
         (home / "log").mkdir(exist_ok=True)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from strata.errors import Invalid
+from otolith.errors import Invalid
 
 # name, type, not null, default, part of the primary key
 AGENTS = [("id", "TEXT", 0, None, 1), ("type", "TEXT", 1, None, 0), ("parent_id", "TEXT", 0, None, 0),
@@ -177,7 +177,7 @@ def test_sql_takes_one_select_and_nothing_else(mem, query):
 
 
 def test_a_query_that_does_not_end_is_stopped(mem, monkeypatch):
-    monkeypatch.setattr("strata.verbs.finding.SQL_SECONDS", 0.2)
+    monkeypatch.setattr("otolith.verbs.finding.SQL_SECONDS", 0.2)
 
     with pytest.raises(Invalid, match="seconds"):
         mem.sql("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n")
@@ -195,7 +195,7 @@ def test_upkeep_brings_a_works_embedding_into_the_table(mem):
 
 @pytest.mark.clause("work-83")
 def test_a_work_is_found_by_meaning_at_the_next_recall_and_at_once_when_the_embedder_is_loaded(mem):
-    from strata.index import vectors
+    from otolith.index import vectors
 
     mem.record(goal="Repair the automobile engine", task_type="bug_fix", success=True, summary="It runs")
     assert mem.recall("fixing a car motor").hits[0].title == "Repair the automobile engine"

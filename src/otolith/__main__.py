@@ -1,0 +1,5 @@
+"""`python -m otolith` is `otolith`."""
+
+from otolith.doors.cli import console
+
+console()

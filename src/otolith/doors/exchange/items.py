@@ -1,0 +1,189 @@
+"""Neutral values between a foreign format and the home.
+
+A reader yields these and nothing else; whoever imports turns them into verbs. Each has a `key` that is the same on
+every reading of the same source, so that an import may be repeated, and none is trusted: what comes from outside is
+`outside`. Times are `2026-02-10T21:37:00Z` or None, when the source does not say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final, TypeAlias
+
+from otolith.errors import Invalid
+from otolith.model.times import parse_time, zulu
+
+OUTSIDE: Final = "outside"
+_LONE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """One thing one speaker said; `key` is its own name in the source, so that a growing transcript is logged once."""
+
+    role: str
+    text: str
+    ts: str | None = None
+    key: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialog:
+    """A conversation: becomes an entry."""
+
+    key: str
+    source: str
+    title: str
+    turns: tuple[Turn, ...]
+    started: str | None = None
+    project: str | None = None
+    session: str | None = None
+    trust: str = OUTSIDE
+
+    @property
+    def created(self) -> str | None:
+        return self.started
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoteItem:
+    """A titled piece of knowledge: becomes a note."""
+
+    key: str
+    source: str
+    title: str
+    text: str
+    type: str = "general"
+    tags: tuple[str, ...] = ()
+    created: str | None = None
+    project: str | None = None
+    trust: str = OUTSIDE
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoItem:
+    """One named concept of the memory protocol: becomes a memo."""
+
+    key: str
+    source: str
+    name: str
+    text: str
+    category: str = "past"
+    tags: tuple[str, ...] = ()
+    created: str | None = None
+    trust: str = OUTSIDE
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkItem:
+    """A remembered sentence or two: becomes a chunk."""
+
+    key: str
+    source: str
+    text: str
+    type: str | None = None
+    tags: tuple[str, ...] = ()
+    conversation_id: str | None = None
+    created: str | None = None
+    trust: str = OUTSIDE
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkItem:
+    """Work in five layers, in the shape of seed 003; `files` are (path, operation)."""
+
+    key: str
+    source: str
+    id: str
+    intent: Mapping[str, Any]
+    outcome: Mapping[str, Any]
+    perception: Mapping[str, Any]
+    reasoning: Mapping[str, Any]
+    actions: tuple[Mapping[str, Any], ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    tags: tuple[str, ...] = ()
+    importance: float = 0.5
+    agent: str | None = None
+    project: str | None = None
+    session: str | None = None
+    created: str | None = None
+    uses: int = 0
+    used: str | None = None  # when last
+    trust: str = OUTSIDE
+
+
+@dataclass(frozen=True, kw_only=True)
+class LadderItem:
+    """An agent, a chapter or a wisdom of the work ladder; `fields` are named as in seed 003, times included."""
+
+    key: str
+    source: str
+    kind: str
+    id: str
+    fields: Mapping[str, Any]
+    created: str | None = None
+    trust: str = OUTSIDE
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkItem:
+    """A link between two items of the same source, named by their keys."""
+
+    key: str
+    source: str
+    start: str
+    type: str
+    end: str
+    context: str = ""
+    created: str | None = None
+    trust: str = OUTSIDE
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileItem:
+    """A file that another home already holds in our layout: taken over under the same relative path."""
+
+    key: str
+    source: str
+    path: str
+    data: bytes
+    created: str | None = None
+    trust: str = OUTSIDE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """Something in the source that could not be read; the rest goes on."""
+
+    where: str
+    message: str
+    line: int = 0
+
+
+Item: TypeAlias = Dialog | NoteItem | MemoItem | ChunkItem | WorkItem | LadderItem | LinkItem | FileItem
+Found: TypeAlias = Item | Finding
+
+
+def stamp(value: object) -> str | None:
+    """The time as items write it; None for what is no time, because a wrong date is worse than none."""
+    if value is None or value == "":
+        return None
+    try:
+        return zulu(parse_time(value.isoformat() if isinstance(value, date) else value))
+    except (Invalid, ValueError, OverflowError):
+        return None
+
+
+def words(value: object) -> str:
+    """Text that can be written as UTF-8: halves of surrogate pairs, which JSON may hold, become a replacement sign."""
+    return _LONE.sub("\ufffd", value) if isinstance(value, str) else ""
+
+
+def tags(value: object) -> tuple[str, ...]:
+    """Tags from a list or a comma-separated text, each once, without `#`."""
+    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple) else ()
+    given = (words(part).strip().lstrip("#").strip() for part in parts)
+    return tuple(dict.fromkeys(tag for tag in given if tag))

@@ -1,0 +1,180 @@
+"""`otolith export`: the whole home, or a part chosen by filters, as a zip of its files, as JSON lines, or as one book.
+
+The zip is a home again: unpack it, or import it. Settings that hold keys, locks and logs of use stay behind. Written
+beside the target and put in its place when it is whole; an export is never counted as use.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from otolith.errors import CannotWrite, Conflict, Damaged, Invalid, NotFound, Usage
+
+if TYPE_CHECKING:
+    from otolith.memory import Memory
+
+Progress = Callable[[int, int], None]
+FORMATS = {".zip": "zip", ".jsonl": "jsonl", ".md": "markdown"}
+LEFT = ("_config.json", ".lock")
+EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip's files carry no time of export, so equal homes give equal zips
+PAGE = 500
+_KINDS = {"note": "Notes", "edge": "Relations", "memo": "Memos", "chunk": "Chunks", "entry": "Dialogs", "fact": "Facts",
+          "topic": "Topics", "global": "Global memory", "work": "Work", "agent": "Agents", "chapter": "Chapters",
+          "wisdom": "Wisdom", "episode": "Diary", "page": "Pages"}
+
+
+def format_of(target: str, given: str | None) -> str:
+    """The format asked for, or the one that the target's name tells."""
+    if given:
+        if given not in FORMATS.values():
+            raise Usage(f"no format {given!r}", f"use one of {', '.join(FORMATS.values())}")
+        return given
+    ending = Path(target).suffix.lower()
+    if ending not in FORMATS:
+        raise Usage(f"{target} does not say in which format", "end its name in .zip, .jsonl or .md, or give --format")
+    return FORMATS[ending]
+
+
+def export(mem: Memory, target: str, form: str, filters: dict[str, Any], *, force: bool = False,
+           progress: Progress | None = None) -> int:
+    """Write an export to a file, or to stdout for `-`; returns how many records it holds."""
+    write = {"zip": _zip, "jsonl": _jsonl, "markdown": _book}[form]
+    if target == "-":
+        if form != "zip":
+            return write(mem, sys.stdout.buffer, filters, progress)
+        packed = io.BytesIO()
+        count = write(mem, packed, filters, progress)
+        sys.stdout.buffer.write(packed.getvalue())
+        return count
+    path = Path(target).expanduser().absolute()
+    if path.exists() and not force:
+        raise Conflict(f"{path} is there already", "give another name, or --force")
+    if mem.path.absolute() in path.parents:
+        raise Invalid("an export does not belong inside the home", "choose a place outside it")
+    with _beside(path) as out:
+        return write(mem, out, filters, progress)
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[IO[bytes]]:
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=".otolith-", dir=path.parent)
+    except OSError as error:
+        raise CannotWrite(f"{path.parent} cannot be written: {error.strerror}") from None
+    try:
+        with os.fdopen(descriptor, "wb") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise CannotWrite(f"{path} cannot be written: {error.strerror}") from None
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def _rows(mem: Memory, filters: dict[str, Any], progress: Progress | None) -> Iterator[dict[str, Any]]:
+    """Every record chosen, oldest kinds of listing first: a page at a time."""
+    offset = 0
+    while True:
+        items, total = mem.list(limit=PAGE, offset=offset, **filters)
+        for at, item in enumerate(items):
+            if progress:
+                progress(offset + at + 1, total)
+            yield dict(item)
+        offset += len(items)
+        if not items or offset >= total:
+            return
+
+
+def _fetched(mem: Memory, row: dict[str, Any]) -> Any:
+    from otolith.index.read import find
+    from otolith.verbs.finding import fetch
+
+    found = find(mem.home.db, row["id"])
+    if found is None:
+        raise NotFound(f"no record {row['id']!r}")
+    return fetch(mem.home, found)
+
+
+def _jsonl(mem: Memory, out: IO[bytes], filters: dict[str, Any], progress: Progress | None) -> int:
+    from otolith.files.codec import public
+
+    count = 0
+    for row in _rows(mem, filters, progress):
+        try:
+            record = public(_fetched(mem, row))
+        except (Damaged, NotFound):
+            continue
+        line = {"id": row["id"], "kind": row["kind"], "path": row["path"], "record": record}
+        out.write(json.dumps(line, ensure_ascii=False, default=str).encode() + b"\n")
+        count += 1
+    return count
+
+
+def _book(mem: Memory, out: IO[bytes], filters: dict[str, Any], progress: Progress | None) -> int:
+    from otolith.recall.depth import render
+
+    count = 0
+    chapters: dict[str, list[str]] = {}
+    for row in _rows(mem, filters, progress):
+        try:
+            text = render(_fetched(mem, row), "full")
+        except (Damaged, NotFound):
+            continue
+        count += 1
+        about = [f"`{row['id']}`", str(row["created"])[:10], *(f"#{tag}" for tag in row.get("tags") or ())]
+        body = "\n".join(_deeper(line) for line in str(text).splitlines())
+        title = " ".join(str(row["title"]).split())
+        chapters.setdefault(row["kind"], []).append(f"### {title}\n\n{' · '.join(about)}\n\n{body}\n")
+    out.write(f"# {mem.path.name}\n\n{count} records.\n".encode())
+    for kind, name in _KINDS.items():
+        if kind in chapters:
+            out.write(f"\n## {name}\n\n".encode() + "\n".join(chapters[kind]).encode("utf-8", "replace"))
+    return count
+
+
+def _deeper(line: str) -> str:
+    """A heading inside a record stands below the record's own."""
+    return f"###{line}" if line.startswith("#") and line.lstrip("#").startswith(" ") else line
+
+
+def _zip(mem: Memory, out: IO[bytes], filters: dict[str, Any], progress: Progress | None) -> int:
+    chosen = any(value for value in filters.values())
+    units = {row["path"] for row in _rows(mem, filters, None)} if chosen else None
+    count = 0
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        names = sorted(_files(mem, units))
+        for at, name in enumerate(names):
+            if progress:
+                progress(at + 1, len(names))
+            try:
+                data, _ = mem.home.tree.read(name)
+            except (NotFound, Damaged):
+                continue
+            entry = zipfile.ZipInfo(name, EPOCH)
+            entry.external_attr, entry.compress_type = 0o600 << 16, zipfile.ZIP_DEFLATED
+            packed.writestr(entry, data)
+            count += 1
+    return len(units) if units is not None else count
+
+
+def _files(mem: Memory, units: set[str] | None) -> Iterator[str]:
+    """The home's own files: all that belong to it, or those of the chosen records."""
+    from otolith.files.paths import OTHER_FILES, unit_of
+
+    for path, token in mem.home.tree.scan():
+        if token is not None and (units is None or unit_of(path) in units):
+            yield path
+    for path in (*OTHER_FILES, "index/audit.log") if units is None else ("otolith.toml",):
+        if path not in LEFT and mem.home.tree.look(path) is not None:
+            yield path

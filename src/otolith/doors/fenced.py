@@ -1,0 +1,162 @@
+"""Answers as an agent sees them: what was recalled stands in a fence, with where it comes from; the rest is ids and numbers.
+
+Titles, tags and texts of records are other people's sentences, so none of them leaves this module outside a fence. The
+mark is fresh for every answer. Used by the MCP door and by the hooks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from otolith.errors import Invalid
+from otolith.model.text import fence
+
+_SAFE = ("id", "kind", "type", "score", "created", "superseded_by", "distance", "link", "from", "to", "count", "count_uses",
+         "edge_id", "strength")
+
+
+def fenced(text: str, origin: str) -> str:
+    """The text in a fence with a mark that cannot be in it."""
+    for _ in range(8):
+        try:
+            return fence(text, os.urandom(8).hex(), origin)
+        except Invalid:
+            continue  # the mark happened to be in the text
+    return fence(text, os.urandom(16).hex(), origin)
+
+
+def answer(gives: str, value: Any, source: str, budget: int | None = None) -> tuple[dict[str, Any], str]:
+    """(structured content, text) for a tool's plain answer; with a budget, hits and texts keep to it, fence and all."""
+    if budget is not None and gives in ("hits", "text"):
+        shown = _hits(value, source, budget) if gives == "hits" else _text(value, source, budget)
+    else:
+        shown = _SHAPES[gives](value, source)
+    text = shown.get("text")
+    return shown, text if isinstance(text, str) else json.dumps(shown, ensure_ascii=False)
+
+
+def hit_lines(hit: Mapping[str, Any]) -> str:
+    """One hit as text: what it is and where it comes from, then what it says."""
+    origin = hit.get("origin") or {}
+    marks = [f"{hit.get('kind')} {_short(str(hit.get('id')))}", str(hit.get("created") or "")[:10], _who(origin)]
+    if hit.get("tags"):
+        marks.append("tags " + ", ".join(map(str, hit["tags"])))
+    if hit.get("superseded_by"):
+        marks.append(f"superseded by {hit['superseded_by']}")
+    parts = [f"## {hit.get('title')}", "[" + "; ".join(mark for mark in marks if mark) + "]", str(hit.get("text") or "")]
+    for near in hit.get("context") or ():
+        parts.append(f"({near.get('title') or near.get('id') or 'beside it'}) {near.get('text', '')}")
+    return "\n".join(part for part in parts if part)
+
+
+def _short(id: str) -> str:
+    """Enough of an id to ask for it again; the rest of a UUID costs an agent as much as a sentence."""
+    found = re.match(r"(?:[a-z]+_)?[0-9a-f]{8}(?=-[0-9a-f]{4}-)", id)
+    return found[0] if found else id
+
+
+def _who(origin: Mapping[str, Any]) -> str:
+    return " ".join(str(origin[name]) for name in ("trust", "door") if origin.get(name))
+
+
+def _trusts(hits: Sequence[Mapping[str, Any]]) -> str:
+    return "/".join(sorted({str((hit.get("origin") or {}).get("trust", "user")) for hit in hits}))
+
+
+def _hits(value: Mapping[str, Any], source: str, budget: int | None = None) -> dict[str, Any]:
+    hits, tokens = value.get("hits", []), value.get("tokens", 0)
+
+    def dress(some: Sequence[Mapping[str, Any]]) -> str:
+        return fenced("\n\n".join(map(hit_lines, some)), f"{source}; {len(some)} records; trust {_trusts(some or hits)}")
+
+    if hits and budget is not None:
+        from otolith.doors.budget import fit_hits
+        from otolith.providers.tokens import count_tokens
+
+        hits = fit_hits(hits, budget, hit_lines, dress)
+        text = dress(hits)
+        tokens = count_tokens(text)
+    else:
+        text = dress(hits) if hits else "; ".join(["nothing is known about this", *value.get("notices", ())])
+    shown = {"enough": bool(value.get("enough")), "tokens": tokens,
+             "hits": [{**_safe(hit), "trust": (hit.get("origin") or {}).get("trust", "user")} for hit in hits], "text": text}
+    return {**shown, "index_lag": value["index_lag"]} if value.get("index_lag") else shown
+
+
+def _hit(value: Mapping[str, Any], source: str) -> dict[str, Any]:
+    text = fenced(hit_lines(value), f"{source}; trust {_trusts([value])}")
+    return {**_safe(value), "path": value.get("path", ""), "text": text}
+
+
+def _record(value: Any, source: str) -> dict[str, Any]:
+    """A writer's answer: what was kept, under which id; never its text, which the caller just sent."""
+    if isinstance(value, list):
+        first = value[0] if value else {}
+        ids = [item.get("id") if isinstance(item, Mapping) else item for item in value]
+        return {**_record(first, source), "ids": ids} if value else {"id": "", "kind": "", "ids": []}
+    if isinstance(value, Mapping):
+        inner = value.get("record") if isinstance(value.get("record"), Mapping) else {}
+        names = ("id", "kind", "path", "link", "from", "to", "score")
+        kept = {name: value[name] for name in names if value.get(name) is not None}
+        facts = inner.get("facts") if isinstance(inner, Mapping) else None
+        return {"id": "", "kind": "", **kept, **({"facts": len(facts)} if isinstance(facts, list) else {})}
+    return {"id": str(value or ""), "kind": ""}
+
+
+def _items(value: Any, source: str) -> dict[str, Any]:
+    items = value.get("items", value) if isinstance(value, Mapping) else value
+    if isinstance(items, Mapping):
+        items = list(items.values()) if all(isinstance(item, Mapping) for item in items.values()) else [items]
+    items = items if isinstance(items, list) else [items] if items else []
+    total = value.get("total", len(items)) if isinstance(value, Mapping) else len(items)
+    text = fenced("\n".join(map(_line, items)), f"{source}; {len(items)} of {total}") if items else "nothing"
+    return {"total": total, "items": [_safe(item) for item in items if isinstance(item, Mapping)], "text": text}
+
+
+def _line(item: Any) -> str:
+    """A row of a list as one line, or a record as its fields."""
+    if not isinstance(item, Mapping):
+        return str(item)
+    row = item["record"] if isinstance(item.get("record"), Mapping) else item
+    head = f"- {item['id']} " if item.get("id") else "- "
+    rest = {name: _cell(value) for name, value in row.items() if name not in ("id", "path", "origin") and value}
+    return head + "; ".join(f"{name}: {value}" for name, value in rest.items())
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
+        return ", ".join(map(str, value))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else " ".join(str(value).split())
+
+
+def _text(value: Any, source: str, budget: int | None = None) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        inner = next((value[name] for name in ("text", "page") if isinstance(value.get(name), str)), None)
+        said = inner if inner is not None else json.dumps(value, ensure_ascii=False, indent=1)
+    elif isinstance(value, list):
+        said = "\n".join(map(_line, value))
+    else:
+        said = str(value or "")
+    if not said.strip():
+        return {"text": "nothing"}
+    if budget is None:
+        return {"text": fenced(said, source)}
+    from otolith.doors.budget import fit_lines
+
+    return {"text": fit_lines(said, budget, lambda some: fenced(some, source))}
+
+
+def _facts(value: Any, source: str) -> dict[str, Any]:  # noqa: ARG001
+    return dict(value) if isinstance(value, Mapping) else {"result": value}
+
+
+def _safe(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a row that no one wrote as a sentence."""
+    return {name: item[name] for name in _SAFE if item.get(name) is not None and isinstance(item[name], str | int | float)}
+
+
+_SHAPES = {"hits": _hits, "hit": _hit, "record": _record, "items": _items, "text": _text, "facts": _facts}

@@ -1,0 +1,269 @@
+"""`otolith install` and `uninstall`: the MCP entry and the hooks, written into the settings of coding agents.
+
+`plan` and `plan_removal` only decide: they read the settings and return the edits, which `diff` shows and `apply`
+writes. Everything else in a file stays byte for byte; installing twice changes nothing; uninstalling gives the first
+bytes back unless somebody else changed them since. A file that cannot be read as what it should be is refused, and
+nothing is touched.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
+
+from otolith.doors import jsonc, tomltext
+from otolith.doors.edits import Edit, apply, diff, follow, read_file
+from otolith.errors import Invalid, Usage
+
+__all__ = ["AGENTS", "Edit", "advice", "apply", "diff", "plan", "plan_removal"]
+
+NAME = "otolith"
+MCP_ARGUMENTS = ("mcp", "--tools", "core")
+# Events with their matcher, where they take one, and the seconds after which the agent goes on without us.
+HOOKS = {
+    "SessionStart": ("", 10),
+    "UserPromptSubmit": ("", 5),
+    "PreToolUse": ("Edit|Write|MultiEdit", 5),
+    "PreCompact": ("", 30),
+    "Stop": ("", 30),
+    "SessionEnd": ("", 30),
+}
+CODEX_MATCHER = "apply_patch|Edit|Write"
+
+
+class _Entry(NamedTuple):
+    """Where an agent keeps its MCP servers, and the form in which it writes them."""
+
+    file: str
+    keys: tuple[str, ...]
+    form: str  # plain, typed, opencode or toml
+
+
+class _Agent(NamedTuple):
+    user: _Entry
+    project: _Entry
+    user_hooks: str = ""
+    project_hooks: str = ""
+    matcher: str = ""
+    advice: str = ""
+
+
+_SERVERS = ("mcpServers", NAME)
+_VSCODE_USER = "Library/Application Support/Code/User/mcp.json" if sys.platform == "darwin" else ".config/Code/User/mcp.json"
+AGENTS: dict[str, _Agent] = {
+    "claude-code": _Agent(
+        _Entry(".claude.json", _SERVERS, "typed"),
+        _Entry(".mcp.json", _SERVERS, "typed"),
+        ".claude/settings.json",
+        ".claude/settings.json",
+        HOOKS["PreToolUse"][0],
+        "start a new session; /mcp and /hooks show what was added",
+    ),
+    "codex": _Agent(
+        _Entry(".codex/config.toml", ("mcp_servers", NAME), "toml"),
+        _Entry(".codex/config.toml", ("mcp_servers", NAME), "toml"),
+        ".codex/hooks.json",
+        ".codex/hooks.json",
+        CODEX_MATCHER,
+        "Codex runs new hooks only after you trusted them: start it and open /hooks",
+    ),
+    "cursor": _Agent(_Entry(".cursor/mcp.json", _SERVERS, "plain"), _Entry(".cursor/mcp.json", _SERVERS, "plain")),
+    "vscode": _Agent(_Entry(_VSCODE_USER, ("servers", NAME), "typed"), _Entry(".vscode/mcp.json", ("servers", NAME), "typed")),
+    "gemini": _Agent(_Entry(".gemini/settings.json", _SERVERS, "plain"), _Entry(".gemini/settings.json", _SERVERS, "plain")),
+    "opencode": _Agent(
+        _Entry(".config/opencode/opencode.json", ("mcp", NAME), "opencode"), _Entry("opencode.json", ("mcp", NAME), "opencode")
+    ),
+}
+
+
+def plan(agent: str, project_dir: Path | None, home_dir: Path, command: Sequence[str] = (NAME,)) -> list[Edit]:
+    """The edits that install; for the user, or for one project if its folder is given."""
+    chosen = _agent(agent)
+
+    def add_hooks(text: str | None) -> str | None:
+        return _add_hooks(text, command, chosen.matcher)
+
+    return _plan(chosen, project_dir, home_dir, lambda text, entry: _add_entry(text, entry, command), add_hooks)
+
+
+def plan_removal(agent: str, project_dir: Path | None, home_dir: Path) -> list[Edit]:
+    """The edits that uninstall."""
+    return _plan(_agent(agent), project_dir, home_dir, _remove_entry, _remove_hooks)
+
+
+def advice(agent: str) -> str:
+    """What the person has to do next, or nothing."""
+    return _agent(agent).advice
+
+
+def _agent(name: str) -> _Agent:
+    if name not in AGENTS:
+        raise Usage(f"no agent {name!r}", hint=f"known are {', '.join(AGENTS)}")
+    return AGENTS[name]
+
+
+def _plan(
+    agent: _Agent,
+    project_dir: Path | None,
+    home_dir: Path,
+    change_entry: Callable[[str | None, _Entry], str | None],
+    change_hooks: Callable[[str | None], str | None],
+) -> list[Edit]:
+    root = home_dir if project_dir is None else project_dir
+    entry = agent.user if project_dir is None else agent.project
+    hooks = agent.user_hooks if project_dir is None else agent.project_hooks
+    file = entry.file
+    if entry.form == "opencode" and (root / f"{file}c").exists():
+        file += "c"
+    steps: list[tuple[str, Callable[[str | None], str | None]]] = [(file, lambda text: change_entry(text, entry))]
+    if hooks:
+        steps.append((hooks, change_hooks))
+    edits = [_edit(root, name, change, 0o600 if project_dir is None else 0o644) for name, change in steps]
+    return [edit for edit in edits if edit.before != edit.after]
+
+
+def _edit(root: Path, name: str, change: Callable[[str | None], str | None], mode: int) -> Edit:
+    path = follow(root, root / name)
+    before = read_file(path)
+    try:
+        text = None if before is None else before.decode("utf-8")
+        after = change(text)
+    except UnicodeDecodeError:
+        raise Invalid(f"{path} is not UTF-8 text; nothing was changed") from None
+    except Invalid as error:
+        raise Invalid(f"{path} cannot be changed: {error.message}; nothing was changed", hint=error.hint) from None
+    return Edit(path=path, before=before, after=None if after is None else after.encode(), mode=mode)
+
+
+def _add_entry(text: str | None, entry: _Entry, command: Sequence[str]) -> str | None:
+    argv = [*command, *MCP_ARGUMENTS]
+    if entry.form == "toml":
+        return _add_table(text, entry, argv)
+    keys = entry.keys
+    root = jsonc.parse(text or "")
+    shape: dict[str, Any] = {"command": argv[0], "args": argv[1:]}
+    if entry.form == "typed":
+        shape = {"type": "stdio", **shape}
+    elif entry.form == "opencode":
+        shape = {"type": "local", "command": argv, "enabled": True}
+        if _is_second_opencode(root):
+            keys, shape = ("mcp", "servers", NAME), {"type": "local", "command": argv}
+    present = jsonc.find(root, keys)
+    if text is None or present is None:
+        return jsonc.insert(text or "", keys, shape)
+    if _starts(present.value, [*command, "mcp"]):
+        return text
+    if not _is_ours(present.value):
+        raise Invalid(f"it already has a server called {NAME} that is another program", hint="rename that entry")
+    for key in ("command", "args"):
+        if key in shape and present.child(key) is None:
+            text = jsonc.insert(text, (*keys, key), shape[key])
+        elif key in shape:
+            text = jsonc.replace(text, (*keys, key), shape[key])
+    return text
+
+
+def _remove_entry(text: str | None, entry: _Entry) -> str | None:
+    if text is None or not text.strip():
+        return text
+    if entry.form == "toml":
+        table = tomltext.parse(text).get(entry.keys[0], {})
+        ours = isinstance(table, dict) and _is_ours(table.get(NAME))
+        return tomltext.remove_table(text, ".".join(entry.keys)) if ours else text
+    root = jsonc.parse(text)
+    for keys in (entry.keys, ("mcp", "servers", NAME)):
+        present = jsonc.find(root, keys)
+        if present is not None and _is_ours(present.value):
+            return jsonc.remove(text, keys)
+    return text
+
+
+def _add_table(text: str | None, entry: _Entry, argv: list[str]) -> str:
+    text = text or ""
+    servers = tomltext.parse(text).get(entry.keys[0], {})
+    present = servers.get(NAME) if isinstance(servers, dict) else None
+    values = {"command": argv[0], "args": argv[1:]}
+    name = ".".join(entry.keys)
+    if present is None:
+        return tomltext.append_table(text, name, values)
+    if _starts(present, argv[: len(argv) - len(MCP_ARGUMENTS) + 1]):
+        return text
+    if not _is_ours(present):
+        raise Invalid(f"it already has a server called {NAME} that is another program", hint="rename that table")
+    return tomltext.set_values(text, name, values)
+
+
+def _add_hooks(text: str | None, command: Sequence[str], matcher: str) -> str:
+    text = text or ""
+    for event, (event_matcher, seconds) in HOOKS.items():
+        wanted = shlex.join([*command, "hook", event])
+        places = _our_hooks(text, event)
+        if not places:
+            group: dict[str, Any] = {"matcher": matcher} if event_matcher else {}
+            group["hooks"] = [{"type": "command", "command": wanted, "timeout": seconds}]
+            listed = jsonc.find(jsonc.parse(text), ("hooks", event)) is not None
+            text = jsonc.insert(text, ("hooks", event), group if listed else [group])
+        for place in places:
+            known = jsonc.find(jsonc.parse(text), (*place, "command"))
+            if known is not None and known.value != wanted:
+                text = jsonc.replace(text, (*place, "command"), wanted)
+    return text
+
+
+def _remove_hooks(text: str | None) -> str | None:
+    # In the opposite order of putting in, so that what was first empty is last emptied.
+    for event in reversed(HOOKS):
+        while text is not None and text.strip() and (places := _our_hooks(text, event)):
+            place = places[-1]
+            group = jsonc.find(jsonc.parse(text), place[:-2])
+            alone = group is not None and len(group.value["hooks"]) == 1
+            text = jsonc.remove(text, place[:-2] if alone else place)
+    return text
+
+
+def _our_hooks(text: str, event: str) -> list[tuple[str | int, ...]]:
+    """The paths of our handlers of an event."""
+    groups = jsonc.find(jsonc.parse(text), ("hooks", event))
+    if groups is None or not isinstance(groups.value, list):
+        return []
+    found: list[tuple[str | int, ...]] = []
+    for at, group in enumerate(groups.value):
+        handlers = group.get("hooks") if isinstance(group, dict) else None
+        for number, handler in enumerate(handlers if isinstance(handlers, list) else ()):
+            if isinstance(handler, dict) and _is_our_hook(handler.get("command"), event):
+                found.append(("hooks", event, at, "hooks", number))
+    return found
+
+
+def _is_our_hook(command: object, event: str) -> bool:
+    try:
+        argv = shlex.split(command) if isinstance(command, str) else []
+    except ValueError:
+        return False
+    return argv[-2:] == ["hook", event] and any(PurePath(part).name == NAME for part in argv[:-2])
+
+
+def _argv(entry: object) -> list[str]:
+    if not isinstance(entry, dict):
+        return []
+    command, arguments = entry.get("command"), entry.get("args", [])
+    parts = [*(command if isinstance(command, list) else [command]), *(arguments if isinstance(arguments, list) else [])]
+    return [part for part in parts if isinstance(part, str)]
+
+
+def _starts(entry: object, argv: Sequence[str]) -> bool:
+    return _argv(entry)[: len(argv)] == list(argv)
+
+
+def _is_ours(entry: object) -> bool:
+    argv = _argv(entry)
+    return "mcp" in argv and any(PurePath(part).name == NAME for part in argv[: argv.index("mcp")])
+
+
+def _is_second_opencode(root: jsonc.Node) -> bool:
+    """Whether the servers stand under `mcp.servers`, as version 2 writes them, and not under `mcp` itself."""
+    servers = jsonc.find(root, ("mcp", "servers"))
+    return servers is not None and isinstance(servers.value, dict) and not {"type", "command", "enabled"} & servers.value.keys()

@@ -1,0 +1,333 @@
+"""REST, the page and MCP in one application: translate a request, ask a keeper, translate the answer back.
+
+Statuses are those of the error tree. A record's ETag is the fingerprint of its file: a change says which one it read, and
+a stale one gets 409 with the record as it is now. The event loop never waits for the home.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from otolith.doors import access, routes, views
+from otolith.doors.feed import Feed
+from otolith.doors.keepers import Keepers
+from otolith.doors.keys import once
+from otolith.doors.tools import Tool, call, check_arguments
+from otolith.errors import Conflict, Invalid, NeedsConfirmation, OtolithError, Usage
+from otolith.index.store import damage_of
+from otolith.model.finding import log
+
+if TYPE_CHECKING:
+    from otolith.doors.assets import Assets
+    from otolith.memory import Memory
+
+MAX_BODY = 2 << 20
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Door:
+    """What the routes share: the home's keepers, the feed, the assets, and whether the server is about to stop."""
+
+    def __init__(self, keepers: Keepers, assets: Assets, token: Callable[[], str], *, stopping: Callable[[], bool] = lambda: False,
+                 cookie: str = access.COOKIE) -> None:
+        self.keepers, self.assets, self.token, self.cookie = keepers, assets, token, cookie
+        self.feed, self.stopping = Feed(), stopping
+        self.codes = access.Codes(token)
+        self.running: set[str] = set()
+
+    async def ask(self, request: Request, act: Callable[[Memory], Any], *, long: bool = False) -> Any:
+        return await self.keepers.ask(act, door=request.state.door, long=long)
+
+
+def make_app(door: Door, mcp: Any = None) -> Starlette:
+    """The application behind the gate; `mcp` is the agents' own, mounted as it is."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:  # noqa: ARG001 (Starlette's signature)
+        async with AsyncExitStack() as stack:
+            if mcp is not None:
+                await stack.enter_async_context(mcp.router.lifespan_context(mcp))
+            watching = asyncio.create_task(door.feed.watch(door.keepers, views.today))
+            yield
+            door.feed.close()
+            watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await watching
+
+    found = [*_verb_routes(door), *_other_routes(door), *_page_routes(door)]
+    if mcp is not None:
+        found += mcp.routes
+    refuse: Any = partial(_refuse, door)
+    return Starlette(routes=found, lifespan=lifespan, exception_handlers={HTTPException: refuse})
+
+
+async def _refuse(door: Door, request: Request, error: HTTPException) -> Response:
+    asks_for_page = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+    if error.status_code == 404 and asks_for_page and door.assets.is_for_people(request.url.path):
+        return Response(door.assets.missing, 404, media_type="text/html")
+    code = "not_found" if error.status_code == 404 else "usage"
+    body = {"error": {"code": code, "message": str(error.detail), "hint": "see /api/openapi.json"}}
+    return answer(body, error.status_code, dict(error.headers or {}))
+
+
+def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    data = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "replace")
+    return Response(data, status, headers=dict(headers or {}), media_type="application/json")
+
+
+def guarded(act: Callable[..., Awaitable[Response]], *given: Any) -> Endpoint:
+    """An endpoint whose every failure is one JSON object with what to do."""
+
+    async def endpoint(request: Request) -> Response:
+        started = time.perf_counter()
+        try:
+            made = await act(*given, request)
+        except OtolithError as error:
+            body: dict[str, Any] = {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+            if isinstance(error, Stale):
+                body["current"] = error.current
+            made = answer(body, getattr(error, "status", error.http_status))
+        except Exception as error:  # a door: whatever happens, the server goes on
+            log.warning("rest: %r", error)
+            told = damage_of(error) or OtolithError(f"this is a bug in Otolith: {type(error).__name__}: {str(error)[:300]}",
+                                                   "nothing else was changed")
+            made = answer({"error": {"code": told.code, "message": told.message, "hint": told.hint}}, 500)
+        made.headers["server-timing"] = f"total;dur={1000 * (time.perf_counter() - started):.1f}"
+        return made
+
+    return endpoint
+
+
+class Refused(Usage):
+    """A request that HTTP has a status of its own for."""
+
+    def __init__(self, status: int, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.status = status
+
+
+class Stale(Conflict):
+    """An edit of something that has moved on; carries how it stands now."""
+
+    def __init__(self, error: Conflict, current: Mapping[str, Any]) -> None:
+        super().__init__(error.message, error.hint)
+        self.current = current
+
+
+async def read_json(request: Request) -> dict[str, Any]:
+    """The body, which must be one JSON object; nothing a foreign form could send."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refused(415, f"a write is JSON; got {kind[:60] or 'nothing'!r}", "send Content-Type: application/json")
+    data = bytearray()
+    async for piece in request.stream():
+        data += piece
+        if len(data) > MAX_BODY:
+            raise Refused(413, f"a request may have {MAX_BODY >> 20} MB", "split it into several")
+    try:
+        found = json.loads(data or b"{}", parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Usage(f"the body is not JSON: {str(error)[:120]}") from None
+    if not isinstance(found, dict):
+        raise Usage("the body must be a JSON object")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _key(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not 0 < len(key) <= 200:
+        raise Invalid("an Idempotency-Key has 1 to 200 signs")
+    return key
+
+
+# Verbs
+
+def _verb_routes(door: Door) -> list[Route]:
+    return [Route(routes.path_of(tool), guarded(_read if tool.reads else _write, door, tool),
+                  methods=["GET" if tool.reads else "POST"]) for tool in routes.verbs()]
+
+
+async def _read(door: Door, tool: Tool, request: Request) -> Response:
+    given = routes.read_query(tool.takes, request.query_params.multi_items())
+    value = await door.ask(request, lambda mem: _told(mem, call(mem, tool, given)), long=tool.name in routes.LONG)
+    return _answer_verb(tool, value)
+
+
+async def _write(door: Door, tool: Tool, request: Request) -> Response:
+    given = await read_json(request)
+    if (key := _key(request)) is not None:
+        given.setdefault("key", key)
+    check_arguments(tool, given)
+    if tool.name in routes.PERSON and request.state.door != "page":
+        raise Refused(403, "agents propose; a person accepts", "do it on the page, or on the command line")
+    if tool.name not in routes.LONG:
+        value = await door.ask(request, lambda mem: _told(mem, call(mem, tool, given)))
+    else:
+        value = await _write_long(door, tool, given, request)
+    door.feed.nudge()
+    return _answer_verb(tool, value)
+
+
+async def _write_long(door: Door, tool: Tool, given: dict[str, Any], request: Request) -> Any:
+    """One at a time of each; who listens sees it go on."""
+    if tool.name in door.running:
+        raise Refused(503, f"{tool.name} is running already", "wait until it is done")
+    door.running.add(tool.name)
+    tell = partial(door.feed.publish_from_thread, "progress")
+
+    def run(mem: Memory) -> Any:
+        return views.as_json(getattr(mem, tool.method)(
+            progress=lambda done, total: tell({"job": tool.name, "done": done, "total": total})))
+
+    def act(mem: Memory) -> Any:
+        if tool.name not in ("upkeep", "reindex"):
+            return _told(mem, call(mem, tool, given))
+        key = given.get("key")
+        return _told(mem, run(mem) if key is None else once(mem, tool.name, key, {}, lambda: run(mem)))
+
+    try:
+        return await door.ask(request, act, long=True)
+    finally:
+        door.running.discard(tool.name)
+        door.feed.publish("progress", {"job": tool.name, "done": 1, "total": 1, "ended": True})
+
+
+def _told(mem: Memory, value: Any) -> tuple[Any, list[str]]:
+    return value, mem.notices
+
+
+def _answer_verb(tool: Tool, value: tuple[Any, list[str]]) -> Response:
+    shown = routes.shape(tool, value[0])
+    if value[1] and isinstance(shown, dict):
+        shown = {**shown, "notices": value[1]}
+    return answer(shown)
+
+
+# Records as resources, views, events, sign-in
+
+def _other_routes(door: Door) -> list[Route]:
+    api = routes.API
+    return [
+        Route(f"{api}/records/{{id:path}}", guarded(_get_record, door), methods=["GET"]),
+        Route(f"{api}/records/{{id:path}}", guarded(_change_record, door), methods=["PATCH"]),
+        Route(f"{api}/records/{{id:path}}", guarded(_forget_record, door), methods=["DELETE"]),
+        *(Route(f"{api}/views/{name}", guarded(_view, door, name), methods=["GET"]) for name in routes.VIEWS),
+        Route(f"{api}/events", guarded(_events, door), methods=["GET"]),
+        Route(f"{api}/openapi.json", guarded(_document, door), methods=["GET"]),
+        Route(f"{api}/signin", guarded(_sign_in, door), methods=["POST"]),
+        Route(f"{api}/signout", guarded(_sign_out, door), methods=["POST"]),
+    ]
+
+
+async def _get_record(door: Door, request: Request) -> Response:
+    given = routes.read_query({"depth": {"type": "string"}}, request.query_params.multi_items())
+    value, tag = await door.ask(request, lambda mem: views.read_record(mem, request.path_params["id"], **given))
+    if request.headers.get("if-none-match") in (f'"{tag}"', "*"):
+        return Response(status_code=304, headers={"etag": f'"{tag}"'})
+    return answer(value, headers={"etag": f'"{tag}"'})
+
+
+async def _change_record(door: Door, request: Request) -> Response:
+    changes = await read_json(request)
+    match = request.headers.get("if-match")
+    if match is None:
+        raise NeedsConfirmation("a change says what it read", "send If-Match with the record's ETag, or * to overwrite")
+    expect = None if match.strip() == "*" else match.strip().removeprefix("W/").strip('"')
+    record, key = request.path_params["id"], _key(request)
+    try:
+        value, tag = await door.ask(request, lambda mem: views.change_record(mem, record, changes, expect, key))
+    except Conflict as error:
+        now, _ = await door.ask(request, lambda mem: views.read_record(mem, record, counted=False))
+        raise Stale(error, now) from None
+    door.feed.nudge()
+    return answer(value, headers={"etag": f'"{tag}"'})
+
+
+async def _forget_record(door: Door, request: Request) -> Response:
+    tool = next(tool for tool in routes.verbs() if tool.name == "forget")
+    given = {"id": request.path_params["id"], **({"key": key} if (key := _key(request)) is not None else {})}
+    value = await door.ask(request, lambda mem: _told(mem, call(mem, tool, given)))
+    door.feed.nudge()
+    return _answer_verb(tool, value)
+
+
+async def _view(door: Door, name: str, request: Request) -> Response:
+    given = routes.read_query(routes.VIEWS[name], request.query_params.multi_items())
+    if "id" in routes.VIEWS[name] and "id" not in given:
+        raise Invalid(f"the view {name} needs 'id'", f"it takes {', '.join(routes.VIEWS[name])}")
+    value = await door.ask(request, lambda mem: views.VIEWS[name](mem, **given))
+    return answer(value, headers={"etag": f'"{value["etag"]}"'} if value.get("etag") else None)
+
+
+async def _events(door: Door, request: Request) -> Response:  # noqa: ARG001
+    began = door.token()
+    stream = door.feed.listen(lambda: door.stopping() or door.token() != began)
+    first = await anext(stream)  # a refusal must come before the stream begins
+
+    async def events() -> AsyncIterator[bytes]:
+        yield first
+        async for item in stream:
+            yield item
+
+    return StreamingResponse(events(), media_type="text/event-stream", headers={"cache-control": "no-store"})
+
+
+async def _document(door: Door, request: Request) -> Response:  # noqa: ARG001
+    return JSONResponse(routes.describe())
+
+
+async def _sign_in(door: Door, request: Request) -> Response:
+    code = (await read_json(request)).get("code")
+    if not isinstance(code, str) or not door.codes.spend(code):
+        raise Refused(401, "this link was used before or is too old", "run: otolith serve --link")
+    made = answer({"signed_in": True})
+    made.set_cookie(door.cookie, access.make_cookie(door.token(), time.time()), max_age=access.COOKIE_SECONDS, path="/",
+                    httponly=True, samesite="strict")
+    return made
+
+
+async def _sign_out(door: Door, request: Request) -> Response:
+    await read_json(request)
+    made = answer({"signed_in": False})
+    made.delete_cookie(door.cookie, path="/", httponly=True, samesite="strict")
+    return made
+
+
+# The page
+
+def _page_routes(door: Door) -> list[Route]:
+    pages = [Route(path, guarded(_page, door), methods=["GET"]) for path in door.assets.pages]
+    return [Route("/", guarded(_today, door), methods=["GET"]), *pages,
+            Route("/record/{id:path}", guarded(_page, door), methods=["GET"]),
+            *(Route(path, guarded(_asset, door), methods=["GET"]) for path in door.assets.files)]
+
+
+async def _today(door: Door, request: Request) -> Response:
+    """The first page comes with its data, so that it is painted at once."""
+    value = await door.ask(request, lambda mem: views.VIEWS["today"](mem))
+    return Response(door.assets.shell(value), media_type="text/html")
+
+
+async def _page(door: Door, request: Request) -> Response:
+    return Response(door.assets.page(request.url.path), media_type="text/html")
+
+
+async def _asset(door: Door, request: Request) -> Response:
+    data, kind = door.assets.files[request.url.path]
+    return Response(data, media_type=kind, headers={"cache-control": "private, max-age=31536000, immutable"})

@@ -1,0 +1,244 @@
+"""What the page shows, as plain values: one function a view, and a record as a resource with its fingerprint.
+
+Nothing here is only for the page: each view is a GET that answers JSON. Looking is not a use, but for a record that is
+opened. Views read the index and call verbs; they write nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from otolith.doors import charts
+from otolith.doors.feed import read_mark
+from otolith.doors.tools import plain
+from otolith.errors import Damaged, Invalid, NotFound
+from otolith.files import codec, paths
+from otolith.files.tree import fingerprint
+from otolith.index import read
+from otolith.model.times import day, zulu
+from otolith.verbs import finding
+
+if TYPE_CHECKING:
+    from otolith.memory import Memory
+
+BRIEF = 1_200  # tokens
+HISTORY = 200
+# Which fields the page offers to change; a kind that is not here is built or append-only.
+EDITABLE = {"note": ("title", "text", "type", "tags", "importance"), "memo": ("text", "category", "tags"),
+            "chunk": ("content", "type", "tags", "confidence"), "edge": ("text", "strength"), "work": ("tags", "importance"),
+            "chapter": ("title", "summary", "tags"), "page": ()}
+_LISTED = ("note", "memo", "chunk", "work", "entry", "chapter", "wisdom", "topic", "page")
+_kept: dict[tuple[str, str], tuple[Any, Any]] = {}  # (home, view) → (state, view), shared by the keepers of a home
+
+
+def as_json(value: Any) -> Any:
+    """A report as JSON values."""
+    return json.loads(json.dumps(value.to_dict() if hasattr(value, "to_dict") else value, default=str))
+
+
+def remembered(mem: Memory, name: str, build: Callable[[], Any], asked: Any = None) -> Any:
+    """A view as it was last built, if the home, the hour and what was asked for are the same."""
+    state, place = (read_mark(mem), int(mem.home.clock() // 3600), asked), (str(mem.path), name)
+    kept = _kept.get(place)
+    if kept is None or kept[0] != state:
+        kept = _kept[place] = (state, build())
+    return kept[1]
+
+
+# A record as a resource
+
+def fingerprint_of(mem: Memory, row: read.Row, record: Any) -> str:
+    """What an ETag says: the hash of the record's file, or of the record where several share one."""
+    if row.kind in EDITABLE:
+        return mem.home.load(row.id).hash
+    return fingerprint(json.dumps(codec.public(record), sort_keys=True, default=str).encode())
+
+
+def read_record(mem: Memory, handle: str, depth: str = "full", *, counted: bool = True) -> tuple[dict[str, Any], str]:
+    """(record, fingerprint); opening one counts as a use, unless it is only looked at again."""
+    from otolith.model.record import DEPTHS
+
+    if depth not in DEPTHS:
+        raise Invalid(f"no depth {depth[:60]!r}", f"use one of {', '.join(DEPTHS)}")
+    row = finding.locate(mem.home, handle)
+    record = finding.fetch(mem.home, row)
+    if counted:
+        mem.home.used([row.id])
+    tag = fingerprint_of(mem, row, record)
+    hit = finding.make_hit(mem.home, row, record, depth).to_dict()
+    for name in ("score", "why", "tokens"):
+        hit.pop(name, None)
+    return {**hit, "record": codec.public(record), "etag": tag}, tag
+
+
+def change_record(mem: Memory, handle: str, changes: dict[str, Any], expect: str | None, key: str | None = None
+                  ) -> tuple[dict[str, Any], str]:
+    """Edit if the record is still the one that was read."""
+    from otolith.doors.keys import once
+    from otolith.verbs.editing import edit
+
+    def act() -> dict[str, Any]:
+        edit(mem.home, handle, changes, expect)
+        return {"id": finding.locate(mem.home, handle).id}
+
+    if key is not None:
+        once(mem, "edit", key, {"id": handle, "changes": changes, "expect": expect}, act)
+    else:
+        act()
+    return read_record(mem, handle, counted=False)
+
+
+def record(mem: Memory, id: str, again: bool = False) -> dict[str, Any]:
+    """A record's page: text, links, history, standing."""
+    try:
+        shown, _ = read_record(mem, id, counted=not again)
+    except NotFound:
+        gone = read.archived(mem.home.db, id)
+        if not gone:
+            raise
+        return _forgotten(mem, gone[-1])
+    row = read.find(mem.home.db, shown["id"])
+    if row is None:
+        raise NotFound(f"no record {id[:80]!r}")
+    usage = read.usage_of(mem.home.db, row)
+    links = [{"id": one.id, "kind": one.kind, "title": one.title, "link": one.word, "outgoing": one.outgoing,
+              "strength": one.strength, "context": one.context, "edge_id": one.edge, "said": one.said}
+             for one in read.neighbours(mem.home.db, row.id)]
+    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.id), "pinned": is_pinned(mem, row),
+            "importance": row.importance, "updated": zulu(row.updated) if row.updated else None,
+            "uses": usage.count, "used": zulu(usage.last) if usage.last else None, "decay": charts.standing(mem, row),
+            "editable": list(EDITABLE.get(row.kind, ())), "topic": row.topic, "project": row.project}
+
+
+def _forgotten(mem: Memory, gone: tuple[str, str, str, str]) -> dict[str, Any]:
+    from otolith.recall.depth import body
+
+    id_, kind, title, path = gone
+    try:
+        text = body(codec.read_unit(mem.home.tree, path)[0][0])
+    except (NotFound, Damaged):
+        text = ""
+    return {"id": id_, "kind": kind, "type": "", "title": title, "path": path, "text": text, "forgotten": True, "links": [],
+            "history": history(mem, id_), "tags": [], "editable": []}
+
+
+def is_pinned(mem: Memory, row: read.Row) -> bool:
+    marked = mem.home.db.execute("SELECT 1 FROM links WHERE a = ? AND said = 'pinned'", (row.id,)).fetchone()
+    return bool(row.pinned) or marked is not None
+
+
+def history(mem: Memory, record: str) -> list[dict[str, Any]]:
+    """What the audit log says of a record, newest first."""
+    try:
+        data, _ = mem.home.tree.read(paths.AUDIT)
+    except (NotFound, Damaged):
+        return []
+    needle, found = b'"id":' + json.dumps(record, ensure_ascii=False).encode(), []
+    for line in data.split(b"\n"):
+        if needle in line:
+            try:
+                told = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(told, dict) and told.get("id") == record:
+                found.append({"ts": told.get("ts"), "verb": told.get("verb"), "origin": told.get("origin"),
+                              "sha256": told.get("sha256")})
+    return found[::-1][:HISTORY]
+
+
+def forgotten(mem: Memory) -> dict[str, Any]:
+    mem.home.ensure_fresh()
+    items = [{"id": id_, "kind": kind, "title": title, "path": path} for id_, kind, title, path in read.archived(mem.home.db)]
+    return {"items": items, "total": len(items)}
+
+
+# Views
+
+def today(mem: Memory) -> dict[str, Any]:
+    """The brief, what changed, what waits for a person."""
+    mem.home.ensure_fresh()
+    return dict(remembered(mem, "today", lambda: _today(mem)))
+
+
+def _today(mem: Memory) -> dict[str, Any]:
+    db, now = mem.home.db, mem.home.clock()
+    marks = ",".join("?" * len(_LISTED))
+    rows = db.execute(f"SELECT * FROM records WHERE kind IN ({marks}) ORDER BY max(coalesce(updated, 0), created) DESC, n DESC "
+                      "LIMIT 24", _LISTED).fetchall()
+    diary = db.execute("SELECT title, created FROM records WHERE kind = 'episode' "
+                       "ORDER BY created DESC, n DESC LIMIT 8").fetchall()
+    counts = read.counts(db)
+    week = db.execute("SELECT count(*) FROM records WHERE created > ? AND kind NOT IN ('edge', 'episode')",
+                      (now - 7 * 86_400,)).fetchone()[0]
+    return {
+        "date": day(now), "home": mem.path.name, "brief": _brief(mem), "records": counts["records"], "kinds": counts["kinds"],
+        "links": counts["links"], "new_this_week": week, "changed": [listed(mem, read.Row(*row)) for row in rows],
+        "diary": [{"title": title, "at": zulu(when)} for title, when in diary],
+        "waiting": {"facts": charts.waiting_count(mem), "contradictions": len(charts.contradictions(mem, 50)),
+                    "findings": len(read.problems(db))},
+    }
+
+
+def _brief(mem: Memory) -> str:
+    if not hasattr(mem, "brief"):
+        return ""
+    value = plain(mem, mem.brief(budget=BRIEF))
+    return str(value.get("text", "")) if isinstance(value, dict) else str(value or "")
+
+
+def listed(mem: Memory, row: read.Row) -> dict[str, Any]:
+    """A row of a list, with when it last changed and the opening of its text."""
+    passage = mem.home.db.execute("SELECT text FROM passages WHERE n = ?", (row.n,)).fetchone()
+    tags = read.tags_of(mem.home.db, [row.n]).get(row.n, [])
+    opening = " ".join(str(passage[0]).split())[:220] if passage else ""
+    return {**finding.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)), "opening": opening,
+            "edited": bool(row.updated and row.updated > row.created + 1), "trust": row.trust}
+
+
+def review(mem: Memory, topic: str | None = None, limit: int = 50) -> dict[str, Any]:
+    """Facts nobody has scored, least sure first; facts that contradict each other, side by side."""
+    mem.home.ensure_fresh()
+    limit = _bounded(limit, 1, 500)
+    return {"facts": charts.waiting_facts(mem, topic, limit), "total": charts.waiting_count(mem, topic),
+            "contradictions": charts.contradictions(mem, limit), "topics": charts.topics_waiting(mem)}
+
+
+def _bounded(value: int, low: int, high: int, name: str = "limit") -> int:
+    if not low <= value <= high:
+        raise Invalid(f"{name} must be from {low} to {high}; got {value}")
+    return value
+
+
+def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit: int = 60, offset: int = 0) -> dict[str, Any]:
+    """How the home grew day by day, and what it held as of one day."""
+    limit, offset = _bounded(limit, 1, 500), _bounded(offset, 0, 1 << 31, "offset")
+    mem.home.ensure_fresh()
+    days = remembered(mem, "days", lambda: charts.days(mem))
+    chosen = at or (days[-1]["day"] if days else day(mem.home.clock()))
+    if len(chosen) != 10:
+        raise Invalid(f"{chosen[:60]!r} is no day", "give a date such as 2026-02-10")
+    items, total = mem.list(as_of=f"{chosen}T23:59:59Z", kind=list(kind or _LISTED), limit=limit, offset=offset)
+    return {"at": chosen, "days": days, "items": items, "total": total, "offset": offset}
+
+
+def graph(mem: Memory, limit: int = 2_000, around: str | None = None, **filters: Any) -> dict[str, Any]:
+    """Records and the links among them."""
+    mem.home.ensure_fresh()
+    chosen = _bounded(limit, 1, 5_000)
+    return dict(remembered(mem, "graph", lambda: charts.graph(mem, chosen, around, filters), (chosen, around, repr(filters))))
+
+
+def health(mem: Memory) -> dict[str, Any]:
+    """Decay, findings, lag, usage, growth."""
+    stats = mem.stats()
+    return {**stats, **dict(remembered(mem, "health", lambda: charts.health(mem))),
+            "findings": [found._asdict() for found in read.problems(mem.home.db)][:200],
+            "usage": charts.usage(mem), "index_lag": round(mem.home.lag(), 3)}
+
+
+VIEWS: Mapping[str, Callable[..., dict[str, Any]]] = {
+    "today": today, "review": review, "graph": graph, "timeline": timeline, "health": health, "record": record,
+    "forgotten": forgotten,
+}

@@ -1,0 +1,175 @@
+"""The append-only files: the audit log, the usage ledger, links that no record can hold, and the diary.
+
+Each line is one write, not synced. A torn last line is closed by the next append and reported by whoever reads the file;
+it never hides the lines around it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from otolith.errors import Damaged, NotFound
+from otolith.files import markdown, paths
+from otolith.files.tree import Tree
+from otolith.model.record import Origin, Usage
+from otolith.model.text import check_whole
+from otolith.model.times import day, time_or_none, utc, zulu
+
+Keep = Callable[[dict[str, Any]], dict[str, Any] | None]  # what a line becomes; None: it goes
+USAGE_BYTES = 8 * 1024 * 1024
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def as_line(value: Mapping[str, Any]) -> bytes:
+    """One JSON object as one line."""
+    try:
+        made = (_COMPACT.encode(value) + "\n").encode()
+    except UnicodeEncodeError:
+        check_whole(value)
+        raise
+    if b"\\u0000" in made:
+        check_whole(value)
+    return made
+
+
+def append_line(tree: Tree, path: str, value: Mapping[str, Any], *, synced: bool = False) -> None:
+    """One JSON object as one line at the end of a file; a line that is the only truth of something is synced."""
+    tree.append(path, as_line(value), synced=synced)
+
+
+def audit_line(now: float, verb: str, kind: str, record: str, sha256: str, origin: Origin) -> bytes:
+    """Who did what, when; nothing of the content."""
+    return as_line({"ts": zulu(now), "verb": verb, "kind": kind, "id": record, "sha256": sha256, "origin": origin.to_dict()})
+
+
+def read_lines(data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """(line number, object) of each line; None where a line is broken."""
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line)
+            if b"\\ud" in line.lower():
+                json.dumps(found, ensure_ascii=False).encode()  # half a sign cannot be written anywhere
+        except (ValueError, RecursionError):
+            found = None
+        yield number, found if isinstance(found, dict) else None
+
+
+def read_log(tree: Tree, path: str) -> list[tuple[int, dict[str, Any] | None]]:
+    """A log's lines; none if there is no such file."""
+    try:
+        data, _ = tree.read(path)
+    except NotFound:
+        return []
+    return list(read_lines(data))
+
+
+def rewrite_lines(data: bytes, keep: Keep, needles: Collection[str], lost: list[int]) -> bytes:
+    """A log as `keep` wants it; what it leaves as it is stays byte for byte.
+
+    A line that cannot be read stays too, unless one of the needles stands in it: `lost` is told its number.
+    """
+    lines = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        found = next(read_lines(line), (0, {}))[1]  # an empty line says nothing
+        if found is None and holds(line, needles):
+            lost.append(number)
+            continue
+        kept = keep(found) if found else found
+        if kept == found:
+            lines.append(line)
+        elif kept is not None:
+            lines.append(json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode())
+    return b"\n".join(lines)
+
+
+def holds(data: bytes, needles: Collection[str]) -> bool:
+    """Whether any of the words stands in these bytes, as it is or as JSON writes it."""
+    return any(form in data for needle in needles for form in (needle.encode(), json.dumps(needle)[1:-1].encode()))
+
+
+def count_usage(tree: Tree, machine: str, now: float, door: str, ids: Sequence[str]) -> None:
+    """Note that these records were delivered, in one line."""
+    path = paths.usage_log(machine)
+    if tree.look(path) is None:
+        with tree.lock():
+            if tree.look(path) is None:
+                _begin_usage(tree, path)
+    append_line(tree, path, {"t": zulu(now), "door": door, "ids": list(ids)})
+
+
+def _begin_usage(tree: Tree, path: str) -> None:
+    """A home that comes with a _state.json brings its counts along, once."""
+    try:
+        data, _ = tree.read("_state.json")
+        entries = json.loads(data).get("entries", {})
+        base = {key: [int(value.get("access_count") or 0), value.get("last_accessed")] for key, value in entries.items()}
+    except (NotFound, Damaged, ValueError, AttributeError, TypeError):
+        return
+    if base:
+        append_line(tree, path, {"base": base})
+
+
+def fold_usage(lines: Iterator[tuple[int, dict[str, Any] | None]], totals: dict[str, Usage]) -> None:
+    """Add a ledger's lines to the totals."""
+    for _, line in lines:
+        if line is None:
+            continue
+        if isinstance(line.get("base"), dict):
+            for key, value in line["base"].items():
+                if isinstance(value, list) and len(value) == 2 and isinstance(value[0], int):
+                    _add(totals, key, value[0], time_or_none(value[1]))
+        elif isinstance(line.get("ids"), list):
+            for key in line["ids"]:
+                _add(totals, str(key), 1, time_or_none(line.get("t")))
+
+
+def read_usage(tree: Tree, machine: str, start: int) -> tuple[dict[str, Usage], int]:
+    """What a machine's ledger counts from `start` on, whole lines only, and how many bytes these are."""
+    try:
+        data, _ = tree.read(paths.usage_log(machine), start)
+    except NotFound:
+        data = b""
+    whole, totals = data[: data.rfind(b"\n") + 1], dict[str, Usage]()
+    fold_usage(read_lines(whole), totals)
+    return totals, len(whole)
+
+
+def _add(totals: dict[str, Usage], key: str, count: int, last: float | None) -> None:
+    before = totals.get(key, Usage())
+    latest = max((when for when in (before.last, last) if when is not None), default=None)
+    totals[key] = Usage(before.count + count, latest)
+
+
+def append_episode(tree: Tree, now: float, heading: str, *, kind: str, tags: Sequence[str] = (), memory: str | None = None,
+                   summary: str = "") -> str:
+    """Write one block of today's diary; the day's first block brings the heading."""
+    check_whole([heading, kind, list(tags), memory, summary])  # one such sign would hide the whole day
+    date = day(now)
+    path = paths.episode_file(date)
+    block = markdown.write_episode(utc(now).strftime("%H:%M"), heading, kind=kind, tags=tuple(tags), memory=memory,
+                                   summary=summary)
+    with tree.lock():
+        opening = "" if tree.look(path) else f"# {date}\n\n"
+        tree.append(path, (opening + block).encode())
+    return path
+
+
+def strike_blocks(data: bytes, path: str, record: str, mention: str, headings: Collection[str]) -> bytes:
+    """A diary in which the blocks that are the record, link to its file or begin with one of the headings are `(purged)`."""
+    date = path.rsplit("/", 1)[-1].removesuffix(".md")
+    parts = re.split(r"(?m)^(?=## \d\d:\d\d - )", data.decode(errors="surrogateescape"))
+    seen: dict[str, int] = {}
+    for at, block in enumerate(parts):
+        if not block.startswith("## "):
+            continue
+        minute = block[3:8].replace(":", "")
+        seen[minute] = seen.get(minute, 0) + 1
+        own = f"episode:{date}#{minute}-{seen[minute]}" == record
+        if own or f"/{mention})" in block or block[len("## 00:00 - "):].startswith(tuple(headings)):
+            parts[at] = f"## {block[3:8]} - (purged)\n\n"
+    return "".join(parts).encode(errors="surrogateescape")

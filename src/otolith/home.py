@@ -1,0 +1,350 @@
+"""Home: an open home, and the few ways to write to it.
+
+Every write is the file first, then the index, then the log, in one place. What the index cannot take is a notice, for the
+file is safe. Finding what others wrote is sync's business; Home only asks it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from otolith import config as configuration
+from otolith import sync, usage
+from otolith.errors import Busy, CannotWrite, Damaged, Invalid, NeedsConfirmation, NotFound
+from otolith.files import codec, ledger, paths
+from otolith.files.tree import Token, Tree, fingerprint
+from otolith.index import read, write
+from otolith.index.read import Row
+from otolith.index.store import Index
+from otolith.model.finding import Change, log
+from otolith.model.record import Origin, Usage
+from otolith.model.shape import Value, plain
+from otolith.units import make_unit, stamps
+
+QUICK_SWEEP = 0.010  # seconds
+SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of the time
+
+
+class Loaded(Value):
+    """A record as read a moment ago, with what an update must compare against."""
+
+    record: Any
+    path: str
+    data: bytes
+    hash: str
+
+
+class Home:
+    """An open home: its tree, its index, and who is asking."""
+
+    def __init__(self, *, tree: Tree, index: Index, config: configuration.Config, clock: Callable[[], float],
+                 new_id: Callable[[], str], machine: str, door: str = "python", trust: str = "user", session: str = "") -> None:
+        self.tree, self.index, self.config = tree, index, config
+        self.clock, self.new_id, self.machine = clock, new_id, machine
+        self.door, self.trust, self.session = door, trust, session
+        self.notices: list[str] = []
+        self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
+        self._many = False
+        self._told: list[bytes] | None = None  # audit lines of a change of several files
+        self._counting = True
+
+    @property
+    def db(self) -> sqlite3.Connection:
+        """The index to read from, with everything written so far in it."""
+        return self.index.db
+
+    def origin(self, *, agent: str | None = None, project: str | None = None, session: str | None = None,
+               trust: str | None = None) -> Origin:
+        """Who writes now, through which door."""
+        return Origin(agent=agent or self.config.agent, door=self.door, project=project or self.config.project,
+                      session=session or self.session, trust=trust or self.trust)
+
+    # Writing: the file, then the index, then the log
+
+    def settle(self) -> None:
+        """The first write gives the home its id, from which the ids of keys follow, and its own files."""
+        if not self.config.home_id:
+            self.config = self.config.replace(home_id=configuration.settle(self.tree, self.new_id)[0])
+
+    def create(self, record: Any, *, verb: str, origin: Origin | None = None) -> str:
+        """Keep a new record; returns its path. Acknowledged means synced."""
+        path, data = paths.place(record), codec.encode(record)
+        with self.tree.lock():
+            token = self.tree.write(path, data)
+            self.take_in(path, [record], {path: (token, data)})
+            self.audit(verb, record, fingerprint(data), origin)
+        self.warn_of_secrets(record.kind, plain(record))
+        return path
+
+    def load(self, record: str) -> Loaded:
+        """The record of an id, straight from its file."""
+        row = read.find(self.db, record)
+        if row is None:
+            raise NotFound(f"no record {record!r}", f"try: otolith recall {record!r}")
+        records, files = self.read(row.unit)
+        for found in records:
+            if found.id == record:
+                path, (_, data) = next(iter(files.items()))
+                return Loaded(record=found, path=path, data=data, hash=fingerprint(data))
+        raise NotFound(f"{row.unit} no longer holds {record!r}", "try: otolith sync")
+
+    def read(self, unit: str) -> tuple[list[Any], dict[str, tuple[Token, bytes]]]:
+        """A unit's records and files; damage is told with the file's name."""
+        try:
+            return codec.read_unit(self.tree, unit)
+        except Damaged as error:
+            told = error.message.removeprefix(f"{unit}: ")
+            raise Damaged(f"{unit}: {told}", error.hint, flaw=error.flaw, line=error.line) from None
+
+    def change(self, loaded: Loaded, new: Any, *, verb: str, origin: Origin | None = None) -> Any:
+        """Write a record's new value over the one that was read; equal bytes write nothing."""
+        data = codec.amend(loaded.data, loaded.record, new, loaded.path)
+        if data == loaded.data:
+            return new
+        with self.tree.lock():
+            token = self.tree.write(loaded.path, data, loaded.hash)
+            if not self._restamped(loaded, new, token, data):
+                self.take_in(loaded.path, [new], {loaded.path: (token, data)})
+            self.audit(verb, new, fingerprint(data), origin)
+        if verb == "edited":
+            self.warn_of_secrets(new.kind, plain(new))
+        return new
+
+    def _restamped(self, loaded: Loaded, new: Any, token: Token, data: bytes) -> bool:
+        """A note that only says more of its edges: the index has nothing to learn but that the file is another one."""
+        if new.kind != "note" or not new.says_as_much_as(loaded.record):
+            return False
+        stamp = stamps({loaded.path: (token, data)})[loaded.path]
+        try:
+            with self.index.writing() as db:
+                return db.execute("UPDATE documents SET size = ?, mtime = ?, ctime = ?, inode = ?, hash = ?, seen = ? "
+                                  "WHERE path = ? AND hash = ?", (*stamp, loaded.path, loaded.hash)).rowcount == 1
+        except (sqlite3.Error, Busy, CannotWrite) as error:
+            log.debug("index: %s", error)
+            return False
+
+    def build(self, path: str, data: bytes) -> bool:
+        """Write a derived file if its bytes differ; a hand-edited one is copied aside first. True if it was written."""
+        try:
+            before, _ = self.tree.read(path)
+        except NotFound:
+            before = None
+        if before == data:
+            return False
+        with self.tree.lock():
+            if before is not None:
+                self.keep_edited(path, before)
+            token = self.tree.write(path, data, None if before is None else fingerprint(before))
+            self._remember_built(path, data)
+            if paths.kind_of(path):
+                self.take_in(path, codec.decode(path, data, token.mtime / 1e9), {path: (token, data)})
+        return True
+
+    def _remember_built(self, path: str, data: bytes) -> None:
+        try:
+            with self.index.writing():
+                self.index.set(f"built:{path}", fingerprint(data))
+        except (Busy, CannotWrite) as error:
+            log.debug("index: %s", error)
+
+    def keep_edited(self, path: str, data: bytes) -> None:
+        """Copy a derived file aside if somebody changed it since it was built."""
+        if self.edited_by_hand(path, data):
+            stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self.clock()))
+            self.tree.write(f"archive/edited/{path}.{stamp}", data)
+
+    def edited_by_hand(self, path: str, data: bytes) -> bool:
+        """Whether a derived file is not as it was last built."""
+        last = self.index.get(f"built:{path}")
+        return last is not None and last != fingerprint(data)
+
+    def move(self, path: str, to: str, record: Any) -> None:
+        """Give a record's file another place (a pin, a return from the cold)."""
+        with self.tree.lock():
+            self.tree.move(path, to)
+            data, token = self.tree.read(to)
+            self._put(make_unit(to, codec.decode(to, data, token.mtime / 1e9), {to: (token, data)}), gone=[path])
+            self.audit("moved", record, fingerprint(data))
+
+    def put_away(self, record: Any, files: Sequence[str]) -> list[str]:
+        """Move a record's files into the archive, and with them every other file that has its id."""
+        moved = []
+        with self.tree.lock():
+            files = list(dict.fromkeys([*files, *self.doubles(record.id)]))
+            for path in files:
+                taken, target = 0, paths.archived(path)
+                while self.tree.look(target) is not None:
+                    taken += 1
+                    target = paths.numbered(paths.archived(path), taken)
+                self.tree.move(path, target)
+                moved.append(target)
+            self.refresh([paths.unit_of(path) for path in files] + [paths.unit_of(path) for path in moved])
+            self.audit("forgot", record, "")
+        return moved
+
+    def doubles(self, record: str) -> list[str]:
+        """The files that have a record's id besides its own."""
+        return sync.doubles(self.tree, self.index, record)
+
+    def audit(self, verb: str, record: Any, sha256: str, origin: Origin | None = None) -> None:
+        """One line in the audit log; its failure never undoes what is safe on disk."""
+        try:
+            self.settle()
+        except (CannotWrite, Invalid) as error:
+            self.notices.append(str(error))
+        line = ledger.audit_line(self.clock(), verb, record.kind, record.id, sha256, origin or self.origin())
+        log.info("%s %s %s", verb, record.kind, record.id)
+        if self._told is None:
+            self._tell([line])
+        else:
+            self._told.append(line)
+
+    def _tell(self, lines: Sequence[bytes]) -> None:
+        try:
+            self.tree.append(paths.AUDIT, b"".join(lines))
+        except CannotWrite as error:
+            self.notices.append(str(error))
+
+    def warn_of_secrets(self, what: str, value: Any) -> None:
+        """A notice if what somebody writes holds what looks like a secret; nothing is changed."""
+        from otolith.model.secrets import kinds_in
+
+        if kinds := ", ".join(kinds_in(value)):
+            notice = f"the {what} holds what looks like a secret ({kinds}); see: otolith check --secrets"
+            self.notices += [] if notice in self.notices else [notice]
+
+    def take_in(self, unit: str, records: Sequence[Any], files: dict[str, tuple[Token, bytes]]) -> None:
+        """What was just written goes into the index."""
+        self._put(make_unit(unit, records, files))
+
+    def _put(self, unit: write.Unit, gone: Sequence[str] = ()) -> None:
+        try:
+            with self.index.writing():
+                sync.put(self.index, [unit], gone)
+                if not self._many and any(record.kind == "work" for record in unit.records):
+                    self._keep_up()  # a work at once (its seed wants it so), all else by the next recall, which is cheaper together
+        except (sqlite3.Error, Busy, CannotWrite) as error:
+            self._not_taken("record is", error)
+
+    def _keep_up(self) -> None:
+        if "numpy" in sys.modules:  # else nothing has been embedded in this process, and a write does not wait for it
+            from otolith.meaning import keep_up
+
+            keep_up(self.index, self.config)
+
+    def _not_taken(self, what: str, error: Exception) -> None:
+        log.warning("index: %s", error)
+        self.notices.append(f"the {what} safe on disk, but the index could not take it ({error}); try: otolith sync")
+
+    @contextmanager
+    def bulk(self) -> Iterator[None]:
+        """Many writes: files synced together at the end, then one commit of the index; nothing is acknowledged before.
+
+        Others read meanwhile (no page leaves the cache before the commit) and write afterwards: the home's lock is taken before
+        the index's, as everywhere. Broken off, what was written is found by the sweep that follows.
+        """
+        if self._many:
+            yield
+            return
+        self._many, synced = True, False
+        self.index.db.execute("PRAGMA cache_spill = OFF")
+        try:
+            with self.tree.lock(), self.index.writing():
+                with self.tree.bulk():
+                    yield
+                synced = True
+                self._keep_up()
+        except (sqlite3.Error, Busy, CannotWrite) as error:
+            if not synced:
+                raise
+            self._not_taken("batch is", error)
+        finally:
+            self._many = False
+            self.index.db.execute("PRAGMA cache_spill = ON")
+            if not synced:
+                with suppress(Busy, CannotWrite, NeedsConfirmation):
+                    self.sweep()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Several files of one change: one lock, one commit of the index. Broken off, the next sweep reads what was written."""
+        if self._told is not None:
+            with self.index.writing():
+                yield
+            return
+        self._told = []
+        with self.tree.lock():
+            try:
+                with self.index.writing(), self.tree.together():
+                    yield
+            finally:
+                told, self._told = self._told, None
+                if told:
+                    self._tell(told)
+
+    # Usage
+
+    def used(self, ids: Sequence[str]) -> None:
+        """Count what was delivered; a failing ledger never fails a read. What a hook delivers was not asked for."""
+        if not ids or not self._counting or self.door == "hook":
+            return
+        try:
+            ledger.count_usage(self.tree, self.machine, self.clock(), self.door, ids)
+        except (CannotWrite, Busy, Damaged) as error:
+            log.debug("usage: %s", error)
+
+    @contextmanager
+    def uncounted(self) -> Iterator[None]:
+        """What is read inside is no use: a brief, a hook, a search on somebody's way to an answer."""
+        before, self._counting = self._counting, False
+        try:
+            yield
+        finally:
+            self._counting = before
+
+    def usage_since(self) -> dict[str, Usage]:
+        """What the ledger counts beyond the index."""
+        return usage.since(self.tree, self.index, self.machine)
+
+    def usage_of(self, row: Row) -> Usage:
+        """How often a record was delivered until now."""
+        known, more = read.usage_of(self.db, row), self.usage_since().get(row.id, Usage())
+        last = max((when for when in (known.last, more.last) if when is not None), default=None)
+        return Usage(known.count + more.count, last)
+
+    def fold_usage(self) -> None:
+        """Bring the index's counts up to the ledger's end."""
+        usage.fold(self.tree, self.index, self.machine)
+
+    # Freshness
+
+    def touch(self, units: Iterable[str]) -> bool:
+        """Look at the files of these units once more; what moved is read again. True if anything did."""
+        return sync.touch(self.tree, self.index, units)
+
+    def refresh(self, units: Iterable[str]) -> None:
+        """Read these units again, or drop those that are gone."""
+        sync.refresh(self.tree, self.index, units)
+
+    def sweep(self, *, accept_removals: bool = False, progress: sync.Progress | None = None) -> list[Change]:
+        """Compare the whole tree with the index and bring the index up to it."""
+        return sync.sweep(self.tree, self.index, accept_removals=accept_removals, progress=progress)
+
+    def ensure_fresh(self) -> None:
+        """Sweep if that is cheap, or if the last one is long enough ago."""
+        cost, last = self.index.get("sweep_cost"), self.index.get("swept", 0.0)
+        if cost is None or cost < QUICK_SWEEP or time.time() - last > cost * SWEEP_SHARE:
+            try:
+                self.sweep()
+            except (Busy, CannotWrite) as error:  # an answer from a moment ago is better than none
+                log.warning("sync: %s", error)
+
+    def lag(self) -> float:
+        """Seconds since the last sweep."""
+        last = self.index.get("swept")
+        return 0.0 if last is None else max(0.0, time.time() - float(last))

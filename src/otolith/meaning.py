@@ -1,0 +1,202 @@
+"""Meaning: which embedder answers for a home, and how its vectors keep up with the passages.
+
+The built-in set is always kept; it is filled when records are written in a process that has the embedder loaded, else a
+little at each recall. Sets of other embedders are filled by `embed` and upkeep, which say what they send where. A question
+is put to the first embedder of the chain whose set is complete and which answers; what could not be used is a notice. No
+failure is kept in mind for long: after a short pause the provider is tried again.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from otolith.config import Config
+from otolith.errors import Busy, CannotWrite, Provider
+from otolith.index import vectors
+from otolith.index.store import Index
+from otolith.index.vectors import Loaded, VectorSet
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from otolith.providers.embedders import Choice, Embedder
+
+    Floats = NDArray[np.float32]
+    Ints = NDArray[np.int64]
+
+CALL_RECORDS, CALL_PASSAGES = 200, 2000  # what one recall embeds at most by the built-in embedder
+FEW = 32  # passages that a slower local embedder takes along with a question
+ASK_SECONDS = 4.0  # a question does not wait longer for a server
+PAUSE = 30.0  # seconds in which a server that failed is not asked again
+BATCHES = {"static": 2000, "minilm": 256}
+BATCH = 50
+Progress = Callable[[int, int], None]
+_FAILED: WeakKeyDictionary[Index, dict[str, float]] = WeakKeyDictionary()
+
+
+class Sense(NamedTuple):
+    """A question's vector, and the set it is compared with."""
+
+    embedder: Embedder
+    vector: Floats
+    loaded: Loaded
+
+    def nearest(self, limit: int, allowed: NDArray[np.bool_] | None) -> Ints:
+        return self.loaded.nearest(self.vector, limit, allowed)
+
+    def likeness(self, numbers: Ints, texts: Callable[[list[int]], list[str]]) -> NDArray[np.float64]:
+        """The cosines of passages with the question; what the built-in set lacks yet is embedded on the spot."""
+        import numpy as np
+
+        found, known = self.loaded.likeness(self.vector, numbers)
+        lacking = np.flatnonzero(~known)
+        if len(lacking) and self.embedder.name == "static":
+            found[lacking] = self.embedder.embed(texts(numbers[lacking].tolist())) @ self.vector
+        return found.astype(np.float64)
+
+
+def choice_of(config: Config) -> Choice:
+    """What the configuration says of embedders."""
+    from otolith.config import data_folder
+    from otolith.providers.embedders import Choice
+
+    return Choice(name=config.provider, ollama_model=config.ollama_model, openai_model=config.openai_model,
+                  ollama_url=None if config.ollama_url == Config.ollama_url else config.ollama_url,
+                  openai_url=None if config.openai_url == Config.openai_url else config.openai_url,
+                  openai_key=config.openai_key, minilm_folder=data_folder() / "models")
+
+
+def given_embedder(providers: Any) -> Embedder | None:
+    """The embedder that a caller brought along."""
+    found: Embedder | None = (providers.get("embedder") if isinstance(providers, Mapping)
+                              else getattr(providers, "embedder", None))
+    return found
+
+
+def embedders_of(config: Config, providers: Any, notices: list[str], seconds: float | None = None) -> list[Embedder]:
+    """The embedders to try, in order; what is not there is told."""
+    from otolith.providers.embedders import chain, make_embedder
+
+    given, choice, found = given_embedder(providers), choice_of(config), list[Any]()
+    for name in [*([] if given is None else ["given"]), *chain(choice)]:
+        try:
+            if name != "given":
+                found.append(make_embedder(name, choice, seconds))
+            elif given is not None:
+                found.append(given)
+        except Provider as error:
+            notices.append(str(error))
+    return found
+
+
+def sense(index: Index, config: Config, text: str, providers: Any, notices: list[str]) -> Sense | None:
+    """The question as a vector, by the first embedder that can; None leaves it to the words."""
+    for embedder in embedders_of(config, providers, notices, ASK_SECONDS):
+        held = _ready(index, config, embedder, notices)
+        if held is None or _paused(index, embedder, notices):
+            continue
+        try:
+            vector = embedder.embed([text])[0]
+        except Provider as error:
+            _FAILED.setdefault(index, {})[embedder.name] = time.monotonic() + PAUSE
+            notices.append(f"not searched by {embedder.name}: {error}")
+            continue
+        if len(vector) != held.dimension:  # a model may have been exchanged behind its name, and back
+            other = vectors.find_set(index.db, embedder.name, embedder.model, len(vector))
+            if other and not vectors.count_missing(index.db, other):
+                return Sense(embedder, vector, vectors.load(index, other))
+            notices.append(f"not searched by {embedder.name}: it answered {len(vector)} dimensions where {held.dimension} are "
+                           "kept; run: otolith embed")
+            continue
+        return Sense(embedder, vector, vectors.load(index, held))
+    return None
+
+
+def _paused(index: Index, embedder: Embedder, notices: list[str]) -> bool:
+    waiting = embedder.name != "static" and time.monotonic() < _FAILED.get(index, {}).get(embedder.name, 0.0)
+    if waiting:
+        notices.append(f"not searched by {embedder.name}: it failed a moment ago and is left alone for {PAUSE:g} s")
+    return waiting
+
+
+def _ready(index: Index, config: Config, embedder: Embedder, notices: list[str]) -> VectorSet | None:
+    """The embedder's set, if questions can be put to it."""
+    if embedder.name == "static":
+        held = fill(index, config, embedder, records=CALL_RECORDS, passages=CALL_PASSAGES, notices=notices)
+        if held and (left := vectors.count_missing(index.db, held)):
+            notices.append(f"{left} passages are searched by words only until they are embedded; run: otolith embed")
+        return held
+    held = vectors.find_set(index.db, embedder.name, embedder.model)
+    left = vectors.count_missing(index.db, held)
+    if held and 0 < left <= FEW and embedder.name == "minilm":
+        held = fill(index, config, embedder, passages=FEW, notices=notices)
+        left = vectors.count_missing(index.db, held)
+    if left or held is None:
+        notices.append(f"not searched by {embedder.name}: {left} passages are not embedded yet; run: otolith embed")
+        return None
+    return held
+
+
+def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str], records: int | None = None,
+         passages: int | None = None, progress: Progress | None = None, dimension: int | None = None) -> VectorSet | None:
+    """Embed what a set lacks, oldest first, batch by batch; None if there is no such set and none could be made.
+
+    Embedding happens outside the index's lock; a batch that another process was quicker with is dropped. A model that
+    answers in another dimension than before gets a set of its own, begun anew; the other one is left as it is.
+    """
+    held = vectors.find_set(index.db, embedder.name, embedder.model, dimension)
+    total = vectors.count_missing(index.db, held)
+    batch, done, seen = BATCHES.get(embedder.name, BATCH), 0, set[str]()
+    while passages is None or done < passages:
+        room = batch if passages is None else min(batch, passages - done)
+        left = None if records is None else records - len(seen)
+        texts = [] if left == 0 else vectors.missing(index.db, held, passages=room, records=left)
+        if not texts:
+            break
+        try:
+            made = embedder.embed([one.text for one in texts])
+            if held and held.dimension != made.shape[1] and dimension is None:
+                return fill(index, config, embedder, notices=notices, records=records, passages=passages, progress=progress,
+                            dimension=made.shape[1])
+            if dimension not in (None, made.shape[1]):
+                raise Provider(f"{embedder.name} answers now in {dimension}, now in {made.shape[1]} dimensions", "run: otolith embed")
+            held = _append(index, held, embedder, texts, made, keep_works=embedder.name == config.provider)
+        except (Provider, Busy, CannotWrite) as error:
+            notices.append(f"{total - done} passages are not embedded: {error}")
+            break
+        done += len(texts)
+        seen.update(one.id for one in texts)
+        if progress:
+            progress(done, total)
+    return held
+
+
+def _append(index: Index, held: VectorSet | None, embedder: Embedder, texts: list[vectors.Unembedded], made: Floats,
+            *, keep_works: bool) -> VectorSet:
+    with index.writing() as db:
+        now = vectors.find_set(db, embedder.name, embedder.model, made.shape[1])
+        if (now.last if now else 0) != (held.last if held else 0):
+            return now or vectors.make_set(db, embedder.name, embedder.model, made.shape[1])
+        held = vectors.append(db, now or vectors.make_set(db, embedder.name, embedder.model, made.shape[1]),
+                              [one.n for one in texts], made)
+        if keep_works:
+            db.executemany("UPDATE memories SET embedding = ? WHERE id = ?",
+                           [(row.astype("<f4").tobytes(), one.id) for one, row in zip(texts, made, strict=True)
+                            if one.kind == "work" and one.ord == 0])
+        return held
+
+
+def keep_up(index: Index, config: Config) -> None:
+    """With a write, in its commit: embed what is new, if this process has what it takes at hand."""
+    tokens = sys.modules.get("otolith.providers.tokens")
+    loaded = tokens is not None and tokens.load_tokenizer.cache_info().currsize
+    if config.provider == "none" or not loaded:
+        return
+    from otolith.providers.embedders import Static
+
+    fill(index, config, Static(), records=CALL_RECORDS, passages=CALL_PASSAGES, notices=[])

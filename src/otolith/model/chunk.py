@@ -1,0 +1,130 @@
+"""Chunk: a verbatim piece of text that knows its conversation (schema version 1.0 of 2026-02-10)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from otolith.errors import Invalid
+from otolith.model.ids import check_chunk_id
+from otolith.model.record import CHUNK_TYPES, Card, Link, Origin, Usage, origin_fields
+from otolith.model.shape import Shape, choice, integer, mapping, number, part, strings, text
+from otolith.model.text import first_sentence
+from otolith.model.times import parse_time
+
+SCHEMA = "1.0"
+TYPES = ("fact", "preference", "pattern", "note", "decision")
+SOURCES = ("interaction", "import", "derived")
+MAX_TOKENS = 800
+LABELS = frozenset(
+    """note notes todo fix fixed fixme bug error errors warning problem issue cause reason decision decided solution answer
+    question example examples summary result results step steps goal plan idea update status context background fact rule
+    tip hint important remember learned lesson pattern preference constraint conclusion action actions task reminder fyi
+    pros cons before after now later next first second third also changelog version title subject date time http https
+    input output usage see warning caution info debug file path name type url id key value config command""".split())
+
+
+class ChunkMetadata(Shape):
+    """When, where and how a chunk was made, and how far it can be relied on."""
+
+    created: str = text()
+    conversation_id: str = text(default="")
+    source: str = choice(SOURCES, default="interaction")
+    confidence: float = number(0, 1, default=0.7)
+    access_count: int = integer(0, default=0)
+    last_accessed: str | None = text(default=None)
+    origin: Origin | None = part(Origin, default=None, sparse=True)
+
+    def check(self) -> None:
+        parse_time(self.created, "created")
+        if self.last_accessed is not None:
+            parse_time(self.last_accessed, "last_accessed")
+
+
+class ChunkLinks(Shape):
+    """The five lists; link strength and context, where given, lie in `details` as type → id → object."""
+
+    context_of: tuple[str, ...] = strings(default=())
+    follows: tuple[str, ...] = strings(default=())
+    related_to: tuple[str, ...] = strings(default=())
+    supports: tuple[str, ...] = strings(default=())
+    contradicts: tuple[str, ...] = strings(default=())
+    details: dict[str, Any] | None = mapping(default=None, sparse=True)
+
+    def check(self) -> None:
+        for word, found in (self.details or {}).items():
+            if not isinstance(found, Mapping) or not all(isinstance(more, Mapping) for more in found.values()):
+                raise Invalid(f"details.{word} must name ids with an object each")
+            for more in found.values():
+                Link(source="", type=word, target="", strength=more.get("strength"), context=more.get("context"),
+                     created=more.get("created"))
+
+
+class Chunk(Shape):
+    """One chunk as its file holds it."""
+
+    kind: ClassVar[str] = "chunk"
+
+    id: str = text()
+    content: str = text()
+    tokens: int = integer(0)
+    type: str = choice(TYPES)
+    metadata: ChunkMetadata = part(ChunkMetadata)
+    links: ChunkLinks = part(ChunkLinks)
+    tags: tuple[str, ...] = strings(default=())
+
+    def check(self) -> None:
+        check_chunk_id(self.id)
+
+    @property
+    def title(self) -> str:
+        return first_sentence(self.content)
+
+    @property
+    def created(self) -> float:
+        return parse_time(self.metadata.created)
+
+    @property
+    def confidence(self) -> float:
+        return self.metadata.confidence
+
+    @property
+    def conversation_id(self) -> str:
+        return self.metadata.conversation_id
+
+    def all_links(self) -> list[Link]:
+        """The links of the five lists; context_of names a conversation, not a record, and is not among them."""
+        found = []
+        details = self.links.details or {}
+        for word in CHUNK_TYPES[1:]:
+            for target in getattr(self.links, word):
+                more = details.get(word, {}).get(target, {})
+                found.append(Link(source=self.id, type=word, target=target, created=more.get("created", self.created),
+                                  strength=more.get("strength"), context=more.get("context")))
+        return found
+
+    def card(self) -> Card:
+        last, key = self.metadata.last_accessed, self.metadata.extra.get("key")  # by its key a writer finds it again
+        return Card(
+            id=self.id, kind="chunk", type=self.type, title=self.title, text=self.content, created=self.created,
+            tags=self.tags, names=(key,) if isinstance(key, str) else (), importance=0.5, confidence=self.metadata.confidence,
+            conversation=self.metadata.conversation_id or None, links=self.all_links(), speaker=speaker_of(self.content),
+            place=place if isinstance(place := self.metadata.extra.get("place"), int) else 0,
+            usage=Usage(self.metadata.access_count, parse_time(last) if last else None),
+            **origin_fields(self.metadata.origin),
+        )
+
+
+def speaker_of(content: str) -> str | None:
+    """Who says it, if the text opens with a name and a colon; a word that labels what follows is no name."""
+    found = re.match(r"((?:[A-Z\u00c0-\u024f\u0370-\uffff][\w.'’-]{0,30} ?){1,3}): +\S", content[:100])
+    name = found[1] if found else ""
+    return name if name and name.split()[-1].casefold() not in LABELS else None
+
+
+def check_size(tokens: int) -> None:
+    """A single chunk may not be larger than the engine would cut it."""
+    if tokens > MAX_TOKENS:
+        raise Invalid(f"a chunk holds at most {MAX_TOKENS} tokens, this is {tokens}",
+                      "remember() cuts a longer text into chunks")

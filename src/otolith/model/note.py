@@ -1,0 +1,209 @@
+"""The notes ladder's values: Note, Edge, Episode, and the page of the memory tool (seed 004, schema version 3.0.0)."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from otolith.errors import Invalid
+from otolith.model.ids import check_id, check_uuid
+from otolith.model.record import NOTE_TYPES, Card, Link, Origin, origin_fields
+from otolith.model.shape import Shape, choice, flag, number, part, parts, strings, text
+from otolith.model.text import first_sentence
+from otolith.model.times import parse_time
+
+SCHEMA = "3.0.0"
+FOLDERS = {
+    "solution": "solutions", "fix": "fixes", "decision": "decisions", "configuration": "configurations",
+    "problem": "problems", "workflow": "workflows", "code_pattern": "code-patterns", "error": "errors",
+    "general": "general", "procedure": "procedures", "insight": "insights",
+}
+TYPES = tuple(FOLDERS)
+DIRECTIONS = ("outgoing", "incoming")
+PROCEDURE_ONLY = ("steps", "preconditions", "postconditions")
+_WIKILINK = r"!?\[\[([^\[\]|#^\n]{1,200})(?:[#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]"
+_CODE = r"(?s)```.*?(?:```|\Z)|`[^`\n]*`"
+_HASHTAG = r"(?<![\w/&#])#([^\W\d_][\w/-]{0,60})"
+
+
+class Relation(Shape):
+    """One line of a note's `relations`."""
+
+    target: str = text()
+    type: str = choice(NOTE_TYPES)
+    direction: str = choice(DIRECTIONS)
+    strength: float | None = number(0, 1, default=None, sparse=True)
+    context: str | None = text(default=None, sparse=True)
+    edge_id: str | None = text(default=None, sparse=True)
+    own: bool | None = flag(default=None, sparse=True)  # its context was there before its edge, and stays
+
+
+class Note(Shape):
+    """A Markdown file of the knowledge graph."""
+
+    kind: ClassVar[str] = "note"
+
+    id: str = text()
+    type: str = choice(TYPES, default="general")
+    title: str = text(filled=True)
+    tags: tuple[str, ...] = strings(default=())
+    aliases: tuple[str, ...] | None = strings(default=None, sparse=True)
+    importance: float = number(0, 1)
+    confidence: float = number(0, 1, default=0.8)
+    steps: tuple[str, ...] | None = strings(default=None, sparse=True)
+    preconditions: tuple[str, ...] | None = strings(default=None, sparse=True)
+    postconditions: tuple[str, ...] | None = strings(default=None, sparse=True)
+    created_at: str = text()
+    updated_at: str = text()
+    relations: tuple[Relation, ...] = parts(Relation, default=())
+    origin: Origin | None = part(Origin, default=None, sparse=True)
+    pinned: bool = flag(default=False)  # it lies in vault/; the file itself does not say so
+    text: str = text(default="")  # last, since the name hides the field maker of the lines above
+
+    def check(self) -> None:
+        check_uuid(self.id)
+        parse_time(self.created_at, "created")
+        parse_time(self.updated_at, "updated")
+        if self.type == "procedure":
+            return
+        given = [name for name in PROCEDURE_ONLY if getattr(self, name) is not None]
+        if given:
+            raise Invalid(f"{given[0]} belongs to notes of type procedure, not {self.type}")
+
+    @property
+    def created(self) -> float:
+        return parse_time(self.created_at)
+
+    @property
+    def updated(self) -> float:
+        return parse_time(self.updated_at)
+
+    def prose(self) -> str:
+        """The body with what a procedure's lists say."""
+        if self.type != "procedure":
+            return self.text
+        lists = [f"{name.capitalize()}:\n" + "\n".join(f"- {line}" for line in values)
+                 for name in PROCEDURE_ONLY if (values := getattr(self, name))]
+        return "\n\n".join(part for part in (self.text, *lists) if part)
+
+    def says_as_much_as(self, other: Note) -> bool:
+        """Whether the two differ in nothing but their copies of edges."""
+        ours, theirs = ({**note.__dict__, "relations": [one for one in note.relations if one.edge_id is None]}
+                        for note in (self, other))
+        return ours == theirs
+
+    def card(self) -> Card:
+        own = [Link(source=self.id, type=r.type, target=r.target, strength=r.strength, context=r.context,
+                    created=self.created) for r in self.relations if r.direction == "outgoing" and r.edge_id is None]
+        tags = self.tags
+        if "[[" in self.text or "#" in self.text:
+            bare = re.sub(_CODE, "", self.text)
+            tags = tuple(dict.fromkeys((*tags, *re.findall(_HASHTAG, bare))))
+            own += [Link(source=self.id, type="mentions", target=name, created=self.created)
+                    for name in dict.fromkeys(_named(link) for link in re.findall(_WIKILINK, bare)) if name]
+        return Card(
+            id=self.id, kind="note", type=self.type, title=self.title, text=self.prose(), created=self.created,
+            updated=self.updated, tags=tags, names=self.aliases or (), importance=self.importance,
+            confidence=self.confidence, pinned=self.pinned, links=own, **origin_fields(self.origin),
+        )
+
+
+def _named(link: str) -> str:
+    """What a wikilink names: a title or a file, without its ending and the backslash that a table wants before `|`."""
+    name = link.strip().removesuffix("\\").strip()
+    return name[:-3] if name.casefold().endswith(".md") else name
+
+
+class Edge(Shape):
+    """A relation between two notes with a description of its own; the truth about that relation."""
+
+    kind: ClassVar[str] = "edge"
+
+    id: str = text()
+    type: str = choice(NOTE_TYPES)
+    from_id: str = text()
+    from_title: str = text(default="")
+    to_id: str = text()
+    to_title: str = text(default="")
+    strength: float = number(0, 1, default=0.8)
+    created_at: str = text()
+    updated_at: str = text()
+    origin: Origin | None = part(Origin, default=None, sparse=True)
+    text: str = text(default="")
+
+    def check(self) -> None:
+        check_uuid(self.id)
+        check_id(self.from_id, "from_id")
+        check_id(self.to_id, "to_id")
+
+    @property
+    def title(self) -> str:
+        return f"{self.from_title} — {self.type} — {self.to_title}"
+
+    @property
+    def created(self) -> float:
+        return parse_time(self.created_at)
+
+    def link(self) -> Link:
+        return Link(source=self.from_id, type=self.type, target=self.to_id, strength=self.strength,
+                    context=first_sentence(self.text, 200) or None, created=self.created, edge_id=self.id)
+
+    def card(self) -> Card:
+        return Card(id=self.id, kind="edge", type=self.type, title=self.title, text=self.text, created=self.created,
+                    updated=parse_time(self.updated_at), importance=self.strength, links=[self.link()],
+                    **origin_fields(self.origin))
+
+
+class Episode(Shape):
+    """One entry of the diary: a block of a day's file."""
+
+    kind: ClassVar[str] = "episode"
+
+    id: str = text()
+    date: str = text()
+    time: str = text()
+    heading: str = text(default="")
+    type: str = text(default="diary")
+    tags: tuple[str, ...] = strings(default=())
+    memory: str | None = text(default=None, sparse=True)
+    summary: str = text(default="")
+    text: str = text(default="")
+
+    @property
+    def title(self) -> str:
+        return f"{self.time} - {self.heading}"
+
+    @property
+    def created(self) -> float:
+        return parse_time(f"{self.date}T{self.time}:00Z")
+
+    def card(self) -> Card:
+        # The diary repeats what others wrote and has no origin of its own, so it is trusted least.
+        return Card(id=self.id, kind="episode", type="diary", title=self.title, text=self.text, created=self.created,
+                    tags=self.tags, importance=0.3, trust="outside")
+
+
+IMPORTED = "imported/"  # the folder of pages that came from outside
+
+
+class Page(Shape):
+    """A file written through Anthropic's memory tool; its id is its path below memories/."""
+
+    kind: ClassVar[str] = "page"
+    type: ClassVar[str] = "page"
+
+    id: str = text()
+    created_at: float = number(0)
+    text: str = text(default="")
+
+    @property
+    def title(self) -> str:
+        return self.id
+
+    @property
+    def created(self) -> float:
+        return float(self.created_at)
+
+    def card(self) -> Card:
+        return Card(id=self.id, kind="page", type="page", title=self.id.rsplit("/", 1)[-1], text=self.text,
+                    created=self.created, importance=0.5, trust="outside" if self.id.startswith(IMPORTED) else "agent")

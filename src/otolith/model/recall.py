@@ -1,0 +1,162 @@
+"""What recall is asked and what it answers: the Filter a question comes with, the Hits and the Recall it gets back.
+
+Filters use the same words at every door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from otolith.errors import Invalid
+from otolith.model.record import KINDS
+from otolith.model.shape import NOTHING, Value
+from otolith.model.times import parse_time, utc, zulu
+
+MOST = (1 << 31) - 1
+FILTERS = ("kind", "type", "tag", "tags", "topic", "project", "agent", "conversation", "session", "file", "since", "before",
+           "as_of", "failures", "successes", "min_confidence")
+
+
+class Filter(Value):
+    """All given conditions hold. An equality on a field that a kind lacks excludes it; a minimum lets it pass."""
+
+    kind: tuple[str, ...] = ()
+    type: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    topic: str | None = None
+    project: str | None = None
+    agent: str | None = None
+    conversation: str | None = None
+    session: str | None = None
+    file: str | None = None
+    since: float | None = None
+    before: float | None = None
+    as_of: float | None = None
+    success: bool | None = None
+    min_confidence: float | None = None
+    trust: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self != Filter()
+
+
+def make_filter(
+    *, kind: Any = None, type: Any = None, tag: Any = None, tags: Any = None, topic: str | None = None,
+    project: str | None = None, agent: str | None = None, conversation: str | None = None, session: str | None = None,
+    file: str | None = None, since: Any = None, before: Any = None, as_of: Any = None, failures: bool = False,
+    successes: bool = False, min_confidence: float | None = None, **other: Any,
+) -> Filter:
+    """A filter from a verb's keywords; one value or several, times in any of their forms."""
+    if other:
+        raise Invalid(f"there is no filter {next(iter(other))!r}", f"use {', '.join(FILTERS)}")
+    for name, value in (("topic", topic), ("project", project), ("agent", agent), ("conversation", conversation),
+                        ("session", session), ("file", file)):
+        if value is not None:
+            check_text(value, name)
+    kinds = _several(kind, "kind")
+    unknown = [name for name in kinds if name not in KINDS]
+    if unknown:
+        raise Invalid(f"unknown kind {unknown[0]!r}", f"use one of {', '.join(KINDS)}")
+    if failures and successes:
+        raise Invalid("failures and successes together leave nothing", "give one of them, or neither for both")
+    if min_confidence is not None and not (is_number(min_confidence) and 0 <= min_confidence <= 1):
+        raise Invalid(f"min_confidence must be from 0 to 1; got {min_confidence!r}")
+    times = {name: None if value is None else _moment(value, name)
+             for name, value in (("since", since), ("before", before), ("as_of", as_of))}
+    return Filter(kind=kinds, type=_several(type, "type"), tags=_several(tag, "tag") + _several(tags, "tags"), topic=topic,
+                  project=project, agent=agent, conversation=conversation, session=session, file=file,
+                  success=False if failures else True if successes else None, min_confidence=min_confidence,
+                  since=times["since"], before=times["before"], as_of=times["as_of"])
+
+
+def _moment(value: Any, where: str) -> float:
+    """A time that some calendar has; a day begins with its midnight."""
+    found = parse_time(value.isoformat() if isinstance(value, date) else value, where)
+    utc(found)
+    return found
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def check_text(value: Any, where: str) -> None:
+    """Text that can be written down: half of a surrogate pair cannot."""
+    if not isinstance(value, str):
+        raise Invalid(f"{where} must be text, not {type(value).__name__}")
+    if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise Invalid(f"{where} is not valid Unicode: {value[:60]!a}", "leave out halves of surrogate pairs")
+
+
+def check_counts(**counts: Any) -> None:
+    """How many, how far, from which on: whole numbers that a page can have; None where there is no bound."""
+    for name, value in counts.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST):
+            raise Invalid(f"{name} must be a whole number from 0 to {MOST}; got {str(value)[:40]}")
+
+
+def _several(value: Any, where: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    words = (value,) if isinstance(value, str) else value
+    if isinstance(words, list | tuple | set | frozenset) and all(isinstance(item, str) for item in words):
+        for word in words:
+            check_text(word, where)
+        return tuple(words)
+    raise Invalid(f"{where} must be a word or a list of words; got {value!r}")
+
+
+class Hit(Value):
+    """A record delivered at some depth, with the reasons for it."""
+
+    id: str
+    kind: str
+    type: str
+    title: str
+    text: str
+    created: float
+    path: str
+    score: float = 0.0
+    why: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    origin: Mapping[str, Any] | None = None
+    superseded_by: str | None = None
+    tokens: int | None = None
+    passage: Mapping[str, Any] | None = None
+    context: Sequence[Mapping[str, Any]] = ()  # the neighbourhood, where the budget allowed it
+    parts: Mapping[str, float] = NOTHING  # the score taken apart, for --explain
+    record: Any = None
+    hash: str | None = None  # of a file that was read to be edited: what edit(expect=…) compares
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `recall --json` answers it."""
+        shown: dict[str, Any] = {
+            "id": self.id, "kind": self.kind, "type": self.type, "title": self.title, "text": self.text,
+            "score": round(self.score, 6), "why": list(self.why), "created": zulu(self.created), "tags": list(self.tags),
+            "path": self.path, "origin": self.origin, "superseded_by": self.superseded_by, "tokens": self.tokens,
+        }
+        if self.passage:
+            shown["passage"] = dict(self.passage)
+        if self.context:
+            shown["context"] = [dict(item) for item in self.context]
+        return shown
+
+
+class Recall(Value):
+    """The answer to a question: the hits, what they cost, and whether they are good enough."""
+
+    query: str
+    depth: str
+    hits: Sequence[Hit] = ()
+    budget: int | None = None
+    tokens: int = 0
+    enough: bool = False
+    index_lag: float = 0.0
+    notices: Sequence[str] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        shown = {"query": self.query, "depth": self.depth, "budget": self.budget, "tokens": self.tokens, "enough": self.enough,
+                 "index_lag": round(self.index_lag, 3), "hits": [hit.to_dict() for hit in self.hits]}
+        return {**shown, "notices": list(self.notices)} if self.notices else shown

@@ -1,0 +1,105 @@
+"""A question, read: which words to look up, what to embed, whom and which time it speaks of.
+
+Pure. A question is never taken for search syntax: words come out of it one by one. Who is a speaker is asked of the
+memory itself, so names need no list; they stay among the words but leave what is embedded, where they drown the rest.
+A word that the memory does not know at all is taken for a slip where one (two in long words) leads to one it does know:
+`pytesst` finds pytest. Words with digits are names of things and are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from otolith.model.shape import Value
+from otolith.model.text import searchable
+from otolith.model.words import STOP, WORD, stem, word_set
+from otolith.recall.dates import Span, only_time, read_span
+
+MOST_WORDS = 32
+LONGEST = 4000  # signs that are read of a question
+SHORTEST, LONG = 4, 8  # letters of a word that may be a slip, and of one that may be two
+_ROLES = word_set("user assistant system tool human ai agent bot model me you other function developer")
+_ASKS_WHEN = re.compile(
+    r"\s*(?:since )?(?:when|how (?:long|often|recently)|(?:what|which) (?:date|day|week|month|year|time))\b", re.I)
+_PIECE = re.compile(r"[^\s]+")
+
+
+class Question(Value):
+    """What recall knows of a question before it looks anything up."""
+
+    text: str
+    words: tuple[str, ...]  # to look up, without stop words unless there is nothing else
+    names: frozenset[str]  # speakers that it names
+    meaning: str  # to embed
+    asks_when: bool
+    span: Span | None
+    only_time: bool = False  # it names a time and nothing else
+
+
+def read_question(text: str, is_speaker: Callable[[str], bool], now: float) -> Question:
+    """Read a question. `is_speaker` tells of a casefolded word whether somebody of that name speaks in the memory."""
+    read = text[:LONGEST]
+    every = dict.fromkeys(word.removesuffix("'s") for word in look_up(read))
+    content = [word for word in every if word not in STOP] or list(every)
+    names = frozenset(name for word in content if word not in _ROLES and is_speaker(name := word.casefold()))
+    meaning = _without(read, names)
+    span = read_span(read, now)
+    return Question(text=text, words=tuple(content[:MOST_WORDS]), names=names, meaning=meaning or read,
+                    asks_when=_ASKS_WHEN.match(read) is not None, span=span,
+                    only_time=span is not None and only_time(word for word in every if word not in STOP))
+
+
+def look_up(text: str) -> list[str]:
+    """The words of a text as the full-text index knows them, unstemmed: in small letters, but ß is not ss there."""
+    return [found[0].lower().replace("’", "'") for found in WORD.finditer(searchable(text))]
+
+
+def _without(text: str, names: frozenset[str]) -> str:
+    def is_name(piece: str) -> bool:
+        found = WORD.search(piece)
+        return found is not None and found[0].casefold().replace("’", "'").removesuffix("'s").removesuffix("'") in names
+
+    return " ".join(piece for piece in _PIECE.findall(text) if not is_name(piece)) if names else text
+
+
+# Slips
+
+def mistyped(word: str) -> bool:
+    """Is it a word that could be a slip at all?"""
+    return SHORTEST <= len(word) <= 40 and word.isalpha()
+
+
+def closest(word: str, known: Iterable[tuple[str, int]]) -> str | None:
+    """The known word that was probably meant; `known` are (stem, in how many passages). The commoner one wins a tie."""
+    if not mistyped(word):
+        return None
+    allowed = 2 if len(word) >= LONG else 1
+    forms = {word, stem(word)}
+    found: tuple[int, int, str] | None = None
+    for term, count in known:
+        if len(term) < SHORTEST - 1 or all(abs(len(form) - len(term)) > allowed for form in forms):
+            continue
+        slips = min(distance(form, term, allowed) for form in forms)
+        if slips <= allowed and (found is None or (slips, -count, term) < found):
+            found = (slips, -count, term)
+    return found[2] if found else None
+
+
+def distance(a: str, b: str, most: int) -> int:
+    """Letters to add, drop, change or swap with the next to make b of a; more than `most` is told as `most` + 1."""
+    if abs(len(a) - len(b)) > most:
+        return most + 1
+    older: list[int] = []
+    old = list(range(len(b) + 1))
+    for i, letter in enumerate(a, 1):
+        row = [i]
+        for j, other in enumerate(b, 1):
+            cost = min(old[j] + 1, row[j - 1] + 1, old[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == other:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+        older, old = old, row
+    return min(old[-1], most + 1)

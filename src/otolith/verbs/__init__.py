@@ -1,0 +1,39 @@
+"""What each verb does, one module a family; a family is loaded when it is first named, so that a command starts fast."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from otolith.verbs import (
+        chapters,
+        chunks,
+        dialogs,
+        edges,
+        editing,
+        exports,
+        finding,
+        links,
+        memos,
+        merging,
+        notes,
+        offering,
+        purge,
+        reasoning,
+        reports,
+        session,
+        taking,
+        tending,
+        topics,
+        work,
+    )
+
+__all__ = ["chapters", "chunks", "dialogs", "edges", "editing", "exports", "finding", "links", "memos", "merging", "notes",
+           "offering", "purge", "reasoning", "reports", "session", "taking", "tending", "topics", "work"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return import_module(f"otolith.verbs.{name}")
+    raise AttributeError(f"otolith.verbs has no {name!r}")

@@ -1,0 +1,270 @@
+"""Reading verbs: get, list, related, trace, tags, stats, sql. They write nothing but a line in the usage ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from otolith import verbs
+from otolith.errors import Damaged, Invalid, NotFound
+from otolith.files import codec
+from otolith.home import Home
+from otolith.index import read
+from otolith.index.read import Row
+from otolith.model.ids import check_id
+from otolith.model.recall import Filter, Hit
+from otolith.model.record import DEPTHS
+from otolith.model.shape import plain
+from otolith.model.text import fold
+from otolith.model.times import zulu
+from otolith.units import shown
+
+MAX_DEPTH = 50
+LEADS = {"caused_by": "causes", "blocked_by": "causes", "led_to": "effects", "blocks": "effects"}
+SQL_SECONDS = 5.0
+SQL_ROWS = 100_000
+
+
+class Named(NamedTuple):
+    """What an audit line says of a thing that is no record: one that is gone, a built page, a foreign file."""
+
+    kind: str
+    id: str
+
+
+def locate(home: Home, handle: str, *, follow: bool = True) -> Row:
+    """The one record a handle means: an id, a unique beginning of one, a title, an alias, a memo's name.
+
+    A note that was merged into another is found there, unless `follow` is False: then only a record's own id, title, name
+    or path will do, for what is about to be removed must be just what was named.
+    """
+    row = _locate(home, handle, follow)
+    if not follow and not (row.id.startswith(handle) or row.unit == handle
+                           or fold(handle) in (fold(row.title), fold(row.id.replace("_", " ")))):
+        raise NotFound(f"no record {handle[:80]!r}; it is another name of {row.id} ({row.title[:40]})",
+                       f"if you mean that one, say: {row.id}")
+    return row
+
+
+def _locate(home: Home, handle: str, follow: bool) -> Row:
+    if not isinstance(handle, str) or not handle.strip():
+        raise Invalid("an id is missing")
+    rows = read.resolve(home.db, handle)
+    if not rows:
+        if "/" in handle:
+            rows = _by_path(home, handle)
+        home.ensure_fresh()
+        rows = rows or read.resolve(home.db, handle)
+    elif home.touch([rows[0].unit]):
+        rows = read.resolve(home.db, handle)
+    if len(rows) > 1:
+        some = ", ".join(f"{row.id} ({row.title[:40]})" for row in rows[:5])
+        raise Invalid(f"{handle!r} could be {len(rows)} records: {some}", "give more of the id")
+    if not rows:
+        gone = read.archived(home.db, handle)
+        merged = read.merged_into(home.db, handle) if follow else None
+        if merged:
+            return merged
+        if gone:
+            raise NotFound(f"{handle!r} is forgotten", f"bring it back with: otolith restore {handle}")
+        raise NotFound(f"no record {handle[:80]!r}", "look with: otolith recall WORDS, or otolith list")
+    return rows[0]
+
+
+def _by_path(home: Home, handle: str) -> list[Row]:
+    """A record named by its file's path inside the home."""
+    if "../" in handle or handle.endswith("/..") or handle.startswith("/"):
+        check_id(handle)  # says what is wrong with it
+    return [Row(*row) for row in home.db.execute("SELECT * FROM records WHERE unit = ? LIMIT 2", (handle,))]
+
+
+def fetch(home: Home, row: Row) -> Any:
+    """The record itself, straight from its file, with its links to what is here."""
+    if row.kind == "fact":
+        return verbs.dialogs.fact_record(home, row)
+    for record in home.read(row.unit)[0]:
+        if record.id == row.id:
+            return shown(home.db, record)
+    raise NotFound(f"{row.unit} no longer holds {row.id}", "try: otolith sync")
+
+
+def each(home: Home, units: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """(unit, record) of these units; a file that cannot be read now is check's business."""
+    for unit in units:
+        try:
+            records = codec.read_unit(home.tree, unit)[0]
+        except (Damaged, NotFound):
+            continue
+        for record in records:
+            yield unit, record
+
+
+def bytes_of(home: Home, path: str) -> bytes | None:
+    """What a file holds; None if there is none that can be read."""
+    try:
+        return home.tree.read(path)[0]
+    except (Damaged, NotFound):
+        return None
+
+
+def get(home: Home, handle: str, depth: str = "full") -> Hit:
+    """One record at a depth; counted as used."""
+    if depth not in DEPTHS:
+        raise Invalid(f"no depth {depth!r}", f"use one of {', '.join(DEPTHS)}")
+    row = locate(home, handle)
+    record, hash = fetch(home, row), None
+    if row.kind not in verbs.editing.NOT_EDITED:
+        hash = home.load(row.id).hash
+    home.used([row.id])
+    return make_hit(home, row, record, depth).replace(hash=hash)
+
+
+def make_hit(home: Home, row: Row, record: Any, depth: str) -> Hit:
+    """A record as it is delivered."""
+    from otolith.index.search import replacements
+    from otolith.recall.depth import render
+
+    complete = depth == "complete"
+    around = read.neighbours(home.db, row.id) if complete else ()
+    usage = home.usage_of(row) if complete else None
+    origin = getattr(record, "origin", None) or getattr(getattr(record, "metadata", None), "origin", None) \
+        or getattr(getattr(record, "meta", None), "origin", None)
+    newer = replacements(home.db, [row.id]).get(row.id)
+    return Hit(
+        id=row.id, kind=row.kind, type=row.type, title=row.title, created=row.created, path=row.unit, record=record,
+        text=render(record, depth, links=around, usage=usage), tags=read.tags_of(home.db, [row.n]).get(row.n, []),
+        origin=plain(origin) if hasattr(origin, "to_dict") else {"trust": row.trust},
+        superseded_by=newer or getattr(record, "deprecated_by", None) or getattr(record, "superseded_by", None))
+
+
+def listing(home: Home, chosen: Filter, *, limit: int | None = 50, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """(a page of records, how many there are), newest first; a listing is not a use."""
+    home.ensure_fresh()
+    rows, total = read.listing(home.db, chosen, limit, offset, projects=home.config.projects)
+    tags = read.tags_of(home.db, [row.n for row in rows])
+    return [describe(row, tags.get(row.n, [])) for row in rows], total
+
+
+def describe(row: Row, tags: list[str]) -> dict[str, Any]:
+    """A row as lists show it."""
+    return {"id": row.id, "kind": row.kind, "type": row.type, "title": row.title, "created": zulu(row.created), "tags": tags,
+            "path": row.unit, "importance": row.importance, "project": row.project, "agent": row.agent}
+
+
+def related(home: Home, handle: str, depth: int = 1) -> list[dict[str, Any]]:
+    """What is linked to a record, breadth first, each record at its shortest distance with every link that leads there.
+
+    `link` is how a link reads from where one comes, `type` the word as it was written, `outgoing` which way it was written.
+    """
+    if depth < 1:
+        raise Invalid(f"depth must be at least 1; got {depth}")
+    home.ensure_fresh()
+    start = locate(home, handle)
+    seen, found, edge = {start.id}, [], [start.id]
+    for distance in range(1, depth + 1):
+        following: dict[str, None] = {}
+        for here in edge:
+            for link in read.neighbours(home.db, here):
+                if link.id in seen:
+                    continue
+                following[link.id] = None
+                found.append({"id": link.id, "kind": link.kind, "title": link.title, "link": link.word, "type": link.said,
+                              "outgoing": link.outgoing, "from": here, "distance": distance, "strength": link.strength,
+                              "context": link.context, "edge_id": link.edge})
+        seen.update(following)
+        edge = list(following)
+    return found
+
+
+def trace(home: Home, handle: str, direction: str = "both", max_depth: int = 10) -> list[dict[str, Any]]:
+    """The causes and effects of a record, as a tree in reading order: each step says from where and how deep it hangs.
+
+    A record met again is named again but not opened again, so a circle ends; it stands open where it is nearest.
+    """
+    directions = ("causes", "effects", "both")
+    if direction not in directions:
+        raise Invalid(f"direction must be one of {', '.join(directions)}; got {direction!r}")
+    if not 1 <= max_depth <= MAX_DEPTH:
+        raise Invalid(f"max_depth must be from 1 to {MAX_DEPTH}; got {max_depth}")
+    start = locate(home, handle).id
+    ways = ("causes", "effects") if direction == "both" else (direction,)
+    return [step for way in ways for step in _walk(home, start, way, max_depth)]
+
+
+def _walk(home: Home, start: str, way: str, max_depth: int) -> list[dict[str, Any]]:
+    """Nearest first, so that a record is opened where it is nearest; then parents before children, children together."""
+    opened, below = {start}, dict[int, list[tuple[int, dict[str, Any]]]]()
+    waiting = [(start, 0, 0)]  # id, depth, which step
+    count = 0
+    for here, depth, at in waiting:
+        for link in read.neighbours(home.db, here):
+            if LEADS.get(link.word) != way:
+                continue
+            count += 1
+            again = link.id in opened
+            below.setdefault(at, []).append((count, {
+                "id": link.id, "kind": link.kind, "title": link.title, "link": link.word, "from": here, "depth": depth + 1,
+                "direction": way, "again": again}))
+            opened.add(link.id)
+            if not again and depth + 1 < max_depth:
+                waiting.append((link.id, depth + 1, count))
+
+    def in_order(at: int) -> Iterator[dict[str, Any]]:
+        for step, told in below.get(at, ()):
+            yield told
+            yield from in_order(step)
+
+    return list(in_order(0))
+
+
+def tags(home: Home) -> list[dict[str, Any]]:
+    home.ensure_fresh()
+    return [{"tag": tag, "count": count} for tag, count in read.tag_counts(home.db)]
+
+
+def stats(home: Home) -> dict[str, Any]:
+    """How much of what there is, where, and in which formats."""
+    from otolith.model import chunk, dialog, note
+
+    home.ensure_fresh()
+    home.fold_usage()
+    uses = home.db.execute("SELECT coalesce(sum(count), 0) FROM usage").fetchone()[0]
+    return {
+        "home": getattr(home.tree, "root", ""), **read.counts(home.db), "uses": uses,
+        "problems": len(read.problems(home.db)), "index": str(home.index.path or "in memory"),
+        "index_lag": round(home.lag(), 3),
+        "formats": {"chunk": chunk.SCHEMA, "notes": note.SCHEMA, "entry_meta": dialog.META_SCHEMA,
+                    "entry_summary": dialog.SUMMARY_SCHEMA, "topic_memory": dialog.TOPIC_SCHEMA,
+                    "global_memory": dialog.GLOBAL_SCHEMA},
+    }
+
+
+def sql(home: Home, query: str) -> dict[str, Any]:
+    """One SELECT against the index, on a connection that can do nothing else; {"columns", "rows"}."""
+    import sqlite3
+    import time
+
+    home.ensure_fresh()
+    home.fold_usage()
+    allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+    deadline = time.monotonic() + SQL_SECONDS
+    db = home.index.reader()
+    db.set_authorizer(lambda action, _, name, *__: sqlite3.SQLITE_OK
+                      if action in allowed and name != "load_extension" else sqlite3.SQLITE_DENY)
+    db.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
+    try:
+        found = db.execute(query)
+        if found.description is None:
+            raise ValueError("there is no SELECT in it")
+        columns = [column[0] for column in found.description]
+        rows = [list(row) for row in found.fetchmany(SQL_ROWS)]
+    except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
+        why = str(error)
+        if "not authorized" in why or "readonly" in why or "prohibited" in why:
+            raise Invalid("only SELECT is allowed", "the index is a copy; change records with otolith edit") from None
+        if "interrupted" in why:
+            raise Invalid(f"the query took more than {SQL_SECONDS:g} seconds", "narrow it down") from None
+        raise Invalid(f"SQL: {why}", "the tables: otolith sql \"SELECT name FROM sqlite_master\"") from None
+    finally:
+        db.close()
+    return {"columns": columns, "rows": rows}

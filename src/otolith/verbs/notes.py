@@ -1,0 +1,207 @@
+"""`note`; the diary: the entry that every note brings, entries by hand (`episode`), and reading a day of it; and pages.
+
+Pages are plain files below memories/, for agents that think in files. Nothing else of the home can be reached through them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from otolith.errors import CannotWrite, Conflict, Invalid, NotFound
+from otolith.files import codec, ledger, paths
+from otolith.home import Home, Loaded
+from otolith.index import read
+from otolith.index.read import Row
+from otolith.model.ids import derived_uuid, slug
+from otolith.model.note import IMPORTED, Episode, Note, Page
+from otolith.model.shape import read_strings, read_tags
+from otolith.model.text import first_sentence
+from otolith.model.times import day, offset, parse_time
+
+MAX_BYTES = 100_000
+MAX_SEGMENTS = 20
+FOLDER = "memories/"
+
+
+def note(
+    home: Home, title: str, text: str = "", *, type: str = "general", tags: Sequence[str] = (), importance: float = 0.5,
+    confidence: float = 0.8, steps: Sequence[str] | None = None, preconditions: Sequence[str] | None = None,
+    postconditions: Sequence[str] | None = None, aliases: Sequence[str] | None = None, agent: str | None = None,
+    project: str | None = None, session: str | None = None, created: Any = None, key: str | None = None,
+) -> Note:
+    """Keep a note; the same key again returns the same note."""
+    when = offset(home.clock() if created is None else parse_time(created, "created"))
+    made = Note(
+        id=derived_id(home, "note", key), type=type, title=title, text=check_text(text, "text").strip("\n"),
+        tags=read_tags(tags), importance=importance, confidence=confidence, created_at=when, updated_at=when,
+        origin=home.origin(agent=agent, project=project, session=session),
+        steps=_lines(steps, "steps"), preconditions=_lines(preconditions, "preconditions"),
+        postconditions=_lines(postconditions, "postconditions"), aliases=_lines(aliases, "aliases"))
+    with home.tree.lock():
+        made, row = under_key(home, made, "note", key) if key is not None else (made, None)
+        if row:
+            same: Note = home.load(row.id).record
+            if (same.title, same.text, same.type, same.tags) != (made.title, made.text, made.type, made.tags):
+                raise Conflict(f"another note was kept under the key {key!r}: {row.id}", "use another key, or edit that note")
+            return same
+        path = home.create(made, verb="note", origin=made.origin)
+        diary(home, made.title, kind=made.type, tags=made.tags, memory=f"[{slug(made.title)}](../{path})",
+              summary=first_sentence(made.text, 200) or made.title)
+    return made
+
+
+def check_text(value: Any, where: str) -> str:
+    """A string, before anything is done with it."""
+    if not isinstance(value, str):
+        raise Invalid(f"{where} must be text, not {value!r:.40}")
+    return value
+
+
+def _lines(value: Sequence[str] | None, name: str) -> tuple[str, ...] | None:
+    return None if value is None else read_strings(value, name)
+
+
+def diary(home: Home, heading: str, *, kind: str, tags: Sequence[str], memory: str | None, summary: str) -> None:
+    """A line in the diary; its failure never undoes what is safe on disk."""
+    try:
+        ledger.append_episode(home.tree, home.clock(), heading, kind=kind, tags=tags, memory=memory, summary=summary)
+    except CannotWrite as error:
+        home.notices.append(str(error))
+
+
+def derived_id(home: Home, verb: str, key: str | None) -> str:
+    """A fresh UUID, or the one that a key always gives in this home."""
+    if key is None:
+        made = home.new_id()
+        return f"{made[:8]}-{made[8:12]}-{made[12:16]}-{made[16:20]}-{made[20:]}"
+    return derived_uuid(home.config.home_id, verb, key)
+
+
+def under_key(home: Home, made: Any, verb: str, key: str, prefix: str = "") -> tuple[Any, Row | None]:
+    """A record with the id its key gives in this home, and what was kept under that key, also before the home had an id."""
+    home.settle()
+    rows = (read.find(home.db, prefix + derived_uuid(home_id, verb, key)) for home_id in (home.config.home_id, ""))
+    return made.replace(id=prefix + derived_id(home, verb, key)), next((row for row in rows if row), None)
+
+
+def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str] = (), summary: str = "") -> str:
+    """Append a block to today's file and let the index know."""
+    if not heading.strip():
+        raise Invalid("an episode needs a title")
+    words = [" ".join(tag.split()) for tag in read_tags(tags)]
+    home.settle()
+    path = ledger.append_episode(home.tree, home.clock(), heading, kind=" ".join(type.split()) or "diary", tags=words,
+                                 summary=summary or heading)
+    home.warn_of_secrets("episode", [heading, summary])
+    home.refresh([path])
+    return path
+
+
+def read_diary(home: Home, date: str | None = None) -> list[dict[str, Any]]:
+    """A day's entries in order, each with the note it led to, wherever that lies now."""
+    path = paths.episode_file(date or day(home.clock()))
+    home.touch([path])
+    try:
+        entries: list[Episode] = codec.read_unit(home.tree, path)[0]
+    except NotFound:
+        return []
+    return [{"id": one.id, "time": one.time, "title": one.heading, "type": one.type, "tags": list(one.tags),
+             "memory": memory_of(home, one), "summary": one.summary} for one in entries]
+
+
+def memory_of(home: Home, entry: Episode) -> str | None:
+    """The note an entry links to: by its path, else by the id in the file's name, also when it was merged since."""
+    path = re.search(r"\]\(\.\./([^)]+)\)", entry.memory or "")
+    if path is None:
+        return None
+    row = home.db.execute("SELECT id FROM records WHERE unit = ?", (path[1],)).fetchone()
+    begins = re.search(r"-([0-9a-f]{6})\.md$", path[1])
+    if row is None and begins:
+        query = "SELECT id FROM {} WHERE kind = 'note' AND id >= ? AND id < ? ORDER BY id"
+        ends = (begins[1], begins[1] + "g")
+        row = home.db.execute(query.format("records"), ends).fetchone()
+        gone = None if row else home.db.execute(query.format("archived"), ends).fetchone()
+        merged = read.merged_into(home.db, gone[0]) if gone else None
+        row = (merged.id,) if merged else row
+    return None if row is None else str(row[0])
+
+
+# Pages
+
+def check_page(name: str) -> str:
+    """A page's or folder's path below memories/, without a slash at either end; nothing hidden, nothing that points upward."""
+    parts = [part for part in name.split("/") if part]
+    if len(parts) > MAX_SEGMENTS:
+        raise Invalid(f"{name[:80]!r} has more than {MAX_SEGMENTS} segments")
+    for part in parts:
+        if part.startswith(".") or "\\" in part or len(part.encode("utf-8", "replace")) > 200 or not part.isprintable() \
+                or part != part.strip():
+            raise Invalid(f"{part[:80]!r} cannot be part of a page's name")
+    return "/".join(parts)
+
+
+def find_page(home: Home, name: str) -> Loaded | None:
+    """The page as its file has it now, or None."""
+    path = FOLDER + name
+    if home.tree.look(path) is None:
+        return None
+    home.touch([path])
+    row = read.find(home.db, name)
+    if row is None or row.unit != path:
+        home.refresh([path])
+    try:
+        return home.load(name)
+    except NotFound:
+        return None
+
+
+def pages_below(home: Home, folder: str = "") -> Iterator[tuple[str, int]]:
+    """(name, size) of the pages in a folder and below, sorted."""
+    home.ensure_fresh()
+    start = FOLDER + (f"{folder}/" if folder else "")
+    rows = home.db.execute("SELECT unit FROM records WHERE kind = 'page' AND substr(unit, 1, ?) = ? ORDER BY unit",
+                           (len(start), start))
+    for (unit,) in rows.fetchall():
+        token = home.tree.look(unit)
+        if token is not None:
+            yield unit.removeprefix(FOLDER), token.size
+
+
+def write_page(home: Home, name: str, text: str, before: Loaded | None = None) -> Page:
+    """Create a page, or write the new text over the one that was read."""
+    if not name:
+        raise Invalid("a page needs a name")
+    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
+        raise Invalid(f"a page may have {MAX_BYTES:,} bytes; {name} would have more", "split it into several pages")
+    if before is not None:
+        changed: Page = home.change(before, before.record.replace(text=text), verb="page")
+        return changed
+    if any(True for _ in pages_below(home, name)):
+        raise Conflict(f"{name} is a folder")
+    page = Page(id=name, created_at=home.clock(), text=text)
+    home.create(page, verb="page")
+    return page
+
+
+def move_page(home: Home, name: str, to: str) -> None:
+    """Give a page another name; its folder says whether it came from outside, so none leaves or enters that one."""
+    if f"{name}/".startswith(IMPORTED) != f"{to}/".startswith(IMPORTED):
+        raise Invalid(f"{name} cannot become {to}: pages below {IMPORTED} came from outside, and only those are there",
+                      "write a page of your own")
+    loaded = _page(home, name)
+    home.move(loaded.path, FOLDER + to, loaded.record)
+
+
+def forget_page(home: Home, name: str) -> None:
+    """Put a page into the archive."""
+    loaded = _page(home, name)
+    home.put_away(loaded.record, [loaded.path])
+
+
+def _page(home: Home, name: str) -> Loaded:
+    found = find_page(home, name)
+    if found is None:
+        raise NotFound(f"no page {name!r}")
+    return found

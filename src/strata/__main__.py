@@ -1,5 +1,0 @@
-"""`python -m strata` is `strata`."""
-
-from strata.doors.cli import console
-
-console()
