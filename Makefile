@@ -1,8 +1,10 @@
 # Two commands: `make demo` shows Otolith at work, `make test` proves it. Both make their own environment in .venv.
+# Another Python: make test PYTHON=python3.13 VENV=.venv-3.13
 PYTHON ?= python3
-BIN = .venv/bin
-STAMP = .venv/.installed
-TESTED = .venv/.tested
+VENV ?= .venv
+BIN = $(VENV)/bin
+STAMP = $(VENV)/.installed
+TESTED = $(VENV)/.tested
 
 .PHONY: demo test browser lint types unit bench bench-recall torture clean
 
@@ -38,7 +40,7 @@ torture: $(TESTED)
 	OTOLITH_TORTURE=1 $(BIN)/pytest -n 2 tests/test_processes.py
 
 $(STAMP): pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	$(BIN)/python -m compileall -q src/otolith
 	touch $(STAMP)
@@ -48,4 +50,4 @@ $(TESTED): $(STAMP)
 	touch $(TESTED)
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache dist build
+	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache dist build

@@ -35,13 +35,14 @@ _LAST = "(SELECT v.score FROM reviewed v WHERE v.fact = r.id OR v.target = r.id 
 def waiting_count(mem: Memory, topic: str | None = None) -> int:
     """Facts that nobody has scored."""
     return int(mem.home.db.execute(f"SELECT count(*) FROM records r WHERE kind = 'fact' AND sunk = 0 AND {_LAST} IS NULL "
-                                   "AND (?1 IS NULL OR topic = ?1)", (topic,)).fetchone()[0])
+                                   "AND (:topic IS NULL OR topic = :topic)", {"topic": topic}).fetchone()[0])
 
 
 def waiting_facts(mem: Memory, topic: str | None, limit: int) -> list[dict[str, Any]]:
     """The least sure ones first, each with the sentence it came from."""
     rows = mem.home.db.execute(f"SELECT id FROM records r WHERE kind = 'fact' AND sunk = 0 AND {_LAST} IS NULL "
-                               "AND (?1 IS NULL OR topic = ?1) ORDER BY confidence, created DESC, id LIMIT ?2", (topic, limit))
+                               "AND (:topic IS NULL OR topic = :topic) ORDER BY confidence, created DESC, id LIMIT :most",
+                               {"topic": topic, "most": limit})
     return [shown for id_, in rows.fetchall() if (shown := _fact(mem, id_))]
 
 

@@ -194,7 +194,7 @@ class Import:
         ends = [self._ids.get(end) for end in (item.start, item.end)]
         if not ends[0] or not ends[1]:
             raise NotFound(f"an end of the link {item.type} was not imported")
-        known = self.mem.home.db.execute("SELECT 1 FROM links WHERE a IN (?1, ?2) AND b IN (?1, ?2) LIMIT 1", ends).fetchone()
+        known = self.mem.home.db.execute("SELECT 1 FROM links WHERE a IN (?, ?) AND b IN (?, ?) LIMIT 1", ends + ends).fetchone()
         if known:
             return False
         self.mem.link(ends[0], item.type, ends[1], created=item.created,

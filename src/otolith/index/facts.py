@@ -28,8 +28,8 @@ _GROUPS = ("SELECT slot, id, count(*), max(confidence), min(trust), min(mark), m
            "WHERE slot IN ({marks}) AND mark <= ? GROUP BY slot, id")
 _STANDING = ("SELECT id, type, confidence, trust, project, (SELECT min(mark) FROM said s WHERE s.slot = r.id AND s.id = r.id), "
              "(SELECT max(mark) FROM said s WHERE s.slot = r.id AND s.id = r.id) FROM records r WHERE id IN ({marks})")
-_OF_FACT = "(slot = ?1 OR (id = ?1 AND id <> slot))"  # its mentions as corrected; in this way the look-up trees are used
-_AS_SAID = "(raw = ?1 AND raw <> id)"  # what became another fact
+_OF_FACT = "(slot = :fact OR (id = :fact AND id <> slot))"  # its mentions as corrected; in this way the look-up trees are used
+_AS_SAID = "(raw = :fact AND raw <> id)"  # what became another fact
 _FOREVER = "~"  # after every mark
 _written = json.JSONEncoder(ensure_ascii=False).encode  # made once, not for each fact
 _AT_ONCE = 500  # slots or facts asked for in one statement
@@ -145,7 +145,7 @@ def _review_again(db: sqlite3.Connection, about: set[str], corrected: set[str], 
         for fact, target in db.execute("SELECT fact, target FROM reviewed WHERE topic = ? AND target IS NOT NULL", (topic,)):
             about.update((fact, target))
     for record in about:
-        rows = db.execute(f"SELECT rowid, * FROM said WHERE {_OF_FACT} OR {_AS_SAID}", (record,)).fetchall()
+        rows = db.execute(f"SELECT rowid, * FROM said WHERE {_OF_FACT} OR {_AS_SAID}", {"fact": record}).fetchall()
         touched.add((row[3], row[7], row[6]) for row in rows)
         if not corrected:
             continue
@@ -258,7 +258,7 @@ def fact_of(db: sqlite3.Connection, record: str, as_of: float | None = None) -> 
     row = db.execute("SELECT topic FROM records WHERE id = ?", (record,)).fetchone()
     until = _until(as_of)
     with _as_it_stood(db, row[0], until) if row else nullcontext(db) as then:
-        slot = then.execute(f"SELECT slot, topic FROM said WHERE {_OF_FACT} LIMIT 1", (record,)).fetchone()
+        slot = then.execute(f"SELECT slot, topic FROM said WHERE {_OF_FACT} LIMIT 1", {"fact": record}).fetchone()
         found = _settled(then, dict([slot]), until=until) if slot else ()
         return next((fact for fact, _, _ in found if fact.id == record), None)
 
@@ -313,14 +313,16 @@ def only_in(db: sqlite3.Connection, unit: str) -> set[str]:
     found: set[str] = set()
     for raw, record in db.execute("SELECT raw, id FROM said WHERE unit = ?", (unit,)).fetchall():
         for one in (raw, record):
-            if not db.execute(f"SELECT 1 FROM said WHERE ({_OF_FACT} OR {_AS_SAID}) AND unit <> ?2", (one, unit)).fetchone():
+            if not db.execute(f"SELECT 1 FROM said WHERE ({_OF_FACT} OR {_AS_SAID}) AND unit <> :unit",
+                              {"fact": one, "unit": unit}).fetchone():
                 found.add(one)
     return found
 
 
 def stated(db: sqlite3.Connection, record: str) -> bool:
     """Whether any entry states a fact in these very words, corrected or not."""
-    return db.execute(f"SELECT 1 FROM said WHERE ({_OF_FACT} AND raw = ?1) OR {_AS_SAID}", (record,)).fetchone() is not None
+    return db.execute(f"SELECT 1 FROM said WHERE ({_OF_FACT} AND raw = :fact) OR {_AS_SAID}",
+                      {"fact": record}).fetchone() is not None
 
 
 def _until(as_of: float | None) -> str:

@@ -45,10 +45,10 @@ _SAME_RECORD = f"{_FROM} WHERE p.record = ? AND p.n BETWEEN ? AND ? ORDER BY p.n
 _SAME_RECORDS = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN passages p ON +p.record = w.value ->> 0
 AND p.n BETWEEN w.value ->> 1 AND w.value ->> 2 JOIN records r ON r.n = p.record"""
 # What stands beside many chunks at once: for each of them the nearest records of its conversation on one side.
-_BESIDE = f"""SELECT DISTINCT {_SPOT} FROM json_each(?1) w JOIN records r ON r.n IN (
+_BESIDE = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN records r ON r.n IN (
 SELECT x.n FROM records x WHERE x.conversation = w.value ->> 0 AND x.kind = 'chunk'
 AND (x.created, x.place, x.n) %s (w.value ->> 1, w.value ->> 2, w.value ->> 3)
-ORDER BY x.created %s, x.place %s, x.n %s LIMIT ?2) JOIN passages p ON p.n BETWEEN r.n AND r.last"""
+ORDER BY x.created %s, x.place %s, x.n %s LIMIT ?) JOIN passages p ON p.n BETWEEN r.n AND r.last"""
 _BEFORE, _AFTER = _BESIDE % ("<", "DESC", "DESC", "DESC"), _BESIDE % (">=", "ASC", "ASC", "ASC")
 _TALK = (f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last "
          "WHERE r.conversation = ? AND r.kind = 'chunk' AND (r.created, r.place, r.n)")
@@ -60,11 +60,11 @@ _TELLING = ("'solves', 'led_to', 'builds_on', 'alternative_to', 'requires', 'sup
             "'mentions', 'cites', 'blocked_by', 'related_to'")
 _HOPS = f"""
 SELECT l.a, r.id, l.said, coalesce(l.strength, 0.8), l.created FROM links l JOIN records r ON r.id = l.b
-WHERE l.a IN (SELECT value FROM json_each(?1)) AND l.word IN ({_TELLING})
+WHERE l.a IN (SELECT value FROM json_each(:ids)) AND l.word IN ({_TELLING})
 UNION SELECT l.b, r.id, l.said, coalesce(l.strength, 0.8), l.created FROM links l JOIN records r ON r.id = l.a
-WHERE l.b IN (SELECT value FROM json_each(?1)) AND l.word IN ({_TELLING})
+WHERE l.b IN (SELECT value FROM json_each(:ids)) AND l.word IN ({_TELLING})
 UNION SELECT l.a, r.id, l.said, 0.5, l.created FROM links l JOIN names x ON x.name = substr(l.b, 6)
-JOIN records r ON r.n = x.record WHERE l.a IN (SELECT value FROM json_each(?1)) AND l.word = 'mentions'"""
+JOIN records r ON r.n = x.record WHERE l.a IN (SELECT value FROM json_each(:ids)) AND l.word = 'mentions'"""
 _REPLACED = f"""SELECT l.b, l.a, l.created, r.created FROM links l JOIN records r ON r.id = l.a JOIN records old ON old.id = l.b
 WHERE {replaces("old", "r")} AND l.b IN (SELECT value FROM json_each(?)) ORDER BY r.created, r.id"""
 
@@ -243,7 +243,7 @@ def spots_around(db: sqlite3.Connection, spots: Iterable[Spot], reach: int) -> I
 
 def hops(db: sqlite3.Connection, ids: Sequence[str]) -> list[Hop]:
     """The records one telling link away from these."""
-    return [Hop(*row) for row in db.execute(_HOPS, (json.dumps(list(ids)),)) if row[0] != row[1]]
+    return [Hop(*row) for row in db.execute(_HOPS, {"ids": json.dumps(list(ids))}) if row[0] != row[1]]
 
 
 def told_of(db: sqlite3.Connection, episode: str) -> bool | None:

@@ -29,6 +29,38 @@ def index_path(cache: Path, home: str) -> Path:
     return cache / name / f"index-{SCHEMA}.sqlite"
 
 
+class Rows(list[Any]):
+    """The rows of a statement, all read: no statement is left half done for another thread to meet."""
+
+    lastrowid: int | None = None
+    rowcount: int = -1
+
+    def fetchone(self) -> Any:
+        return self[0] if self else None
+
+    def fetchall(self) -> Rows:
+        return self
+
+
+class Connection(sqlite3.Connection):
+    """A connection for several threads: Python would hand one prepared statement to two of them at once."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._one_at_a_time = RLock()
+
+    def execute(self, sql: str, values: Any = (), /) -> Rows:  # type: ignore[override]
+        with self._one_at_a_time:
+            cursor = super().execute(sql, values)
+            rows = Rows(cursor.fetchall())
+            rows.lastrowid, rows.rowcount = cursor.lastrowid, cursor.rowcount
+            return rows
+
+    def executemany(self, sql: str, values: Any, /) -> sqlite3.Cursor:
+        with self._one_at_a_time:
+            return super().executemany(sql, values)
+
+
 class Index:
     """An open index. `fresh` tells that it was just made and holds nothing yet."""
 
@@ -36,6 +68,7 @@ class Index:
         self.path: Path | None = index_path(cache, home)
         self._home = home
         self._depth, self.alone = 0, RLock()  # a transaction is one thread's
+        self._connections: list[sqlite3.Connection] = []  # also those left to a thread that still reads from them
         self._opened: tuple[int, int] | None = None  # device and inode of the file that is open
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -51,7 +84,9 @@ class Index:
             self._in_memory()
 
     def _connect(self, path: str) -> sqlite3.Connection:
-        db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256)
+        db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256,
+                             factory=Connection)
+        self._connections.append(db)
         db.execute("PRAGMA trusted_schema = OFF")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA temp_store = MEMORY")
@@ -160,7 +195,8 @@ class Index:
         return left
 
     def close(self) -> None:
-        self.db.close()
+        for db in self._connections:
+            db.close()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

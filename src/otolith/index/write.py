@@ -275,13 +275,13 @@ def _put_work(db: sqlite3.Connection, work: Any) -> None:
     parts = {key: _json(value) for key, value in work.to_dict().items()
              if key in ("intent", "perception", "reasoning", "actions", "outcome", "tags")}
     db.execute(
-        "INSERT OR REPLACE INTO memories VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,"
-        "?17 + coalesce((SELECT count FROM usage WHERE id = ?1), 0), "
-        "nullif(max(coalesce(?18, 0), coalesce((SELECT CAST(last AS INTEGER) FROM usage WHERE id = ?1), 0)), 0), NULL)",
+        f"INSERT OR REPLACE INTO memories SELECT {'?,' * 16} ? + coalesce(u.count, 0), "
+        "nullif(max(coalesce(?, 0), coalesce(CAST(u.last AS INTEGER), 0)), 0), NULL "
+        "FROM (SELECT ? AS id) w LEFT JOIN usage u ON u.id = w.id",
         (work.id, work.agent_id, work.project_id, work.session_id, _seconds(work.created_at), work.intent.goal,
          work.intent.task_type, int(work.outcome.success), work.outcome.summary, parts["intent"], parts["perception"],
          parts["reasoning"], parts["actions"], parts["outcome"], parts["tags"], work.importance, work.access_count,
-         _seconds(work.last_accessed)))
+         _seconds(work.last_accessed), work.id))
     files = work.files()
     db.executemany("INSERT OR REPLACE INTO memory_files VALUES (?,?,?)", [(work.id, *touched) for touched in files])
     db.executemany("INSERT OR REPLACE INTO file_works SELECT ?, id, ?, unit FROM records WHERE id = ?",

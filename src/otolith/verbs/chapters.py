@@ -32,16 +32,17 @@ BATCH = 100
 def chapters(home: Home, project: str | None = None, origin: str | None = None) -> list[Chapter]:
     """The chapters there are, latest first."""
     home.ensure_fresh()
-    rows = home.db.execute("SELECT id FROM chapters WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR origin = ?2) "
-                           "ORDER BY end_ts DESC, id", (project, origin)).fetchall()
+    rows = home.db.execute("SELECT id FROM chapters WHERE (:project IS NULL OR project_id = :project) "
+                           "AND (:origin IS NULL OR origin = :origin) ORDER BY end_ts DESC, id",
+                           {"project": project, "origin": origin}).fetchall()
     return _load(home, [chapter for chapter, in rows])
 
 
 def wisdom(home: Home, project: str | None = None) -> list[Wisdom]:
     """The wisdom there is, latest first."""
     home.ensure_fresh()
-    rows = home.db.execute("SELECT id FROM wisdom WHERE (?1 IS NULL OR project_id = ?1) ORDER BY end_ts DESC, id",
-                           (project,)).fetchall()
+    rows = home.db.execute("SELECT id FROM wisdom WHERE (:project IS NULL OR project_id = :project) ORDER BY end_ts DESC, id",
+                           {"project": project}).fetchall()
     return _load(home, [piece for piece, in rows])
 
 
@@ -278,8 +279,8 @@ def _projects(home: Home, changed: Iterable[str]) -> set[str]:
     found: set[str] = set()
     for chapter in changed:
         found.update(project for project, in home.db.execute(
-            "SELECT project_id FROM chapters WHERE id = ?1 UNION SELECT w.project_id FROM wisdom_chapters c "
-            "JOIN wisdom w ON w.id = c.wisdom_id WHERE c.chapter_id = ?1", (chapter,)))
+            "SELECT project_id FROM chapters WHERE id = :chapter UNION SELECT w.project_id FROM wisdom_chapters c "
+            "JOIN wisdom w ON w.id = c.wisdom_id WHERE c.chapter_id = :chapter", {"chapter": chapter}))
     return found
 
 

@@ -170,6 +170,7 @@ def unfinished(home: Home, project: str | None = None, *, limit: int = MOST) -> 
     steps = "coalesce(json_extract(m.outcome, '$.follow_up_needed'), '[]')"
     rows = home.db.execute(
         f"SELECT {_TOUCH}, '', {_WHY}, {_REPLACED}, {steps} FROM memories m "
-        f"WHERE (?1 IS NULL OR m.project_id = ?1) ORDER BY m.created_at DESC, m.id LIMIT {RECENT}", (project,))
+        f"WHERE (:project IS NULL OR m.project_id = :project) ORDER BY m.created_at DESC, m.id LIMIT {RECENT}",
+        {"project": project})
     touches = [Touch(*row[:11])._replace(follow_ups=tuple(json.loads(row[11]))) for row in rows]
     return start_session(touches, home.clock(), limit)

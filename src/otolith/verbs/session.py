@@ -32,7 +32,7 @@ FEWEST, MOST = 5, 35
 TRUSTED = ("user", "agent")
 CORE_SHARE, TOPICS_SHARE, WORK_SHARE = 0.4, 0.2, 0.15  # of the budget, so that memos always have a part of it
 _MEMOS = f"""SELECT id, unit FROM records r WHERE kind = 'memo' AND trust IN ('user', 'agent') AND NOT sunk
-AND (project IS NULL OR project IN ('default', ?1) OR EXISTS (SELECT 1 FROM tags t WHERE t.tag = ?1 AND t.record = r.n))
+AND (project IS NULL OR project IN ('default', :project) OR EXISTS (SELECT 1 FROM tags t WHERE t.tag = :project AND t.record = r.n))
 AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND {read.replaces('r', 'x')})
 ORDER BY pinned DESC, created DESC, id"""
 Count = Callable[[Sequence[str]], list[int]]
@@ -102,7 +102,7 @@ def _look_round(home: Home) -> None:
 
 def choose_memos(home: Home, context: str, project: str, providers: Any = None) -> list[Memo]:
     """All names are looked at; the memos nearest to the context are read, and the newest where fewer than five are near."""
-    units = dict(home.db.execute(_MEMOS, (project,)).fetchall())
+    units = dict(home.db.execute(_MEMOS, {"project": project}).fetchall())
     near: list[str] = []
     if context.strip() and units:
         from otolith.recall.answer import recall  # a brief without a context has no use for it

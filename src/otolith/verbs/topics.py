@@ -136,9 +136,9 @@ def tried_on(home: Home, entry: str) -> set[str]:
 
 def unread(home: Home, topic: str | None = None) -> list[Entry]:
     """Entries without a summary: what is still to be read, oldest first."""
-    query = ("SELECT r.unit FROM records r WHERE r.kind = 'entry' AND (?1 IS NULL OR r.topic = ?1) AND NOT EXISTS "
+    query = ("SELECT r.unit FROM records r WHERE r.kind = 'entry' AND (:topic IS NULL OR r.topic = :topic) AND NOT EXISTS "
              "(SELECT 1 FROM documents d WHERE d.path = r.unit || '/summary.json') ORDER BY r.created, r.id")
-    return [entry for _, entry in each(home, [unit for unit, in home.db.execute(query, (topic,))])]
+    return [entry for _, entry in each(home, [unit for unit, in home.db.execute(query, {"topic": topic})])]
 
 
 def entries_rung(home: Home, providers: Any = None) -> list[str]:

@@ -200,10 +200,10 @@ def agents(home: Home, project: str | None = None) -> list[dict[str, Any]]:
     query = """SELECT a.id, a.type, a.parent_id, a.project_id, a.created_at, a.metadata, count(m.id),
                count(DISTINCT m.session_id), max(m.created_at),
                EXISTS (SELECT 1 FROM records r WHERE r.id = a.id AND r.kind = 'agent')
-               FROM agents a LEFT JOIN memories m ON m.agent_id = a.id AND (?1 IS NULL OR m.project_id = ?1)
+               FROM agents a LEFT JOIN memories m ON m.agent_id = a.id AND (:project IS NULL OR m.project_id = :project)
                GROUP BY a.id ORDER BY max(m.created_at) DESC, a.id"""
     found = []
-    for id, type, parent, own, created, metadata, works, sessions, last, registered in home.db.execute(query, (project,)):
+    for id, type, parent, own, created, metadata, works, sessions, last, registered in home.db.execute(query, {"project": project}):
         if works or (registered and project in (None, own)):
             found.append({"id": id, "type": type, "parent_id": parent, "project_id": own, "created_at": created,
                           "metadata": json.loads(metadata or "{}"), "works": works, "sessions": sessions, "last_work": last,
@@ -220,9 +220,9 @@ def resume(home: Home, agent: str | None = None, session: str | None = None) -> 
     name = check_agent_id(agent or home.config.agent)
     if not home.db.execute("SELECT 1 FROM agents WHERE id = ?", (name,)).fetchone():
         raise NotFound(f"no agent {name!r}", f"register it with: otolith agent {name}")
-    last = home.db.execute("SELECT session_id, project_id FROM memories WHERE agent_id = ?1 "
-                           "AND (?2 IS NULL OR session_id = ?2) ORDER BY created_at DESC, id LIMIT 1",
-                           (name, session)).fetchone()
+    last = home.db.execute("SELECT session_id, project_id FROM memories WHERE agent_id = :agent "
+                           "AND (:session IS NULL OR session_id = :session) ORDER BY created_at DESC, id LIMIT 1",
+                           {"agent": name, "session": session}).fetchone()
     if session and not last:
         raise NotFound(f"{name} has no session {session!r}", "leave it out for the latest one")
     home.session, project = last if last else (home.session, home.config.project)
