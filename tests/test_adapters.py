@@ -13,8 +13,8 @@ from otolith.memory import Memory
 langgraph = pytest.importorskip("langgraph.store.base")
 agents = pytest.importorskip("agents")
 
-from otolith.doors.adapters.langgraph import OtolithStore  # noqa: E402
-from otolith.doors.adapters.openai_agents import OtolithSession  # noqa: E402
+from otolith.doors.agents.adapters.langgraph import OtolithStore  # noqa: E402
+from otolith.doors.agents.adapters.openai_agents import OtolithSession  # noqa: E402
 
 
 @pytest.fixture

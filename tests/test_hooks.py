@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from otolith.doors import hooks
-from otolith.doors.ignore import Ignore
+from otolith.doors.agents import hooks
+from otolith.doors.exchange.ignore import Ignore
 from otolith.memory import Memory
 
 SESSION = "9f0c2f0e-5b1e-4a53-9a55-0d9a3c1f7f10"
@@ -385,7 +385,7 @@ def test_a_hook_loads_neither_the_mcp_stack_nor_numpy(home: Path, mem: Memory, t
 
 
 def test_the_plugin_and_the_installer_set_up_the_same(request: pytest.FixtureRequest) -> None:
-    from otolith.doors.install import HOOKS, MCP_ARGUMENTS
+    from otolith.doors.agents.install import HOOKS, MCP_ARGUMENTS
 
     plugin = request.config.rootpath / "plugin"
     set_up = json.loads((plugin / "hooks/hooks.json").read_text())["hooks"]

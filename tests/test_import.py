@@ -401,7 +401,7 @@ def test_one_bad_item_does_not_stop_the_others(run: Any, home: Path, tmp_path: P
 
 
 def test_hundreds_of_notes_and_links_come_in_step_by_step(mem: Memory, tmp_path: Path) -> None:
-    from otolith.doors.importing import Import
+    from otolith.doors.exchange.importing import Import
 
     folder = tmp_path / "vault"
     (folder / ".obsidian").mkdir(parents=True)

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otolith.doors import jsonc
-from otolith.doors.install import AGENTS, HOOKS, advice, apply, diff, plan, plan_removal
+from otolith.doors.agents import jsonc
+from otolith.doors.agents.install import AGENTS, HOOKS, advice, apply, diff, plan, plan_removal
 from otolith.errors import Conflict, Invalid, Usage
 
 COMMAND = ("otolith",)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from otolith.doors import tools as table
+from otolith.doors.mcp import tools as table
 from otolith.memory import Memory
 
 pytest.importorskip("mcp")
@@ -46,8 +46,8 @@ async def near(home: Path, era: str = "2026-07-28") -> AsyncIterator[Any]:
     """A client of the SDK in this very process: the same server, without a process of its own."""
     from mcp import Client
 
-    from otolith.doors.keeper import Keeper
-    from otolith.doors.mcp import build
+    from otolith.doors.mcp.keeper import Keeper
+    from otolith.doors.mcp.server import build
 
     keeper = Keeper(str(home), door="mcp", trust="agent")
     try:
@@ -590,7 +590,7 @@ def test_a_server_that_only_lists_its_tools_has_opened_no_home(home: Path) -> No
     loaded = {line.rsplit(b"|", 1)[-1].strip().decode() for line in server.communicate(timeout=20)[1].splitlines()}
 
     assert b'"tools"' in answer
-    assert "otolith.doors.tools" in loaded
+    assert "otolith.doors.mcp.tools" in loaded
     assert loaded & {"numpy", "tokenizers", "rich", "otolith.recall.finding"} == set()
     assert not home.exists()
 
@@ -654,7 +654,7 @@ def test_half_a_surrogate_pair_in_an_argument_hangs_nobody(home: Path) -> None:
 
 @pytest.mark.parametrize("tail", ["\"}}", '"id\\":8}', '"}, "x": {"id": 8}}'])
 def test_an_argument_called_id_is_not_taken_for_the_messages_own(tail: str) -> None:
-    from otolith.doors.stdio import _find_id
+    from otolith.doors.mcp.stdio import _find_id
 
     assert _find_id('{"jsonrpc": "2.0", "params": {"id": 8, "text": "', tail) is None
 

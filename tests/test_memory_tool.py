@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from otolith.doors.memory_tool import MemoryTool, Refused, anthropic_tool
+from otolith.doors.agents.memory_tool import MemoryTool, Refused, anthropic_tool
 from otolith.memory import Memory
 
 pytest.importorskip("anthropic")

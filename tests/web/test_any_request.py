@@ -24,7 +24,7 @@ def document(server: Any) -> Any:
 
 
 def _operations() -> list[str]:
-    from otolith.doors.routes import describe
+    from otolith.doors.web.routes import describe
 
     return sorted(f"{method.upper()} {path}" for path, methods in describe()["paths"].items() for method in methods
                   if path != ENDLESS)

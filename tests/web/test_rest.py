@@ -15,8 +15,8 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from otolith.doors import access
-from otolith.doors.routes import API, PERSON, describe, verbs
+from otolith.doors.web import access
+from otolith.doors.web.routes import API, PERSON, describe, verbs
 from otolith.errors import OtolithError
 from otolith.memory import Memory
 from web.conftest import Server, world
@@ -81,8 +81,8 @@ def test_an_error_has_the_status_of_its_kind_and_says_what_to_do(server, method,
 
 def _routes() -> list[tuple[str, str]]:
     """Every route of the application itself, not of a list that could be out of date."""
-    from otolith.doors.assets import Assets
-    from otolith.doors.rest import Door, make_app
+    from otolith.doors.web.assets import Assets
+    from otolith.doors.web.rest import Door, make_app
 
     app = make_app(Door(None, Assets(), lambda: "x" * 40))  # type: ignore[arg-type]
     return sorted({(method, route.path.replace("{id:path}", "some-id")) for route in app.routes  # type: ignore[attr-defined]
@@ -90,7 +90,7 @@ def _routes() -> list[tuple[str, str]]:
 
 
 def test_every_route_refuses_without_a_token(server):
-    from otolith.doors.assets import Assets
+    from otolith.doors.web.assets import Assets
 
     free = {*Assets().free, "/api/signin"}
     asked = [(method, path) for method, path in [*_routes(), ("POST", "/mcp"), ("GET", "/mcp")] if path not in free]
@@ -485,7 +485,7 @@ def test_the_document_names_every_status_of_the_error_tree():
 
 
 def test_every_verb_of_memory_is_here_or_its_absence_has_a_reason():
-    from otolith.doors.routes import GAPS
+    from otolith.doors.web.routes import GAPS
     from otolith.memory import Memory
 
     offered = {name for name in dir(Memory) if not name.startswith("_")}

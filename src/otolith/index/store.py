@@ -13,10 +13,12 @@ import sqlite3
 from _thread import RLock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from otolith.errors import Busy, CannotWrite, Damaged
+from otolith.index import facets
 from otolith.index.schema import DDL, SCHEMA
 
 WAL_SINCE = (3, 51, 3)
@@ -197,6 +199,42 @@ class Index:
     def close(self) -> None:
         for db in self._connections:
             db.close()
+
+    @cached_property
+    def cards(self) -> facets.Cards:
+        return facets.Cards(self)
+
+    @cached_property
+    def graph(self) -> facets.Graph:
+        return facets.Graph(self)
+
+    @cached_property
+    def words(self) -> facets.Words:
+        return facets.Words(self)
+
+    @cached_property
+    def around(self) -> facets.Around:
+        return facets.Around(self)
+
+    @cached_property
+    def meaning(self) -> facets.Meaning:
+        return facets.Meaning(self)
+
+    @cached_property
+    def facts(self) -> facets.Facts:
+        return facets.Facts(self)
+
+    @cached_property
+    def work(self) -> facets.Work:
+        return facets.Work(self)
+
+    @cached_property
+    def dialogs(self) -> facets.Dialogs:
+        return facets.Dialogs(self)
+
+    @cached_property
+    def notes(self) -> facets.Notes:
+        return facets.Notes(self)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

@@ -11,7 +11,7 @@ from otolith.doors.cli.desk import Command, Desk
 from otolith.errors import Usage
 
 if TYPE_CHECKING:
-    from otolith.doors.importing import Import
+    from otolith.doors.exchange.importing import Import
 
 PORT = 7517
 EXTRA = "in Otolith's folder run: pip install '.[mcp]'"
@@ -26,7 +26,7 @@ def _mcp_arguments(parser: argparse.ArgumentParser) -> None:
 def _mcp(desk: Desk) -> None:
     args = desk.args
     try:
-        from otolith.doors import mcp
+        from otolith.doors.mcp import server as mcp
     except ModuleNotFoundError as error:
         raise Usage(f"the MCP server needs the package {error.name}", EXTRA) from None
     if args.http:
@@ -44,7 +44,7 @@ def _hook_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _hook(desk: Desk) -> int:
     """A failing memory is no reason to stop the agent, so `main` makes every exit code 0."""
-    from otolith.doors import hooks
+    from otolith.doors.agents import hooks
 
     try:
         event = sys.stdin.buffer.read(hooks.MAX_INPUT)
@@ -57,7 +57,7 @@ def _hook(desk: Desk) -> int:
 
 
 def _install_arguments(parser: argparse.ArgumentParser) -> None:
-    from otolith.doors.install import AGENTS
+    from otolith.doors.agents.install import AGENTS
 
     parser.add_argument("agent_name", metavar="AGENT", help=" | ".join(AGENTS))
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
@@ -68,7 +68,7 @@ def _install(desk: Desk) -> None:
     from importlib.util import find_spec
 
     from otolith import config
-    from otolith.doors import install
+    from otolith.doors.agents import install
 
     if missing := next((name for name in ("mcp", "uvicorn") if find_spec(name) is None), ""):
         raise Usage(f"the MCP server needs the package {missing}; nothing was written", EXTRA)
@@ -79,7 +79,7 @@ def _install(desk: Desk) -> None:
 
 
 def _uninstall(desk: Desk) -> None:
-    from otolith.doors import install
+    from otolith.doors.agents import install
 
     _carry_out(desk, install.plan_removal(desk.args.agent_name, _project_folder(desk), Path.home()), "uninstalled", "")
 
@@ -100,7 +100,7 @@ def _own_command() -> list[str]:
 
 
 def _carry_out(desk: Desk, edits: Any, done: str, advice: str) -> None:
-    from otolith.doors import install
+    from otolith.doors.agents import install
 
     shown = install.diff(edits)
     if not desk.args.dry_run:
@@ -122,7 +122,7 @@ def _import_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _import(desk: Desk) -> None:
-    from otolith.doors.importing import Import
+    from otolith.doors.exchange.importing import Import
 
     args = desk.args
     with _source(args.source) as path, desk.progress("importing") as progress:
@@ -192,8 +192,8 @@ def _export_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(desk: Desk) -> None:
-    from otolith.doors import exporting
     from otolith.doors.cli.finding import filters
+    from otolith.doors.exchange import exporting
 
     args = desk.args
     form = exporting.format_of(args.target, args.format)

@@ -28,7 +28,7 @@ def _serve(desk: Desk) -> None:
         raise Usage(f"the server needs the package {error.name}", "in Otolith's folder run: pip install '.[serve]'") from None
     if not 0 <= args.port <= 65_535:
         raise Usage(f"there is no port {args.port}")
-    from otolith.doors import gate, serving
+    from otolith.doors.web import gate, serving
 
     if args.link:
         if not serving.answers(args.host, args.port):

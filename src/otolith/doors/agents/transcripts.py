@@ -18,8 +18,8 @@ from otolith.errors import Conflict, Invalid, NotFound
 from otolith.model.secrets import redact
 
 if TYPE_CHECKING:
+    from otolith.doors.exchange.ignore import Ignore
     from otolith.doors.exchange.items import Turn
-    from otolith.doors.ignore import Ignore
     from otolith.memory import Memory
 
 REMEMBERED = 200  # keys of turns that a hook keeps, for lines that were written while it read

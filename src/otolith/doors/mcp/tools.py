@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from otolith.doors import acts
+from otolith.doors.mcp import acts
 from otolith.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def call(mem: Memory, tool: Tool, arguments: Mapping[str, Any]) -> Any:
     key = given.get("key")
     if key is None or tool.keyed:
         return plain(mem, _act(mem, tool, given))
-    from otolith.doors.keys import once
+    from otolith.doors.mcp.keys import once
 
     del given["key"]
     return once(mem, tool.name, key, given, lambda: plain(mem, _act(mem, tool, dict(given))))

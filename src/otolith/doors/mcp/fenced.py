@@ -74,7 +74,7 @@ def _hits(value: Mapping[str, Any], source: str, budget: int | None = None) -> d
         return fenced("\n\n".join(map(hit_lines, some)), f"{source}; {len(some)} records; trust {_trusts(some or hits)}")
 
     if hits and budget is not None:
-        from otolith.doors.budget import fit_hits
+        from otolith.doors.mcp.budget import fit_hits
         from otolith.providers.tokens import count_tokens
 
         hits = fit_hits(hits, budget, hit_lines, dress)
@@ -145,7 +145,7 @@ def _text(value: Any, source: str, budget: int | None = None) -> dict[str, Any]:
         return {"text": "nothing"}
     if budget is None:
         return {"text": fenced(said, source)}
-    from otolith.doors.budget import fit_lines
+    from otolith.doors.mcp.budget import fit_lines
 
     return {"text": fit_lines(said, budget, lambda some: fenced(some, source))}
 

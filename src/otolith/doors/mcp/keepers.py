@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from otolith.doors.keeper import Keeper
+from otolith.doors.mcp.keeper import Keeper
 from otolith.errors import Busy
 
 if TYPE_CHECKING:

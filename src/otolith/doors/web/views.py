@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from otolith.doors import charts
-from otolith.doors.feed import read_mark
-from otolith.doors.tools import plain
+from otolith.doors.mcp.tools import plain
+from otolith.doors.web import charts
+from otolith.doors.web.feed import read_mark
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec, paths
 from otolith.files.tree import fingerprint
@@ -76,7 +76,7 @@ def read_record(mem: Memory, handle: str, depth: str = "full", *, counted: bool 
 def change_record(mem: Memory, handle: str, changes: dict[str, Any], expect: str | None, key: str | None = None
                   ) -> tuple[dict[str, Any], str]:
     """Edit if the record is still the one that was read."""
-    from otolith.doors.keys import once
+    from otolith.doors.mcp.keys import once
     from otolith.verbs.editing import edit
 
     def act() -> dict[str, Any]:

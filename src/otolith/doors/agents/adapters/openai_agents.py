@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 from agents.memory import SessionABC
 
-from otolith.doors import transcripts
-from otolith.doors.adapters import lock_of
+from otolith.doors.agents import transcripts
+from otolith.doors.agents.adapters import lock_of
 from otolith.errors import Invalid
 from otolith.verbs import notes as pages
 

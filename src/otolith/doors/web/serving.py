@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
 
-from otolith.doors import access, gate
-from otolith.doors.assets import Assets
-from otolith.doors.keeper import Keeper
-from otolith.doors.keepers import Keepers
+from otolith.doors.mcp.keeper import Keeper
+from otolith.doors.mcp.keepers import Keepers
+from otolith.doors.web import access, gate
+from otolith.doors.web.assets import Assets
 from otolith.errors import Usage
 
 PORT = 7518
@@ -66,7 +66,7 @@ def serve(home: str | None, *, port: int, tell: Callable[[int], Any], host: str 
     """Serve until told to stop; what was begun is finished."""
     import uvicorn
 
-    from otolith.doors.rest import Door, make_app
+    from otolith.doors.web.rest import Door, make_app
 
     token, assets = gate.TokenFile(), Assets()
     with closing(listen(host, port)) as listening, closing(Keepers(home)) as keepers, \
@@ -94,7 +94,7 @@ def protect(app: Any, door: Any, hosts: frozenset[str]) -> Any:
 def _agents_app(keeper: Keeper, hosts: frozenset[str]) -> Any:
     """MCP over HTTP, where the SDK is installed."""
     try:
-        from otolith.doors.mcp import http_app
+        from otolith.doors.mcp.server import http_app
     except ModuleNotFoundError:
         return None
     return http_app(keeper, "all", hosts)

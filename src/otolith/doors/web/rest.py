@@ -20,17 +20,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from otolith.doors import access, routes, views
-from otolith.doors.feed import Feed
-from otolith.doors.keepers import Keepers
-from otolith.doors.keys import once
-from otolith.doors.tools import Tool, call, check_arguments
+from otolith.doors.mcp.keepers import Keepers
+from otolith.doors.mcp.keys import once
+from otolith.doors.mcp.tools import Tool, call, check_arguments
+from otolith.doors.web import access, routes, views
+from otolith.doors.web.feed import Feed
 from otolith.errors import Conflict, Invalid, NeedsConfirmation, OtolithError, Usage
 from otolith.index.store import damage_of
 from otolith.model.finding import log
 
 if TYPE_CHECKING:
-    from otolith.doors.assets import Assets
+    from otolith.doors.web.assets import Assets
     from otolith.memory import Memory
 
 MAX_BODY = 2 << 20

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from otolith.errors import Busy, OtolithError
 
 if TYPE_CHECKING:
-    from otolith.doors.keepers import Keepers
+    from otolith.doors.mcp.keepers import Keepers
     from otolith.memory import Memory
 
 LISTENERS = 64

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
-from otolith.doors.gate import Receive, Scope, Send
+from otolith.doors.web.gate import Receive, Scope, Send
 
 COOKIE = "otolith"
 CODE_SECONDS = 600

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otolith.doors.ignore import Ignore
+from otolith.doors.exchange.ignore import Ignore
 
 if TYPE_CHECKING:
     from otolith.memory import Memory
@@ -60,7 +60,7 @@ def _open(home: str | None, folder: Path, given: Mapping[str, Any]) -> Memory:
 
 def start(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:  # noqa: ARG001 (events are called alike)
     """SessionStart: what to know at the start."""
-    from otolith.doors.fenced import fenced
+    from otolith.doors.mcp.fenced import fenced
     from otolith.providers.tokens import estimate_many
 
     if mem.home.db.execute("SELECT 1 FROM records LIMIT 1").fetchone() is None:
@@ -71,7 +71,7 @@ def start(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:  # noqa
 
 def prompt(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     """UserPromptSubmit: what is known about what was asked, if it is good enough."""
-    from otolith.doors.fenced import fenced, hit_lines
+    from otolith.doors.mcp.fenced import fenced, hit_lines
     from otolith.model.text import unfence
     from otolith.model.times import zulu
     from otolith.providers.tokens import estimate_many
@@ -107,7 +107,7 @@ def edit(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     """PreToolUse: what past work on the file warns of."""
     if given.get("tool_name") not in EDITS:
         return ""
-    from otolith.doors.fenced import fenced
+    from otolith.doors.mcp.fenced import fenced
 
     lines: list[str] = []
     for path in _edited(given.get("tool_input"))[:MOST]:
@@ -133,7 +133,7 @@ def _edited(given: Any) -> list[str]:
 
 def keep(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     """PreCompact, Stop, SessionEnd: log the turns that are new, and keep what they ask to be kept."""
-    from otolith.doors import transcripts
+    from otolith.doors.agents import transcripts
 
     path = Path(str(given.get("transcript_path") or "")).expanduser()
     if not given.get("transcript_path") or not path.is_file() or ignore.covers(path):

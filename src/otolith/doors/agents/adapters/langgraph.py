@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 
 from langgraph.store.base import BaseStore, GetOp, ListNamespacesOp, MatchCondition, Op, PutOp, Result, SearchItem, SearchOp
 
-from otolith.doors.adapters import lock_of
+from otolith.doors.agents.adapters import lock_of
 from otolith.errors import Damaged
 from otolith.verbs import notes as pages
 

@@ -17,13 +17,13 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 
 from otolith import __version__
-from otolith.doors import tools as table
-from otolith.doors.fenced import answer, fenced
-from otolith.doors.keeper import Keeper
+from otolith.doors.mcp import tools as table
+from otolith.doors.mcp.fenced import answer, fenced
+from otolith.doors.mcp.keeper import Keeper
 from otolith.errors import Invalid, NotFound, OtolithError, Usage
 
 if TYPE_CHECKING:
-    from otolith.doors.tools import Tool
+    from otolith.doors.mcp.tools import Tool
     from otolith.memory import Memory
 
 BUDGETS = {"recall": 1_000, "brief": 2_000}  # tokens of the whole answer where the call names none
@@ -167,7 +167,7 @@ async def _prompt(keeper: Keeper, name: str, arguments: dict[str, str]) -> str:
 
 def serve_stdio(home: str | None, which: str) -> None:
     """Serve one client over stdin and stdout until it hangs up; what it asked for is finished first."""
-    from otolith.doors.stdio import stdio_streams
+    from otolith.doors.mcp.stdio import stdio_streams
 
     async def run(server: Server[Any]) -> None:
         async with stdio_streams() as (received, sending):
@@ -183,7 +183,7 @@ def serve_http(home: str | None, which: str, *, port: int, tell: Any) -> None:
 
     import uvicorn
 
-    from otolith.doors import gate
+    from otolith.doors.web import gate
 
     token = gate.TokenFile()
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:  # said, or Nagle stays on: 40 ms
@@ -206,7 +206,7 @@ def http_app(keeper: Keeper, which: str, hosts: Collection[str]) -> Any:
     """The ASGI application of the tools, without the gate."""
     from mcp.server.transport_security import TransportSecuritySettings
 
-    from otolith.doors.gate import MAX_BODY
+    from otolith.doors.web.gate import MAX_BODY
 
     names = sorted(hosts)
     security = TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names])

@@ -130,7 +130,7 @@ class Import:
         return count
 
     def _dialog(self, item: Dialog) -> bool:
-        from otolith.doors import transcripts
+        from otolith.doors.agents import transcripts
 
         assert self.mem is not None
         messages, secrets = transcripts.clean(item.turns)

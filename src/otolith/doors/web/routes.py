@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from otolith import __version__
-from otolith.doors.acts import named, review
-from otolith.doors.tools import COUNT, FILTERS, FLAG, ID, NUMBER, OBJECT, TEXT, TOOLS, WORDS, Schema, Tool
+from otolith.doors.mcp.acts import named, review
+from otolith.doors.mcp.tools import COUNT, FILTERS, FLAG, ID, NUMBER, OBJECT, TEXT, TOOLS, WORDS, Schema, Tool
 from otolith.errors import Invalid, OtolithError
 
 if TYPE_CHECKING:

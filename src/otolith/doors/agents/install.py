@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from otolith.doors import jsonc, tomltext
-from otolith.doors.edits import Edit, apply, diff, follow, read_file
+from otolith.doors.agents import jsonc, tomltext
+from otolith.doors.agents.edits import Edit, apply, diff, follow, read_file
 from otolith.errors import Invalid, Usage
 
 __all__ = ["AGENTS", "Edit", "advice", "apply", "diff", "plan", "plan_removal"]
