@@ -371,7 +371,7 @@ def test_a_read_only_home_is_passed_over_in_silence(run: Any, home: Path, transc
 
 def test_a_hook_loads_neither_the_mcp_stack_nor_numpy(home: Path, mem: Memory, transcript: Path) -> None:
     mem.note("Kettle", "The kettle whistles at dawn.")
-    code = ("import sys, json; from otolith.doors import hooks\n"
+    code = ("import sys, json; from otolith.doors.agents import hooks\n"
             "for event, more in json.loads(sys.argv[1]): hooks.run(event, json.dumps(more).encode(), sys.argv[2])\n"
             "print([name for name in ('mcp', 'numpy', 'tokenizers', 'asyncio', 'rich', 'openai') if name in sys.modules])")
     events = [["UserPromptSubmit", {"prompt": "when does the kettle whistle"}],
