@@ -6,7 +6,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
 from bench import structure
 
 CEILINGS: dict[str, int] = tomllib.loads((Path(__file__).parent / "structure.toml").read_text())
