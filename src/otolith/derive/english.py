@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from otolith.derive.language import Language, Tense, TimeWord
-from otolith.model.facts_table import SINGLE_VALUED
+from otolith.model.dialog import SINGLE_VALUED
 
 
 def _words(text: str) -> frozenset[str]:

@@ -19,8 +19,8 @@ from otolith.index import read
 from otolith.memory import Memory
 from otolith.model.chunk import Chunk
 from otolith.model.ids import check_chunk_id
+from otolith.model.kinds import CHUNK_LINKS
 from otolith.model.recall import make_filter
-from otolith.model.record import CHUNK_TYPES
 from otolith.model.shape import read_strings
 from otolith.model.times import zulu
 
@@ -141,7 +141,7 @@ class ChunkStore:
         linked = [link.target for link in chunk.all_links()]
         hidden = {id for id in linked if read.archived(db, id) and not read.find(db, id)}
         links = chunk.links.replace(**{word: tuple(id for id in getattr(chunk.links, word) if id not in hidden)
-                                       for word in CHUNK_TYPES[1:]}) if hidden else chunk.links
+                                       for word in CHUNK_LINKS[1:]}) if hidden else chunk.links
         return chunk.replace(metadata=chunk.metadata.replace(access_count=usage.count, last_accessed=last), links=links)
 
 

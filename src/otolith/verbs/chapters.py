@@ -17,7 +17,7 @@ from otolith.derive.wisdom import MADE_BY, build_wisdom, split_eras
 from otolith.errors import Invalid, NotFound, Provider
 from otolith.files import codec, paths
 from otolith.home import Home
-from otolith.model.record import WORK_TYPES
+from otolith.model.kinds import WORK_LINKS
 from otolith.model.work import Chapter, Wisdom
 from otolith.providers.chat import answer_of
 from otolith.verbs.steps import derived_id, each, fetch, locate
@@ -135,10 +135,10 @@ def _held(home: Home, work: str) -> bool:
 
 def _linked(home: Home, work: str) -> tuple[str, ...]:
     """Works that this one links to or that link to it, in the words of works."""
-    marks = ",".join("?" * len(WORK_TYPES))
+    marks = ",".join("?" * len(WORK_LINKS))
     return tuple(other for other, in home.db.execute(
         f"SELECT b FROM links WHERE a = ? AND said IN ({marks}) UNION SELECT a FROM links WHERE b = ? AND said IN ({marks})",
-        (work, *WORK_TYPES, work, *WORK_TYPES)))
+        (work, *WORK_LINKS, work, *WORK_LINKS)))
 
 
 def _near(home: Home, member: Member) -> list[Member]:

@@ -16,8 +16,9 @@ from otolith.home import Home
 from otolith.index import read
 from otolith.index.read import Row
 from otolith.index.search import texts
+from otolith.model.kinds import LINK_TYPES, NOTE_LINKS
 from otolith.model.note import Edge, Note, Relation
-from otolith.model.record import NOTE_TYPES, TYPES, check_type
+from otolith.model.record import check_type
 from otolith.model.text import searchable
 from otolith.model.times import zulu
 from otolith.verbs.finding import related
@@ -36,7 +37,7 @@ def edges(home: Home, query: str | None = None, *, type: str | None = None, note
     conditions, values = ["r.kind = 'edge'"], list[Any]()
     if type is not None:
         conditions.append("r.type = ?")
-        values.append(check_type(type, NOTE_TYPES))
+        values.append(check_type(type, NOTE_LINKS))
     if note is not None:
         conditions.append("r.id IN (SELECT edge FROM links WHERE a = ? OR b = ?)")
         values += [locate(home, note).id] * 2
@@ -146,7 +147,7 @@ def agrees(relation: Relation, note: str, edge: Standing) -> bool:
     out = edge.a == note
     if (relation.target, relation.type, relation.strength) != (edge.b if out else edge.a, edge.type, edge.strength):
         return False
-    if not TYPES[edge.type].symmetric and relation.direction != ("outgoing" if out else "incoming"):
+    if not LINK_TYPES[edge.type].symmetric and relation.direction != ("outgoing" if out else "incoming"):
         return False
     return relation.own is True or edge.context in (None, relation.context)
 

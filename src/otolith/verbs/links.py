@@ -13,8 +13,9 @@ from otolith.files import ledger, paths
 from otolith.home import Home
 from otolith.index import read
 from otolith.index.read import Row
+from otolith.model.kinds import CHUNK_LINKS, NOTE_LINKS, WORK_LINKS
 from otolith.model.note import Edge
-from otolith.model.record import CHUNK_TYPES, NOTE_TYPES, WORK_TYPES, Link, check_type
+from otolith.model.record import Link, check_type
 from otolith.model.times import offset, parse_time, zulu
 from otolith.verbs.edges import mend, unreadable_edges
 from otolith.verbs.steps import derived_id, locate
@@ -35,11 +36,11 @@ def link(home: Home, source: str, type: str, target: str, *, strength: float | N
                 created=home.clock() if created is None else parse_time(created, "created"))
     if word == "supersedes":
         refuse_cycle(home, a.id, b.id)
-    if (a.kind, b.kind) == ("note", "note") and word in NOTE_TYPES:
+    if (a.kind, b.kind) == ("note", "note") and word in NOTE_LINKS:
         return _link_notes(home, a, b, made, text, key)
-    if (a.kind, b.kind) == ("chunk", "chunk") and word in CHUNK_TYPES:
+    if (a.kind, b.kind) == ("chunk", "chunk") and word in CHUNK_LINKS:
         return _link_chunks(home, made)
-    if (a.kind, b.kind) == ("work", "work") and word in WORK_TYPES:
+    if (a.kind, b.kind) == ("work", "work") and word in WORK_LINKS:
         return _link_works(home, made)
     if (a.kind, b.kind) == ("memo", "memo") and word == "supersedes":
         from otolith.verbs.memos import supersede
@@ -55,7 +56,7 @@ def _word(a: str, b: str, type: str) -> str:
     """The type as the two kinds' own seed writes it."""
     if type.lower() in OWN_WAYS:
         raise Invalid(f"{type!r} is not a link that is set by hand", f"use: {OWN_WAYS[type.lower()]}")
-    own = {"note": NOTE_TYPES, "chunk": CHUNK_TYPES[1:], "work": WORK_TYPES}.get(a, ()) if a == b else ()
+    own = {"note": NOTE_LINKS, "chunk": CHUNK_LINKS[1:], "work": WORK_LINKS}.get(a, ()) if a == b else ()
     for allowed in (own, None):
         try:
             return check_type(type, allowed or None)

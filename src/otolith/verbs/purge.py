@@ -20,7 +20,6 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index import read, vectors
 from otolith.index.facts import only_in, stated
-from otolith.model.record import without_links
 from otolith.model.text import fold
 from otolith.verbs import merging, reports, topics
 from otolith.verbs.chapters import without_work
@@ -255,7 +254,7 @@ def _without(home: Home, held: Any, record: str) -> Any:
     if held.kind == "memo":
         text = unmark(held.text) if held.deprecated_by == record else held.text
         return held.replace(supersedes=tuple(name for name in held.supersedes if name != record), text=text)
-    return without_links(held, (record,))
+    return held.without_links((record,))
 
 
 def _clear_gauges(home: Home, needles: list[str]) -> None:

@@ -17,7 +17,7 @@ from otolith.files import paths
 from otolith.home import Home
 from otolith.index import read
 from otolith.model.ids import check_agent_id, check_prefixed
-from otolith.model.record import WORK_TYPES
+from otolith.model.kinds import WORK_LINKS
 from otolith.model.shape import Shape, plain, read_strings, read_tags
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time
@@ -99,8 +99,8 @@ def _check_given(found: Mapping[str, Any]) -> None:
         read_tags(found["tags"])
     links, actions = found.get("links"), found.get("actions")
     for word in links if isinstance(links, Mapping) else ():
-        if word not in WORK_TYPES:
-            raise Invalid(f"links has no {word!r}", f"it has {', '.join(WORK_TYPES)}")
+        if word not in WORK_LINKS:
+            raise Invalid(f"links has no {word!r}", f"it has {', '.join(WORK_LINKS)}")
     for at, action in enumerate(actions if isinstance(actions, list | tuple) else ()):
         details = action.get("details") if isinstance(action, Mapping) else None
         lines = details.get("lines_affected") if isinstance(details, Mapping) else None
@@ -134,7 +134,7 @@ def _same(home: Home, known: str, made: Work) -> Work:
 def check_links(home: Home, source: str, links: WorkLinks) -> WorkLinks:
     """The links with whole ids; a target that is not there, not a work or the work itself is refused, and so is a circle."""
     changes: dict[str, tuple[str, ...]] = {}
-    for word in WORK_TYPES:
+    for word in WORK_LINKS:
         targets = links.targets(word)
         if not targets:
             continue

@@ -6,7 +6,6 @@ home keeps such files there. Like a zip of a home, all of it is from outside.
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,12 +15,12 @@ from otolith.doors.exchange.homes import WRITTEN
 from otolith.doors.exchange.items import FileItem, Finding, Found
 from otolith.doors.exchange.jsontext import each_line, first_objects
 from otolith.errors import Invalid
+from otolith.files import codec
+from otolith.model.kinds import KINDS
 from otolith.model.text import has_controls
 
 SOURCE = "otolith"
 _FIELDS = {"id", "kind", "path", "record"}
-_BUILT = ("fact", "topic", "global")
-_JSON = ("chunk", "work", "agent", "chapter", "wisdom")
 
 
 def fits(bundle: Bundle) -> bool:
@@ -41,10 +40,11 @@ def read(bundle: Bundle) -> Iterator[Found]:
             continue
         try:
             kind, path, record = _parts(line)
-            if kind == "episode":
+            row = KINDS.get(kind)
+            if row and row.codec == "diary":
                 days.setdefault(path, []).append(record)
-            elif kind not in _BUILT:
-                yield from (_item(inner, data) for inner, data in _files(kind, path, record))
+            elif row is None or not (row.built or row.codec == "none"):
+                yield from (_item(inner, data) for inner, data in codec.files_of(kind, path, record).items())
         except (Invalid, KeyError, TypeError, ValueError) as error:
             yield Finding(where=name, line=number, message=f"the line is no record of Otolith: {error}")
     for path, blocks in sorted(days.items()):
@@ -61,33 +61,6 @@ def _item(path: str, data: bytes) -> FileItem:
     if ".." in path.split("/") or has_controls(path) or not any(re.fullmatch(one, path) for patterns in WRITTEN.values() for one in patterns):
         raise Invalid(f"no home keeps a file at {path[:80]!r}")
     return FileItem(key=f"{SOURCE}:{path}", source=SOURCE, path=path, data=data)
-
-
-def _files(kind: str, path: str, record: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """The files of a record's unit, as its codec would write them."""
-    from otolith.files import front
-    from otolith.files.jsonform import write_object
-
-    if kind in ("note", "edge"):
-        fields = {key: value for key, value in record.items() if key not in ("text", "pinned")}
-        yield path, f"{front.emit(fields)}\n{record.get('text', '')}\n".encode()
-    elif kind == "memo":
-        from otolith.files.markdown import write_memo
-        from otolith.model.memo import Memo
-
-        yield path, write_memo(Memo.from_dict({**record, "created_at": record["created"]}))
-    elif kind == "page":
-        yield path, str(record["text"]).encode()
-    elif kind == "entry":
-        yield f"{path}/raw.md", str(record.get("raw", "")).encode()
-        for part in ("meta", "summary"):
-            if isinstance(record.get(part), dict):
-                yield f"{path}/{part}.json", write_object(record[part])
-    elif kind in _JSON:
-        data = write_object(record)
-        yield path, gzip.compress(data, mtime=0) if path.endswith(".gz") else data
-    else:
-        raise Invalid(f"it is of no known kind, {kind[:40]!r}")
 
 
 def _diary(path: str, blocks: list[Mapping[str, Any]]) -> bytes:
