@@ -44,7 +44,7 @@ class Param(NamedTuple):
     cli: str = ""
     metavar: str = ""
     json: str = ""  # its name at MCP and REST, where that differs
-    choices: str | tuple[str, ...] = ()  # the words, or where the model keeps them: "work.TASK_TYPES"
+    choices: str | tuple[str, ...] = ()  # the words, or where the model keeps them: "kinds.TASK_TYPES"
     strict: bool = False  # at the command line, another word is a mistake of usage, not a bad value
     open: bool = False  # other words are taken, too; completion offers these
     shape: str = ""  # the Shape whose fields an object has: "work.Intent"
@@ -118,7 +118,7 @@ ASK = Param("ask", "call", "a model to ask instead of the configured one", None,
 FORCE = Param("force", "flag", "replace a file that is there", False, ("cli",))
 
 FILTERS = (
-    Param("kind", "some", "only records of this kind", None, choices="record.KINDS", strict=True),
+    Param("kind", "some", "only records of this kind", None, choices="kinds.KINDS", strict=True),
     Param("type", "some", "only records of this type", None),
     Param("tag", "some", "the same as tags", None, ("python",)),
     Param("tags", "tags", "only records with this tag; several: with all of them", None, cli="--tag",

@@ -28,7 +28,7 @@ ENDS = (Param("source", "id", "the record the link starts from", cli="source"),
         Param("type", "text",
               "SOLVES, CAUSES, BUILDS_ON, REQUIRES, RELATED_TO, supports, caused_by, supersedes, …",
               cli="type",
-              choices="record.TYPES", open=True),
+              choices="kinds.LINK_TYPES", open=True),
         Param("target", "id", "the record it leads to", cli="target"))
 LAYERS = (
     Param("intent", "object", "what was to be done", None, ("python", *REMOTE), shape="work.Intent",
@@ -52,7 +52,7 @@ def _flat(name: str, type: Type, help: str, cli: str = "", **more: object) -> Pa
 
 FLAT = (
     _flat("goal", "text", "what was to be done", "--goal"),
-    _flat("task_type", "text", "the kind of task", "--task", metavar="TYPE", choices="work.TASK_TYPES"),
+    _flat("task_type", "text", "the kind of task", "--task", metavar="TYPE", choices="kinds.TASK_TYPES"),
     _flat("success", "flag", "whether it worked", "--success|--failed"),
     _flat("summary", "text", "what came of it", "--summary"),
     _flat("context", "text", "why it was needed", "--context"),
@@ -100,7 +100,7 @@ ROWS = {row.name: row for row in (
                    cli="--conversation", metavar="ID"),
              TAGGED,
              Param("type", "text", "its type (default: what the text looks like)", None,
-                   choices="chunk.TYPES"),
+                   choices="kinds.CHUNK_TYPES"),
              Param("confidence", "number", "0 to 1", 0.7), CREATED,
              Param("source", "text", "where it comes from", "interaction", BY_HAND, choices="chunk.SOURCES"),
              *SCOPE, KEY),
@@ -110,7 +110,7 @@ ROWS = {row.name: row for row in (
          takes=(Param("title", "text", "what it is about, in one line", cli="title"),
                 Param("text", "text", "the text", "", needed=REMOTE, stdin="pipe")),
          options=(
-             Param("type", "text", "what kind of knowledge it is", "general", choices="note.TYPES"), TAGGED,
+             Param("type", "text", "what kind of knowledge it is", "general", choices="kinds.NOTE_TYPES"), TAGGED,
              IMPORTANCE,
              Param("confidence", "number", "0 to 1", 0.8, BY_HAND), *STEPS,
              Param("aliases", "words", "other names of it", None, ("python",)), *SCOPE, CREATED_IN_PYTHON,
@@ -122,7 +122,7 @@ ROWS = {row.name: row for row in (
     Verb("memo", "keep one concept in one named file", "record", agents="For example user_prefers_tabs.",
          takes=(Param("name", "text", "3 to 10 lowercase words joined by underscores", cli="name"),
                 Param("text", "text", "the text", stdin="pipe")),
-         options=(Param("category", "text", "which time it is about", "past", choices="memo.CATEGORIES"),
+         options=(Param("category", "text", "which time it is about", "past", choices="kinds.MEMO_CATEGORIES"),
                   TAGGED,
                   Param("title", "text", "its heading (default: its name)", None, BY_HAND),
                   Param("supersedes", "words", "memos that it replaces", (), ("python",)), *SCOPE,
