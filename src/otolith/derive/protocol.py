@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 from otolith.errors import Invalid
 from otolith.model.memo import CATEGORIES, Memo, check_name, master_name
 from otolith.model.shape import Value
-from otolith.model.text import fold
+from otolith.model.text import fold, sentences
 from otolith.model.times import day
-from otolith.model.words import sentences
 
 if TYPE_CHECKING:
     from otolith.derive.contradiction import Cell
