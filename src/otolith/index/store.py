@@ -15,11 +15,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Busy, CannotWrite, Damaged
 from otolith.index import facets
 from otolith.index.schema import DDL, SCHEMA
+
+if TYPE_CHECKING:
+    from otolith.index.notes import Notes
 
 WAL_SINCE = (3, 51, 3)
 BUSY_SECONDS = 10.0
@@ -233,8 +236,10 @@ class Index:
         return facets.Dialogs(self)
 
     @cached_property
-    def notes(self) -> facets.Notes:
-        return facets.Notes(self)
+    def notes(self) -> Notes:
+        from otolith.index.notes import Notes
+
+        return Notes(self)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
