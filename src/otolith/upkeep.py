@@ -46,7 +46,7 @@ class Rung:
 RUNGS = (
     Rung(name="sync", call="tending:sweep"),
     Rung(name="usage", call="tending:fold"),
-    Rung(name="edges", call="edges:heal", reads=("note", "edge")),
+    Rung(name="edges", call="links:heal", reads=("note", "edge")),
     Rung(name="entries", call="topics:entries_rung"),
     Rung(name="topics", call="topics:topics_rung"),
     Rung(name="global", call="topics:global_rung"),
