@@ -29,7 +29,7 @@ from otolith.model.text import check_whole, searchable
 from otolith.model.times import parse_time, zulu
 from otolith.model.turns import as_message, read_messages, read_turns, write_turns
 from otolith.providers.chat import Ask
-from otolith.verbs.finding import locate
+from otolith.verbs.records import locate
 
 AS_IS: Any = object()  # a review that says nothing of the score
 MOST_BYTES = 32 * 1024 * 1024

@@ -18,7 +18,7 @@ from otolith.model.note import FOLDERS
 from otolith.model.record import Link
 from otolith.model.shape import read_tags
 from otolith.model.times import offset
-from otolith.verbs.finding import fetch, locate
+from otolith.verbs.records import fetch, locate
 
 NOT_EDITED = {"topic": "topics are built from entries; review their facts instead",
               "global": "the global memory is built from topics", "episode": "the diary is append-only",
