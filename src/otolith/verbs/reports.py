@@ -37,10 +37,7 @@ from otolith.model.note import Note
 from otolith.model.record import Usage
 from otolith.model.times import day, offset, parse_time
 from otolith.verbs.exports import build_stamped
-from otolith.verbs.records import Named, bytes_of, locate
-
-if TYPE_CHECKING:
-    from otolith.index.notes import NoteUse
+from otolith.verbs.steps import Named, bytes_of, locate
 
 CORE, REFLECTION = "CORE.md", "REFLECTION.md"
 PAGES = {"core": CORE, "reflection": REFLECTION, "global": "GLOBAL_MEMORY.md"}
