@@ -30,8 +30,8 @@ if TYPE_CHECKING:
         work,
     )
 
-__all__ = ["chapters", "chunks", "dialogs", "edges", "editing", "exports", "finding", "links", "memos", "merging", "notes",
-           "offering", "purge", "reasoning", "reports", "session", "steps", "taking", "tending", "topics", "work"]
+__all__ = ["chapters", "chunks", "dialogs", "edges", "editing", "exports", "links", "memos", "merging", "notes",
+           "offering", "purge", "reasoning", "records", "reports", "session", "steps", "taking", "tending", "topics", "work"]
 
 
 def __getattr__(name: str) -> Any:

@@ -39,6 +39,9 @@ from otolith.model.times import day, offset, parse_time
 from otolith.verbs.exports import build_stamped
 from otolith.verbs.steps import Named, bytes_of, locate
 
+if TYPE_CHECKING:
+    from otolith.index.notes import NoteUse
+
 CORE, REFLECTION = "CORE.md", "REFLECTION.md"
 PAGES = {"core": CORE, "reflection": REFLECTION, "global": "GLOBAL_MEMORY.md"}
 _MERGE = re.compile(r"^- \*\*Type:\*\*[ \t]*merge[ \t]*$", re.MULTILINE)

@@ -18,7 +18,7 @@ from otolith.files import codec, paths
 from otolith.files.tree import fingerprint
 from otolith.index import read
 from otolith.model.times import day, zulu
-from otolith.verbs import finding, steps
+from otolith.verbs import records, steps
 
 if TYPE_CHECKING:
     from otolith.memory import Memory
