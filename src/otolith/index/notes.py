@@ -1,4 +1,4 @@
-"""What the index knows of notes and memos: edges and the copies of them, relations as written, masters, tags side by side."""
+"""What the notes ladder asks of the index: notes with their use, edges and relations as written, the diary, pages, memos."""
 
 from __future__ import annotations
 
@@ -9,6 +9,23 @@ from otolith.index.facets import Facet
 from otolith.index.read import Row, replaces
 
 _ROW = ", ".join(f"r.{name}" for name in Row._fields)
+
+
+class NoteUse(NamedTuple):
+    """A note with what its score is made of, and what pages say of it."""
+
+    id: str
+    type: str
+    importance: float
+    created: float
+    pinned: bool
+    uses: int
+    last: float | None
+    n: int
+    title: str
+    unit: str
+    project: str | None
+    trust: str
 
 
 class Standing(NamedTuple):
@@ -55,6 +72,26 @@ _MASTERS = """SELECT id, {} FROM {} WHERE kind = 'memo' AND id LIKE '%\\_master'
 class Notes(Facet):
     """Notes, edges, memos, chunks and the diary."""
 
+    def uses(self) -> list[NoteUse]:
+        """Every note by id, with its use: what its own file says and what the ledger counts."""
+        return [NoteUse(*row) for row in self.db.execute(
+            "SELECT r.id, r.type, coalesce(r.importance, 0.5), r.created, r.pinned, r.uses + coalesce(u.count, 0), "
+            "max(coalesce(r.used, u.last), coalesce(u.last, r.used)), r.n, r.title, r.unit, r.project, r.trust "
+            "FROM records r LEFT JOIN usage u ON u.id = r.id WHERE r.kind = 'note' ORDER BY r.id")]
+
+    def tags(self) -> dict[int, list[str]]:
+        """The tags of every note, by its number, in their order."""
+        tags: dict[int, list[str]] = {}
+        for record, tag in self.db.execute("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record "
+                                           "WHERE r.kind = 'note' ORDER BY t.record, t.place"):
+            tags.setdefault(record, []).append(tag)
+        return tags
+
+    def openings(self, type_: str) -> dict[int, str]:
+        """The first passage of every note of a type, by the note's number."""
+        return dict(self.db.execute("SELECT p.n, p.text FROM records r JOIN passages p ON p.n = r.n "
+                                    "WHERE r.kind = 'note' AND r.type = ?", (type_,)))
+
     # Edges and relations
 
     def edges_at(self, *notes: str) -> dict[str, Standing]:
@@ -100,19 +137,11 @@ class Notes(Facet):
                  f"WHERE l.a = ? AND {replaces('o', 'n')}")
         return [old for old, in self.db.execute(query, (newer,))]
 
-    def notes_since(self, number: int) -> set[str]:
-        """The notes that changed, or whose edges did, since the record of this number; of 0, all."""
-        ends = "SELECT l.{} FROM links l JOIN records r ON r.id = l.edge WHERE r.n > :n"
-        query = f"SELECT id FROM records WHERE kind = 'note' AND n > :n UNION {ends.format('a')} UNION {ends.format('b')}"
-        return {note for note, in self.db.execute(query, {"n": number})}
-
-    def last_number(self) -> int:
-        """The number of the record that was written last; numbers only grow."""
-        return self.db.execute("SELECT max(n) FROM records").fetchone()[0] or 0
-
-    def edges_until(self, number: int) -> str:
-        """A mark that changes when an edge up to this number is gone."""
-        return str(self.db.execute("SELECT count(*), sum(n) FROM records WHERE kind = 'edge' AND n <= ?", (number,)).fetchone())
+    def unseen_edge_ends(self) -> set[str]:
+        """The notes at both ends of the edges that upkeep has not seen yet."""
+        rows = self.db.execute("SELECT l.a, l.b FROM links l JOIN records r ON r.id = l.edge LEFT JOIN seen s "
+                               "ON s.rung = 'edges' AND s.key = r.id WHERE s.key IS NULL")
+        return {note for ends in rows for note in ends}
 
     def edge_titles(self) -> list[Titled]:
         query = ("SELECT DISTINCT e.id, e.title, e.type, x.id, x.title, y.id, y.title FROM links l JOIN records e ON e.id = l.edge "

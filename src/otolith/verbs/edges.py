@@ -20,8 +20,8 @@ from otolith.model.record import check_type
 from otolith.model.text import searchable
 from otolith.model.times import zulu
 from otolith.verbs.editing import edit
-from otolith.verbs.finding import related
 from otolith.verbs.links import remove_edge
+from otolith.verbs.records import related
 from otolith.verbs.steps import fetch, locate
 
 CANDIDATES = 40  # notes that share words with a new one and are compared by meaning

@@ -306,22 +306,21 @@ def mend(home: Home, notes: Iterable[str], *, given: Sequence[Edge] = (), droppi
 def heal(home: Home, _providers: Any = None) -> list[str]:
     """Upkeep's part: every note whose edges changed since the last time, and every edge whose notes were renamed.
 
-    Row numbers only grow, so what is new is what lies above the last one seen. If edges vanished, any note may name one.
+    If edges it knew changed or vanished, or others can or cannot be read any more, any note may name one.
     """
-    index = home.index
-    top, mark = index.get("healed", 0), index.get("healed_edges", "")
-    notes = index.notes.notes_since(top if _edges_until(home, top) == mark else 0)
-    lines = [f"{path}: relations" for path in mend(home, sorted(notes), dropping=True)]
-    lines += [f"{path}: titles" for path in _follow_titles(home, notes)]
-    top = index.notes.last_number()
-    index.set("healed", top)
-    index.set("healed_edges", _edges_until(home, top))
+    index, marks = home.index, home.index.marks
+    notes, edges, unread = (marks.changed("relations", "note"), marks.changed("edges", "edge"),
+                            "\n".join(index.notes.unreadable_edges()))
+    if marks.all("edges").keys().isdisjoint(edges) and marks.get("edges unread") in (None, unread):
+        changed = {*notes, *index.notes.unseen_edge_ends()}
+    else:
+        changed = {*index.notes.ids_of(("note",))}
+    lines = [f"{path}: relations" for path in mend(home, sorted(changed), dropping=True)]
+    lines += [f"{path}: titles" for path in _follow_titles(home, changed)]
+    marks.settle("relations", marks.changed("relations", "note"))
+    marks.settle("edges", marks.changed("edges", "edge"))
+    marks.set("edges unread", "", unread)
     return lines
-
-
-def _edges_until(home: Home, top: int) -> str:
-    """A mark that changes when an edge below this row is gone, or one that could not be read can be now."""
-    return f"{home.index.notes.edges_until(top)} {home.index.notes.unreadable_edges()}"
 
 
 def _follow_titles(home: Home, notes: Collection[str]) -> list[str]:
