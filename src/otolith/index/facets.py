@@ -100,6 +100,12 @@ class Cards(Facet):
 
         return read.counts(self.db)
 
+    def in_unit(self, unit: str) -> list[Row]:
+        """The records that a file, or an entry's folder, holds."""
+        from otolith.index.read import Row
+
+        return [Row(*row) for row in self.db.execute("SELECT * FROM records WHERE unit = ? ORDER BY n", (unit,))]
+
 
 class Graph(Facet):
     """Links between records: what stands beside one, what replaces it, what it was merged into."""
@@ -309,7 +315,3 @@ class Work(Facet):
 
 class Dialogs(Facet):
     """Entries, topics and the global memory."""
-
-
-class Notes(Facet):
-    """Notes, edges, memos, chunks and the diary."""
