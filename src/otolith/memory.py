@@ -275,7 +275,7 @@ class Memory:
         chosen = make_filter(**given)
         answer = recall(self.home, query, chosen, limit=limit, depth=depth, budget=budget,
                         providers=self.providers)
-        if answer.hits or not chosen or verbs.finding.listing(self.home, chosen, limit=1)[1]:
+        if answer.hits or not chosen or verbs.records.listing(self.home, chosen, limit=1)[1]:
             return answer
         names = ", ".join(name for name, value in given.items() if value)
         return answer.replace(notices=[*answer.notices, f"no record passes the filter ({names})"])
@@ -283,7 +283,7 @@ class Memory:
     def get(self, id: str, depth: str = "full") -> Hit:
         """One record by its id, the beginning of one, its title or its name; `.record` is the value."""
         check_text(id, "an id")
-        return verbs.finding.get(self.home, id, depth)
+        return verbs.records.get(self.home, id, depth)
 
     def list(self, *, limit: int | None = 50, offset: int = 0, kind: Some = None, type: Some = None,
              tag: Some = None, tags: Some = None, topic: str | None = None, project: str | None = None,
@@ -294,16 +294,16 @@ class Memory:
         """Records that pass the filters, newest first, and how many there are."""
         check_counts(limit=limit, offset=offset)
         chosen = make_filter(**{name: value for name, value in locals().items() if name in FILTERS})
-        return verbs.finding.listing(self.home, chosen, limit=limit, offset=offset)
+        return verbs.records.listing(self.home, chosen, limit=limit, offset=offset)
 
     def related(self, id: str, depth: int = 1) -> Rows:
         """What is linked to a record, up to `depth` links away."""
         check_counts(depth=depth)
-        return verbs.finding.related(self.home, id, depth)
+        return verbs.records.related(self.home, id, depth)
 
     def trace(self, id: str, direction: str = "both", max_depth: int = 10) -> Rows:
         """What caused a record and what it led to (causes, effects or both), as a tree in reading order."""
-        return verbs.finding.trace(self.home, id, direction, max_depth)
+        return verbs.records.trace(self.home, id, direction, max_depth)
 
     def check_file(self, path: str, *, plan: str = "", again: bool = False,
                    project: str | None = None) -> FileNotices:
@@ -352,11 +352,11 @@ class Memory:
         """One SELECT against the index, which holds seed 003's tables: its columns and rows."""
         if not isinstance(query, str):
             raise Invalid(f"a query must be text, not {type(query).__name__}")
-        return verbs.finding.sql(self.home, query)
+        return verbs.records.sql(self.home, query)
 
     def tags(self) -> Rows:
         """Every tag, and how often it is used."""
-        return verbs.finding.tags(self.home)
+        return verbs.records.tags(self.home)
 
     def tags_near(self, tag: str, limit: int = 10) -> Sequence[TagScore]:
         """Tags that stand beside this one."""
@@ -408,7 +408,7 @@ class Memory:
 
     def stats(self) -> dict[str, Any]:
         """How much of what there is."""
-        return verbs.finding.stats(self.home)
+        return verbs.records.stats(self.home)
 
     def show(self, page: str) -> str:
         """A built page as it stands: core, reflection or global."""
