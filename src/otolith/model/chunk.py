@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from otolith.errors import Invalid
 from otolith.model.ids import check_chunk_id
 from otolith.model.kinds import CHUNK_LINKS, CHUNK_TYPES
-from otolith.model.record import Card, Link, Origin, Record, Usage, drop_keys
+from otolith.model.record import Card, Link, Origin, Record, Usage, drop_targets
 from otolith.model.shape import Shape, choice, integer, mapping, number, part, strings, text
 from otolith.model.text import first_sentence
 from otolith.model.times import parse_time
@@ -104,6 +104,16 @@ class Chunk(Record):
                     {"created": self.created, **details.get(word, {}).get(target, {})}))
                 for word in CHUNK_LINKS[1:] for target in getattr(self.links, word)]
 
+    def with_link(self, link: Link) -> Chunk:
+        """The chunk with this link in its list; time, strength and context lie in `details`."""
+        listed = getattr(self.links, link.type)
+        about = {"created": link.created, "strength": link.strength, "context": link.context}
+        details = {word: dict(ends) for word, ends in (self.links.details or {}).items()}
+        details.setdefault(link.type, {})[link.target] = {
+            key: value for key, value in about.items() if value is not None}
+        lists = {link.type: listed if link.target in listed else (*listed, link.target)}
+        return self.replace(links=self.links.replace(**lists, details=details))
+
     def own_targets(self) -> set[str]:
         return {target for word in CHUNK_LINKS[1:] for target in getattr(self.links, word)}
 
@@ -111,7 +121,7 @@ class Chunk(Record):
         """The chunk without its links to these records, or only those of one type."""
         lists = {name: tuple(target for target in getattr(self.links, name) if target not in gone)
                  for name in CHUNK_LINKS[1:] if word in (None, name)}
-        details = drop_keys(self.links.details, gone, word)
+        details = drop_targets(self.links.details, gone, word)
         return self.replace(links=self.links.replace(**lists, details=details))
 
     def card(self) -> Card:

@@ -159,10 +159,10 @@ class Record(Shape):
         return bool(self == other)
 
 
-def drop_keys(about: Any, gone: Collection[str], word: str | None) -> Any:
-    """What is said of a record's links (word → id → …), without what is said of these ids."""
-    return about and {name: {key: value for key, value in held.items()
-                             if key not in gone or word not in (None, name)} for name, held in about.items()}
+def drop_targets(about: Any, gone: Collection[str], word: str | None = None) -> Any:
+    """What a record says of its links, as word → id → anything, without these ids (of one word, or of all)."""
+    return about and {name: {end: value for end, value in ends.items()
+                             if end not in gone or word not in (None, name)} for name, ends in about.items()}
 
 
 def place_of(files: Iterable[tuple[str, str]], tags: Iterable[str] = (), session: str = "") -> str:

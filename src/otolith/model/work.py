@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from otolith.errors import Invalid
 from otolith.model.ids import check_agent_id, check_prefixed
 from otolith.model.kinds import TASK_TYPES, WORK_LINKS
-from otolith.model.record import DEPTHS, TRUST, Card, Link, Origin, Record, Usage, drop_keys
+from otolith.model.record import DEPTHS, TRUST, Card, Link, Origin, Record, Usage, drop_targets
 from otolith.model.shape import (
     NOTHING,
     Shape,
@@ -211,6 +211,13 @@ class Work(Record):
                      created=times.get(word, {}).get(target, self.created_at))
                 for word in WORK_LINKS for target in self.links.targets(word)]
 
+    def with_link(self, link: Link) -> Work:
+        """The work with this link as given, and when it was made."""
+        times = {word: dict(ends) for word, ends in (self.links_at or {}).items()}
+        times.setdefault(link.type, {})[link.target] = int(link.created or 0)
+        links = self.links.replace(**{link.type: (*self.links.targets(link.type), link.target)})
+        return self.replace(links=links, links_at=times)
+
     def own_targets(self) -> set[str]:
         return {target for word in WORK_LINKS for target in self.links.targets(word)}
 
@@ -218,7 +225,7 @@ class Work(Record):
         """The work without its links to these records, or only those of one type."""
         lists = {name: tuple(target for target in self.links.targets(name) if target not in gone)
                  for name in WORK_LINKS if word in (None, name) and getattr(self.links, name) is not None}
-        return self.replace(links=self.links.replace(**lists), links_at=drop_keys(self.links_at, gone, word))
+        return self.replace(links=self.links.replace(**lists), links_at=drop_targets(self.links_at, gone, word))
 
     def prose(self) -> str:
         """Every layer as text, for the index."""
