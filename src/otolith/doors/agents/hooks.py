@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otolith.doors.exchange.ignore import Ignore
+from otolith.doors.agents.ignore import Ignore
 
 if TYPE_CHECKING:
     from otolith.memory import Memory

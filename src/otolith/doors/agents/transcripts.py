@@ -18,7 +18,7 @@ from otolith.errors import Conflict, Invalid, NotFound
 from otolith.model.secrets import redact
 
 if TYPE_CHECKING:
-    from otolith.doors.exchange.ignore import Ignore
+    from otolith.doors.agents.ignore import Ignore
     from otolith.doors.exchange.items import Turn
     from otolith.memory import Memory
 
