@@ -1,7 +1,7 @@
 """Files of other programs, changed safely: planned as values, shown as a diff, written whole or not at all.
 
-Nothing here knows what the files mean. A file that is no longer what the plan saw is not overwritten; modes are
-kept; a link stays a link, and one that leads out of the place it was asked for is refused.
+Nothing here knows what the files mean. A file that is no longer what the plan saw is not overwritten; modes
+are kept; a link stays a link, and one that leads out of the place it was asked for is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from otolith.errors import CannotWrite, Conflict, Invalid
 
 @dataclass(frozen=True, kw_only=True)
 class Edit:
-    """What one file holds and what it shall hold; None stands for no file. `mode` is for a file that is new."""
+    """What one file holds and what it shall hold; None stands for no file.
+
+    `mode` is for a file that is new.
+    """
 
     path: Path
     before: bytes | None
@@ -31,8 +34,10 @@ def diff(edits: Iterable[Edit]) -> str:
     """What would change, as a unified diff."""
     parts: list[str] = []
     for edit in edits:
-        old, new = ((side or b"").decode("utf-8", "replace").splitlines(keepends=True) for side in (edit.before, edit.after))
-        names = ("/dev/null" if edit.before is None else str(edit.path), "/dev/null" if edit.after is None else str(edit.path))
+        old, new = ((side or b"").decode("utf-8", "replace").splitlines(keepends=True)
+                    for side in (edit.before, edit.after))
+        names = ("/dev/null" if edit.before is None else str(edit.path), "/dev/null" if edit.after is None
+                 else str(edit.path))
         for line in difflib.unified_diff(old, new, *names):
             parts.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
     return "".join(parts)
@@ -42,7 +47,8 @@ def apply(edits: Sequence[Edit]) -> None:
     """Write the edits, each whole or not at all, and none if a file is no longer what the plan saw."""
     for edit in edits:
         if read_file(edit.path) != edit.before:
-            raise Conflict(f"{edit.path} changed in the meantime; nothing was written", hint="run the command again")
+            raise Conflict(f"{edit.path} changed in the meantime; nothing was written",
+                           hint="run the command again")
     staged: list[tuple[str, Edit]] = []
     try:
         for edit in edits:
@@ -56,7 +62,8 @@ def apply(edits: Sequence[Edit]) -> None:
             if edit.after is None:
                 edit.path.unlink(missing_ok=True)
     except OSError as error:
-        raise CannotWrite(f"{error.filename or 'the settings'} cannot be written: {error.strerror}") from error
+        raise CannotWrite(
+            f"{error.filename or 'the settings'} cannot be written: {error.strerror}") from error
     finally:
         for temporary, _ in staged:
             Path(temporary).unlink(missing_ok=True)
@@ -69,7 +76,8 @@ def follow(root: Path, path: Path) -> Path:
     except (OSError, RuntimeError) as error:
         raise Invalid(f"{path} cannot be followed: {error}") from None
     if not real.is_relative_to(top):
-        raise Invalid(f"{path} is a link to {real}, outside {root}; nothing was changed", hint="edit that file by hand")
+        raise Invalid(f"{path} is a link to {real}, outside {root}; nothing was changed",
+                      hint="edit that file by hand")
     return real
 
 

@@ -1,6 +1,7 @@
 """`.otolithignore`: paths that hooks neither show nor keep, written as in .gitignore.
 
-The files of a folder and of the folders above it, up to the repository's top, count together; the nearest one wins.
+The files of a folder and of the folders above it, up to the repository's top, count together; the nearest one
+wins.
 """
 
 from __future__ import annotations
@@ -20,13 +21,16 @@ class Ignore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._specs = [(place, spec) for place in _up_to_top(folder) if (spec := _read(place))]  # nearest first
+        # nearest first
+        self._specs = [(place, spec) for place in _up_to_top(folder) if (spec := _read(place))]
 
     def __bool__(self) -> bool:
         return bool(self._specs)
 
     def covers(self, path: str | Path) -> bool:
-        """Whether a path, absolute or from the folder, is ignored. Nothing is looked up: `..` is undone by words alone."""
+        """Whether a path, absolute or from the folder, is ignored. Nothing is looked up:
+        `..` is undone by words alone.
+        """
         whole = Path(os.path.normpath(self.folder / Path(path).expanduser()))
         for base, spec in self._specs:
             if whole != base and whole.is_relative_to(base):

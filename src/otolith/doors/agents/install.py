@@ -1,9 +1,9 @@
 """`otolith install` and `uninstall`: the MCP entry and the hooks, written into the settings of coding agents.
 
-`plan` and `plan_removal` only decide: they read the settings and return the edits, which `diff` shows and `apply`
-writes. Everything else in a file stays byte for byte; installing twice changes nothing; uninstalling gives the first
-bytes back unless somebody else changed them since. A file that cannot be read as what it should be is refused, and
-nothing is touched.
+`plan` and `plan_removal` only decide: they read the settings and return the edits, which `diff` shows and
+`apply` writes. Everything else in a file stays byte for byte; installing twice changes nothing; uninstalling
+gives the first bytes back unless somebody else changed them since. A file that cannot be read as what it
+should be is refused, and nothing is touched.
 """
 
 from __future__ import annotations
@@ -52,41 +52,39 @@ class _Agent(NamedTuple):
 
 
 _SERVERS = ("mcpServers", NAME)
-_VSCODE_USER = "Library/Application Support/Code/User/mcp.json" if sys.platform == "darwin" else ".config/Code/User/mcp.json"
+_VSCODE_USER = ("Library/Application Support/Code/User/mcp.json" if sys.platform == "darwin"
+                else ".config/Code/User/mcp.json")
 AGENTS: dict[str, _Agent] = {
-    "claude-code": _Agent(
-        _Entry(".claude.json", _SERVERS, "typed"),
-        _Entry(".mcp.json", _SERVERS, "typed"),
-        ".claude/settings.json",
-        ".claude/settings.json",
-        HOOKS["PreToolUse"][0],
-        "start a new session; /mcp and /hooks show what was added",
-    ),
-    "codex": _Agent(
-        _Entry(".codex/config.toml", ("mcp_servers", NAME), "toml"),
-        _Entry(".codex/config.toml", ("mcp_servers", NAME), "toml"),
-        ".codex/hooks.json",
-        ".codex/hooks.json",
-        CODEX_MATCHER,
-        "Codex runs new hooks only after you trusted them: start it and open /hooks",
-    ),
-    "cursor": _Agent(_Entry(".cursor/mcp.json", _SERVERS, "plain"), _Entry(".cursor/mcp.json", _SERVERS, "plain")),
-    "vscode": _Agent(_Entry(_VSCODE_USER, ("servers", NAME), "typed"), _Entry(".vscode/mcp.json", ("servers", NAME), "typed")),
-    "gemini": _Agent(_Entry(".gemini/settings.json", _SERVERS, "plain"), _Entry(".gemini/settings.json", _SERVERS, "plain")),
+    "claude-code": _Agent(_Entry(".claude.json", _SERVERS, "typed"), _Entry(".mcp.json", _SERVERS, "typed"),
+                          ".claude/settings.json", ".claude/settings.json", HOOKS["PreToolUse"][0],
+                          "start a new session; /mcp and /hooks show what was added"),
+    "codex": _Agent(_Entry(".codex/config.toml", ("mcp_servers", NAME), "toml"),
+                    _Entry(".codex/config.toml", ("mcp_servers", NAME), "toml"), ".codex/hooks.json",
+                    ".codex/hooks.json", CODEX_MATCHER,
+                    "Codex runs new hooks only after you trusted them: start it and open /hooks"),
+    "cursor": _Agent(_Entry(".cursor/mcp.json", _SERVERS, "plain"),
+                     _Entry(".cursor/mcp.json", _SERVERS, "plain")),
+    "vscode": _Agent(_Entry(_VSCODE_USER, ("servers", NAME), "typed"),
+                     _Entry(".vscode/mcp.json", ("servers", NAME), "typed")),
+    "gemini": _Agent(_Entry(".gemini/settings.json", _SERVERS, "plain"),
+                     _Entry(".gemini/settings.json", _SERVERS, "plain")),
     "opencode": _Agent(
-        _Entry(".config/opencode/opencode.json", ("mcp", NAME), "opencode"), _Entry("opencode.json", ("mcp", NAME), "opencode")
+        _Entry(".config/opencode/opencode.json", ("mcp", NAME), "opencode"),
+        _Entry("opencode.json", ("mcp", NAME), "opencode")
     ),
 }
 
 
-def plan(agent: str, project_dir: Path | None, home_dir: Path, command: Sequence[str] = (NAME,)) -> list[Edit]:
+def plan(agent: str, project_dir: Path | None, home_dir: Path,
+         command: Sequence[str] = (NAME,)) -> list[Edit]:
     """The edits that install; for the user, or for one project if its folder is given."""
     chosen = _agent(agent)
 
     def add_hooks(text: str | None) -> str | None:
         return _add_hooks(text, command, chosen.matcher)
 
-    return _plan(chosen, project_dir, home_dir, lambda text, entry: _add_entry(text, entry, command), add_hooks)
+    return _plan(chosen, project_dir, home_dir, lambda text, entry: _add_entry(text, entry, command),
+                 add_hooks)
 
 
 def plan_removal(agent: str, project_dir: Path | None, home_dir: Path) -> list[Edit]:
@@ -105,20 +103,17 @@ def _agent(name: str) -> _Agent:
     return AGENTS[name]
 
 
-def _plan(
-    agent: _Agent,
-    project_dir: Path | None,
-    home_dir: Path,
-    change_entry: Callable[[str | None, _Entry], str | None],
-    change_hooks: Callable[[str | None], str | None],
-) -> list[Edit]:
+def _plan(agent: _Agent, project_dir: Path | None, home_dir: Path,
+          change_entry: Callable[[str | None, _Entry], str | None],
+          change_hooks: Callable[[str | None], str | None]) -> list[Edit]:
     root = home_dir if project_dir is None else project_dir
     entry = agent.user if project_dir is None else agent.project
     hooks = agent.user_hooks if project_dir is None else agent.project_hooks
     file = entry.file
     if entry.form == "opencode" and (root / f"{file}c").exists():
         file += "c"
-    steps: list[tuple[str, Callable[[str | None], str | None]]] = [(file, lambda text: change_entry(text, entry))]
+    steps: list[tuple[str, Callable[[str | None],
+                                    str | None]]] = [(file, lambda text: change_entry(text, entry))]
     if hooks:
         steps.append((hooks, change_hooks))
     edits = [_edit(root, name, change, 0o600 if project_dir is None else 0o644) for name, change in steps]
@@ -134,7 +129,8 @@ def _edit(root: Path, name: str, change: Callable[[str | None], str | None], mod
     except UnicodeDecodeError:
         raise Invalid(f"{path} is not UTF-8 text; nothing was changed") from None
     except Invalid as error:
-        raise Invalid(f"{path} cannot be changed: {error.message}; nothing was changed", hint=error.hint) from None
+        raise Invalid(f"{path} cannot be changed: {error.message}; nothing was changed",
+                      hint=error.hint) from None
     return Edit(path=path, before=before, after=None if after is None else after.encode(), mode=mode)
 
 
@@ -157,7 +153,8 @@ def _add_entry(text: str | None, entry: _Entry, command: Sequence[str]) -> str |
     if _starts(present.value, [*command, "mcp"]):
         return text
     if not _is_ours(present.value):
-        raise Invalid(f"it already has a server called {NAME} that is another program", hint="rename that entry")
+        raise Invalid(f"it already has a server called {NAME} that is another program",
+                      hint="rename that entry")
     for key in ("command", "args"):
         if key in shape and present.child(key) is None:
             text = jsonc.insert(text, (*keys, key), shape[key])
@@ -192,7 +189,8 @@ def _add_table(text: str | None, entry: _Entry, argv: list[str]) -> str:
     if _starts(present, argv[: len(argv) - len(MCP_ARGUMENTS) + 1]):
         return text
     if not _is_ours(present):
-        raise Invalid(f"it already has a server called {NAME} that is another program", hint="rename that table")
+        raise Invalid(f"it already has a server called {NAME} that is another program",
+                      hint="rename that table")
     return tomltext.set_values(text, name, values)
 
 
@@ -250,7 +248,8 @@ def _argv(entry: object) -> list[str]:
     if not isinstance(entry, dict):
         return []
     command, arguments = entry.get("command"), entry.get("args", [])
-    parts = [*(command if isinstance(command, list) else [command]), *(arguments if isinstance(arguments, list) else [])]
+    parts = [*(command if isinstance(command, list) else [command]),
+             *(arguments if isinstance(arguments, list) else [])]
     return [part for part in parts if isinstance(part, str)]
 
 
@@ -266,4 +265,5 @@ def _is_ours(entry: object) -> bool:
 def _is_second_opencode(root: jsonc.Node) -> bool:
     """Whether the servers stand under `mcp.servers`, as version 2 writes them, and not under `mcp` itself."""
     servers = jsonc.find(root, ("mcp", "servers"))
-    return servers is not None and isinstance(servers.value, dict) and not {"type", "command", "enabled"} & servers.value.keys()
+    return (servers is not None and isinstance(servers.value, dict)
+            and not {"type", "command", "enabled"} & servers.value.keys())

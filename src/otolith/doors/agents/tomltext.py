@@ -1,4 +1,5 @@
-"""TOML tables put in and taken out of a person's file: comments, order and spacing of everything else stay as they are.
+"""TOML tables put in and taken out of a person's file: comments, order and spacing of everything else stay as
+they are.
 
 Every result is read back before it is returned, so an unusual file is refused and not harmed.
 """
@@ -22,7 +23,9 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def append_table(text: str, name: str, values: Mapping[str, Any]) -> str:
-    """The text with a table at its end; a missing last line ending stays missing, which `remove_table` understands."""
+    """The text with a table at its end; a missing last line ending stays missing, which `remove_table`
+    understands.
+    """
     import tomlkit
 
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -30,7 +33,8 @@ def append_table(text: str, name: str, values: Mapping[str, Any]) -> str:
     if not text:
         return table + newline
     ended = text.endswith("\n")
-    return _checked(text + newline + table + newline if ended else text + newline * 2 + table, text, name, values)
+    return _checked(text + newline + table + newline if ended else text + newline * 2 + table, text, name,
+                    values)
 
 
 def set_values(text: str, name: str, values: Mapping[str, Any]) -> str:
@@ -46,7 +50,9 @@ def set_values(text: str, name: str, values: Mapping[str, Any]) -> str:
 
 
 def remove_table(text: str, name: str) -> str | None:
-    """The text without a table and the tables below it, and without the blank line before it; None if nothing is left."""
+    """The text without a table and the tables below it, and without the blank line before it;
+    None if nothing is left.
+    """
     import tomlkit
 
     document = tomlkit.parse(text)

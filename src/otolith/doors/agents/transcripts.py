@@ -1,8 +1,8 @@
 """Transcripts of coding agents, logged once however often they are seen.
 
-A hook remembers in log/hooks/ how far it has read each transcript; an import compares with what the session's entries
-already say. Either way only turns that are not in the home yet are logged, without what was recalled into them, without
-secrets, and without turns that name an ignored path.
+A hook remembers in log/hooks/ how far it has read each transcript; an import compares with what the session's
+entries already say. Either way only turns that are not in the home yet are logged, without what was recalled
+into them, without secrets, and without turns that name an ignored path.
 """
 
 from __future__ import annotations
@@ -103,12 +103,14 @@ def clean(turns: Iterable[Turn], ignore: Ignore | None = None) -> tuple[list[dic
     return messages, secrets
 
 
-def not_yet_said(mem: Memory, session: str | None, messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def not_yet_said(mem: Memory, session: str | None,
+                 messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The messages that no entry of the session holds yet, as often as they were said."""
     said: Counter[tuple[str, str]] = Counter()
     rows: list[tuple[str]] = []
     if session:
-        rows = mem.home.db.execute("SELECT unit FROM records WHERE kind = 'entry' AND session = ?", (session,)).fetchall()
+        rows = mem.home.db.execute("SELECT unit FROM records WHERE kind = 'entry' AND session = ?",
+                                   (session,)).fetchall()
     if rows:
         from otolith.files.codec import read_unit
 
@@ -127,5 +129,6 @@ def not_yet_said(mem: Memory, session: str | None, messages: Sequence[Mapping[st
 
 def key_of(source: str, session: str, messages: Sequence[Mapping[str, Any]]) -> str:
     """The name under which these turns are logged: the same turns again are the same entry."""
-    said = json.dumps([[message["role"], message["content"], message.get("ts")] for message in messages], ensure_ascii=False)
+    said = json.dumps([[message["role"], message["content"], message.get("ts")] for message in messages],
+                      ensure_ascii=False)
     return f"{source}:{session}:{sha256(said.encode('utf-8', 'replace')).hexdigest()[:16]}"

@@ -1,7 +1,7 @@
 """Foreign formats: one module each, read into neutral values, told apart by what is in them.
 
-`detect` names the format of a file, folder or zip; `read` yields its items and findings. Nothing here writes, and
-nothing knows the home: whoever imports turns items into verbs.
+`detect` names the format of a file, folder or zip; `read` yields its items and findings. Nothing here writes,
+and nothing knows the home: whoever imports turns items into verbs.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ FORMATS: dict[str, Format] = {
     "candidates": Format("[MEMORY_CANDIDATES] block", "candidates"),
     "obsidian": Format("Obsidian vault", "obsidian"),
 }
-_PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"7z\xbc\xaf": "7z", b"Rar!": "rar"}
+_PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"7z\xbc\xaf": "7z",
+           b"Rar!": "rar"}
 
 
 def detect(path: Path) -> str:
@@ -76,7 +77,8 @@ def read(path: Path, name: str | None = None) -> Iterator[Found]:
         raise Invalid(f"{path} is not a {format.title}" + (f" but a {other}" if other else ""))
     found = format.read(bundle)
     first = next(found, None)
-    odd = (Finding(where=visible_line(name), message="the name holds control characters; the file is left out")
+    odd = (Finding(where=visible_line(name),
+                   message="the name holds control characters; the file is left out")
            for name in bundle.refused)
     return chain(odd, () if first is None else (first,), found)
 

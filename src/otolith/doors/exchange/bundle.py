@@ -1,7 +1,7 @@
 """A folder, a zip or a single file, seen as named bytes.
 
-Readers ask a bundle for names and contents and need no path. Symbolic links in a folder are not followed, hidden
-folders are not entered, and a file larger than the cap is refused.
+Readers ask a bundle for names and contents and need no path. Symbolic links in a folder are not followed,
+hidden folders are not entered, and a file larger than the cap is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class Bundle:
 
     refused: tuple[str, ...] = ()
 
-    def __init__(self, path: Path, label: str, sizes: dict[str, int], folders: frozenset[str] = frozenset()) -> None:
+    def __init__(self, path: Path, label: str, sizes: dict[str, int],
+                 folders: frozenset[str] = frozenset()) -> None:
         self.path = path
         self.label = label
         self.sizes = sizes
@@ -128,7 +129,9 @@ def open_bundle(path: Path) -> Bundle:
 
 
 class Line(NamedTuple):
-    """A line of a file: its number, its first byte's position, its bytes (None if it is too long), whether it is whole."""
+    """A line of a file: its number, its first byte's position, its bytes (None if it is too long), whether it
+    is whole.
+    """
 
     number: int
     at: int

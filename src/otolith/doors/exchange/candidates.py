@@ -1,6 +1,7 @@
 """A `[MEMORY_CANDIDATES]` block, as an agent without write access prints it (seed 001): becomes memos.
 
-The block may stand anywhere in a text; how it is taken apart is the protocol's business and lives with the HUD.
+The block may stand anywhere in a text; how it is taken apart is the protocol's business and lives with the
+HUD.
 """
 
 from __future__ import annotations
@@ -28,11 +29,5 @@ def read(bundle: Bundle) -> Iterator[Found]:
     from otolith.derive.protocol import parse_candidates
 
     for memo in parse_candidates(words(bundle.text(bundle.names[0], _MAX_TEXT))):
-        yield MemoItem(
-            key=f"{SOURCE}:{memo.name}",
-            source=SOURCE,
-            name=memo.name,
-            text=memo.content,
-            category=memo.category,
-            tags=tuple(memo.tags),
-        )
+        yield MemoItem(key=f"{SOURCE}:{memo.name}", source=SOURCE, name=memo.name, text=memo.content,
+                       category=memo.category, tags=tuple(memo.tags))

@@ -1,8 +1,9 @@
-"""ChatGPT data exports: `conversations.json`, or `conversations-000.json`, `-001`, … in newer and larger ones.
+"""ChatGPT data exports: `conversations.json`, or `conversations-000.json`, `-001`, … in newer and larger
+ones.
 
-A conversation is a tree of messages, because answers can be regenerated and questions edited. What the person last
-saw is the path from `current_node` up to the root; only that path is read. Hidden, system and tool messages and the
-model's thoughts are left out.
+A conversation is a tree of messages, because answers can be regenerated and questions edited. What the person
+last saw is the path from `current_node` up to the root; only that path is read. Hidden, system and tool
+messages and the model's thoughts are left out.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ _SPOKEN = {"text", "multimodal_text", "code"}
 
 def fits(bundle: Bundle) -> bool:
     """Whether the conversations in it are message trees."""
-    return any(_is_conversation(first) for name in _files(bundle)[:3] for first in first_objects(bundle, name, 1))
+    return any(_is_conversation(first) for name in _files(bundle)[:3]
+               for first in first_objects(bundle, name, 1))
 
 
 def read(bundle: Bundle) -> Iterator[Found]:
     files = _files(bundle)
     if not fits(bundle):
-        raise Invalid(f"{bundle.path.name} is not a ChatGPT export", hint="export it under Settings, Data controls")
+        raise Invalid(f"{bundle.path.name} is not a ChatGPT export",
+                      hint="export it under Settings, Data controls")
     for name in files:
         try:
             text = bundle.text(name)
@@ -60,18 +63,16 @@ def _dialog(conversation: Mapping[str, Any]) -> Dialog | None:
     identity = words(conversation.get("conversation_id") or conversation.get("id"))
     if not turns:
         return None
-    return Dialog(
-        key=f"{SOURCE}:{identity or turns[0].key}",
-        source=SOURCE,
-        title=words(conversation.get("title")).strip() or "Untitled",
-        started=stamp(conversation.get("create_time")) or turns[0].ts,
-        session=identity or None,
-        turns=turns,
-    )
+    return Dialog(key=f"{SOURCE}:{identity or turns[0].key}", source=SOURCE,
+                  title=words(conversation.get("title")).strip() or "Untitled",
+                  started=stamp(conversation.get("create_time")) or turns[0].ts, session=identity or None,
+                  turns=turns)
 
 
 def _path(conversation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The nodes from the root down to the current one; the newest leaf stands in for a missing current node."""
+    """The nodes from the root down to the current one; the newest leaf stands in for a missing current
+    node.
+    """
     mapping = {key: node for key, node in conversation["mapping"].items() if isinstance(node, dict)}
     current = conversation.get("current_node")
     if not isinstance(current, str) or current not in mapping:
@@ -100,11 +101,13 @@ def _turn(node: Mapping[str, Any]) -> Turn | None:
     if not all(isinstance(part, dict) for part in (author, content, metadata)):
         return None
     role = author.get("role")
-    hidden = metadata.get("is_visually_hidden_from_conversation") or message.get("recipient") not in (None, "all")
+    hidden = (metadata.get("is_visually_hidden_from_conversation")
+              or message.get("recipient") not in (None, "all"))
     if role not in ("user", "assistant") or hidden or str(content.get("content_type")) not in _SPOKEN:
         return None
     text = _text(content)
-    return Turn(role=role, text=text, ts=stamp(message.get("create_time")), key=words(message.get("id"))) if text else None
+    return (Turn(role=role, text=text, ts=stamp(message.get("create_time")), key=words(message.get("id")))
+            if text else None)
 
 
 def _text(content: Mapping[str, Any]) -> str:

@@ -1,9 +1,9 @@
 """Claude.ai data exports: `conversations.json` (an array, or one conversation a line), `memories.json`,
 `projects.json`.
 
-Messages come in order with `sender` human or assistant; where the export says which leaf was current, only the path
-to it is read. Thoughts and tool calls are left out; what was attached as text stays with the message. The remembered
-summaries and the project documents become notes.
+Messages come in order with `sender` human or assistant; where the export says which leaf was current, only
+the path to it is read. Thoughts and tool calls are left out; what was attached as text stays with the
+message. The remembered summaries and the project documents become notes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ _ROLES = {"human": "user", "assistant": "assistant"}
 
 def fits(bundle: Bundle) -> bool:
     """Whether the conversations in it are lists of chat messages."""
-    return any(_is_conversation(first) for name in _files(bundle)[:3] for first in first_objects(bundle, name, 1))
+    return any(_is_conversation(first) for name in _files(bundle)[:3]
+               for first in first_objects(bundle, name, 1))
 
 
 def read(bundle: Bundle) -> Iterator[Found]:
     if not fits(bundle):
-        raise Invalid(f"{bundle.path.name} is not a Claude.ai export", hint="export it under Settings, Privacy")
+        raise Invalid(f"{bundle.path.name} is not a Claude.ai export",
+                      hint="export it under Settings, Privacy")
     for name in _files(bundle):
         for found in _values(bundle, name):
             if isinstance(found, Finding):
@@ -70,21 +72,19 @@ def _dialog(conversation: Mapping[str, Any]) -> Dialog | None:
     if not turns:
         return None
     identity = words(conversation.get("uuid"))
-    return Dialog(
-        key=f"{SOURCE}:{identity or turns[0].key}",
-        source=SOURCE,
-        title=words(conversation.get("name")).strip() or "Untitled",
-        started=stamp(conversation.get("created_at")) or turns[0].ts,
-        session=identity or None,
-        turns=turns,
-    )
+    return Dialog(key=f"{SOURCE}:{identity or turns[0].key}", source=SOURCE,
+                  title=words(conversation.get("name")).strip() or "Untitled",
+                  started=stamp(conversation.get("created_at")) or turns[0].ts, session=identity or None,
+                  turns=turns)
 
 
 def _path(conversation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    messages: list[Mapping[str, Any]] = [message for message in conversation["chat_messages"] if isinstance(message, dict)]
+    messages: list[Mapping[str, Any]] = [message for message in conversation["chat_messages"]
+                                         if isinstance(message, dict)]
     by_id = {words(message.get("uuid")): message for message in messages}
     current = words(conversation.get("current_leaf_message_uuid"))
-    if current not in by_id or not any(words(message.get("parent_message_uuid")) in by_id for message in messages):
+    if (current not in by_id or not any(words(message.get("parent_message_uuid")) in by_id
+                                        for message in messages)):
         return messages
     path: list[Mapping[str, Any]] = []
     while current in by_id and len(path) < len(messages):
@@ -120,13 +120,8 @@ def _memories(bundle: Bundle, name: str) -> Iterator[Found]:
             for project, text in (whole | projects if isinstance(projects, dict) else whole).items():
                 if words(text).strip():
                     title = f"Claude's memory of project {project}" if project else "Claude's memory"
-                    yield NoteItem(
-                        key=f"{SOURCE}:memory:{project}",
-                        source=SOURCE,
-                        title=title,
-                        text=words(text).strip(),
-                        tags=("claude",),
-                    )
+                    yield NoteItem(key=f"{SOURCE}:memory:{project}", source=SOURCE, title=title,
+                                   text=words(text).strip(), tags=("claude",))
 
 
 def _projects(bundle: Bundle, name: str) -> Iterator[Found]:

@@ -1,8 +1,9 @@
 """Claude Code transcripts: one JSONL file a session, under `~/.claude/projects/<project>/`.
 
-What the person typed and what was answered in words are turns; tool calls, tool results, thoughts, sub-agents,
-compact summaries and the harness's own notices are not. A transcript that is still being written is read up to its
-last whole line. Every turn carries its own key, so that the same transcript seen again adds only what is new.
+What the person typed and what was answered in words are turns; tool calls, tool results, thoughts,
+sub-agents, compact summaries and the harness's own notices are not. A transcript that is still being written
+is read up to its last whole line. Every turn carries its own key, so that the same transcript seen again adds
+only what is new.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def fits(bundle: Bundle) -> bool:
 def read(bundle: Bundle) -> Iterator[Found]:
     files = [name for name in _files(bundle) if _is_transcript(bundle, name)]
     if not files:
-        raise Invalid(f"{bundle.path.name} is not a Claude Code transcript", hint="they lie in ~/.claude/projects")
+        raise Invalid(f"{bundle.path.name} is not a Claude Code transcript",
+                      hint="they lie in ~/.claude/projects")
     for name in files:
         yield from read_transcript(bundle, name)
 
@@ -59,31 +61,28 @@ def read_transcript(bundle: Bundle, name: str, start: int = 0) -> Iterator[Found
         message = words((line.get("message") or {}).get("id"))
         if turn.role == "assistant" and message and message == last_message:
             # One answer is written block by block; the blocks belong together.
-            turn = Turn(role=turn.role, text=f"{turns[-1].text}\n\n{turn.text}", ts=turns[-1].ts, key=turns[-1].key)
+            turn = Turn(role=turn.role, text=f"{turns[-1].text}\n\n{turn.text}", ts=turns[-1].ts,
+                        key=turns[-1].key)
             turns.pop()
         last_message = message if turn.role == "assistant" else ""
         turns.append(turn)
     if turns:
         session = facts.get("session") or name.rpartition("/")[2].removesuffix(".jsonl")
-        title = facts.get("custom-title") or facts.get("ai-title") or facts.get("summary") or first_sentence(turns[0].text)
-        yield Dialog(
-            key=f"{SOURCE}:{session}",
-            source=SOURCE,
-            title=title,
-            started=turns[0].ts,
-            project=facts.get("project"),
-            session=session,
-            turns=tuple(turns),
-        )
+        title = (facts.get("custom-title") or facts.get("ai-title") or facts.get("summary")
+                 or first_sentence(turns[0].text))
+        yield Dialog(key=f"{SOURCE}:{session}", source=SOURCE, title=title, started=turns[0].ts,
+                     project=facts.get("project"), session=session, turns=tuple(turns))
 
 
 def _files(bundle: Bundle) -> list[str]:
-    return list(bundle.names) if len(bundle.names) == 1 else [name for name in bundle.names if name.endswith(".jsonl")]
+    return (list(bundle.names) if len(bundle.names) == 1
+            else [name for name in bundle.names if name.endswith(".jsonl")])
 
 
 def _is_transcript(bundle: Bundle, name: str) -> bool:
     return any(
-        "sessionId" in line and ("parentUuid" in line or "leafUuid" in line or isinstance(line.get("message"), dict))
+        "sessionId" in line and ("parentUuid" in line or "leafUuid" in line
+                                 or isinstance(line.get("message"), dict))
         for line in first_objects(bundle, name, 40)
     )
 
@@ -99,7 +98,8 @@ def _note_facts(line: Mapping[str, Any], facts: dict[str, str]) -> None:
 
 def _turn(line: Mapping[str, Any], at: int) -> Turn | None:
     role, message = line.get("type"), line.get("message")
-    if role not in ("user", "assistant") or not isinstance(message, dict) or any(line.get(sign) for sign in _UNSPOKEN):
+    if (role not in ("user", "assistant") or not isinstance(message, dict)
+        or any(line.get(sign) for sign in _UNSPOKEN)):
         return None
     content = message.get("content")
     if isinstance(content, list):
@@ -113,11 +113,14 @@ def _turn(line: Mapping[str, Any], at: int) -> Turn | None:
             text = _cut(text, f"<{notice}>", f"</{notice}>")
     if not text.strip():
         return None
-    return Turn(role=role, text=text.strip(), ts=stamp(line.get("timestamp")), key=words(line.get("uuid")) or f"at-{at}")
+    return Turn(role=role, text=text.strip(), ts=stamp(line.get("timestamp")), key=words(line.get("uuid"))
+                or f"at-{at}")
 
 
 def _cut(text: str, opening: str, closing: str) -> str:
-    """The text without what stands between the signs; by hand, because a pattern would need quadratic time."""
+    """The text without what stands between the signs; by hand, because a pattern would need quadratic
+    time.
+    """
     kept: list[str] = []
     position = 0
     while (start := text.find(opening, position)) >= 0 and (end := text.find(closing, start)) >= 0:

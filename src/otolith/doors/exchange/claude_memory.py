@@ -1,7 +1,8 @@
 """Claude Code's memory folder: a `MEMORY.md`, and one Markdown file a remembered thing beside it.
 
-The files carry a name, a one-line description and a type (user, feedback, project, reference) in their front matter.
-`MEMORY.md` is an index of them in newer versions and the memory itself in older ones; a mere index is not imported.
+The files carry a name, a one-line description and a type (user, feedback, project, reference) in their front
+matter. `MEMORY.md` is an index of them in newer versions and the memory itself in older ones; a mere index is
+not imported.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ def fits(bundle: Bundle) -> bool:
 
 def read(bundle: Bundle) -> Iterator[Found]:
     if not fits(bundle):
-        raise Invalid(f"{bundle.path.name} holds no MEMORY.md", hint="they lie in ~/.claude/projects/<project>/memory")
+        raise Invalid(f"{bundle.path.name} holds no MEMORY.md",
+                      hint="they lie in ~/.claude/projects/<project>/memory")
     project = _project(bundle)
     keys: dict[str, str] = {}
     links: list[tuple[str, str, str]] = []
@@ -39,7 +41,8 @@ def read(bundle: Bundle) -> Iterator[Found]:
             continue
         if page.broken:
             yield Finding(where=name, line=1, message=page.broken)
-        if not page.body.strip() or (name == "MEMORY.md" and all(map(_POINTER.fullmatch, page.body.splitlines()))):
+        if (not page.body.strip() or (name == "MEMORY.md"
+                                      and all(map(_POINTER.fullmatch, page.body.splitlines())))):
             continue
         note = _note(project, name, page)
         keys[PurePosixPath(name).stem.casefold()] = keys[note.title.casefold()] = note.key
@@ -48,7 +51,8 @@ def read(bundle: Bundle) -> Iterator[Found]:
     for start, target, context in links:
         end = keys.get(target.casefold().removesuffix(".md"))
         if end and end != start:
-            yield LinkItem(key=f"{start} -> {end}", source=SOURCE, start=start, type="RELATED_TO", end=end, context=context)
+            yield LinkItem(key=f"{start} -> {end}", source=SOURCE, start=start, type="RELATED_TO", end=end,
+                           context=context)
 
 
 def _note(project: str, name: str, page: Page) -> NoteItem:

@@ -1,8 +1,8 @@
 """Codex transcripts ("rollouts"): one JSONL file a session, under `~/.codex/sessions/YYYY/MM/DD/`.
 
-A rollout holds the same conversation twice: as events for the screen and as items for the model. The events are
-read, in both their spellings (`user_message`, and `item_completed` with a `UserMessage`); only where a role has no
-event, as in the oldest files, its items are, without the context that Codex put into them itself.
+A rollout holds the same conversation twice: as events for the screen and as items for the model. The events
+are read, in both their spellings (`user_message`, and `item_completed` with a `UserMessage`); only where a
+role has no event, as in the oldest files, its items are, without the context that Codex put into them itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from otolith.errors import Invalid
 from otolith.model.text import first_sentence, unfence
 
 SOURCE = "codex"
-_ROLES = {"user_message": "user", "agent_message": "assistant", "UserMessage": "user", "AgentMessage": "assistant"}
+_ROLES = {"user_message": "user", "agent_message": "assistant", "UserMessage": "user",
+          "AgentMessage": "assistant"}
 _INJECTED = re.compile(
     r"\s*(?:<(?:environment_context|user_instructions|permissions|turn_aborted|skills?|INSTRUCTIONS|collaboration_mode|"
     r"user_shell_command|subagent_notification)|# AGENTS\.md instructions)"
@@ -62,19 +63,15 @@ def read_transcript(bundle: Bundle, name: str, start: int = 0) -> Iterator[Found
     turns = sorted(shown + [pair for pair in sent if pair[1].role not in spoken], key=lambda pair: pair[0])
     if turns:
         session = facts.get("session") or name.rpartition("/")[2].removesuffix(".jsonl")
-        yield Dialog(
-            key=f"{SOURCE}:{session}",
-            source=SOURCE,
-            title=facts.get("title") or first_sentence(turns[0][1].text),
-            started=facts.get("started") or turns[0][1].ts,
-            project=facts.get("project"),
-            session=session,
-            turns=tuple(turn for _, turn in turns),
-        )
+        yield Dialog(key=f"{SOURCE}:{session}", source=SOURCE,
+                     title=facts.get("title") or first_sentence(turns[0][1].text),
+                     started=facts.get("started") or turns[0][1].ts, project=facts.get("project"),
+                     session=session, turns=tuple(turn for _, turn in turns))
 
 
 def _files(bundle: Bundle) -> list[str]:
-    return list(bundle.names) if len(bundle.names) == 1 else [name for name in bundle.names if name.endswith(".jsonl")]
+    return (list(bundle.names) if len(bundle.names) == 1
+            else [name for name in bundle.names if name.endswith(".jsonl")])
 
 
 def _is_rollout(bundle: Bundle, name: str) -> bool:
@@ -108,7 +105,8 @@ def _event(payload: Mapping[str, Any]) -> tuple[str, str]:
 def _blocks(content: object) -> str:
     if isinstance(content, str):
         return words(content)
-    parts = (words(block.get("text")) for block in content if isinstance(block, dict)) if isinstance(content, list) else ()
+    parts = ((words(block.get("text")) for block in content if isinstance(block, dict))
+             if isinstance(content, list) else ())
     return "\n\n".join(part.strip() for part in parts if part.strip() and not _INJECTED.match(part))
 
 

@@ -1,7 +1,8 @@
-"""`otolith export`: the whole home, or a part chosen by filters, as a zip of its files, as JSON lines, or as one book.
+"""`otolith export`: the whole home, or a part chosen by filters, as a zip of its files, as JSON lines, or as
+one book.
 
-The zip is a home again: unpack it, or import it. Settings that hold keys, locks and logs of use stay behind. Written
-beside the target and put in its place when it is whole; an export is never counted as use.
+The zip is a home again: unpack it, or import it. Settings that hold keys, locks and logs of use stay behind.
+Written beside the target and put in its place when it is whole; an export is never counted as use.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ FORMATS = {".zip": "zip", ".jsonl": "jsonl", ".md": "markdown"}
 LEFT = ("_config.json", ".lock")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip's files carry no time of export, so equal homes give equal zips
 PAGE = 500
-_KINDS = {"note": "Notes", "edge": "Relations", "memo": "Memos", "chunk": "Chunks", "entry": "Dialogs", "fact": "Facts",
-          "topic": "Topics", "global": "Global memory", "work": "Work", "agent": "Agents", "chapter": "Chapters",
-          "wisdom": "Wisdom", "episode": "Diary", "page": "Pages"}
+_KINDS = {"note": "Notes", "edge": "Relations", "memo": "Memos", "chunk": "Chunks", "entry": "Dialogs",
+          "fact": "Facts",
+          "topic": "Topics", "global": "Global memory", "work": "Work", "agent": "Agents",
+          "chapter": "Chapters", "wisdom": "Wisdom", "episode": "Diary", "page": "Pages"}
 
 
 def format_of(target: str, given: str | None) -> str:
@@ -40,7 +42,8 @@ def format_of(target: str, given: str | None) -> str:
         return given
     ending = Path(target).suffix.lower()
     if ending not in FORMATS:
-        raise Usage(f"{target} does not say in which format", "end its name in .zip, .jsonl or .md, or give --format")
+        raise Usage(f"{target} does not say in which format",
+                    "end its name in .zip, .jsonl or .md, or give --format")
     return FORMATS[ending]
 
 

@@ -1,8 +1,9 @@
-"""Homes of the systems Otolith grew out of, and homes of Otolith itself: same layout, so their files are taken over.
+"""Homes of the systems Otolith grew out of, and homes of Otolith itself: same layout, so their files are
+taken over.
 
 RLM-MEM keeps `chunks/` and `allmemories/` (often under `brain/memory/`), local-memory `topics/` (often under
-`data/`), cognitive-memory `graph/`, `vault/` and `episodes/`. Only what people and agents wrote is listed; what is
-built from it comes back by itself. Nothing outside these names is ever read.
+`data/`), cognitive-memory `graph/`, `vault/` and `episodes/`. Only what people and agents wrote is listed;
+what is built from it comes back by itself. Nothing outside these names is ever read.
 """
 
 from __future__ import annotations
@@ -18,9 +19,12 @@ SOURCE = "home"
 _ROOTS = ("", "brain/memory/", "memory/", "data/")
 _MAX_RECORD = 10 << 20
 WRITTEN = {
-    "rlm-mem": (r"chunks/\d{4}-\d\d/chunk-[\w-]+\.json", r"archive/chunk-[\w-]+\.json", r"allmemories/[^/]+\.md"),
-    "local-memory": (r"topics/[^/]+/[^/]+/(?:raw\.md|meta\.json|summary\.json)", r"topics/[^/]+/curation\.jsonl"),
-    "cognitive-memory": (r"graph/[a-z-]+/[^/]+\.md", r"vault/(?:[^/]+/)?[^/]+\.md", r"episodes/\d{4}-\d\d-\d\d\.md"),
+    "rlm-mem": (r"chunks/\d{4}-\d\d/chunk-[\w-]+\.json", r"archive/chunk-[\w-]+\.json",
+                r"allmemories/[^/]+\.md"),
+    "local-memory": (r"topics/[^/]+/[^/]+/(?:raw\.md|meta\.json|summary\.json)",
+                     r"topics/[^/]+/curation\.jsonl"),
+    "cognitive-memory": (r"graph/[a-z-]+/[^/]+\.md", r"vault/(?:[^/]+/)?[^/]+\.md",
+                         r"episodes/\d{4}-\d\d-\d\d\.md"),
     "otolith": (
         r"work/\d{4}-\d\d/mem_[\w-]+\.json",
         r"work/(?:agents|chapters|wisdom)/[\w.-]+\.json",
@@ -78,7 +82,9 @@ def read(bundle: Bundle) -> Iterator[Found]:
 
 
 def _root(bundle: Bundle) -> str | None:
-    """Where in the bundle the home begins: at its top, in a place the originals use, or in a zip's only folder."""
+    """Where in the bundle the home begins: at its top, in a place the originals use, or in a zip's only
+    folder.
+    """
     tops = {name.partition("/")[0] for name in bundle.names}
     wrapped = f"{next(iter(tops))}/" if len(tops) == 1 else ""
     for root in dict.fromkeys((*_ROOTS, *(wrapped + root for root in _ROOTS))):

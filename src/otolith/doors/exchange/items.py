@@ -1,8 +1,8 @@
 """Neutral values between a foreign format and the home.
 
-A reader yields these and nothing else; whoever imports turns them into verbs. Each has a `key` that is the same on
-every reading of the same source, so that an import may be repeated, and none is trusted: what comes from outside is
-`outside`. Times are `2026-02-10T21:37:00Z` or None, when the source does not say.
+A reader yields these and nothing else; whoever imports turns them into verbs. Each has a `key` that is the
+same on every reading of the same source, so that an import may be repeated, and none is trusted: what comes
+from outside is `outside`. Times are `2026-02-10T21:37:00Z` or None, when the source does not say.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """One thing one speaker said; `key` is its own name in the source, so that a growing transcript is logged once."""
+    """One thing one speaker said; `key` is its own name in the source, so that a growing transcript is logged
+    once.
+    """
 
     role: str
     text: str
@@ -117,7 +119,9 @@ class WorkItem:
 
 @dataclass(frozen=True, kw_only=True)
 class LadderItem:
-    """An agent, a chapter or a wisdom of the work ladder; `fields` are named as in seed 003, times included."""
+    """An agent, a chapter or a wisdom of the work ladder; `fields` are named as in seed 003, times
+    included.
+    """
 
     key: str
     source: str
@@ -178,7 +182,9 @@ def stamp(value: object) -> str | None:
 
 
 def words(value: object) -> str:
-    """Text that can be written as UTF-8: halves of surrogate pairs, which JSON may hold, become a replacement sign."""
+    """Text that can be written as UTF-8: halves of surrogate pairs, which JSON may hold, become a replacement
+    sign.
+    """
     return _LONE.sub("\ufffd", value) if isinstance(value, str) else ""
 
 

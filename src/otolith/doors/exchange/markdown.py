@@ -1,7 +1,7 @@
 """Markdown files with front matter and wikilinks, as Obsidian and Claude Code's memory folder hold them.
 
-Front matter that cannot be read leaves the whole file as text: nothing is lost because of a stray colon. Links
-inside code are no links.
+Front matter that cannot be read leaves the whole file as text: nothing is lost because of a stray colon.
+Links inside code are no links.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def parse_page(text: str) -> Page:
     try:
         value = yaml_rs.loads(front)
     except (yaml_rs.YAMLDecodeError, ValueError) as error:
-        return Page(front={}, body=text, broken=f"the front matter cannot be read: {str(error).splitlines()[0]}")
+        return Page(front={}, body=text,
+                    broken=f"the front matter cannot be read: {str(error).splitlines()[0]}")
     if not isinstance(value, dict):
         return Page(front={}, body=text, broken="the front matter is not a list of names and values")
     return Page(front=value, body=body)

@@ -1,7 +1,7 @@
 """The MCP reference server's `memory.jsonl`: entities with observations, and relations between them.
 
-An entity becomes a note with one line an observation, its type a tag; a relation becomes a link whose own words are
-kept as its context.
+An entity becomes a note with one line an observation, its type a tag; a relation becomes a link whose own
+words are kept as its context.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _TYPES = ("SOLVES", "CAUSES", "BUILDS_ON", "ALTERNATIVE_TO", "REQUIRES", "FOLLOW
 def fits(bundle: Bundle) -> bool:
     """Whether it is a file of entities and relations."""
     return len(bundle.names) == 1 and any(
-        "entityType" in first or "relationType" in first for first in first_objects(bundle, bundle.names[0], 1)
+        "entityType" in first or "relationType" in first
+        for first in first_objects(bundle, bundle.names[0], 1)
     )
 
 
@@ -47,24 +48,15 @@ def read(bundle: Bundle) -> Iterator[Found]:
             continue
         said = words(line.get("relationType")).strip()
         kind = said.upper().replace(" ", "_").replace("-", "_")
-        yield LinkItem(
-            key=f"{SOURCE}:{start}|{said}|{end}",
-            source=SOURCE,
-            start=f"{SOURCE}:{start}",
-            end=f"{SOURCE}:{end}",
-            type=kind if kind in _TYPES else "RELATED_TO",
-            context="" if kind in _TYPES else said,
-        )
+        yield LinkItem(key=f"{SOURCE}:{start}|{said}|{end}", source=SOURCE, start=f"{SOURCE}:{start}",
+                       end=f"{SOURCE}:{end}", type=kind if kind in _TYPES else "RELATED_TO",
+                       context="" if kind in _TYPES else said)
 
 
 def _note(line: dict[str, object]) -> NoteItem:
     title = words(line["name"]).strip()
     observations = line.get("observations")
     said = [words(one).strip() for one in observations] if isinstance(observations, list) else []
-    return NoteItem(
-        key=f"{SOURCE}:{title}",
-        source=SOURCE,
-        title=title,
-        text="\n".join(f"- {one}" for one in said if one) or title,
-        tags=tags([words(line.get("entityType"))]),
-    )
+    return NoteItem(key=f"{SOURCE}:{title}", source=SOURCE, title=title,
+                    text="\n".join(f"- {one}" for one in said if one) or title,
+                    tags=tags([words(line.get("entityType"))]))

@@ -1,7 +1,7 @@
 """mem0 exports: JSON with one object a memory, bare in a list or under `results` or `memories`.
 
-Each memory is a sentence about somebody; it becomes a chunk of type fact. Relations of mem0's graph store name no
-memories, so they are reported and left out.
+Each memory is a sentence about somebody; it becomes a chunk of type fact. Relations of mem0's graph store
+name no memories, so they are reported and left out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ SOURCE = "mem0"
 
 def fits(bundle: Bundle) -> bool:
     """Whether its first object is a memory with an id, or a page of such."""
-    return any(_memories(first) is not None for name in _files(bundle) for first in first_objects(bundle, name, 1))
+    return any(_memories(first) is not None for name in _files(bundle)
+               for first in first_objects(bundle, name, 1))
 
 
 def read(bundle: Bundle) -> Iterator[Found]:
@@ -27,7 +28,8 @@ def read(bundle: Bundle) -> Iterator[Found]:
         raise Invalid(f"{bundle.path.name} is not a mem0 export", hint="save what get_all() returns as JSON")
     for name in _files(bundle):
         lines = name.endswith(".jsonl")
-        values = (value for _, _, value in each_line(bundle, name)) if lines else each_element(bundle.text(name), name)
+        values = ((value for _, _, value in each_line(bundle, name)) if lines
+                  else each_element(bundle.text(name), name))
         for value in values:
             if isinstance(value, Finding):
                 yield value
@@ -39,7 +41,8 @@ def read(bundle: Bundle) -> Iterator[Found]:
 
 
 def _files(bundle: Bundle) -> list[str]:
-    return list(bundle.names) if len(bundle.names) == 1 else [name for name in bundle.names if name == "memories.json"]
+    return (list(bundle.names) if len(bundle.names) == 1
+            else [name for name in bundle.names if name == "memories.json"])
 
 
 def _memories(value: object) -> list[Any] | None:
@@ -63,7 +66,8 @@ def _chunk(memory: Any, name: str) -> Found:
     if not _is_memory(memory) or not memory["memory"].strip():
         return Finding(where=name, message="one memory has no text")
     details: Mapping[str, Any] = memory["metadata"] if isinstance(memory.get("metadata"), dict) else {}
-    owner = next((words(memory.get(who)) for who in ("run_id", "user_id", "agent_id", "app_id") if memory.get(who)), "")
+    owner = next((words(memory.get(who)) for who in ("run_id", "user_id", "agent_id", "app_id")
+                  if memory.get(who)), "")
     return ChunkItem(
         key=f"{SOURCE}:{memory['id']}",
         source=SOURCE,

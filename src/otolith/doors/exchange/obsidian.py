@@ -1,7 +1,7 @@
 """An Obsidian vault, or any folder of Markdown files: one note a file, one link a wikilink.
 
-A wikilink names a file by its path, by its bare name or by an alias, in that order; one that names nothing is left
-out. The vault's own settings and its trash are never read.
+A wikilink names a file by its path, by its bare name or by an alias, in that order; one that names nothing is
+left out. The vault's own settings and its trash are never read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _MAX_NOTE = 5 << 20
 
 def fits(bundle: Bundle) -> bool:
     """Whether it is a vault, or at least a folder or zip with Markdown in it."""
-    return ".obsidian" in bundle.folders or ((len(bundle.names) > 1 or bundle.path.is_dir()) and bool(_files(bundle)))
+    return (".obsidian" in bundle.folders or ((len(bundle.names) > 1 or bundle.path.is_dir())
+                                              and bool(_files(bundle))))
 
 
 def read(bundle: Bundle) -> Iterator[Found]:
@@ -45,25 +46,23 @@ def read(bundle: Bundle) -> Iterator[Found]:
     for start, target, context in links:
         end = handles.get(target.casefold()) or handles.get(target.casefold().removesuffix(".md"))
         if end and end != start:
-            yield LinkItem(key=f"{start} -> {end}", source=SOURCE, start=start, type="RELATED_TO", end=end, context=context)
+            yield LinkItem(key=f"{start} -> {end}", source=SOURCE, start=start, type="RELATED_TO", end=end,
+                           context=context)
 
 
 def _files(bundle: Bundle) -> list[str]:
     hidden = (".obsidian", ".trash", ".git")
-    return [name for name in bundle.names if name.casefold().endswith(".md") and not set(hidden) & set(name.split("/"))]
+    return [name for name in bundle.names if name.casefold().endswith(".md")
+            and not set(hidden) & set(name.split("/"))]
 
 
 def _note(bundle: Bundle, name: str, page: Page) -> NoteItem:
     front = page.front
     title = words(front.get("title")).strip() or PurePosixPath(name).stem
-    return NoteItem(
-        key=f"{SOURCE}:{bundle.label}/{name}",
-        source=SOURCE,
-        title=title,
-        text=page.body.strip() or title,
-        tags=tags([*tags(front.get("tags") or front.get("tag")), *find_tags(page.body)]),
-        created=stamp(front.get("created")) or stamp(front.get("date")),
-    )
+    return NoteItem(key=f"{SOURCE}:{bundle.label}/{name}", source=SOURCE, title=title,
+                    text=page.body.strip() or title,
+                    tags=tags([*tags(front.get("tags") or front.get("tag")), *find_tags(page.body)]),
+                    created=stamp(front.get("created")) or stamp(front.get("date")))
 
 
 def _handles(name: str, page: Page) -> list[str]:

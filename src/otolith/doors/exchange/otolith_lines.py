@@ -1,7 +1,8 @@
-"""Otolith's own JSON lines, as `otolith export x.jsonl` writes them: each record becomes the file it came from again.
+"""Otolith's own JSON lines, as `otolith export x.jsonl` writes them: each record becomes the file it came
+from again.
 
-Facts come back with their entries; topics and the global memory are built from those. A line's path is only taken if a
-home keeps such files there. Like a zip of a home, all of it is from outside.
+Facts come back with their entries; topics and the global memory are built from those. A line's path is only
+taken if a home keeps such files there. Like a zip of a home, all of it is from outside.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def _parts(line: Any) -> tuple[str, str, dict[str, Any]]:
 
 
 def _item(path: str, data: bytes) -> FileItem:
-    if ".." in path.split("/") or has_controls(path) or not any(re.fullmatch(one, path) for patterns in WRITTEN.values() for one in patterns):
+    if (".." in path.split("/") or has_controls(path)
+        or not any(re.fullmatch(one, path) for patterns in WRITTEN.values() for one in patterns)):
         raise Invalid(f"no home keeps a file at {path[:80]!r}")
     return FileItem(key=f"{SOURCE}:{path}", source=SOURCE, path=path, data=data)
 

@@ -1,8 +1,8 @@
 """A zip as a bundle: read in memory, never unpacked to disk.
 
-It is refused as a whole, before anything is read, if a name leads out of it, if it holds links or the same name
-twice, if it is encrypted, or if it promises more than the caps allow. What it promises is also all that is ever
-unpacked. A name with control characters in it is left out by itself.
+It is refused as a whole, before anything is read, if a name leads out of it, if it holds links or the same
+name twice, if it is encrypted, or if it promises more than the caps allow. What it promises is also all that
+is ever unpacked. A name with control characters in it is left out by itself.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def _check(archive: str, entries: list[zipfile.ZipInfo]) -> tuple[str, ...]:
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise Invalid(f"{archive} holds the link {name!r}; nothing was read")
         if entry.file_size > _SMALL and entry.file_size > MAX_RATIO * max(entry.compress_size, 1):
-            raise Invalid(f"{archive}: {name!r} would unpack to {entry.file_size >> 20} MB out of almost nothing")
+            raise Invalid(
+                f"{archive}: {name!r} would unpack to {entry.file_size >> 20} MB out of almost nothing")
     texts = [entry for entry in entries if entry.filename.endswith((".json", ".jsonl", ".md"))]
     if sum(entry.file_size for entry in texts) > MAX_TOTAL_BYTES:
         raise Invalid(f"{archive} unpacks to more than {MAX_TOTAL_BYTES >> 30} GB")
