@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from os.path import commonprefix
 from typing import Any
 
 from otolith.errors import Invalid
@@ -64,7 +63,8 @@ def remove_table(text: str, name: str) -> str | None:
     if not parent and above in document and f"[{above}]" not in text:
         del document[above]
     rest = document.as_string()
-    at = commonprefix([text, rest]).rfind("\n") + 1  # where the table stood
+    same = next((at for at, (old, new) in enumerate(zip(text, rest, strict=False)) if old != new), len(rest))
+    at = rest.rfind("\n", 0, same) + 1  # where the table stood
     head, tail = rest[:at], rest[at:]
     blank = "\r\n\r\n" if head.endswith("\r\n\r\n") else "\n\n"
     if head.endswith(blank):

@@ -37,26 +37,26 @@ class Read(NamedTuple):
 
 def read_new(mem: Memory, path: Path, session: str) -> Read:
     """The turns after the last one logged; a file that became shorter is read from its start."""
-    from otolith.doors.exchange import claude_code, codex
-    from otolith.doors.exchange.bundle import end_of_lines, open_bundle
+    from otolith.doors.exchange.bundle import OneFile, end_of_lines
+    from otolith.doors.exchange.coding_sessions import CLAUDE_CODE, CODEX
     from otolith.doors.exchange.items import Dialog
 
-    bundle = open_bundle(path)
+    bundle = OneFile(path)
     name = bundle.names[0]
-    reader: Any = codex if codex.fits(bundle) else claude_code
-    if reader is claude_code and not claude_code.fits(bundle):
-        raise Invalid(f"{path.name} is no transcript that Otolith can read")
+    form = next((form for form in (CODEX, CLAUDE_CODE) if form.fits(bundle)), None)
+    if form is None:
+        raise Invalid(f"{path.name} is not a transcript that Otolith can read")
     state = _load(mem, session)
     end = end_of_lines(path)
     start = state.get("at", 0) if state.get("path") == str(path) and state.get("at", 0) <= end else 0
     seen = state.get("keys", [])
     known = set(seen)
     turns: list[Turn] = []
-    for found in reader.read_transcript(bundle, name, start):
+    for found in form.read_file(bundle, name, start):
         if isinstance(found, Dialog):
             turns = [turn for turn in found.turns if turn.key not in known]
     keys = [*seen, *(turn.key for turn in turns)][-REMEMBERED:]
-    return Read(reader.SOURCE, session, tuple(turns), {"path": str(path), "at": end, "keys": keys})
+    return Read(form.source, session, tuple(turns), {"path": str(path), "at": end, "keys": keys})
 
 
 def mark_read(mem: Memory, read: Read) -> None:

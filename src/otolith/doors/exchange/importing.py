@@ -142,7 +142,7 @@ class Import:
         key = transcripts.key_of(item.source, session, fresh)
         entry = self.mem.log(fresh, topic=item.project or item.source, project=item.project, session=session,
                              key=key,
-                             created=fresh[0].get("ts") or item.started, title=self._said(item.title) or None)
+                             created=fresh[0].get("ts") or item.created, title=self._said(item.title) or None)
         self._ids[item.key] = entry.id
         return True
 

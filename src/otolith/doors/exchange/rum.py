@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from otolith.doors.exchange.bundle import Bundle
+from otolith.doors.exchange.bundle import Bundle, Reader
 from otolith.doors.exchange.items import Finding, Found, LadderItem, LinkItem, WorkItem, stamp, tags, words
 from otolith.errors import Invalid
 from otolith.model.times import parse_time
@@ -29,12 +29,12 @@ _JOINED = (("chapter", "chapter_memories", "memory_id"), ("wisdom", "wisdom_chap
 _TIMES = ("created_at", "updated_at", "start_ts", "end_ts", "last_active_at")
 
 
-def fits(bundle: Bundle) -> bool:
+def _fits(bundle: Bundle) -> bool:
     """Whether a file in it is an SQLite database with RUM's columns."""
     return bool(_files(bundle))
 
 
-def read(bundle: Bundle) -> Iterator[Found]:
+def _read(bundle: Bundle) -> Iterator[Found]:
     files = _files(bundle)
     if not files:
         raise Invalid(f"{bundle.path.name} is not a RUM database", hint="they lie in ~/.rum/projects")
@@ -193,3 +193,6 @@ def _ladder(kind: str, row: Mapping[str, Any], members: Mapping[str, Any]) -> Fo
     identity = words(row.get("id"))
     return LadderItem(key=f"{SOURCE}:{identity}", source=SOURCE, kind=kind, id=identity,
                       fields={**fields, **members}, created=stamp(row.get("created_at")))
+
+
+READERS = {"rum": Reader(_fits, _read)}

@@ -14,8 +14,8 @@ import zlib
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from otolith.doors.exchange.bundle import MAX_ENTRIES, MAX_FILE_BYTES, Bundle
-from otolith.errors import Invalid
+from otolith.doors.exchange.bundle import MAX_ENTRIES, MAX_FILE_BYTES, Bundle, Folder, OneFile
+from otolith.errors import Invalid, NotFound
 from otolith.model.text import has_controls
 
 MAX_TOTAL_BYTES = 4 << 30
@@ -79,3 +79,21 @@ def _check(archive: str, entries: list[zipfile.ZipInfo]) -> tuple[str, ...]:
     if sum(entry.file_size for entry in texts) > MAX_TOTAL_BYTES:
         raise Invalid(f"{archive} unpacks to more than {MAX_TOTAL_BYTES >> 30} GB")
     return tuple(name for name in seen if has_controls(name))
+
+
+def open_bundle(path: Path) -> Bundle:
+    """The bundle at a path: a folder, a zip (by its content, whatever its name) or one file."""
+    try:
+        if path.is_dir():
+            return Folder(path)
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise Invalid(f"{path} is neither a file nor a folder")
+        with path.open("rb") as source:
+            start = source.read(4)
+    except FileNotFoundError:
+        raise NotFound(f"no file or folder {path}") from None
+    except OSError as error:
+        raise Invalid(f"{path} cannot be read: {error.strerror}") from None
+    if start not in (b"PK\x03\x04", b"PK\x05\x06"):
+        return OneFile(path)
+    return Zip(path)
