@@ -315,7 +315,3 @@ class Work(Facet):
 
 class Dialogs(Facet):
     """Entries, topics and the global memory."""
-
-
-class Notes(Facet):
-    """Notes, edges, memos, chunks and the diary."""

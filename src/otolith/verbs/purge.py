@@ -136,10 +136,10 @@ def _shrink(home: Home, record: str) -> None:
     try:
         with home.index.writing():
             db.execute("DELETE FROM usage WHERE id = ?", (record,))
-            for key, in db.execute("SELECT key FROM meta WHERE key LIKE 'built:%' OR key LIKE 'topic:%'").fetchall():
-                what, _, name = key.partition(":")
-                if not home.tree.look(name if what == "built" else f"topics/{name}/topic_memory.json"):
-                    db.execute("DELETE FROM meta WHERE key = ?", (key,))
+            marks = home.index.marks
+            marks.forget("built", [path for path in marks.all("built") if not home.tree.look(path)])
+            marks.forget("topics", [topic for topic in marks.all("topics")
+                                    if not home.tree.look(f"topics/{topic}/topic_memory.json")])
             home.index.set("usage_bytes", 0)  # the ledger was rewritten: it is read again from its beginning
             db.execute("INSERT INTO words(words) VALUES ('optimize')")
             vectors.compact(db, force=True)
