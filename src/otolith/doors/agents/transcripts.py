@@ -107,15 +107,13 @@ def not_yet_said(mem: Memory, session: str | None,
                  messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The messages that no entry of the session holds yet, as often as they were said."""
     said: Counter[tuple[str, str]] = Counter()
-    rows: list[tuple[str]] = []
     if session:
-        rows = mem.home.db.execute("SELECT unit FROM records WHERE kind = 'entry' AND session = ?",
-                                   (session,)).fetchall()
-    if rows:
         from otolith.files.codec import read_unit
+        from otolith.model.recall import make_filter
 
-        for (unit,) in rows:
-            for record in read_unit(mem.home.tree, unit)[0]:
+        entries, _ = mem.home.index.cards.listing(make_filter(kind="entry", session=session), None)
+        for row in entries:
+            for record in read_unit(mem.home.tree, row.unit)[0]:
                 said.update((turn.role, turn.text) for turn in record.turns)
     fresh = []
     for message in messages:

@@ -1,9 +1,11 @@
-"""Chats exported by ChatGPT and by Claude.ai: `conversations.json` (an array, numbered parts, or one conversation a line).
+"""Chats exported by ChatGPT and by Claude.ai: `conversations.json` (an array, numbered parts, or one
+conversation a line).
 
-A ChatGPT conversation is a tree of messages, because answers can be regenerated and questions edited; what the person
-last saw is the path from `current_node` up to the root, and only that is read. Claude.ai lists messages in order and may
-name the current leaf; its remembered summaries (`memories.json`) and project documents (`projects.json`) become notes.
-Hidden, system and tool messages and the model's thoughts are left out; text that was attached stays with its message.
+A ChatGPT conversation is a tree of messages, because answers can be regenerated and questions edited; what
+the person last saw is the path from `current_node` up to the root, and only that is read. Claude.ai lists
+messages in order and may name the current leaf; its remembered summaries (`memories.json`) and project
+documents (`projects.json`) become notes. Hidden, system and tool messages and the model's thoughts are left
+out; text that was attached stays with its message.
 """
 
 from __future__ import annotations
@@ -37,11 +39,13 @@ class _Export(NamedTuple):
         return isinstance(value, dict) and isinstance(value.get(self.messages), self.shape)
 
     def fits(self, bundle: Bundle) -> bool:
-        return any(self.holds(first) for name in _files(bundle)[:3] for first in first_objects(bundle, name, 1))
+        return any(self.holds(first) for name in _files(bundle)[:3]
+                   for first in first_objects(bundle, name, 1))
 
     def read(self, bundle: Bundle) -> Iterator[Found]:
         if not self.fits(bundle):
-            raise Invalid(f"{bundle.path.name} is not a {self.title}", hint=f"export it under Settings, {self.hint}")
+            raise Invalid(f"{bundle.path.name} is not a {self.title}",
+                          hint=f"export it under Settings, {self.hint}")
         for name in _files(bundle):
             for number, value in enumerate(_values(bundle, name), 1):
                 if isinstance(value, Finding):
@@ -209,7 +213,8 @@ def _claude_projects(bundle: Bundle, name: str) -> Iterator[Found]:
 
 _CHATGPT = _Export("chatgpt", "ChatGPT export", "Data controls", "mapping", dict,
                    ("conversation_id", "title", "create_time"), _chatgpt_turns)
-_CLAUDE = _Export("claude", "Claude.ai export", "Privacy", "chat_messages", list, ("uuid", "name", "created_at"), _claude_turns)
+_CLAUDE = _Export("claude", "Claude.ai export", "Privacy", "chat_messages", list,
+                  ("uuid", "name", "created_at"), _claude_turns)
 
 
 def _read_claude(bundle: Bundle) -> Iterator[Found]:

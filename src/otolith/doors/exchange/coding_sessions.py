@@ -1,11 +1,12 @@
-"""Transcripts of coding agents, one JSONL file a session: Claude Code's (`~/.claude/projects/<project>/`) and Codex's
-"rollouts" (`~/.codex/sessions/YYYY/MM/DD/`).
+"""Transcripts of coding agents, one JSONL file a session: Claude Code's (`~/.claude/projects/<project>/`) and
+Codex's "rollouts" (`~/.codex/sessions/YYYY/MM/DD/`).
 
-What the person typed and what was answered in words are turns; tool calls, tool results, thoughts, sub-agents, compact
-summaries and the harness's own notices are not. A transcript that is still being written is read up to its last whole
-line, and every turn carries its own key, so that the same transcript seen again adds only what is new. A rollout holds
-the conversation twice, as events for the screen and as items for the model: the events are read, in both spellings; only
-where a role has no event, as in the oldest files, its items are, without the context that Codex put into them.
+What the person typed and what was answered in words are turns; tool calls, tool results, thoughts,
+sub-agents, compact summaries and the harness's own notices are not. A transcript that is still being written
+is read up to its last whole line, and every turn carries its own key, so that the same transcript seen again
+adds only what is new. A rollout holds the conversation twice, as events for the screen and as items for the
+model: the events are read, in both spellings; only where a role has no event, as in the oldest files, its
+items are, without the context that Codex put into them.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "sum
 _CODEX_ROLES = {"user_message": "user", "agent_message": "assistant", "UserMessage": "user",
           "AgentMessage": "assistant"}
 _INJECTED = re.compile(
-    r"\s*(?:<(?:environment_context|user_instructions|permissions|turn_aborted|skills?|INSTRUCTIONS|collaboration_mode|"
-    r"user_shell_command|subagent_notification)|# AGENTS\.md instructions)"
+    r"\s*(?:<(?:environment_context|user_instructions|permissions|turn_aborted|skills?|INSTRUCTIONS|"
+    r"collaboration_mode|user_shell_command|subagent_notification)|# AGENTS\.md instructions)"
 )
 _REQUEST = "## My request for Codex:"
 
@@ -51,7 +52,8 @@ class Transcript(NamedTuple):
     def read(self, bundle: Bundle) -> Iterator[Found]:
         files = [name for name in _files(bundle) if self.is_one(bundle, name)]
         if not files:
-            raise Invalid(f"{bundle.path.name} is not a {self.title} transcript", hint=f"they lie in {self.folder}")
+            raise Invalid(f"{bundle.path.name} is not a {self.title} transcript",
+                          hint=f"they lie in {self.folder}")
         for name in files:
             yield from self.read_file(bundle, name)
 

@@ -1,9 +1,10 @@
-"""Homes of the systems Otolith grew out of, homes of Otolith itself, and Otolith's own JSON lines: files taken over.
+"""Homes of the systems Otolith grew out of, homes of Otolith itself, and Otolith's own JSON lines: files
+taken over.
 
-RLM-MEM keeps `chunks/` and `allmemories/` (often under `brain/memory/`), local-memory `topics/` (often under `data/`),
-cognitive-memory `graph/`, `vault/` and `episodes/`. Only what people and agents wrote is listed; what is built from it
-comes back by itself. A line of `otolith export x.jsonl` becomes the file it came from again. Nothing outside these names
-is ever read or written.
+RLM-MEM keeps `chunks/` and `allmemories/` (often under `brain/memory/`), local-memory `topics/` (often under
+`data/`), cognitive-memory `graph/`, `vault/` and `episodes/`. Only what people and agents wrote is listed;
+what is built from it comes back by itself. A line of `otolith export x.jsonl` becomes the file it came from
+again. Nothing outside these names is ever read or written.
 """
 
 from __future__ import annotations

@@ -120,14 +120,9 @@ class Import:
         self.secrets.update(secrets)
         return clean
 
-    def _new(self, id: str) -> bool:
-        assert self.mem is not None
-        return self.mem.home.db.execute("SELECT 1 FROM records WHERE id = ?", (id,)).fetchone() is None
-
     def _count(self) -> int:
         assert self.mem is not None
-        count: int = self.mem.home.db.execute("SELECT count(*) FROM records").fetchone()[0]
-        return count
+        return self.mem.home.index.cards.total()
 
     def _dialog(self, item: Dialog) -> bool:
         from otolith.doors.agents import transcripts
@@ -201,9 +196,8 @@ class Import:
         ends = [self._ids.get(end) for end in (item.start, item.end)]
         if not ends[0] or not ends[1]:
             raise NotFound(f"an end of the link {item.type} was not imported")
-        known = self.mem.home.db.execute("SELECT 1 FROM links WHERE a IN (?, ?) AND b IN (?, ?) LIMIT 1",
-                                         ends + ends).fetchone()
-        if known:
+        beside = self.mem.home.index.graph.neighbours(ends[0])
+        if any(neighbour.id == ends[1] and neighbour.said != "mentions" for neighbour in beside):
             return False
         self.mem.link(ends[0], item.type, ends[1], created=item.created,
                       **({"context": self._said(item.context)} if item.context else {}))

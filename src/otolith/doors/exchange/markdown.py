@@ -1,9 +1,11 @@
-"""Folders of Markdown files with front matter and wikilinks: Obsidian vaults, and Claude Code's memory folder.
+"""Folders of Markdown files with front matter and wikilinks: Obsidian vaults, and Claude Code's memory
+folder.
 
-One note a file, one link a wikilink, which names a file by its path, its bare name, its title or an alias; one that names
-nothing is left out, and links inside code are no links. Front matter that cannot be read leaves the whole file as text.
-A vault's own settings and its trash are never read. Claude Code's `MEMORY.md` is an index of the other files in newer
-versions and the memory itself in older ones; a mere index is not imported.
+One note a file, one link a wikilink, which names a file by its path, its bare name, its title or an alias;
+one that names nothing is left out, and links inside code are no links. Front matter that cannot be read
+leaves the whole file as text. A vault's own settings and its trash are never read. Claude Code's `MEMORY.md`
+is an index of the other files in newer versions and the memory itself in older ones; a mere index is not
+imported.
 """
 
 from __future__ import annotations
@@ -97,7 +99,8 @@ def blank_code(body: str) -> str:
     return _INLINE.sub("", "".join(kept))
 
 
-def _read_files(bundle: Bundle, source: str, names: Sequence[str], note_of: Callable[[str, Markdown], NoteItem | None],
+def _read_files(bundle: Bundle, source: str, names: Sequence[str],
+                note_of: Callable[[str, Markdown], NoteItem | None],
                 handles_of: Callable[[str, Markdown, NoteItem], Sequence[str]]) -> Iterator[Found]:
     """A note for each file, then the links between them."""
     links: list[tuple[str, str, str]] = []
@@ -120,12 +123,14 @@ def _read_files(bundle: Bundle, source: str, names: Sequence[str], note_of: Call
     for start, target, context in links:
         end = handles.get(target.casefold()) or handles.get(target.casefold().removesuffix(".md"))
         if end and end != start:
-            yield LinkItem(key=f"{start} -> {end}", source=source, start=start, type="RELATED_TO", end=end, context=context)
+            yield LinkItem(key=f"{start} -> {end}", source=source, start=start, type="RELATED_TO", end=end,
+                           context=context)
 
 
 def _is_vault(bundle: Bundle) -> bool:
     """Whether it is a vault, or at least a folder or zip with Markdown in it."""
-    return ".obsidian" in bundle.folders or ((len(bundle.names) > 1 or bundle.path.is_dir()) and bool(_notes_of(bundle)))
+    return (".obsidian" in bundle.folders or ((len(bundle.names) > 1 or bundle.path.is_dir())
+                                              and bool(_notes_of(bundle))))
 
 
 def _read_vault(bundle: Bundle) -> Iterator[Found]:
@@ -137,7 +142,8 @@ def _read_vault(bundle: Bundle) -> Iterator[Found]:
         front = page.front
         title = words(front.get("title")).strip() or PurePosixPath(name).stem
         return NoteItem(key=f"obsidian:{bundle.label}/{name}", source="obsidian", title=title,
-                        text=page.body.strip() or title, created=stamp(front.get("created")) or stamp(front.get("date")),
+                        text=page.body.strip() or title, created=stamp(front.get("created"))
+                        or stamp(front.get("date")),
                         tags=tags([*tags(front.get("tags") or front.get("tag")), *find_tags(page.body)]))
 
     def handles_of(name: str, page: Markdown, _: NoteItem) -> list[str]:
@@ -149,7 +155,8 @@ def _read_vault(bundle: Bundle) -> Iterator[Found]:
 
 def _notes_of(bundle: Bundle) -> list[str]:
     hidden = {".obsidian", ".trash", ".git"}
-    return [name for name in bundle.names if name.casefold().endswith(".md") and not hidden & set(name.split("/"))]
+    return [name for name in bundle.names if name.casefold().endswith(".md")
+            and not hidden & set(name.split("/"))]
 
 
 def _is_memory_folder(bundle: Bundle) -> bool:
@@ -159,9 +166,11 @@ def _is_memory_folder(bundle: Bundle) -> bool:
 
 def _read_memory_folder(bundle: Bundle) -> Iterator[Found]:
     if not _is_memory_folder(bundle):
-        raise Invalid(f"{bundle.path.name} holds no MEMORY.md", hint="they lie in ~/.claude/projects/<project>/memory")
+        raise Invalid(f"{bundle.path.name} holds no MEMORY.md",
+                      hint="they lie in ~/.claude/projects/<project>/memory")
     folder = (bundle.path if bundle.path.is_dir() else bundle.path.parent).resolve()
-    project = folder.parent.name if folder.name == "memory" else folder.name  # …/projects/-home-me-src-app/memory
+    # …/projects/-home-me-src-app/memory
+    project = folder.parent.name if folder.name == "memory" else folder.name
 
     def note_of(name: str, page: Markdown) -> NoteItem | None:
         front, body = page.front, page.body.strip()
@@ -170,8 +179,10 @@ def _read_memory_folder(bundle: Bundle) -> Iterator[Found]:
         inner = front.get("metadata")
         kind = words(front.get("type")) or (words(inner.get("type")) if isinstance(inner, dict) else "")
         description = words(front.get("description")).strip()
-        return NoteItem(key=f"claude-memory:{project}/{name}", source="claude-memory", project=project or None,
-                        title=words(front.get("name")).strip() or find_heading(page.body) or PurePosixPath(name).stem,
+        return NoteItem(key=f"claude-memory:{project}/{name}", source="claude-memory", project=project
+                        or None,
+                        title=words(front.get("name")).strip() or find_heading(page.body)
+                        or PurePosixPath(name).stem,
                         text=f"{description}\n\n{body}" if description and description not in body else body,
                         tags=tags(["claude-memory", kind]), created=stamp(front.get("created")))
 

@@ -1,9 +1,11 @@
-"""What other memories export: mem0, the MCP reference server's `memory.jsonl`, and `[MEMORY_CANDIDATES]` blocks.
+"""What other memories export: mem0, the MCP reference server's `memory.jsonl`, and `[MEMORY_CANDIDATES]`
+blocks.
 
-A mem0 export is JSON with one object a memory, bare in a list or under `results` or `memories`; each becomes a chunk of
-type fact, and relations of its graph store, which name no memories, are reported and left out. The MCP server's entities
-become notes with one line an observation, its relations links whose own words are their context. A candidates block, as an
-agent without write access prints it (seed 001), may stand anywhere in a text and becomes memos.
+A mem0 export is JSON with one object a memory, bare in a list or under `results` or `memories`; each becomes
+a chunk of type fact, and relations of its graph store, which name no memories, are reported and left out. The
+MCP server's entities become notes with one line an observation, its relations links whose own words are their
+context. A candidates block, as an agent without write access prints it (seed 001), may stand anywhere in a
+text and becomes memos.
 """
 
 from __future__ import annotations
@@ -12,7 +14,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from otolith.doors.exchange.bundle import Bundle, Reader
-from otolith.doors.exchange.items import ChunkItem, Finding, Found, LinkItem, MemoItem, NoteItem, stamp, tags, words
+from otolith.doors.exchange.items import (
+    ChunkItem,
+    Finding,
+    Found,
+    LinkItem,
+    MemoItem,
+    NoteItem,
+    stamp,
+    tags,
+    words,
+)
 from otolith.doors.exchange.jsontext import each_element, each_line, first_objects
 from otolith.errors import Invalid
 from otolith.model.kinds import NOTE_LINKS
@@ -114,7 +126,8 @@ def _read_mcp_memory(bundle: Bundle) -> Iterator[Found]:
             continue
         said = words(line.get("relationType")).strip()
         kind = said.upper().replace(" ", "_").replace("-", "_")
-        yield LinkItem(key=f"mcp-memory:{start}|{said}|{end}", source="mcp-memory", start=f"mcp-memory:{start}",
+        yield LinkItem(key=f"mcp-memory:{start}|{said}|{end}", source="mcp-memory",
+                       start=f"mcp-memory:{start}",
                        end=f"mcp-memory:{end}", type=kind if kind in NOTE_LINKS else "RELATED_TO",
                        context="" if kind in NOTE_LINKS else said)
 

@@ -20,6 +20,7 @@ from agents.memory import SessionABC
 from otolith.doors.agents import transcripts
 from otolith.doors.agents.adapters import lock_of
 from otolith.errors import Invalid
+from otolith.model.recall import make_filter
 from otolith.verbs import notes as pages
 
 if TYPE_CHECKING:
@@ -80,9 +81,9 @@ class OtolithSession(SessionABC):
             raise Invalid(f"nothing was said in session {self.session_id!r} yet")
         fresh = transcripts.not_yet_said(self.mem, self.session_id, said)
         if not fresh:
-            last = self.mem.home.db.execute("SELECT id FROM records WHERE kind = 'entry' AND session = ? "
-                                            "ORDER BY created DESC, n DESC", (self.session_id,)).fetchone()
-            return self.mem.get(last[0]).record
+            entries, _ = self.mem.home.index.cards.listing(make_filter(kind="entry", session=self.session_id),
+                                                           1)
+            return self.mem.get(entries[0].id).record
         key = transcripts.key_of(f"openai-agents:{len(said) - len(fresh)}", self.session_id, fresh)
         return self.mem.log(fresh, topic=topic, session=self.session_id, key=key)
 
