@@ -105,7 +105,7 @@ class Cards(Facet):
 
         return read.counts(self.db)
 
-    def at_path(self, unit: str) -> list[Row]:
+    def in_unit(self, unit: str) -> list[Row]:
         """The records that a file, or an entry's folder, holds."""
         from otolith.index.read import Row
 
