@@ -16,7 +16,7 @@ from otolith.files import front, markdown
 from otolith.files.paths import first_name, former_kind, may_be_entry
 from otolith.files.tree import MAX_BYTES, Token, Tree
 from otolith.model.ids import time_of_entry
-from otolith.model.kinds import KINDS
+from otolith.model.kinds import KINDS, Kind
 from otolith.model.record import Finding
 from otolith.model.text import check_whole
 from otolith.model.times import time_or_none, zulu
@@ -239,23 +239,21 @@ def public(record: Any) -> dict[str, Any]:
     return fields
 
 
-def files_of(kind: str, path: str, record: Mapping[str, Any]) -> dict[str, bytes]:
-    """The files of a unit from what `public` says of its record, for homes and exports that bring it back."""
-    codec = KINDS[kind].codec if kind in KINDS else "none"
+def files_of(row: Kind, path: str, record: Mapping[str, Any]) -> dict[str, bytes]:
+    """The files of a unit from what `public` says of its record: an export's line becomes what it was."""
+    codec = row.codec
     if codec == "front":
         fields = {key: value for key, value in record.items() if key not in ("text", "pinned")}
         return {path: f"{front.emit(fields)}\n{record.get('text', '')}\n".encode()}
     if codec == "header":
-        return {path: markdown.write_memo(KINDS[kind].shape.from_dict({**record, "created_at": record["created"]}))}
+        return {path: markdown.write_memo(row.shape.from_dict({**record, "created_at": record["created"]}))}
     if codec == "raw":
         return {path: str(record["text"]).encode()}
     if codec == "folder":
         raw = {f"{path}/raw.md": str(record.get("raw", "")).encode()}
         return raw | {f"{path}/{name}.json": write_object(record[name]) for name in ("meta", "summary")
                       if isinstance(record.get(name), Mapping)}
-    if codec == "json":
-        return {path: zip_again(path, write_object(record))}
-    raise Invalid(f"{kind[:40]!r} is not a kind of record with a file of its own", f"kinds are {', '.join(KINDS)}")
+    return {path: zip_again(path, write_object(record))} if codec == "json" else {}
 
 
 # JSON
