@@ -303,13 +303,5 @@ class Facts(Facet):
         return facts.stated(self.db, record)
 
 
-class Work(Facet):
-    """Works, agents, chapters and wisdom."""
-
-
-class Dialogs(Facet):
-    """Entries, topics and the global memory."""
-
-
 class Notes(Facet):
     """Notes, edges, memos, chunks and the diary."""

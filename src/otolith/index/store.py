@@ -15,11 +15,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Busy, CannotWrite, Damaged
 from otolith.index import facets
 from otolith.index.schema import DDL, SCHEMA
+
+if TYPE_CHECKING:
+    from otolith.index.dialogs import Dialogs
+    from otolith.index.works import Works
 
 WAL_SINCE = (3, 51, 3)
 BUSY_SECONDS = 10.0
@@ -225,12 +229,16 @@ class Index:
         return facets.Facts(self)
 
     @cached_property
-    def work(self) -> facets.Work:
-        return facets.Work(self)
+    def work(self) -> Works:
+        from otolith.index.works import Works
+
+        return Works(self)
 
     @cached_property
-    def dialogs(self) -> facets.Dialogs:
-        return facets.Dialogs(self)
+    def dialogs(self) -> Dialogs:
+        from otolith.index.dialogs import Dialogs
+
+        return Dialogs(self)
 
     @cached_property
     def notes(self) -> facets.Notes:
