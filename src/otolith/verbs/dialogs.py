@@ -29,7 +29,7 @@ from otolith.model.text import check_whole, searchable
 from otolith.model.times import parse_time, zulu
 from otolith.model.turns import as_message, read_messages, read_turns, write_turns
 from otolith.providers.chat import Ask
-from otolith.verbs.finding import locate
+from otolith.verbs.steps import fact_record, locate
 
 AS_IS: Any = object()  # a review that says nothing of the score
 MOST_BYTES = 32 * 1024 * 1024
@@ -196,15 +196,6 @@ def _find_topic(home: Home, turns: Sequence[Turn], conversation: str | None) -> 
 
 
 # Facts
-
-def fact_record(home: Home, row: Row) -> Fact:
-    """A fact as it stands, with its evidence and what people said about it."""
-    home.touch([f"topics/{row.topic}/curation.jsonl"])
-    found = table.fact_of(home.db, row.id)
-    if found is None:
-        raise NotFound(f"no entry states {row.id} any more", "try: otolith sync")
-    return found
-
 
 def review(home: Home, fact: str, score: float | None = AS_IS, correct: Mapping[str, Any] | None = None) -> Fact:
     """A person's word on a fact: a score from 0 (never show) to 10, None to take it back, or how it should read."""

@@ -24,9 +24,8 @@ from otolith.model.text import fold
 from otolith.model.times import offset, zulu
 from otolith.verbs.edges import mend
 from otolith.verbs.editing import restore
-from otolith.verbs.finding import locate
 from otolith.verbs.links import remove_edge, write_line
-from otolith.verbs.notes import diary
+from otolith.verbs.steps import diary, locate
 
 FIELDS = ("text", "tags", "aliases", "importance", "confidence", *PROCEDURE_ONLY)
 ENDS = ("from_id", "from_title", "to_id", "to_title")

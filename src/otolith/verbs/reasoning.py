@@ -28,7 +28,7 @@ from otolith.model.text import fence
 from otolith.providers.chat import answer_of
 from otolith.recall.answer import recall
 from otolith.recall.depth import body
-from otolith.verbs.finding import fetch, locate
+from otolith.verbs.steps import fetch, locate
 
 if TYPE_CHECKING:
     from otolith.index.read import Row

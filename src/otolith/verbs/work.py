@@ -22,9 +22,7 @@ from otolith.model.shape import Shape, plain, read_strings, read_tags
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time
 from otolith.model.work import Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
-from otolith.verbs.editing import lay
-from otolith.verbs.finding import locate
-from otolith.verbs.notes import derived_id, under_key
+from otolith.verbs.steps import derived_id, lay, locate, under_key
 
 LAYERS: dict[str, type[Shape]] = {"intent": Intent, "perception": Perception, "reasoning": Reasoning,
                                   "outcome": Outcome}

@@ -214,7 +214,7 @@ def _trace(desk: Desk) -> None:
     steps = desk.mem.trace(desk.args.id, desk.args.direction or "both", desk.args.max_depth)
 
     def tree() -> str:
-        from otolith.verbs.finding import locate
+        from otolith.verbs.steps import locate
 
         row = locate(desk.mem.home, desk.args.id)
         return "\n".join([f"{row.title}  {row.id}", *draw(steps)])
