@@ -148,7 +148,7 @@ class Dialogs(Facet):
 
     def memos(self, project: str) -> dict[str, str]:
         """Id → unit of the memos that hold in a project and may be shown unasked: pinned ones, then the newest."""
-        return {record: unit for record, unit in self.db.execute(_MEMOS, {"project": project})}
+        return dict(self.db.execute(_MEMOS, {"project": project}))
 
     def gauges(self) -> Gauges:
         return Gauges(*self.db.execute(

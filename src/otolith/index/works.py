@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from otolith.index.facets import Facet
@@ -143,7 +143,7 @@ class Works(Facet):
             "coalesce(json_extract(m.outcome, '$.follow_up_needed'), '[]') FROM memories m "
             "WHERE (:project IS NULL OR m.project_id = :project) ORDER BY m.created_at DESC, m.id LIMIT :limit",
             {"project": project, "limit": limit})
-        return [Touch(*row[:-1], follow_ups=tuple(json.loads(row[-1]))) for row in rows]
+        return [Touch._make([*row[:-1], tuple(json.loads(row[-1]))]) for row in rows]
 
     # Agents and sessions
 
@@ -268,8 +268,10 @@ class Works(Facet):
         self._change("DELETE FROM unclimbed WHERE kind = ? AND id = ?", kind, ids)
 
     def _change(self, statement: str, kind: str, ids: Iterable[str]) -> None:
-        with self.index.writing() as db:
-            db.executemany(statement, [(kind, record) for record in ids])
+        rows = [(kind, record) for record in ids]
+        if rows:
+            with self.index.writing() as db:
+                db.executemany(statement, rows)
 
     # Cold storage
 

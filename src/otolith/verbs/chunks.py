@@ -24,7 +24,6 @@ from otolith.derive.chunks import (
 )
 from otolith.errors import Conflict, Invalid
 from otolith.home import Home
-from otolith.index import read
 from otolith.model.chunk import Chunk, ChunkLinks, ChunkMetadata, check_size
 from otolith.model.ids import chunk_id, derived_uuid
 from otolith.model.shape import read_strings
@@ -33,16 +32,6 @@ from otolith.model.times import month, parse_time, zulu
 from otolith.verbs.steps import each
 
 LOOKED_AT = 100  # of each tag's newest records; a rarer tag is seen whole
-_NEWEST_WITH_TAG = "SELECT * FROM (SELECT record FROM tags WHERE tag = ? ORDER BY record DESC LIMIT ?)"
-_MOST_SHARED = ("SELECT r.n, r.id, coalesce(r.conversation, ''), r.created FROM ({newest}) s JOIN records r ON r.n = s.record "
-                "WHERE r.kind = 'chunk' ORDER BY (SELECT count(*) FROM tags t WHERE t.record = r.n AND t.tag IN ({tags})) "
-                "DESC, r.created DESC, r.n DESC LIMIT 20")
-_PREDECESSOR = ("SELECT n, id, conversation, created FROM records WHERE conversation = ? AND created BETWEEN ? AND ? "
-                "AND kind = 'chunk' ORDER BY created DESC, place DESC, n DESC LIMIT 1")
-_ALIKE = ("SELECT r.unit FROM names x JOIN records r ON r.n = x.record JOIN passages p ON p.n = r.n "
-          "WHERE x.name = ? AND r.kind = 'chunk' AND coalesce(r.conversation, '') = ? "
-          "AND p.text = substr(?, 1, length(p.text))")
-_KEYED = "SELECT r.unit FROM names x JOIN records r ON r.n = x.record WHERE x.name IN (?, ?) AND r.kind = 'chunk' ORDER BY r.n"
 
 
 def remember(
@@ -71,7 +60,7 @@ def remember(
             return [chunk for chunk in known if chunk]
         if keyed:  # the rest of a text that was broken off joins its beginning
             conversation = next(iter(keyed.values())).conversation_id
-        made, place = [], _next_place(home, conversation, when)
+        made, place = [], home.index.dialogs.next_place(conversation, when)
         for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True)):
             mark = {**mark, "place": place + at} if conversation and place + at else mark
             made.append(known[at] or like.replace(
@@ -95,7 +84,7 @@ def create_chunk(
         tokens = count_tokens(content)
     when = parse_time(zulu(home.clock() if created is None else parse_time(created, "created")))
     conversation = home.session if conversation_id is None else conversation_id
-    place = _next_place(home, conversation, when) if conversation else 0
+    place = home.index.dialogs.next_place(conversation, when) if conversation else 0
     made = Chunk(
         id=_new_id(home, when), content=content, tokens=tokens, type=type, tags=_labels(tags), links=ChunkLinks(),
         metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source, confidence=confidence,
@@ -128,20 +117,13 @@ def _labels(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tag.strip() for tag in read_strings(tags, "tags") if tag.strip()))
 
 
-def _next_place(home: Home, conversation: str, when: float) -> int:
-    """How many chunks of the conversation were made in this second: their files alone could not tell their order."""
-    row = home.db.execute("SELECT coalesce(max(place) + 1, 0) FROM records WHERE conversation = ? AND created = ?",
-                          (conversation, when)).fetchone()
-    return int(row[0])
-
-
 def _new_id(home: Home, when: float, key: tuple[str, str] | None = None) -> str:
     """An id that no chunk has, here or in the archive; from a key always the same eight digits."""
     if key is not None:
         return chunk_id(when, derived_uuid(home.config.home_id, "remember", *key))
     for _ in range(8):
         fresh = chunk_id(when, home.new_id())
-        if not read.find(home.db, fresh) and not read.archived(home.db, fresh):
+        if not home.index.cards.find(fresh) and not home.index.cards.archived(fresh):
             break
     return fresh
 
@@ -166,11 +148,11 @@ def _kept_under(home: Home, key: str, when: float, text: str, marks: Sequence[di
     """
     found: dict[int, Chunk] = {}
     places = [f"chunks/{month(when)}/{_new_id(home, when, (key, str(at)))}.json" for at in range(len(marks))]
-    unread = [path for path in places if home.tree.look(path) and not read.find(home.db, path.split("/")[-1][:-5])]
+    unread = [path for path in places if home.tree.look(path) and not home.index.cards.find(path.split("/")[-1][:-5])]
     if unread:  # kept by somebody whose index did not take it
         home.refresh(unread)
-    names = (marks[0]["key"], derived_uuid("", "remember", key))
-    for _, chunk in each(home, [unit for unit, in home.db.execute(_KEYED, names)]):
+    kept = home.index.dialogs.chunks_named(marks[0]["key"], derived_uuid("", "remember", key))
+    for _, chunk in each(home, kept):
         cut, mark = chunk.metadata.extra.get("cut"), marks[0]
         same = cut["of"] == mark["cut"]["of"] if cut and "cut" in mark else not cut and chunk.content == text
         if not same or conversation not in (None, chunk.conversation_id):
@@ -181,8 +163,8 @@ def _kept_under(home: Home, key: str, when: float, text: str, marks: Sequence[di
 
 def _alike(home: Home, content: str, cut: dict[str, Any] | None, conversation: str) -> Chunk | None:
     """The chunk of this conversation that holds the very piece already, as the same part of the same text."""
-    rows = home.db.execute(_ALIKE, (fold(first_sentence(content)), conversation, content)).fetchall()
-    return next((chunk for _, chunk in each(home, [unit for unit, in rows])
+    units = home.index.dialogs.chunks_like(fold(first_sentence(content)), conversation, content)
+    return next((chunk for _, chunk in each(home, units)
                  if chunk.content == content and chunk.metadata.extra.get("cut") == cut), None)
 
 
@@ -214,16 +196,8 @@ def _neighbour(chunk: Chunk) -> Neighbour:
 
 def _around(home: Home, new: Neighbour, themselves: set[str]) -> list[Neighbour]:
     """The chunk just before in the conversation, and the newest chunks with each of the tags."""
-    db = home.db
-    rows: dict[int, tuple[str, str, float]] = {}
-    for at in range(0, len(new.tags), 20):
-        tags = new.tags[at : at + 20]
-        query = _MOST_SHARED.format(newest=" UNION ".join([_NEWEST_WITH_TAG] * len(tags)), tags=",".join("?" * len(tags)))
-        bound = [value for tag in tags for value in (tag, LOOKED_AT)]
-        rows |= {row[0]: row[1:] for row in db.execute(query, [*bound, *tags])}
-    if new.conversation_id:
-        near = (new.conversation_id, new.created - FOLLOWS_WITHIN, new.created)
-        rows |= {row[0]: row[1:] for row in db.execute(_PREDECESSOR, near)}
-    worn = read.tags_of(db, rows)
-    return [Neighbour(id, conversation, created, tuple(worn.get(n, ())))
-            for n, (id, conversation, created) in rows.items() if id not in themselves]
+    index = home.index
+    rows = index.dialogs.chunks_near(new.tags, new.conversation_id, new.created - FOLLOWS_WITHIN, new.created, LOOKED_AT)
+    tags = index.cards.tags_of([row.n for row in rows])
+    return [Neighbour(row.id, row.conversation, row.created, tuple(tags.get(row.n, ())))
+            for row in rows if row.id not in themselves]

@@ -14,12 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from otolith import verbs
 from otolith.derive.reasoning import Reasoning, Source
 from otolith.derive.reasoning import reason as conclude
 from otolith.errors import Invalid, NotFound, Provider
 from otolith.home import Home
-from otolith.index import read
 from otolith.model.chunk import TYPES
 from otolith.model.recall import Filter, make_filter
 from otolith.model.record import KINDS
@@ -29,6 +27,7 @@ from otolith.providers.chat import answer_of
 from otolith.recall.answer import recall
 from otolith.recall.depth import body
 from otolith.verbs.steps import fetch, locate
+from otolith.verbs.topics import maker_of, model_of
 
 if TYPE_CHECKING:
     from otolith.index.read import Row
@@ -64,20 +63,20 @@ def reason(home: Home, question: str = "", *, way: str = "synthesis", terms: Seq
     if asked:
         with home.uncounted():
             hits = recall(home, asked, chosen, limit=limit, providers=providers).hits
-        rows = list(read.rows_of(home.db, [hit.id for hit in hits]).values())
+        rows = list(home.index.cards.rows_of([hit.id for hit in hits]).values())
     else:
-        rows = read.listing(home.db, chosen, limit, projects=home.config.projects)[0]
+        rows = home.index.cards.listing(chosen, limit, projects=home.config.projects)[0]
     return conclude(way, [_source(home, row) for row in rows], question, terms)
 
 
 def _source(home: Home, row: Row) -> Source:
     record = fetch(home, row)
     links: dict[str, list[str]] = {}
-    for link in read.neighbours(home.db, row.id):
+    for link in home.index.graph.neighbours(row.id):
         if link.outgoing:
             links.setdefault(link.said, []).append(link.id)
     type = row.type if row.type in TYPES else "fact" if row.kind == "fact" else "note"
-    return Source(id=row.id, text=body(record), type=type, tags=tuple(read.tags_of(home.db, [row.n]).get(row.n, ())),
+    return Source(id=row.id, text=body(record), type=type, tags=tuple(home.index.cards.tags_of([row.n]).get(row.n, ())),
                   created=row.created, links=links)
 
 
@@ -110,13 +109,13 @@ def explore(home: Home, question: str, *, ask: Callable[[str], Any] | None = Non
     if depth < 0 or calls < 1 or tokens < 1 or seconds <= 0:
         raise Invalid("depth must be at least 0, calls, tokens and seconds more than 0")
     home.ensure_fresh()
-    model = verbs.topics.model_of(home, ask, providers)
+    model = model_of(home, ask, providers)
     way = _Way(home, model, providers, depth=depth, calls=calls, tokens=tokens, until=home.clock() + seconds)
     with home.uncounted():
         answer = way.follow(question, 0) if model else None
         text, cited = answer or way.evidence(question)
     return Explored(question=question, text=text, citations=cited, trace=way.trace, calls=way.calls, tokens=way.tokens,
-                    made_by=verbs.topics.maker_of(model if answer else None), stopped=way.stopped)
+                    made_by=maker_of(model if answer else None), stopped=way.stopped)
 
 
 class _Way:
@@ -231,7 +230,7 @@ class _Way:
 
     def _links(self, wish: Mapping[str, Any], depth: int) -> str:
         row = locate(self.home, str(wish.get("id") or ""))
-        around = read.neighbours(self.home.db, row.id)[:30]
+        around = self.home.index.graph.neighbours(row.id)[:30]
         self._note(depth, "links", row.id, [link.id for link in around])
         lines = [f"{link.word} {link.id} ({link.kind}): {link.title}" for link in around]
         return self._fenced("\n".join(lines), f"links of {row.id}") if lines else "It has no links."
@@ -240,7 +239,7 @@ class _Way:
         chosen = make_filter(conversation=wish.get("conversation") or None, tag=wish.get("tag") or None)
         if not chosen:
             raise Invalid("list takes a conversation or a tag")
-        rows = read.listing(self.home.db, chosen, 40, oldest_first=True)[0]
+        rows = self.home.index.cards.listing(chosen, 40, oldest_first=True)[0]
         self._note(depth, "list", str(wish.get("conversation") or wish.get("tag")), [row.id for row in rows])
         text = "\n".join(f"{row.id} ({row.kind}): {row.title}" for row in rows)
         return self._fenced(text, "list") if text else "Nothing there."
@@ -259,9 +258,9 @@ class _Way:
         """What there is without a model: the best hits and what was already seen, arranged and cited."""
         hits = recall(self.home, question, Filter(), limit=10, providers=self.providers).hits
         self._note(0, "search", question[:80], [hit.id for hit in hits])
-        near = [link.id for hit in hits[:3] for link in read.neighbours(self.home.db, hit.id)[:3]]
+        near = [link.id for hit in hits[:3] for link in self.home.index.graph.neighbours(hit.id)[:3]]
         opened = [one for step in self.trace if step["op"] == "read" for one in step["ids"]]
-        rows = read.rows_of(self.home.db, list(dict.fromkeys([*opened, *(hit.id for hit in hits), *near])))
+        rows = self.home.index.cards.rows_of(list(dict.fromkeys([*opened, *(hit.id for hit in hits), *near])))
         if not rows:
             return f"Nothing is known about {question.strip(' ?')!r}.\n", []
         self._note(0, "links", ", ".join(hit.id for hit in hits[:3]), near)

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from otolith import verbs
 from otolith.errors import Conflict, Invalid, NotFound
 from otolith.files import paths
 from otolith.home import Home
@@ -139,6 +138,8 @@ def _same(home: Home, id: str, new: Work) -> Work:
 
 def check_links(home: Home, source: str, links: WorkLinks) -> WorkLinks:
     """The links with whole ids; a target that is missing, not a work or the work itself is refused, and so is a circle."""
+    from otolith.verbs.links import refuse_cycle
+
     changes: dict[str, tuple[str, ...]] = {}
     for word in WORK_TYPES:
         rows = [locate(home, target) for target in links.targets(word)]
@@ -149,7 +150,7 @@ def check_links(home: Home, source: str, links: WorkLinks) -> WorkLinks:
             if row.id == source:
                 raise Invalid("a work cannot be linked to itself")
             if word == "supersedes":
-                verbs.links.refuse_cycle(home, source, row.id)
+                refuse_cycle(home, source, row.id)
         if rows:
             changes[word] = tuple(dict.fromkeys(row.id for row in rows))
     return links.replace(**changes) if changes else links
@@ -210,6 +211,8 @@ def resume(home: Home, agent: str | None = None, session: str | None = None) -> 
 
     What this Memory writes from now on is that agent's, in that session.
     """
+    from otolith.verbs.offering import unfinished
+
     home.ensure_fresh()
     name, index = check_agent_id(agent or home.config.agent), home.index.work
     if not index.has_agent(name):
@@ -221,7 +224,7 @@ def resume(home: Home, agent: str | None = None, session: str | None = None) -> 
     home.config = home.config.replace(agent=name)
     works = [{**work._asdict(), "success": bool(work.success)} for work in index.of_session(name, home.session)]
     return {"agent": name, "session": home.session, "project": project, "works": works,
-            "notices": [notice.to_dict() for notice in verbs.offering.unfinished(home, project)]}
+            "notices": [notice.to_dict() for notice in unfinished(home, project)]}
 
 
 # Cold storage: old work that hardly anyone asked for is gzipped into work/cold/, stays in the index, and comes back.
