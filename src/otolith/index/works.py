@@ -1,4 +1,5 @@
-"""The work ladder in the index: works by file, by aim and by thread, the agents who did them, chapters, wisdom, cold storage.
+"""The work ladder in the index: works by file, by aim and by thread, the agents who did them, chapters,
+wisdom, cold storage.
 
 `check_file` runs before every edit, so its question costs a few index pages however large the home is.
 """
@@ -14,8 +15,9 @@ from otolith.index.read import replaces
 from otolith.model.record import WORK_TYPES, tail_of
 
 WEIGHED = 40  # works on one file that are compared with each other
-_TOUCH = """m.id, m.intent_goal, m.intent_type, m.agent_id, m.created_at, m.outcome_success, m.outcome_summary,
-{operation}, CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.outcome, '$.failure_reason'), '') END,
+_TOUCH = """m.id, m.intent_goal, m.intent_type, m.agent_id, m.created_at, m.outcome_success,
+m.outcome_summary, {operation},
+CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.outcome, '$.failure_reason'), '') END,
 CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.reasoning, '$.approach_chosen'), '') END"""
 _AIM = _TOUCH.format(operation="''")
 _REPLACED = ("EXISTS (SELECT 1 FROM links l JOIN records n ON n.id = l.a JOIN records o ON o.id = l.b "
@@ -25,8 +27,9 @@ _ENDING = """SELECT memory_id, operation, unit FROM file_works WHERE tail >= ? A
 UNION ALL SELECT memory_id, operation, unit FROM file_works WHERE tail IN ({marks})"""
 _BELOW = """SELECT f.memory_id, f.operation, r.unit FROM memory_files f JOIN records r ON r.id = f.memory_id
 WHERE f.file_path >= ? AND f.file_path < ?"""
-_ON_FILE = f"""SELECT {_TOUCH.format(operation='x.operation')}, CASE WHEN m.outcome_success THEN 0 ELSE {_REPLACED} END,
-m.project_id, x.unit FROM ({{works}}) x JOIN memories m ON m.id = x.memory_id {{order}} LIMIT {WEIGHED}"""
+_ON_FILE = f"""SELECT {_TOUCH.format(operation='x.operation')},
+CASE WHEN m.outcome_success THEN 0 ELSE {_REPLACED} END, m.project_id, x.unit
+FROM ({{works}}) x JOIN memories m ON m.id = x.memory_id {{order}} LIMIT {WEIGHED}"""
 
 
 class Touch(NamedTuple):
@@ -101,11 +104,13 @@ class Works(Facet):
     def on_file(self, path: str, own: str, project: str | None = None) -> tuple[list[Touch], int]:
         """(the latest works on a file, how many there are): of the project `own` if it has any, else of all.
 
-        Paths match by whole segments, from the end; if nothing does, the path may be a folder. `project` insists on `own`.
+        Paths match by whole segments, from the end; if nothing does, the path may be a folder. `project`
+        insists on `own`.
         """
         tail = tail_of(path)
         parts = tail.split("/")[:-1]
-        ends = ["/".join(parts[:count]) + "/" for count in range(2, len(parts))]  # a bare name is not every such file
+        ends = ["/".join(parts[:count]) + "/"
+                for count in range(2, len(parts))]  # a bare name is not every such file
         ending = _ENDING.format(marks=",".join("?" * len(ends)))
         touches, total = self._touches(ending, [tail, tail[:-1] + "0", *ends], own, project)
         if total:
@@ -113,7 +118,8 @@ class Works(Facet):
         folder = path.rstrip("/").removeprefix("./")
         return self._touches(_BELOW, [f"{folder}/", f"{folder}0"], own, project)
 
-    def _touches(self, works: str, values: list[str], own: str, project: str | None) -> tuple[list[Touch], int]:
+    def _touches(self, works: str, values: list[str], own: str,
+                 project: str | None) -> tuple[list[Touch], int]:
         rows = self.db.execute(_ON_FILE.format(works=works, order=""), values).fetchall()
         if len(rows) == WEIGHED:  # only now is it worth putting all of them in order
             latest = "ORDER BY m.project_id <> ?, m.created_at DESC"
@@ -123,7 +129,8 @@ class Works(Facet):
         kept = {touch.id: touch for touch in (mine if mine or project else touches)}
         if len(kept) < WEIGHED:
             return list(kept.values()), len(kept)
-        total = self.db.execute(f"SELECT count(DISTINCT m.id) FROM ({works}) x JOIN memories m ON m.id = x.memory_id "
+        total = self.db.execute(f"SELECT count(DISTINCT m.id) FROM ({works}) x JOIN memories m ON m.id = "
+                                "x.memory_id "
                                 "WHERE ? OR m.project_id = ?", [*values, not mine, own]).fetchone()[0]
         return list(kept.values()), total
 
@@ -141,7 +148,8 @@ class Works(Facet):
         rows = self.db.execute(
             f"SELECT {_AIM}, {_REPLACED}, m.project_id, '', "
             "coalesce(json_extract(m.outcome, '$.follow_up_needed'), '[]') FROM memories m "
-            "WHERE (:project IS NULL OR m.project_id = :project) ORDER BY m.created_at DESC, m.id LIMIT :limit",
+            "WHERE (:project IS NULL OR m.project_id = :project) ORDER BY m.created_at DESC, m.id LIMIT "
+            ":limit",
             {"project": project, "limit": limit})
         return [Touch._make([*row[:-1], tuple(json.loads(row[-1]))]) for row in rows]
 
@@ -156,7 +164,8 @@ class Works(Facet):
             """SELECT a.id, a.type, a.parent_id, a.project_id, a.created_at, a.metadata, count(m.id),
             count(DISTINCT m.session_id), max(m.created_at),
             EXISTS (SELECT 1 FROM records r WHERE r.id = a.id AND r.kind = 'agent')
-            FROM agents a LEFT JOIN memories m ON m.agent_id = a.id AND (:project IS NULL OR m.project_id = :project)
+            FROM agents a LEFT JOIN memories m
+            ON m.agent_id = a.id AND (:project IS NULL OR m.project_id = :project)
             GROUP BY a.id ORDER BY max(m.created_at) DESC, a.id""", {"project": project})
         agents = [AgentRow(*row) for row in rows]
         return [agent for agent in agents
@@ -173,12 +182,14 @@ class Works(Facet):
     def of_session(self, agent: str, session: str, limit: int = 10) -> list[Done]:
         """The latest works of an agent's session."""
         return [Done(*row) for row in self.db.execute(
-            "SELECT id, intent_goal, outcome_success, created_at FROM memories WHERE agent_id = ? AND session_id = ? "
+            "SELECT id, intent_goal, outcome_success, created_at FROM memories WHERE agent_id = ? AND "
+            "session_id = ? "
             "ORDER BY created_at DESC, id LIMIT ?", (agent, session, limit))]
 
     # Chapters and wisdom
 
-    def chapters(self, project: str | None = None, origin: str | None = None, *, in_time: bool = False) -> list[str]:
+    def chapters(self, project: str | None = None, origin: str | None = None, *,
+                 in_time: bool = False) -> list[str]:
         """The ids of chapters, latest first, or in the order in which they began."""
         order = "start_ts, id" if in_time else "end_ts DESC, id"
         return self._ids("SELECT id FROM chapters WHERE (:project IS NULL OR project_id = :project) "
@@ -202,10 +213,11 @@ class Works(Facet):
         return {chapter: tuple(self._ids(members, (chapter,))) for chapter in chapters}
 
     def members(self, works: Iterable[str]) -> list[Member]:
-        """These works as finding chapters sees them, without those that are gone or that a manual chapter holds."""
+        """These works as finding chapters sees them; not those that are gone or in a manual chapter."""
         members = []
         for work in dict.fromkeys(works):
-            row = self.db.execute("SELECT project, created FROM records WHERE id = ? AND kind = 'work'", (work,)).fetchone()
+            row = self.db.execute("SELECT project, created FROM records WHERE id = ? AND kind = 'work'",
+                                  (work,)).fetchone()
             if row and not self._held(work):
                 threads = self._ids("SELECT thread FROM threads WHERE id = ?", (work,))
                 members.append(Member(work, row[0], row[1], tuple(threads), self._linked(work)))
@@ -214,7 +226,8 @@ class Works(Facet):
     def _held(self, work: str) -> bool:
         """Whether a person put the work into a chapter."""
         return self.db.execute("SELECT 1 FROM chapter_memories m JOIN chapters c ON c.id = m.chapter_id "
-                               "WHERE m.memory_id = ? AND c.origin = 'manual'", (work,)).fetchone() is not None
+                               "WHERE m.memory_id = ? AND c.origin = 'manual'",
+                               (work,)).fetchone() is not None
 
     def _linked(self, work: str) -> tuple[str, ...]:
         """Works that this one links to or that link to it, in the words of works."""
@@ -224,7 +237,7 @@ class Works(Facet):
                                (work, *WORK_TYPES, work, *WORK_TYPES)))
 
     def beside(self, member: Member, pause: float) -> list[Member]:
-        """The next works before and after it in each of its threads, at most `pause` away, and those it is linked with."""
+        """The works next to it in each of its threads, at most `pause` away, and those it is linked with."""
         works = list(member.linked)
         for thread in member.threads:
             for order, sign in (("DESC", "<"), ("ASC", ">")):
@@ -244,15 +257,18 @@ class Works(Facet):
     def projects_of(self, chapters: Iterable[str]) -> set[str]:
         """The projects of chapters, and of the wisdom that stood on those that are gone."""
         return {project for chapter in chapters for project in self._ids(
-            "SELECT project_id FROM chapters WHERE id = :chapter UNION SELECT w.project_id FROM wisdom_chapters c "
+            "SELECT project_id FROM chapters WHERE id = :chapter UNION SELECT w.project_id FROM "
+            "wisdom_chapters c "
             "JOIN wisdom w ON w.id = c.wisdom_id WHERE c.chapter_id = :chapter", {"chapter": chapter})}
 
     def eras(self, project: str) -> dict[str, list[str]]:
         """Each piece of wisdom of a project with its chapters in order."""
         eras: dict[str, list[str]] = {}
         for piece, chapter in self.db.execute(
-                "SELECT w.id, c.chapter_id FROM wisdom w JOIN wisdom_chapters c ON c.wisdom_id = w.id LEFT JOIN "
-                "chapters t ON t.id = c.chapter_id WHERE w.project_id = ? ORDER BY t.start_ts, c.chapter_id", (project,)):
+                "SELECT w.id, c.chapter_id FROM wisdom w JOIN wisdom_chapters c ON c.wisdom_id = w.id LEFT "
+                "JOIN "
+                "chapters t ON t.id = c.chapter_id WHERE w.project_id = ? ORDER BY t.start_ts, c.chapter_id",
+                (project,)):
             eras.setdefault(piece, []).append(chapter)
         return eras
 
@@ -278,8 +294,10 @@ class Works(Facet):
     def shelved(self, before: float) -> list[Shelved]:
         """The works made before a time, and all that lie in cold storage, with their use."""
         return [Shelved(*row) for row in self.db.execute(
-            "SELECT r.id, r.unit, r.created, r.uses + coalesce(u.count, 0), max(coalesce(r.used, 0), coalesce(u.last, 0)), "
-            "r.pinned OR EXISTS (SELECT 1 FROM links l WHERE l.a = r.id AND l.word = 'pinned') FROM records r "
+            "SELECT r.id, r.unit, r.created, r.uses + coalesce(u.count, 0), max(coalesce(r.used, 0), "
+            "coalesce(u.last, 0)), "
+            "r.pinned OR EXISTS (SELECT 1 FROM links l WHERE l.a = r.id AND l.word = 'pinned') FROM records "
+            "r "
             "LEFT JOIN usage u ON u.id = r.id WHERE r.kind = 'work' "
             "AND (r.created <= ? OR (r.unit >= 'work/cold/' AND r.unit < 'work/cold0'))", (before,))]
 

@@ -1,9 +1,9 @@
 """Chapters and wisdom: made by hand, found by climbing, listed.
 
-A climb looks only at what changed since the last one and at what hangs together with it, so its cost follows the
-change and not the home. It writes derived files only, and only if their bytes differ. With a language model the
-chapters are reworded, those from before there was one among them; the rules' text stands until an answer of the model
-has been checked, and a model that failed is asked again in the next round.
+A climb looks only at what changed since the last one and at what hangs together with it, so its cost follows
+the change and not the home. It writes derived files only, and only if their bytes differ. With a language
+model the chapters are reworded, those from before there was one among them; the rules' text stands until an
+answer of the model has been checked, and a model that failed is asked again in the next round.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def wisdom(home: Home, project: str | None = None) -> list[Wisdom]:
 
 
 def make_chapter(home: Home, works: Sequence[str], *, title: str | None = None, summary: str | None = None,
-                 tags: Sequence[str] | None = None, project: str | None = None, key: str | None = None) -> Chapter:
+                 tags: Sequence[str] | None = None, project: str | None = None,
+                 key: str | None = None) -> Chapter:
     """A chapter by hand; what is not given is drawn from its works, and finding leaves its works to it."""
     if isinstance(works, str) or not works:
         raise Invalid("a chapter needs a list of works", "name them: otolith chapter mem_1 mem_2 --title T")
@@ -50,27 +51,28 @@ def make_chapter(home: Home, works: Sequence[str], *, title: str | None = None, 
             raise Invalid(f"a chapter holds works; {row.id} is a {row.kind}")
     members = [fetch(home, row) for row in rows]
     chapter = describe(members, chapter_id=f"chapter_{derived_id(home, 'chapter', key)}",
-                       project=project or members[0].project_id, origin="manual", title=title, summary=summary,
-                       tags=tags, made=int(home.clock()))
+                       project=project or members[0].project_id, origin="manual", title=title,
+                       summary=summary, tags=tags, made=int(home.clock()))
     if key is not None and home.index.cards.find(chapter.id):
         kept: Chapter = home.load(chapter.id).record
         return kept
-    by_rules = [name for name, given in (("title", title), ("summary", summary), ("tags", tags)) if given is None]
+    by_rules = [name for name, given in (("title", title), ("summary", summary), ("tags", tags))
+                if given is None]
     chapter = chapter.replace(extra={**chapter.extra, "told": by_rules})
     home.create(chapter, verb="chapter")
     return chapter
 
 
 def without_work(home: Home, chapter: Chapter, work: str) -> Chapter | None:
-    """A manual chapter once one of its works is purged: what was drawn from the works is drawn again; None if none is left."""
+    """A manual chapter once one of its works is purged, drawn from the others; None if there is no other."""
     there = home.index.cards.units_of(chapter.memories)
     left = [member for member in chapter.memories if member != work and member in there]
     if not left:
         return None
     by_rules = chapter.extra.get("told") or ()
     kept = {name: getattr(chapter, name) for name in ("title", "summary", "tags") if name not in by_rules}
-    new = describe(_load(home, left), chapter_id=chapter.id, project=chapter.project_id, origin=chapter.origin,
-                   made=chapter.created_at, **kept)
+    new = describe(_load(home, left), chapter_id=chapter.id, project=chapter.project_id,
+                   origin=chapter.origin, made=chapter.created_at, **kept)
     return new.replace(extra={**chapter.extra, **new.extra})
 
 
@@ -78,9 +80,10 @@ def without_work(home: Home, chapter: Chapter, work: str) -> Chapter | None:
 
 
 def climb(home: Home, providers: Any = None) -> list[str]:
-    """Find chapters again where works changed: new ones are written, changed ones rewritten, empty ones removed."""
+    """Find chapters again where works changed: write new ones, rewrite changed ones, remove empty ones."""
     index, writer = home.index.work, _Writer(home, providers)
-    writer.look_again(Work.kind, Chapter.kind, lambda chapter: chapter.memories if chapter.origin == "auto" else ())
+    writer.look_again(Work.kind, Chapter.kind, lambda chapter: chapter.memories if chapter.origin == "auto"
+                      else ())
     changed = index.unclimbed(Work.kind)
     if not changed:
         return []
@@ -102,7 +105,7 @@ def climb(home: Home, providers: Any = None) -> list[str]:
 
 
 def climb_wisdom(home: Home, providers: Any = None) -> list[str]:
-    """Build wisdom again for the projects whose chapters changed, and only the pieces that stand on those chapters."""
+    """Build wisdom again where chapters changed, and only the pieces that stand on those chapters."""
     index, writer = home.index.work, _Writer(home, providers)
     writer.look_again(Chapter.kind, Wisdom.kind, lambda piece: piece.chapters)
     changed = frozenset(index.unclimbed(Chapter.kind))
@@ -127,7 +130,8 @@ def _load(home: Home, ids: Iterable[str]) -> list[Any]:
 class _Writer:
     """Rewords what was built by a model, if there is one and its answer holds; else the rules' words stand.
 
-    A model that is out of reach is not asked again this round. What it should have reworded waits for the next one.
+    A model that is out of reach is not asked again this round. What it should have reworded waits for the
+    next one.
     """
 
     def __init__(self, home: Home, providers: Any) -> None:
@@ -136,7 +140,7 @@ class _Writer:
         self.ask: Ask | None = model_of(home, None, providers) if asked else None
 
     def look_again(self, kind: str, higher: str, lower: Callable[[Any], Iterable[str]]) -> None:
-        """If another writer is there than in the last round: what stands in the rules' words is to be climbed again."""
+        """With another writer than in the last round, what stands in the rules' words is climbed again."""
         name, index = maker_of(self.ask) if self.ask else MADE_BY, self.home.index
         if index.get(f"teller:{kind}", MADE_BY) == name:
             return
@@ -158,7 +162,8 @@ class _Writer:
                 return read(built, answer_of(self.ask, question(lower)), maker_of(self.ask))
         except (Provider, Invalid) as error:
             self.silent = isinstance(error, Provider)
-            self.home.notices.append(f"{built.id} is in the rules' words until upkeep has a better answer: {error}")
+            self.home.notices.append(f"{built.id} is in the rules' words until upkeep has a better answer: "
+                                     f"{error}")
         self.waiting.update(record.id for record in lower)
         return built
 

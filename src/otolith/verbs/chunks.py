@@ -1,7 +1,8 @@
 """`remember`: a text cut into chunks, each kept with its type, its place in the text and its automatic links.
 
-The index is asked for a bounded number of neighbours, so a chunk costs the same in a large home as in a small one. The
-same text again in the same conversation is not kept twice; a text of which some pieces are missing is completed.
+The index is asked for a bounded number of neighbours, so a chunk costs the same in a large home as in a small
+one. The same text again in the same conversation is not kept twice; a text of which some pieces are missing
+is completed.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ LOOKED_AT = 100  # of each tag's newest records; a rarer tag is seen whole
 
 
 def remember(
-    home: Home, text: str, *, conversation_id: str | None = None, tags: Sequence[str] = (), type: str | None = None,
+    home: Home, text: str, *, conversation_id: str | None = None, tags: Sequence[str] = (),
+    type: str | None = None,
     confidence: float = 0.7, created: Any = None, source: str = "interaction", agent: str | None = None,
     project: str | None = None, session: str | None = None, key: str | None = None,
 ) -> list[Chunk]:
@@ -45,8 +47,10 @@ def remember(
     check_whole([conversation, key])
     labels, pieces = _labels(tags), ChunkingEngine().chunk(text)
     when = parse_time(zulu(home.clock() if created is None else parse_time(created, "created")))
-    like = Chunk(id=chunk_id(when, "0" * 8), content="", tokens=0, type=type or "note", tags=labels, links=ChunkLinks(),
-                 metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source, confidence=confidence,
+    like = Chunk(id=chunk_id(when, "0" * 8), content="", tokens=0, type=type or "note", tags=labels,
+                 links=ChunkLinks(),
+                 metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source,
+                                        confidence=confidence,
                                         origin=home.origin(agent=agent, project=project, session=session)))
     with home.tree.lock():  # of several calls with one key the first keeps it, the others find it
         marks = _marks(home, text, pieces, key)
@@ -55,7 +59,8 @@ def remember(
         known = [keyed.get(at) or _alike(home, piece.content, mark.get("cut"), conversation)
                  for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True))]
         if known[0] and all(known):
-            home.notices.append(f"already remembered in {known[0].conversation_id or 'no conversation'}: {known[0].id}; "
+            home.notices.append(f"already remembered in {known[0].conversation_id or 'no conversation'}: "
+                                f"{known[0].id}; "
                                 "nothing was added")
             return [chunk for chunk in known if chunk]
         if keyed:  # the rest of a text that was broken off joins its beginning
@@ -64,8 +69,8 @@ def remember(
         for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True)):
             mark = {**mark, "place": place + at} if conversation and place + at else mark
             made.append(known[at] or like.replace(
-                id=_new_id(home, when, None if key is None else (key, str(at))), content=piece.content, tokens=piece.tokens,
-                type=type or detect_type(piece.content),
+                id=_new_id(home, when, None if key is None else (key, str(at))), content=piece.content,
+                tokens=piece.tokens, type=type or detect_type(piece.content),
                 metadata=like.metadata.replace(conversation_id=conversation, extra=mark)))
         linked = _link(home, made, known)
         _keep(home, [chunk for chunk, before in zip(linked, known, strict=True) if not before])
@@ -86,8 +91,10 @@ def create_chunk(
     conversation = home.session if conversation_id is None else conversation_id
     place = home.index.dialogs.next_place(conversation, when) if conversation else 0
     made = Chunk(
-        id=_new_id(home, when), content=content, tokens=tokens, type=type, tags=_labels(tags), links=ChunkLinks(),
-        metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source, confidence=confidence,
+        id=_new_id(home, when), content=content, tokens=tokens, type=type, tags=_labels(tags),
+        links=ChunkLinks(),
+        metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source,
+                               confidence=confidence,
                                origin=home.origin(), extra={"place": place} if place else {}))
     check_size(made.tokens)
     linked = _link(home, [made])
@@ -129,26 +136,30 @@ def _new_id(home: Home, when: float, key: tuple[str, str] | None = None) -> str:
 
 
 def _marks(home: Home, text: str, pieces: Sequence[Piece], key: str | None) -> list[dict[str, Any]]:
-    """What each chunk's metadata says of the text it was cut from; a text that is one chunk needs no saying."""
+    """What each chunk's metadata says of the text it was cut from; nothing if the text is one chunk."""
     if key is not None:
         home.settle()
     keyed: dict[str, Any] = {} if key is None else {"key": derived_uuid(home.config.home_id, "remember", key)}
     if len(pieces) == 1:
         return [keyed]
     of = sha256(text.encode()).hexdigest()[:16]
-    return [{**keyed, "cut": {"of": of, "part": part, "parts": len(pieces), "start": piece.start, "stop": piece.stop}}
+    return [{**keyed, "cut": {"of": of, "part": part, "parts": len(pieces), "start": piece.start,
+                              "stop": piece.stop}}
             for part, piece in enumerate(pieces, 1)]
 
 
-def _kept_under(home: Home, key: str, when: float, text: str, marks: Sequence[dict[str, Any]], conversation: str | None
+def _kept_under(home: Home, key: str, when: float, text: str, marks: Sequence[dict[str, Any]],
+                conversation: str | None
                 ) -> dict[int, Chunk]:
     """Place in the text → the chunk kept under the key, also before the home had an id of its own.
 
-    A key stands for one text, and for one conversation if the caller names one: that of a process is another every time.
+    A key stands for one text, and for one conversation if the caller names one: that of a process is another
+    every time.
     """
     found: dict[int, Chunk] = {}
     places = [f"chunks/{month(when)}/{_new_id(home, when, (key, str(at)))}.json" for at in range(len(marks))]
-    unread = [path for path in places if home.tree.look(path) and not home.index.cards.find(path.split("/")[-1][:-5])]
+    unread = [path for path in places if home.tree.look(path)
+              and not home.index.cards.find(path.split("/")[-1][:-5])]
     if unread:  # kept by somebody whose index did not take it
         home.refresh(unread)
     kept = home.index.dialogs.chunks_named(marks[0]["key"], derived_uuid("", "remember", key))
@@ -156,7 +167,8 @@ def _kept_under(home: Home, key: str, when: float, text: str, marks: Sequence[di
         cut, mark = chunk.metadata.extra.get("cut"), marks[0]
         same = cut["of"] == mark["cut"]["of"] if cut and "cut" in mark else not cut and chunk.content == text
         if not same or conversation not in (None, chunk.conversation_id):
-            raise Conflict(f"another text was remembered under the key {key!r}: {chunk.id}", "use another key")
+            raise Conflict(f"another text was remembered under the key {key!r}: {chunk.id}",
+                           "use another key")
         found[cut["part"] - 1 if cut else 0] = chunk
     return found
 
@@ -171,8 +183,8 @@ def _alike(home: Home, content: str, cut: dict[str, Any] | None, conversation: s
 def _link(home: Home, chunks: Sequence[Chunk], before: Sequence[Chunk | None] = ()) -> list[Chunk]:
     """The chunks of one text with their automatic links; those that were there before keep theirs.
 
-    The pieces follow each other and share all their tags, so for each of them only the ten before it and the best of
-    the home can count.
+    The pieces follow each other and share all their tags, so for each of them only the ten before it and the
+    best of the home can count.
     """
     new = _neighbour(chunks[0])
     around = _around(home, new, {chunk.id for chunk in chunks})
@@ -197,7 +209,8 @@ def _neighbour(chunk: Chunk) -> Neighbour:
 def _around(home: Home, new: Neighbour, themselves: set[str]) -> list[Neighbour]:
     """The chunk just before in the conversation, and the newest chunks with each of the tags."""
     index = home.index
-    rows = index.dialogs.chunks_near(new.tags, new.conversation_id, new.created - FOLLOWS_WITHIN, new.created, LOOKED_AT)
+    rows = index.dialogs.chunks_near(new.tags, new.conversation_id, new.created - FOLLOWS_WITHIN, new.created,
+                                     LOOKED_AT)
     tags = index.cards.tags_of([row.n for row in rows])
     return [Neighbour(row.id, row.conversation, row.created, tuple(tags.get(row.n, ())))
             for row in rows if row.id not in themselves]

@@ -1,7 +1,7 @@
 """The dialog verbs: log a dialog, review its facts, read facts, topics and the front page.
 
-An entry is safe on disk before anything is drawn from it. A review is a line in the topic's curation file; the
-entry it speaks of is never touched.
+An entry is safe on disk before anything is drawn from it. A review is a line in the topic's curation file;
+the entry it speaks of is never touched.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ PASSAGES_ASKED = 200  # of each word of a dialog, the latest, to see which topic
 
 def log(
     home: Home, dialog: Any, topic: str | None = None, *, ask: Ask | None = None, providers: Any = None,
-    title: str | None = None, tags: Sequence[str] = (), source: str = "interaction", conversation_id: str | None = None,
+    title: str | None = None, tags: Sequence[str] = (), source: str = "interaction",
+    conversation_id: str | None = None,
     agent: str | None = None, project: str | None = None, session: str | None = None, created: Any = None,
     key: str | None = None,
 ) -> Entry:
-    """Keep a dialog: text, a file's path, or a list of messages. The same key again returns the same entry."""
+    """Keep a dialog: text, a file's path or a list of messages; the same key again returns the same entry."""
     raw, roles = read_dialog(dialog)
     turns = read_turns(raw, roles)
     home.warn_of_secrets("dialog", raw)
@@ -52,7 +53,8 @@ def log(
     name = _topic_name(home, topic) if topic is not None else _find_topic(home, turns, conversation_id)
     meta = EntryMeta(
         entry_id=entry_id(when, home.new_id()), entry_ts=zulu(when), topic=name, source=source, title=title,
-        conversation_id=conversation_id, roles=roles or None, tags=read_tags(tags) or None,  # type: ignore[arg-type]
+        conversation_id=conversation_id, roles=roles or None,
+        tags=read_tags(tags) or None,  # type: ignore[arg-type]
         origin=home.origin(agent=agent, project=project, session=session))
     check_whole(meta.to_dict())
     entry = Entry(meta=meta, raw=raw, turns=turns)
@@ -101,9 +103,11 @@ def read_dialog(dialog: Any) -> tuple[str, dict[str, str]]:
     elif isinstance(dialog, Sequence):
         given = [as_message(message) if _has_words(message) else message for message in dialog]
         raw, roles = write_turns([message for message in given
-                                  if not isinstance(message, Mapping) or message.get("content") not in ("", None)])
+                                  if not isinstance(message, Mapping)
+                                  or message.get("content") not in ("", None)])
     else:
-        raise Invalid("a dialog is text, a path or a list of messages", 'a message is {"role": "user", "content": "…"}')
+        raise Invalid("a dialog is text, a path or a list of messages",
+                      'a message is {"role": "user", "content": "…"}')
     if not raw.strip():
         raise Invalid("the dialog is empty", "nothing was kept")
     check_whole(raw)
@@ -133,7 +137,8 @@ def _decode(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Invalid(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}", "nothing was kept") from None
+        raise Invalid(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}",
+                      "nothing was kept") from None
 
 
 def _when(home: Home, turns: Sequence[Turn], created: Any) -> float:
@@ -163,7 +168,7 @@ def _kept_before(home: Home, key: str, raw: str) -> Entry | None:
 # Which topic
 
 def _topic_name(home: Home, given: str) -> str:
-    """A topic's folder name; a name that could be a path is refused, one that is there already is taken as it is."""
+    """A topic's folder name; what could be a path is refused, the name of a topic there is stays as it is."""
     if not isinstance(given, str) or not given.strip():
         raise Invalid("the topic's name is empty", "leave it out to have one found")
     check_whole(given)
@@ -186,8 +191,9 @@ def _find_topic(home: Home, turns: Sequence[Turn], conversation: str | None) -> 
 
 # Facts
 
-def review(home: Home, fact: str, score: float | None = AS_IS, correct: Mapping[str, Any] | None = None) -> Fact:
-    """A person's word on a fact: a score from 0 (never show) to 10, None to take it back, or how it should read."""
+def review(home: Home, fact: str, score: float | None = AS_IS,
+           correct: Mapping[str, Any] | None = None) -> Fact:
+    """A person's word on a fact: a score from 0 (never show) to 10, None to take it back, or a correction."""
     row = locate(home, fact)
     if row.kind != Fact.kind:
         raise Invalid(f"{row.id} is a {row.kind}, not a fact", "see: otolith facts")
@@ -213,7 +219,8 @@ def reinstate(home: Home, row: Row) -> Fact:
     """Take back that a fact was forgotten: it has the score it had before."""
     if fact_record(home, row).user_fact_score != 0:
         raise Invalid(f"{row.id} is not forgotten")
-    lines = [line for _, line in ledger.read_log(home.tree, f"{paths.topic_folder(str(row.topic))}/curation.jsonl")]
+    lines = [line for _, line in ledger.read_log(home.tree,
+                                                 f"{paths.topic_folder(str(row.topic))}/curation.jsonl")]
     scores = [line.get("score") for line in lines if line and line.get("fact_id") == row.id]
     while scores and scores[-1] == 0:
         scores.pop()
@@ -221,7 +228,7 @@ def reinstate(home: Home, row: Row) -> Fact:
 
 
 def _corrected(fact: Fact, changes: Mapping[str, Any], trust: str) -> Fact:
-    """The fact as corrected; its words are one line each, its date is a day, a month, a year, or two with a slash."""
+    """The fact as corrected; words are one line each, a date is a day, month or year, or two with a slash."""
     if not isinstance(changes, Mapping):
         raise Invalid("a correction is an object", 'such as {"object": "…"}')
     unknown = [key for key in changes if key not in CORRECTABLE]
@@ -248,7 +255,7 @@ def _is_date(text: str) -> bool:
 
 def facts(home: Home, topic: str | None = None, *, type: str | None = None, waiting: bool = False,
           current: bool = False, rejected: bool = False, as_of: Any = None) -> list[Fact]:
-    """The facts of a topic, or of all, without rejected ones; `waiting` are those nobody has scored, surest last."""
+    """The facts of a topic, or of all, without rejected ones; `waiting`: those without score, surest last."""
     if type is not None and type not in FACT_TYPES:
         raise Invalid(f"no type {type!r}", f"use one of {', '.join(FACT_TYPES)}")
     home.ensure_fresh()
@@ -278,8 +285,8 @@ def topics(home: Home) -> list[dict[str, Any]]:
         except Damaged as error:  # a newer Otolith's: the topic is listed without its summary
             home.notices.append(str(error))
             memory = None
-        listed.append({"topic": row.topic, "entries": row.entries, "facts": row.facts, "last_entry_ts": zulu(row.last),
-                       "summary": memory.state.summary if memory else None,
+        listed.append({"topic": row.topic, "entries": row.entries, "facts": row.facts,
+                       "last_entry_ts": zulu(row.last), "summary": memory.state.summary if memory else None,
                        "built": memory is not None and memory.entry_count == row.entries})
     return listed
 

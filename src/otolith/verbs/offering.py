@@ -1,8 +1,9 @@
-"""What memory offers unasked: `check_file`, an intent that was met before, unfinished work at the start of a session.
+"""What memory offers unasked: `check_file`, an intent that was met before, unfinished work at the start of a
+session.
 
-Read from the index and one look at each delivered record's file, so that it may run before every edit. What was shown
-in a session is remembered for a while: in this process, and in log/shown.jsonl where the session has a name of its own
-and so outlives the process.
+Read from the index and one look at each delivered record's file, so that it may run before every edit. What
+was shown in a session is remembered for a while: in this process, and in log/shown.jsonl where the session
+has a name of its own and so outlives the process.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ _WORD = re.compile(r"\w+")
 
 def check_file(home: Home, path: str, *, plan: str = "", again: bool = False, project: str | None = None,
                limit: int = MOST) -> FileNotices:
-    """Who touched a file and what failed there; `plan` says what is about to be done, `again` ignores the cooldown.
+    """Who touched a file and what failed there; `plan` says what is about to be done, `again` ignores the
+    cooldown.
 
-    A path means the file of that name in the current project, if works of it know one, else in any; `project` insists.
+    A path means the file of that name in the current project, if works of it know one, else in any; `project`
+    insists.
     """
     if not isinstance(path, str) or not tail_of(path.strip()):
         raise Invalid("the path is empty", "name a file as the works name it, such as src/auth.ts")

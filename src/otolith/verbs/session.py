@@ -1,7 +1,8 @@
-"""A session: it begins informed (`brief`), knows what it is about (`hud`), and ends with what it taught being kept (`end`).
+"""A session: it begins informed (`brief`), knows what it is about (`hud`), and ends with what it taught being
+kept (`end`).
 
-Retrieval is silent and no use of a record. What a session is about lies in a small file under log/: the words its
-agent gave, and the name of the memo it began with, never a copy of a memo's text.
+Retrieval is silent and no use of a record. What a session is about lies in a small file under log/: the words
+its agent gave, and the name of the memo it began with, never a copy of a memo's text.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ class Brief(Value):
                 "budget": self.budget}
 
 
-def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | None = None, session: str | None = None,
-          providers: Any = None, count: Count | None = None) -> Brief:
+def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | None = None,
+          session: str | None = None, providers: Any = None, count: Count | None = None) -> Brief:
     """The HUD, CORE.md, what must not be forgotten, unfinished work, then memos, until the budget is used up.
 
     `count` counts tokens another way, for who has no time to load the tokenizer.
@@ -63,7 +64,7 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
     count = count or count_many
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise Invalid(f"the budget must be a positive number of tokens; got {budget!r}")
-    try:  # a session begins with a look at all file names; only a hook, which must be quick, takes them as last seen
+    try:  # a session begins with a look at all file names; only a hook, which must be quick, does without
         home.ensure_fresh() if home.door == "hook" else home.sweep()
     except (Busy, CannotWrite) as error:  # what was known a moment ago is better than nothing
         log.warning("sync: %s", error)
@@ -90,15 +91,15 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
 
 
 def choose_memos(home: Home, context: str, project: str, providers: Any = None) -> list[Memo]:
-    """All names are looked at; the memos nearest to the context are read, and the newest where fewer than five are near."""
+    """The memos nearest to the context, and the newest where fewer than five are near."""
     units = home.index.dialogs.memos(project)
     near: list[str] = []
     if context.strip() and units:
         from otolith.recall.answer import recall  # a brief without a context has no use for it
 
         with home.uncounted():
-            hits = recall(home, context, Filter(kind=(Memo.kind,), trust=TRUSTED), limit=MOST * 2, depth="summary",
-                          providers=providers).hits
+            hits = recall(home, context, Filter(kind=(Memo.kind,), trust=TRUSTED), limit=MOST * 2,
+                          depth="summary", providers=providers).hits
         near = [hit.id for hit in hits if hit.id in units][:MOST]
     most = max(FEWEST, len(near)) if context.strip() else MOST
     chosen = [units[name] for name in list(dict.fromkeys([*near, *units]))[:most]]
@@ -107,16 +108,19 @@ def choose_memos(home: Home, context: str, project: str, providers: Any = None) 
 
 
 def _not_to_forget(home: Home, project: str) -> list[str]:
-    """The global memory's do_not_forget, of topics that the project's entries belong to or that belong to none."""
+    """The global memory's do_not_forget, of the project's topics and of those of no project."""
     topics = set(home.index.dialogs.names(project))
-    lines = [f"- {_fact(item)}" for _, page in each(home, ["GLOBAL_MEMORY.json"]) for item in page.do_not_forget
-             if isinstance(item, Mapping) and item.get("trust") != "outside" and item.get("topic") in {*topics, None}]
+    lines = [f"- {_fact(item)}" for _, page in each(home, ["GLOBAL_MEMORY.json"])
+             for item in page.do_not_forget
+             if isinstance(item, Mapping) and item.get("trust") != "outside"
+             and item.get("topic") in {*topics, None}]
     return ["## Do not forget", *lines] if lines else []
 
 
 def _fact(item: Mapping[str, Any]) -> str:
     words = [str(item[key]) for key in ("subject", "relation", "object") if item.get(key)]
-    return " ".join(words) or str(item.get("text") or item.get("fact") or json.dumps(dict(item), ensure_ascii=False))
+    return " ".join(words) or str(item.get("text") or item.get("fact")
+                                  or json.dumps(dict(item), ensure_ascii=False))
 
 
 def _unfinished(home: Home, project: str) -> list[str]:
@@ -124,7 +128,8 @@ def _unfinished(home: Home, project: str) -> list[str]:
 
     notices = unfinished(home, project)
     rows = home.index.cards.rows_of([notice.id for notice in notices])
-    lines = [f"- {notice.text}" for notice in notices if notice.id in rows and rows[notice.id].trust in TRUSTED]
+    lines = [f"- {notice.text}" for notice in notices if notice.id in rows
+             and rows[notice.id].trust in TRUSTED]
     return ["## Unfinished", *lines] if lines else []
 
 
@@ -142,7 +147,7 @@ def _fill(lines: Sequence[str], room: int, count: Count) -> str:
 
 
 def _fill_memos(memos: Sequence[Memo], room: int, count: Count) -> tuple[list[str], str]:
-    """The memos' names and their block: whole texts if five of them fit, else their first sentences, else their titles."""
+    """The memos' names and their block: whole texts if five fit, else first sentences, else titles."""
     names, block = list[str](), ""
     for size in (1200, 160, 0):
         lines = ["## Memories", *(_memo_line(memo, size) for memo in memos)]
@@ -182,12 +187,13 @@ def _render(home: Home, state: Mapping[str, Any]) -> str:
     began = home.index.cards.find(str(state.get("retrieved") or ""))
     access = f"{state.get('read') or 0} of {gauges.memos} memos read, {gauges.records} records"
     return render_hud(past=str(state.get("past") or (began.title if began else "")),
-                      present=str(state.get("present") or ""), future=str(state.get("future") or gauges.coming),
+                      present=str(state.get("present") or ""),
+                      future=str(state.get("future") or gauges.coming),
                       memory=access if gauges.records else "Empty so far")
 
 
 def _state_file(home: Home, session: str | None) -> str:
-    """A session without a name of its own is the agent's in its project, so that a new process finds it again."""
+    """A session without a name is the agent's in its project, so that a new process finds it again."""
     name = session or home.config.session or f"{home.config.agent} {home.config.project}"
     return f"log/session-{slug(name)}.json"
 
@@ -201,7 +207,7 @@ def _read_state(home: Home, session: str | None) -> dict[str, Any]:
 
 
 def _write_state(home: Home, session: str | None, state: Mapping[str, Any]) -> None:
-    """A home that cannot be written, or another process that was quicker, costs the gauges their memory, nothing else."""
+    """A home that cannot be written, or a quicker process, costs the gauges their memory, nothing else."""
     path, data = _state_file(home, session), json.dumps(state, ensure_ascii=False, indent=2).encode() + b"\n"
     try:
         before = bytes_of(home, path)
@@ -224,7 +230,8 @@ class Ended(Value):
     @property
     def text(self) -> str:
         lines = "".join(f"kept memo {memo.name}\n" for memo in self.kept)
-        return f"{self.hud}{lines}" + (f"\n{self.notes}" if self.notes else "" if lines else "nothing new to keep\n")
+        return f"{self.hud}{lines}" + (f"\n{self.notes}" if self.notes else "" if lines
+                                       else "nothing new to keep\n")
 
     def __str__(self) -> str:
         return self.text
@@ -235,10 +242,11 @@ class Ended(Value):
 
 def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: str | None = None,
         project: str | None = None, agent: str | None = None) -> Ended:
-    """Keep what the session taught: what the given dialog, and the dialogs logged in the session, ask to keep.
+    """Keep what the session taught: what the given dialog, and the dialogs logged in the session, ask to
+    keep.
 
-    Repeating it keeps nothing twice. What cannot be written, or comes from outside and wants a look first, is given
-    back as text that can be imported later.
+    Repeating it keeps nothing twice. What cannot be written, or comes from outside and wants a look first, is
+    given back as text that can be imported later.
     """
     from otolith.derive.protocol import Candidate, render_notes
     from otolith.verbs import memos, tending
@@ -259,7 +267,8 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
             home.notices.append(str(error))
             left.append(draft)
     tending.commit_session(home)
-    notes = render_notes([Candidate(name=draft.name, category=draft.category, tags=draft.tags, content=draft.body)
+    notes = render_notes([Candidate(name=draft.name, category=draft.category, tags=draft.tags,
+                                    content=draft.body)
                           for draft in left]) if left else ""
     return Ended(hud=hud(home, session=session), kept=kept, notes=notes)
 

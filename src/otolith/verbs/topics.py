@@ -1,8 +1,8 @@
 """The dialog ladder's climb: entries get their summaries, topics their memory, the home its front page.
 
-A summary is written once, by the model that is configured or by the rules. A model that fails blocks nothing: its
-entry waits, is tried again on other days, and is read by the rules after the third. Builders read lower files and
-write only their own; equal bytes are not written.
+A summary is written once, by the model that is configured or by the rules. A model that fails blocks nothing:
+its entry waits, is tried again on other days, and is read by the rules after the third. Builders read lower
+files and write only their own; equal bytes are not written.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ T = TypeVar("T")
 
 def model_of(home: Home, ask: Ask | None = None, providers: Any = None) -> Ask | None:
     """Who is asked: the one given, else the one among the providers, else the one configured, else nobody."""
-    given = ask or (providers.get("ask") if isinstance(providers, Mapping) else getattr(providers, "ask", None))
+    given = ask or (providers.get("ask") if isinstance(providers, Mapping)
+                    else getattr(providers, "ask", None))
     if given is not None or not home.config.chat_model:
         return given
     config = home.config
-    return Chat(model=str(config.chat_model), url=config.chat_url, key=config.chat_key, seconds=config.chat_seconds)
+    return Chat(model=str(config.chat_model), url=config.chat_url, key=config.chat_key,
+                seconds=config.chat_seconds)
 
 
 def maker_of(ask: Ask | None) -> str:
@@ -55,7 +57,7 @@ def _asked(ask: Ask, schema: Mapping[str, Any], prompt: str, read: Callable[[Any
     try:
         return read(again)
     except Invalid as error:
-        raise Provider(f"{maker_of(ask)} answered twice what could not be used: {error.message[:200]}") from None
+        raise Provider(f"{maker_of(ask)} gave no usable answer twice: {error.message[:200]}") from None
 
 
 # Entries
@@ -87,7 +89,8 @@ def read_by_model(entry: Entry, ask: Ask) -> EntrySummary:
 
 def _summary(entry: Entry, summary: str, drawn: Sequence[Fact], maker: str) -> EntrySummary:
     placed = tuple(fact.stated_by(entry.meta, entry.meta.trust_of(fact.trust)) for fact in drawn)
-    return EntrySummary(entry_id=entry.id, entry_ts=entry.meta.entry_ts, summary=summary, facts=placed, made_by=maker)
+    return EntrySummary(entry_id=entry.id, entry_ts=entry.meta.entry_ts, summary=summary, facts=placed,
+                        made_by=maker)
 
 
 def enrich(home: Home, entry: Entry, ask: Ask | None, files: Files | None = None) -> Entry:
@@ -101,12 +104,13 @@ def enrich(home: Home, entry: Entry, ask: Ask | None, files: Files | None = None
         if days >= TRY_DAYS:
             home.notices.append(f"{error}; after {days} days the rules have read {entry.id}")
             return save_summary(home, entry, read_by_rules(home, entry), files)
-        home.notices.append(f"{error}; the entry is safe, its facts are the rules' until upkeep has a better answer")
+        home.notices.append(f"{error}; the entry is safe, its facts are the rules' until upkeep has a better "
+                            "answer")
     return entry.replace(summary=read_by_rules(home, entry).replace(extra={"unsaved": True}))
 
 
 def save_summary(home: Home, entry: Entry, summary: EntrySummary, files: Files | None = None) -> Entry:
-    """Write summary.json, once and for all; whoever was first is right. `files` are the entry's others, if new."""
+    """Write summary.json, once and for all; the first one stands. `files` are the entry's others, if new."""
     folder = paths.entry_folder(entry.topic, entry.id)
     data = write_object(summary.to_dict())
     try:
@@ -128,7 +132,8 @@ def note_try(home: Home, entry: str, error: Provider) -> int:
     today = day(home.clock())
     days = tried_on(home, entry)
     if today not in days:
-        ledger.append_line(home.tree, TRIES, {"t": zulu(home.clock()), "entry": entry, "reason": error.message})
+        ledger.append_line(home.tree, TRIES, {"t": zulu(home.clock()), "entry": entry,
+                                              "reason": error.message})
     return len(days | {today})
 
 
@@ -188,14 +193,16 @@ def _build(home: Home, topic: str, ask: Ask | None) -> tuple[Topic, str]:
 
 def _state(home: Home, topic: str, held: Sequence[Fact], recent: Sequence[Entry], ask: Ask | None
            ) -> tuple[TopicState, str, str]:
-    """(state, fingerprint of its inputs, trouble): a model's answer if its inputs did not change, else a new state.
+    """(state, fingerprint of its inputs, trouble): a model's answer if its inputs did not change, else a new
+    state.
 
-    A model's older state outlives the model's failure; its fingerprint then says that it is out of date. What a person
-    wrote into the file is not kept.
+    A model's older state outlives the model's failure; its fingerprint then says that it is out of date. What
+    a person wrote into the file is not kept.
     """
     before, inputs = read_topic(home, topic), topics.inputs_of(held, recent, home.config.language)
     path = f"{paths.topic_folder(topic)}/topic_memory.json"
-    if before and (before.state.made_by == topics.RULES or home.edited_by_hand(path, home.tree.read(path)[0])):
+    if before and (before.state.made_by == topics.RULES
+                   or home.edited_by_hand(path, home.tree.read(path)[0])):
         before = None
     if before and before.fingerprint == inputs:
         return before.state, inputs, ""
@@ -218,7 +225,7 @@ def read_topic(home: Home, topic: str) -> Topic | None:
 
 
 def _built(home: Home, path: str) -> Any:
-    """What was built there; None if there is nothing that can be read. What a newer Otolith built is not built over."""
+    """What was built there, if it can be read; what a newer Otolith built is not built over."""
     try:
         return home.read(path)[0][0]
     except NotFound:
@@ -230,7 +237,7 @@ def _built(home: Home, path: str) -> Any:
 
 
 def topics_rung(home: Home, providers: Any = None) -> list[str]:
-    """Upkeep: build every topic whose entries or reviews changed; a model that failed is not asked again this round."""
+    """Upkeep: build every topic that changed; a model that failed is not asked again this round."""
     ask, done = model_of(home, None, providers), []
     for topic in home.index.dialogs.names():
         if home.index.get(f"topic:{topic}") == _seen(home, topic, ask):

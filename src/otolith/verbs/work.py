@@ -1,7 +1,9 @@
-"""`record` work in five layers, edit it, register the agents that do it, and put into cold storage what is old.
+"""`record` work in five layers, edit it, register the agents that do it, and put into cold storage what is
+old.
 
-A work is credited to whoever writes it; every agent of a project reads all of it. Short input is enough: the goal,
-the kind of task, whether it succeeded, and a summary; fields may stand in their layers or flat beside each other.
+A work is credited to whoever writes it; every agent of a project reads all of it. Short input is enough: the
+goal, the kind of task, whether it succeeded, and a summary; fields may stand in their layers or flat beside
+each other.
 """
 
 from __future__ import annotations
@@ -88,7 +90,8 @@ def gather(given: Mapping[str, Any], *, foreign: bool = False) -> dict[str, Any]
             raise Invalid(f"a work has no field {name[:40]!r}", f"it has {', '.join((*WHOLE, *FLAT))}")
     if given.get("files"):
         work["actions"] = [*(work.get("actions") or ()), *(
-            {"type": "file_edit", "details": {"file_path": path}} for path in read_strings(given["files"], "files"))]
+            {"type": "file_edit", "details": {"file_path": path}}
+            for path in read_strings(given["files"], "files"))]
     if not foreign:
         _check_given(work)
     if _weigh(work) > MAX_CHARACTERS:
@@ -98,7 +101,7 @@ def gather(given: Mapping[str, Any], *, foreign: bool = False) -> dict[str, Any]
 
 
 def _check_given(work: Mapping[str, Any]) -> None:
-    """What a file may hold and a writer may not give: empty tags, unknown types of links, invalid ranges of lines."""
+    """What a file may hold and a writer may not give: empty tags, unknown links, invalid ranges of lines."""
     if work.get("tags") is not None:
         read_tags(work["tags"])
     links, actions = work.get("links"), work.get("actions")
@@ -118,9 +121,11 @@ def _weigh(value: Any, limit: int = MAX_CHARACTERS, depth: int = 0) -> int:
     if isinstance(value, str):
         return len(value)
     if depth > MAX_NESTED:
-        raise Invalid("the work is nested too deeply", f"at most {MAX_NESTED} objects or lists within each other")
+        raise Invalid("the work is nested too deeply",
+                      f"at most {MAX_NESTED} objects or lists within each other")
     total = 8
-    for item in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+    for item in value.values() if isinstance(value,
+                                             Mapping) else value if isinstance(value, list | tuple) else ():
         total += _weigh(item, limit - total, depth + 1)
         if total > limit:
             break
@@ -137,7 +142,7 @@ def _same(home: Home, id: str, new: Work) -> Work:
 
 
 def check_links(home: Home, source: str, links: WorkLinks) -> WorkLinks:
-    """The links with whole ids; a target that is missing, not a work or the work itself is refused, and so is a circle."""
+    """The links with whole ids; a target must be another work, and `supersedes` must not run in a circle."""
     from otolith.verbs.links import refuse_cycle
 
     changes: dict[str, tuple[str, ...]] = {}
@@ -161,7 +166,8 @@ def revise_work(home: Home, work: Work, changes: Mapping[str, Any]) -> Work:
     fixed = [name for name in CREDITED if name in changes]
     if fixed:
         raise Invalid(f"{fixed[0]} cannot be changed", "a work stays credited to whoever wrote it")
-    new = Work.from_dict(lay(work.to_dict(), {name: value for name, value in gather(changes).items() if value != {}}))
+    new = Work.from_dict(lay(work.to_dict(), {name: value for name, value in gather(changes).items()
+                                              if value != {}}))
     return new.replace(links=check_links(home, work.id, new.links)) if "links" in changes else new
 
 
@@ -202,7 +208,8 @@ def register(home: Home, id: str | None = None, *, type: str | None = None, pare
 def agents(home: Home, project: str | None = None) -> list[dict[str, Any]]:
     """Who works here: registered agents, and those known only by their works."""
     home.ensure_fresh()
-    return [{**agent._asdict(), "metadata": json.loads(agent.metadata or "{}"), "registered": bool(agent.registered)}
+    return [{**agent._asdict(), "metadata": json.loads(agent.metadata or "{}"),
+             "registered": bool(agent.registered)}
             for agent in home.index.work.agents(project)]
 
 
@@ -222,14 +229,16 @@ def resume(home: Home, agent: str | None = None, session: str | None = None) -> 
         raise NotFound(f"{name} has no session {session!r}", "leave it out for the latest one")
     home.session, project = last or (home.session, home.config.project)
     home.config = home.config.replace(agent=name)
-    works = [{**work._asdict(), "success": bool(work.success)} for work in index.of_session(name, home.session)]
+    works = [{**work._asdict(), "success": bool(work.success)}
+             for work in index.of_session(name, home.session)]
     return {"agent": name, "session": home.session, "project": project, "works": works,
             "notices": [notice.to_dict() for notice in unfinished(home, project)]}
 
 
-# Cold storage: old work that hardly anyone asked for is gzipped into work/cold/, stays in the index, and comes back.
-# One rule decides both ways, so a plan made twice is the same plan, and after it is carried out there is none. A file
-# is never in neither place: the new one is safe before the old one goes, and upkeep repeats what a crash broke off.
+# Cold storage: old work that hardly anyone asked for is gzipped into work/cold/, stays in the index, and
+# comes back. One rule decides both ways, so a plan made twice is the same plan, and after it is carried out
+# there is none. A file is never in neither place: the new one is safe before the old one goes, and upkeep
+# repeats what a crash broke off.
 
 
 class Move(NamedTuple):
@@ -241,7 +250,8 @@ class Move(NamedTuple):
     why: str
 
 
-def plan_moves(works: Iterable[Shelved], now: float, *, days: float = DAYS, uses: int = FEW_USES) -> list[Move]:
+def plan_moves(works: Iterable[Shelved], now: float, *, days: float = DAYS,
+               uses: int = FEW_USES) -> list[Move]:
     """The moves that would be made, oldest work first."""
     if days < 0 or uses < 0:
         raise Invalid("days and uses must be 0 or more")
