@@ -147,8 +147,7 @@ class Home:
 
     def _remember_built(self, path: str, data: bytes) -> None:
         try:
-            with self.index.writing():
-                self.index.set(f"built:{path}", fingerprint(data))
+            self.index.marks.set("built", path, fingerprint(data))
         except (Busy, CannotWrite) as error:
             log.debug("index: %s", error)
 
@@ -160,7 +159,7 @@ class Home:
 
     def edited_by_hand(self, path: str, data: bytes) -> bool:
         """Whether a derived file is not as it was last built."""
-        last = self.index.get(f"built:{path}")
+        last = self.index.marks.get("built", path)
         return last is not None and last != fingerprint(data)
 
     def move(self, path: str, to: str, record: Any) -> None:

@@ -272,23 +272,6 @@ class Works(Facet):
             eras.setdefault(piece, []).append(chapter)
         return eras
 
-    # What changed since the last climb
-
-    def unclimbed(self, kind: str) -> list[str]:
-        return self._ids("SELECT id FROM unclimbed WHERE kind = ?", (kind,))
-
-    def climb_again(self, kind: str, ids: Iterable[str]) -> None:
-        self._change("INSERT OR IGNORE INTO unclimbed VALUES (?, ?)", kind, ids)
-
-    def climbed(self, kind: str, ids: Iterable[str]) -> None:
-        self._change("DELETE FROM unclimbed WHERE kind = ? AND id = ?", kind, ids)
-
-    def _change(self, statement: str, kind: str, ids: Iterable[str]) -> None:
-        rows = [(kind, record) for record in ids]
-        if rows:
-            with self.index.writing() as db:
-                db.executemany(statement, rows)
-
     # Cold storage
 
     def shelved(self, before: float) -> list[Shelved]:

@@ -82,9 +82,9 @@ def without_work(home: Home, chapter: Chapter, work: str) -> Chapter | None:
 def climb(home: Home, providers: Any = None) -> list[str]:
     """Find chapters again where works changed: write new ones, rewrite changed ones, remove empty ones."""
     index, writer = home.index.work, _Writer(home, providers)
-    writer.look_again(Work.kind, Chapter.kind, lambda chapter: chapter.memories if chapter.origin == "auto"
-                      else ())
-    changed = index.unclimbed(Work.kind)
+    writer.look_again("chapters", Chapter.kind,
+                      lambda chapter: chapter.memories if chapter.origin == "auto" else ())
+    changed = home.index.marks.changed("chapters", Work.kind)
     if not changed:
         return []
     before = index.found_chapters(changed)
@@ -100,15 +100,17 @@ def climb(home: Home, providers: Any = None) -> list[str]:
         lines += _build(home, [writer.reword(write_chapter(group, works), works) for group, works in parts])
     lines += _remove(home, "work/chapters", Chapter.kind, before.keys() - groups.keys())
     climbed = {*changed, *around, *(work for members in before.values() for work in members)}
-    index.climbed(Work.kind, climbed - writer.waiting)
+    home.index.marks.settle("chapters", climbed - writer.waiting)
     return lines
 
 
 def climb_wisdom(home: Home, providers: Any = None) -> list[str]:
     """Build wisdom again where chapters changed, and only the pieces that stand on those chapters."""
     index, writer = home.index.work, _Writer(home, providers)
-    writer.look_again(Chapter.kind, Wisdom.kind, lambda piece: piece.chapters)
-    changed = frozenset(index.unclimbed(Chapter.kind))
+    writer.look_again("wisdom", Wisdom.kind, lambda piece: piece.chapters)
+    changed = frozenset(home.index.marks.changed("wisdom", Chapter.kind))
+    if not changed:
+        return []
     lines, climbed = list[str](), set(changed)
     for project in sorted(index.projects_of(changed)):
         eras, before = split_eras(index.chapters(project, in_time=True)), index.eras(project)
@@ -119,7 +121,7 @@ def climb_wisdom(home: Home, providers: Any = None) -> list[str]:
         standing = {piece for piece, era in before.items() if era in eras} | {piece.id for piece in pieces}
         lines += _remove(home, "work/wisdom", Wisdom.kind, before.keys() - standing)
         climbed.update(chapter for era in due for chapter in era)
-    index.climbed(Chapter.kind, climbed - writer.waiting)
+    home.index.marks.settle("wisdom", climbed - writer.waiting)
     return lines
 
 
@@ -139,16 +141,16 @@ class _Writer:
         asked = providers is not None or home.config.chat_model
         self.ask: Ask | None = model_of(home, None, providers) if asked else None
 
-    def look_again(self, kind: str, higher: str, lower: Callable[[Any], Iterable[str]]) -> None:
+    def look_again(self, rung: str, higher: str, lower: Callable[[Any], Iterable[str]]) -> None:
         """With another writer than in the last round, what stands in the rules' words is climbed again."""
         name, index = maker_of(self.ask) if self.ask else MADE_BY, self.home.index
-        if index.get(f"teller:{kind}", MADE_BY) == name:
+        if (index.marks.get("teller", rung) or MADE_BY) == name:
             return
         units = index.work.units_of_kind(higher) if self.ask else []
         plain = [record for _, record in each(self.home, units) if _maker(record) == MADE_BY]
         with index.writing():
-            index.work.climb_again(kind, [id for record in plain for id in lower(record)])
-            index.set(f"teller:{kind}", name)
+            index.marks.forget(rung, [id for record in plain for id in lower(record)])
+            index.marks.set("teller", rung, name)
 
     def reword(self, built: Any, lower: Sequence[Any]) -> Any:
         before = _reworded(self.home, built)

@@ -17,10 +17,11 @@ from otolith.files.jsonform import write_object
 from otolith.files.tree import Token, fingerprint
 from otolith.home import Home
 from otolith.index.read import Row
-from otolith.model.dialog import FACT_TYPES, Entry, EntryMeta, Fact, GlobalMemory, Turn
+from otolith.model.dialog import Entry, EntryMeta, Fact, GlobalMemory, Turn
 from otolith.model.facts_table import CORRECTABLE, Curation
 from otolith.model.facts_table import correct as correct_fact
 from otolith.model.ids import derived_uuid, entry_id, slug
+from otolith.model.kinds import FACT_TYPES
 from otolith.model.shape import read_tags
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time, zulu

@@ -13,7 +13,8 @@ from typing import Any
 
 from otolith.doors.cli.desk import Command, Desk, read_stdin
 from otolith.errors import Invalid, NotFound, Usage
-from otolith.model.work import FAILURES, TASK_TYPES
+from otolith.model.kinds import TASK_TYPES
+from otolith.model.work import FAILURES
 
 # Options of `record` and the fields they fill.
 _FIELDS = {"goal": "goal", "task": "task_type", "context": "context", "summary": "summary", "reason": "failure_reason",
