@@ -1,8 +1,8 @@
 """Front matter: read by a fast YAML 1.2 parser, and never re-emitted.
 
-An edit replaces the lines of the top-level keys that changed and inserts new ones before the closing `---`; every other
-byte, comments and key order and line ends and a byte-order mark among them, stays what it was. New files are written in
-the seed's form by the one emitter here.
+An edit replaces the lines of the top-level keys that changed and inserts new ones before the closing `---`;
+every other byte, comments, key order, line ends and a byte-order mark among them, stays. New files are in
+the seed's form, by the one emitter here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _KEY = re.compile(  # a key at the line's very beginning: "double", 'single' or 
     r"""^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s#'"\[\]{},&*!|>%@`-][^\r\n]*?|-[^\s][^\r\n]*?))[ \t]*"""
     r""":(?=[ \t\r\n]|\Z)""", re.MULTILINE)
 _BARE = (  # what needs no quotes: plain words, times, uuids
-    r"[A-Za-z][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+-]+)*|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)"
+    r"[A-Za-z][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+-]+)*"
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)"
     r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _NOT_TEXT = {"null", "true", "false", "yes", "no", "on", "off", "~", "y", "n"}
 _QUOTED = {"title", "from_title", "to_title", "context"}
@@ -34,7 +35,7 @@ _UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
 
 
 class Front(NamedTuple):
-    """A Markdown file taken apart: `head` from the first to the closing line, `yaml` between them, `body` after."""
+    """A Markdown file taken apart: `yaml` between the first and the closing line, `body` after it."""
 
     yaml: str
     body: str
@@ -51,9 +52,11 @@ def split(text: str) -> Front | None:
         return None
     start = opening.end()
     near = text.find("\n---", start - 1)  # a pattern would stop at every line
-    closing = re.compile(_CLOSE).search(text, start if near < 0 or text.find("\n...", start - 1, near) >= 0 else near)
+    open_end = near < 0 or text.find("\n...", start - 1, near) >= 0
+    closing = re.compile(_CLOSE).search(text, start if open_end else near)
     if closing is None:
-        raise Damaged("front matter is not closed by ---", "add a line --- after the last key", flaw="front-matter", line=1)
+        raise Damaged("front matter is not closed by ---", "add a line --- after the last key",
+                      flaw="front-matter", line=1)
     stop, rest = closing.span()
     if stop - start > MAX_FRONT:
         raise Damaged(f"front matter is larger than {MAX_FRONT} bytes", flaw="too-large", line=1)
@@ -64,10 +67,11 @@ def split(text: str) -> Front | None:
 def load_yaml() -> Any:
     """The parser, loaded by the main thread or by one that never ends.
 
-    Its allocator belongs to the thread that loads it: once that one has ended, the next thread that parses crashes the process.
+    Its allocator belongs to the thread that loads it: once that has ended, the next that parses crashes.
     """
     threading = sys.modules.get("threading")  # not loaded: there is only the main thread
-    if "yaml_rs" not in sys.modules and threading and threading.current_thread() is not threading.main_thread():
+    main = threading is None or threading.current_thread() is threading.main_thread()
+    if "yaml_rs" not in sys.modules and threading and not main:
         loaded, never = threading.Event(), threading.Event()
 
         def hold() -> None:
@@ -129,7 +133,8 @@ def _name(found: re.Match[str]) -> str:
     return found[2].replace("''", "'") if found[2] is not None else found[3]
 
 
-def amend(text: str, changes: Mapping[str, Any], body: str | None = None, *, said: Mapping[str, Any] | None = None) -> str:
+def amend(text: str, changes: Mapping[str, Any], body: str | None = None, *,
+          said: Mapping[str, Any] | None = None) -> str:
     """The file with some keys changed (None removes one) and perhaps another body; all else byte for byte.
 
     `said` is what its front matter says, for who has already read it.
@@ -156,7 +161,8 @@ def amend(text: str, changes: Mapping[str, Any], body: str | None = None, *, sai
         return text[: front.start] + yaml + rest + front.body
     if not rest.endswith("\n"):
         rest += front.newline
-    return text[: front.start] + yaml + rest + front.newline + body.replace("\n", front.newline) + front.newline
+    body = body.replace("\n", front.newline)
+    return text[: front.start] + yaml + rest + front.newline + body + front.newline
 
 
 def _commented(lines: str, before: str, newline: str) -> str:
@@ -173,7 +179,7 @@ def _commented(lines: str, before: str, newline: str) -> str:
 
 
 def _verify(before: Mapping[str, Any], after: str, changes: Mapping[str, Any]) -> None:
-    """What is about to be written says exactly what was meant; a strange file is left alone rather than broken."""
+    """What is about to be written says exactly what was meant; a strange file is left alone, not broken."""
     wanted = {key: value for key, value in before.items() if key not in changes}
     wanted |= {key: _plain(value) for key, value in changes.items() if value is not None}
     try:
@@ -181,7 +187,8 @@ def _verify(before: Mapping[str, Any], after: str, changes: Mapping[str, Any]) -
     except Damaged:  # an anchor that another line refers to stood in what was replaced
         said = {}
     if said != wanted:
-        raise Invalid("this front matter cannot be changed without touching other lines", "edit the file by hand")
+        raise Invalid("this front matter cannot be changed without touching other lines",
+                      "edit the file by hand")
 
 
 def _plain(value: Any) -> Any:
@@ -196,7 +203,7 @@ def emit(fields: Mapping[str, Any]) -> str:
 
 
 def emit_key(key: str, value: Any) -> str:
-    """One key in the seed's form: quoted titles, inline tags, block lists of quoted strings and of relations."""
+    """One key in the seed's form: quoted titles, inline tags, block lists of strings and of relations."""
     name = _name_of(key)
     if isinstance(value, str):
         return f"{name}: {_scalar(value, quoted=key in _QUOTED)}\n"

@@ -1,9 +1,9 @@
 """Secrets in text, found by named patterns and replaced by `[secret:kind]`.
 
-`redact` is run before a hook or an import writes anything. Every pattern is a fixed prefix or a bounded run, so the
-time grows with the length of the text and with nothing else. It prefers a missed exotic key to a maimed sentence:
-commit hashes, uuids, checksums, identifiers and placeholders are left alone unless a name such as `api_key=` stands
-before them. Patterns are compiled when one of their clues is there: every command that writes loads this module.
+`redact` is run before a hook or an import writes anything. A pattern is a fixed prefix or a bounded run, so
+the time grows with the length of the text alone. It prefers a missed exotic key to a maimed sentence: commit
+hashes, uuids, checksums, identifiers and placeholders are left alone unless a name such as `api_key=` stands
+before them. Patterns are compiled when one of their clues is there, since every writing command loads this.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 class _Pattern(NamedTuple):
     kind: str
     clues: tuple[str, ...]  # one of these is in every match; looking for them first is ten times cheaper
-    found: str  # compiled when a clue is there; group 1, where there is one, is the secret; otherwise the whole match
+    found: str  # compiled when a clue is there; group 1, where there is one, is the secret, else all of it
 
 
 def _pattern(kind: str, clues: str, pattern: str) -> _Pattern:
@@ -32,10 +32,13 @@ _PATTERNS = (
     _pattern("github-token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{22,255}\b"),
     _pattern("gitlab-token", "glpat- glrt- gldt-", r"\bgl(?:pat|rt|dt)-[A-Za-z0-9_-]{20,64}" + _END),
     _pattern("anthropic-key", "sk-ant-", r"\bsk-ant-[A-Za-z0-9_-]{20,200}" + _END),
-    _pattern("openai-key", "sk-proj- sk-svcac sk-adm", r"\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,250}" + _END),
+    _pattern("openai-key", "sk-proj- sk-svcac sk-adm",
+             r"\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,250}" + _END),
     _pattern("openai-key", "sk-", r"\bsk-(?:or-v1-)?(?=[A-Za-z]{0,80}[0-9])[A-Za-z0-9]{32,80}" + _END),
-    _pattern("slack-token", "xox xapp-", r"\b(?:xox[abeoprs]|xapp)-(?=[A-Za-z-]{0,20}[0-9])[A-Za-z0-9-]{10,250}"),
-    _pattern("slack-webhook", "hooks.slack.com", r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,120}"),
+    _pattern("slack-token", "xox xapp-",
+             r"\b(?:xox[abeoprs]|xapp)-(?=[A-Za-z-]{0,20}[0-9])[A-Za-z0-9-]{10,250}"),
+    _pattern("slack-webhook", "hooks.slack.com",
+             r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,120}"),
     _pattern("stripe-key", "k_live_ k_test_", r"\b[srp]k_(?:live|test)_[A-Za-z0-9]{16,250}\b"),
     _pattern("google-key", "AIza", r"\bAIza[A-Za-z0-9_-]{35}" + _END),
     _pattern("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,60}\b"),
@@ -46,7 +49,8 @@ _PATTERNS = (
     _pattern(
         "authorization",
         "earer asic oken",
-        r"\b(?:[Bb]earer|[Bb]asic|[Tt]oken) {1,2}(?=[A-Za-z+/._~-]{0,80}[0-9])([A-Za-z0-9+/._~-]{20,4000}={0,2})",
+        r"\b(?:[Bb]earer|[Bb]asic|[Tt]oken) {1,2}(?=[A-Za-z+/._~-]{0,80}[0-9])"
+        r"([A-Za-z0-9+/._~-]{20,4000}={0,2})",
     ),
 )
 _URL_PASSWORD = r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>]{0,100}:([^\s/@\"'<>]{1,200})@"
@@ -54,12 +58,15 @@ _KEY_BEGIN = r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----"
 _KEY_BODY = r"(?:(?:\\[nr]|[\s\"',>|]){0,20}[A-Za-z0-9+/=]{24,}+)*"
 
 _ASSIGNED = (
-    r"(?i)(?P<name>pass(?:word|wd|phrase)|\bpwd|secret|token|(?:api|access|auth|private|secret|signing|encryption)[_-]?key"
+    r"(?i)(?P<name>pass(?:word|wd|phrase)|\bpwd|secret|token"
+    r"|(?:api|access|auth|private|secret|signing|encryption)[_-]?key"
     r"|credentials?)[\"'`]?\s{0,3}(?::=|=>|[:=])\s{0,3}"
-    r"(?:\"(?P<double>[^\"\n]{6,400})\"|'(?P<single>[^'\n]{6,400})'|(?P<bare>[^\s\"'`,;<>()\[\]{}|]{6,400}+(?![(\[{])))"
+    r"(?:\"(?P<double>[^\"\n]{6,400})\"|'(?P<single>[^'\n]{6,400})'"
+    r"|(?P<bare>[^\s\"'`,;<>()\[\]{}|]{6,400}+(?![(\[{])))"
 )
 _PLACEHOLDER = (
-    r"(?i)[*x.•_-]+|.*(?:your|example|change[_-]?me|placeholder|redacted|dummy|insert|\.\.\.).*|none|null|true|false|undefined"
+    r"(?i)[*x.•_-]+|.*(?:your|example|change[_-]?me|placeholder|redacted|dummy|insert|\.\.\.).*"
+    r"|none|null|true|false|undefined"
 )
 _CODE = r"[$%@&].*|[A-Za-z_]\w*(?:[.:]{1,2}[A-Za-z_]\w*)+|[A-Z][A-Z0-9_]*|[a-z_]+|https?://.*|\d+(?:\.\d+)*"
 _PATH = r"(?:~|\.{1,2})/[\w./-]+|/(?:[\w.-]{1,40}/)+[\w.-]{1,60}|[A-Za-z]:\\.+"
@@ -96,7 +103,8 @@ def redact(text: str) -> tuple[str, dict[str, int]]:
     return text, dict(counts)
 
 
-def _replace(kind: str, counts: Counter[str], unless: Callable[[str], bool] | None = None) -> Callable[[re.Match[str]], str]:
+def _replace(kind: str, counts: Counter[str],
+             unless: Callable[[str], bool] | None = None) -> Callable[[re.Match[str]], str]:
     def put(found: re.Match[str]) -> str:
         group = found.re.groups  # 0 or 1: the whole match, or the secret in it
         if unless and unless(found[group]):
@@ -112,7 +120,7 @@ def _redact_private_keys(text: str, counts: Counter[str]) -> str:
     if "-----BEGIN" not in text:
         return text
     kept: list[str] = []
-    unclosed: set[str] = set()  # a closing line once not found is not looked for again, or the time would be quadratic
+    unclosed: set[str] = set()  # not looked for again once not found, or the time would be quadratic
     position = 0
     while begin := re.compile(_KEY_BEGIN).search(text, position):
         kept += text[position : begin.start()], "[secret:private-key]"
@@ -136,14 +144,15 @@ def _replace_assigned(found: re.Match[str], counts: Counter[str]) -> str:
     quoted = group != "bare"
     if not _is_secret(value, password=name.startswith(("pass", "pwd")), quoted=quoted):
         return found[0]
-    kind = "password" if name.startswith(("pass", "pwd")) else "api-key" if name.endswith("key") else name.rstrip("s")
+    password = name.startswith(("pass", "pwd"))
+    kind = "password" if password else "api-key" if name.endswith("key") else name.rstrip("s")
     counts[kind] += 1
     start, end = found.start(group) - found.start(), found.end(group) - found.start()
     return f"{found[0][:start]}[secret:{kind}]{found[0][end:]}"
 
 
 def _is_secret(value: str, *, password: bool, quoted: bool) -> bool:
-    """Whether an assigned value looks drawn by chance rather than written as a word, a name or a piece of code."""
+    """Whether an assigned value looks random rather than written as a word, a name or a piece of code."""
     if (
         _is_placeholder(value)
         or re.fullmatch(_PATH, value)
@@ -155,7 +164,8 @@ def _is_secret(value: str, *, password: bool, quoted: bool) -> bool:
     mixed = signs[2] or (signs[0] and signs[1] and not value.istitle())
     if password:
         return mixed or any(not sign.isalnum() and sign not in "_-. " for sign in value)
-    return len(value) >= 12 and mixed and (_entropy(value) >= 3.0 or (len(value) >= 16 and _entropy(value) >= 2.7))
+    entropy = _entropy(value)
+    return len(value) >= 12 and mixed and (entropy >= 3.0 or (len(value) >= 16 and entropy >= 2.7))
 
 
 def _is_placeholder(value: str) -> bool:
