@@ -9,7 +9,7 @@
     ├── CannotWrite               7   507   read-only home, full disk, failed sync
     ├── Provider                  8   502   an embedder or language model failed
     ├── Busy                      9   503   another process held the lock for too long
-    └── NeedsConfirmation        10   428   too large a step to take without being told
+    └── NeedsConfirmation        10   428   too large a step to take without being confirmed
 
 The message says what is wrong in one line; `hint` says what to do. A plain OtolithError is a bug (exit 1).
 """
@@ -88,6 +88,6 @@ class Busy(OtolithError):
 
 
 class NeedsConfirmation(OtolithError):
-    """A step that should not be taken without being told."""
+    """A step that should not be taken without being confirmed."""
 
     code, exit_code, http_status = "needs_confirmation", 10, 428

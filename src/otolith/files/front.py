@@ -93,18 +93,18 @@ def parse(yaml: str, first_line: int = 2) -> dict[str, Any]:
         line = yaml.count("\n", 0, deep.start()) + first_line
         raise Damaged("front matter is nested too deeply", flaw="front-matter", line=line)
     try:
-        found = yaml_rs.loads(yaml, parse_datetime=False)
+        fields = yaml_rs.loads(yaml, parse_datetime=False)
     except yaml_rs.YAMLDecodeError as error:
         message = str(error)
         at = re.search(r"line (\d+)", message)
         flaw = "duplicate-key" if "duplicate" in message else "front-matter"
         line = int(at[1]) + first_line - 1 if at else _duplicate_line(yaml, message, first_line)
         raise Damaged(message.strip().splitlines()[-1].strip(), flaw=flaw, line=line) from None
-    if found is None:
+    if fields is None:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise Damaged("front matter is not a list of keys and values", flaw="front-matter", line=first_line)
-    return found
+    return fields
 
 
 def _duplicate_line(yaml: str, message: str, first_line: int) -> int:
@@ -116,7 +116,7 @@ def _duplicate_line(yaml: str, message: str, first_line: int) -> int:
 
 def spans(yaml: str) -> dict[str, tuple[int, int]]:
     """Where each top-level key's lines lie, comments and blank lines after the value not included."""
-    starts = [(found.start(), _name(found)) for found in _KEY.finditer(yaml)]
+    starts = [(key.start(), _name(key)) for key in _KEY.finditer(yaml)]
     result: dict[str, tuple[int, int]] = {}
     for at, (start, name) in enumerate(starts):
         stop = starts[at + 1][0] if at + 1 < len(starts) else len(yaml)
@@ -127,17 +127,17 @@ def spans(yaml: str) -> dict[str, tuple[int, int]]:
     return result
 
 
-def _name(found: re.Match[str]) -> str:
-    if found[1] is not None:
-        return str(json.loads(f'"{found[1]}"'))
-    return found[2].replace("''", "'") if found[2] is not None else found[3]
+def _name(key: re.Match[str]) -> str:
+    if key[1] is not None:
+        return str(json.loads(f'"{key[1]}"'))
+    return key[2].replace("''", "'") if key[2] is not None else key[3]
 
 
 def amend(text: str, changes: Mapping[str, Any], body: str | None = None, *,
-          said: Mapping[str, Any] | None = None) -> str:
+          written: Mapping[str, Any] | None = None) -> str:
     """The file with some keys changed (None removes one) and perhaps another body; all else byte for byte.
 
-    `said` is what its front matter says, for who has already read it.
+    `written` is what its front matter says, for who has already read it.
     """
     front = split(text)
     if front is None:
@@ -155,7 +155,7 @@ def amend(text: str, changes: Mapping[str, Any], body: str | None = None, *,
             inserted.append(key)
     for key in (key for key in changes if key in inserted):
         yaml += emit_key(key, changes[key]).replace("\n", front.newline)
-    _verify(parse(front.yaml) if said is None else said, yaml, changes)
+    _verify(parse(front.yaml) if written is None else written, yaml, changes)
     rest = text[front.stop : front.rest]
     if body is None:
         return text[: front.start] + yaml + rest + front.body
@@ -168,11 +168,11 @@ def amend(text: str, changes: Mapping[str, Any], body: str | None = None, *,
 def _commented(lines: str, before: str, newline: str) -> str:
     """A key's new lines with the comment that stood at the end of its first line."""
     first = before.splitlines()[0] if before else ""
-    for found in re.finditer(r"[ \t]+#", first) if lines else ():
+    for mark in re.finditer(r"[ \t]+#", first) if lines else ():
         try:
-            if parse(first[: found.start()]) == parse(first):  # else the # is part of the value
+            if parse(first[: mark.start()]) == parse(first):  # else the # is part of the value
                 head, _, rest = lines.partition(newline)
-                return f"{head}{first[found.start() :]}{newline}{rest}"
+                return f"{head}{first[mark.start() :]}{newline}{rest}"
         except Damaged:  # the value goes on below
             continue
     return lines
@@ -180,13 +180,13 @@ def _commented(lines: str, before: str, newline: str) -> str:
 
 def _verify(before: Mapping[str, Any], after: str, changes: Mapping[str, Any]) -> None:
     """What is about to be written says exactly what was meant; a strange file is left alone, not broken."""
-    wanted = {key: value for key, value in before.items() if key not in changes}
-    wanted |= {key: _plain(value) for key, value in changes.items() if value is not None}
+    meant = {key: value for key, value in before.items() if key not in changes}
+    meant |= {key: _plain(value) for key, value in changes.items() if value is not None}
     try:
-        said = parse(after)
+        written = parse(after)
     except Damaged:  # an anchor that another line refers to stood in what was replaced
-        said = {}
-    if said != wanted:
+        written = {}
+    if written != meant:
         raise Invalid("this front matter cannot be changed without touching other lines",
                       "edit the file by hand")
 
@@ -254,8 +254,8 @@ def _scalar(value: Any, *, quoted: bool = False) -> str:
     return quote(str(value))
 
 
-def quote(said: str) -> str:
-    """A double-quoted string that YAML reads back sign for sign."""
-    if said.isascii() and "\x7f" not in said:
-        return json.dumps(said)
-    return re.sub(_UNPRINTABLE, lambda sign: f"\\u{ord(sign[0]):04x}", json.dumps(said, ensure_ascii=False))
+def quote(text: str) -> str:
+    """A double-quoted string that YAML reads back character for character."""
+    if text.isascii() and "\x7f" not in text:
+        return json.dumps(text)
+    return re.sub(_UNPRINTABLE, lambda char: f"\\u{ord(char[0]):04x}", json.dumps(text, ensure_ascii=False))

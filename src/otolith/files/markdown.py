@@ -48,7 +48,7 @@ def text_of(data: bytes) -> str:
 
 
 def _blanked(fenced: re.Match[str]) -> str:
-    """Fenced code may show merge markers; its signs are blotted out, their number kept."""
+    """Fenced code may show merge markers; its characters become spaces, their number kept."""
     return re.sub(r"[^\n]", " ", fenced[0])
 
 
@@ -114,8 +114,8 @@ def _relations(value: Any) -> list[Any]:
 
 
 def _heading(body: str) -> str:
-    found = re.search(r"^# +([^\r\n]+)", body, re.MULTILINE)
-    return found[1].strip() if found else ""
+    heading = re.search(r"^# +([^\r\n]+)", body, re.MULTILINE)
+    return heading[1].strip() if heading else ""
 
 
 def front_fields(record: Any) -> dict[str, Any]:
@@ -146,18 +146,18 @@ def amend(data: bytes, before: dict[str, Any], after: dict[str, Any], old_text: 
     changes |= {key: after[key] for key in ("id", "created") if key in after and written.get(key) is None}
     if written.get("type") is None and after.get("type") not in (None, "general"):  # so is its folder's type
         changes["type"] = after["type"]
-    return front.amend(text, changes, None if new_text == old_text else new_text, said=written).encode()
+    return front.amend(text, changes, None if new_text == old_text else new_text, written=written).encode()
 
 
 def read_memo(path: str, data: bytes, modified: float) -> Memo:
     """A memo; its id is the file's stem."""
     head, _, body = _part_memo(text_of(data).removeprefix("\ufeff"))
-    header = {found["key"].strip().casefold(): found["value"] for found in re.finditer(_HEADER, head)}
+    header = {line["key"].strip().casefold(): line["value"] for line in re.finditer(_HEADER, head)}
     note = re.search(_DEPRECATED, body)
     stem = path.rsplit("/", 1)[-1].removesuffix(".md")
-    known = ("created", "category", "tags", "supersedes", "origin")
+    own = ("created", "category", "tags", "supersedes", "origin")
     fields: dict[str, Any] = {
-        **{key: value for key, value in header.items() if key not in known},
+        **{key: value for key, value in header.items() if key not in own},
         "id": stem, "title": _heading(head or body) or stem.replace("_", " "),
         "text": body.strip("\r\n").replace("\r\n", "\n"),
         "created_at": header.get("created") or offset(modified),
@@ -191,8 +191,8 @@ def write_memo(memo: Memo) -> bytes:
 
 
 def _memo_origin(memo: Memo) -> str:
-    told = memo.origin.to_dict() if memo.origin else {}
-    return " ".join(f"{key}={str(value).replace(' ', '_')}" for key, value in told.items() if value != "")
+    fields = memo.origin.to_dict() if memo.origin else {}
+    return " ".join(f"{key}={str(value).replace(' ', '_')}" for key, value in fields.items() if value != "")
 
 
 def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
@@ -226,19 +226,19 @@ def read_episodes(path: str, data: bytes) -> list[Episode]:
     """The blocks of a day's file, numbered within their minute."""
     text = text_of(data).replace("\r\n", "\n")
     date = path.rsplit("/", 1)[-1].removesuffix(".md")
-    heads, seen, found = list(re.finditer(_EPISODE, text)), dict[str, int](), []
+    heads, seen, blocks = list(re.finditer(_EPISODE, text)), dict[str, int](), []
     for at, head in enumerate(heads):
         block = text[head.end() : heads[at + 1].start() if at + 1 < len(heads) else len(text)]
         lines = {line["key"].casefold(): line["value"] for line in re.finditer(_LINE, block)}
         minute = head["time"].replace(":", "")
         seen[minute] = seen.get(minute, 0) + 1
-        found.append(Episode(
+        blocks.append(Episode(
             id=f"episode:{date}#{minute}-{seen[minute]}", date=date, time=head["time"],
             heading=head["heading"].strip(),
             type=lines.get("type", "diary"), tags=tuple(_strings(lines.get("tags", ""), split_words=True)),
             memory=lines.get("memory"), summary=lines.get("summary", ""),
             text=f"{head['heading'].strip()}\n{block.strip()}"))
-    return found
+    return blocks
 
 
 def write_episode(time: str, heading: str, *, kind: str, tags: tuple[str, ...], memory: str | None,

@@ -72,7 +72,7 @@ def check_uuid(value: object, where: str = "id") -> str:
 def slug(title: str, limit: int = SLUG_BYTES) -> str:
     """A file-safe name in any script: NFC, casefolded, letters and digits, the rest one dash."""
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", title).casefold())
-    name = "".join(sign if sign.isalnum() or unicodedata.category(sign)[0] == "M" else "-" for sign in folded)
+    name = "".join(char if char.isalnum() or unicodedata.category(char)[0] == "M" else "-" for char in folded)
     name = re.sub("-+", "-", name).strip("-")
     cut = name.encode()[:limit].decode(errors="ignore").rstrip("-")
     return cut or "untitled"
@@ -104,8 +104,8 @@ def entry_id(now: float, token: str) -> str:
 
 def time_of_entry(entry: str) -> str | None:
     """The time that an entry's id tells, as entry_ts has it; None if it tells none."""
-    found = re.match(r"entry_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:_|$)", entry)
-    return "{}-{}-{}T{}:{}:{}Z".format(*found.groups()) if found else None
+    parts = re.match(r"entry_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:_|$)", entry)
+    return "{}-{}-{}T{}:{}:{}Z".format(*parts.groups()) if parts else None
 
 
 def derived_uuid(*parts: str) -> str:

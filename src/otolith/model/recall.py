@@ -72,9 +72,9 @@ def make_filter(
 
 def _moment(value: Any, where: str) -> float:
     """A time that some calendar has; a day begins with its midnight."""
-    found = parse_time(value.isoformat() if isinstance(value, date) else value, where)
-    utc(found)
-    return found
+    moment = parse_time(value.isoformat() if isinstance(value, date) else value, where)
+    utc(moment)
+    return moment
 
 
 def is_number(value: Any) -> bool:
@@ -85,7 +85,7 @@ def check_text(value: Any, where: str) -> None:
     """Text that can be written down: half of a surrogate pair cannot."""
     if not isinstance(value, str):
         raise Invalid(f"{where} must be text, not {type(value).__name__}")
-    if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
+    if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
         raise Invalid(f"{where} is not valid Unicode: {value[:60]!a}", "leave out halves of surrogate pairs")
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 class _Pattern(NamedTuple):
     kind: str
     clues: tuple[str, ...]  # one of these is in every match; looking for them first is ten times cheaper
-    found: str  # compiled when a clue is there; group 1, where there is one, is the secret, else all of it
+    pattern: str  # compiled when a clue is there; group 1, where there is one, is the secret, else all of it
 
 
 def _pattern(kind: str, clues: str, pattern: str) -> _Pattern:
@@ -94,26 +94,28 @@ def redact(text: str) -> tuple[str, dict[str, int]]:
     text = _redact_private_keys(text, counts)
     for pattern in _PATTERNS:
         if any(map(text.__contains__, pattern.clues)):
-            text = re.sub(pattern.found, _replace(pattern.kind, counts), text)
+            text = re.sub(pattern.pattern, _replace(pattern.kind, counts), text)
     if "://" in text:
         text = re.sub(_URL_PASSWORD, _replace("url-password", counts, unless=_is_placeholder), text)
     lowered = text.casefold()
     if any(clue in lowered for clue in ("pass", "pwd", "secret", "token", "key", "credential")):
-        text = re.sub(_ASSIGNED, lambda found: _replace_assigned(found, counts), text)
+        text = re.sub(_ASSIGNED, lambda match: _replace_assigned(match, counts), text)
     return text, dict(counts)
 
 
 def _replace(kind: str, counts: Counter[str],
              unless: Callable[[str], bool] | None = None) -> Callable[[re.Match[str]], str]:
-    def put(found: re.Match[str]) -> str:
-        group = found.re.groups  # 0 or 1: the whole match, or the secret in it
-        if unless and unless(found[group]):
-            return found[0]
-        counts[kind] += 1
-        start, end = found.start(group) - found.start(), found.end(group) - found.start()
-        return f"{found[0][:start]}[secret:{kind}]{found[0][end:]}"
+    def put(match: re.Match[str]) -> str:
+        group = match.re.groups  # 0 or 1: the whole match, or the secret in it
+        return match[0] if unless and unless(match[group]) else _cut_out(match, group, kind, counts)
 
     return put
+
+
+def _cut_out(match: re.Match[str], group: int | str, kind: str, counts: Counter[str]) -> str:
+    counts[kind] += 1
+    start, end = match.start(group) - match.start(), match.end(group) - match.start()
+    return f"{match[0][:start]}[secret:{kind}]{match[0][end:]}"
 
 
 def _redact_private_keys(text: str, counts: Counter[str]) -> str:
@@ -137,33 +139,24 @@ def _redact_private_keys(text: str, counts: Counter[str]) -> str:
     return "".join(kept)
 
 
-def _replace_assigned(found: re.Match[str], counts: Counter[str]) -> str:
-    name = found["name"].casefold()
-    group = found.lastgroup or "bare"
-    value = found[group]
-    quoted = group != "bare"
-    if not _is_secret(value, password=name.startswith(("pass", "pwd")), quoted=quoted):
-        return found[0]
+def _replace_assigned(match: re.Match[str], counts: Counter[str]) -> str:
+    name, group = match["name"].casefold(), match.lastgroup or "bare"
     password = name.startswith(("pass", "pwd"))
+    if not _is_secret(match[group], password=password, quoted=group != "bare"):
+        return match[0]
     kind = "password" if password else "api-key" if name.endswith("key") else name.rstrip("s")
-    counts[kind] += 1
-    start, end = found.start(group) - found.start(), found.end(group) - found.start()
-    return f"{found[0][:start]}[secret:{kind}]{found[0][end:]}"
+    return _cut_out(match, group, kind, counts)
 
 
 def _is_secret(value: str, *, password: bool, quoted: bool) -> bool:
     """Whether an assigned value looks random rather than written as a word, a name or a piece of code."""
-    if (
-        _is_placeholder(value)
-        or re.fullmatch(_PATH, value)
-        or (not quoted and re.fullmatch(_CODE, value))
-        or (quoted and " " in value.strip())
-    ):
+    if _is_placeholder(value) or re.fullmatch(_PATH, value) or (
+            " " in value.strip() if quoted else re.fullmatch(_CODE, value)):
         return False
-    signs = [any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit)]
-    mixed = signs[2] or (signs[0] and signs[1] and not value.istitle())
+    lower, upper, digit = (any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit))
+    mixed = digit or (lower and upper and not value.istitle())
     if password:
-        return mixed or any(not sign.isalnum() and sign not in "_-. " for sign in value)
+        return mixed or any(not char.isalnum() and char not in "_-. " for char in value)
     entropy = _entropy(value)
     return len(value) >= 12 and mixed and (entropy >= 3.0 or (len(value) >= 16 and entropy >= 2.7))
 
@@ -174,5 +167,5 @@ def _is_placeholder(value: str) -> bool:
 
 
 def _entropy(value: str) -> float:
-    """Shannon bits a sign."""
+    """Shannon bits a character."""
     return -sum(count / len(value) * math.log2(count / len(value)) for count in Counter(value).values())
