@@ -46,3 +46,7 @@ class Notes(Facet):
         """The first passage of every note of a type, by the note's number."""
         return dict(self.db.execute("SELECT p.n, p.text FROM records r JOIN passages p ON p.n = r.n "
                                     "WHERE r.kind = 'note' AND r.type = ?", (type_,)))
+
+    def diaries(self) -> list[str]:
+        """The diary's files, one a day."""
+        return [path for path, in self.db.execute("SELECT path FROM documents WHERE path LIKE 'episodes/%' ORDER BY path")]

@@ -317,8 +317,8 @@ def tags_near(home: Home, tag: str, limit: int = 10) -> list[TagScore]:
     """Tags that stand beside this one."""
     home.ensure_fresh()
     found: dict[int, list[str]] = {}
-    query = ("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record WHERE r.kind <> 'episode' "
-             "AND t.record IN (SELECT record FROM tags WHERE tag = ?)")
+    query = ("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record "
+             "WHERE t.record IN (SELECT record FROM tags WHERE tag = ?)")
     for record, name in home.db.execute(query, (tag,)):
         found.setdefault(record, []).append(name)
     if not found:
