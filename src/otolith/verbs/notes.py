@@ -82,7 +82,7 @@ def read_diary(home: Home, date: str | None = None) -> list[dict[str, Any]]:
 
 def pointers(home: Home) -> Iterator[tuple[str, Episode]]:
     """The diary's blocks that only point to a record, each with its file."""
-    return ((path, block) for path, block in each(home, home.index.notes.diaries()) if block.points)
+    return ((path, block) for path, block in each(home, home.index.notes.documents("episodes/")) if block.points)
 
 
 def memory_of(home: Home, entry: Episode) -> str | None:
