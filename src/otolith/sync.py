@@ -17,7 +17,7 @@ from otolith.files import codec, paths
 from otolith.files.tree import Token, Tree, fingerprint
 from otolith.index import read, write
 from otolith.index.store import Index
-from otolith.model.finding import Change, Finding
+from otolith.model.record import Change, Finding
 from otolith.units import broken, read_unit, stamps
 
 if TYPE_CHECKING:
