@@ -108,9 +108,9 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 # Passages, and words as the index sees them
 
-# Scripts that set no spaces between words: Thai, Lao, Khmer, Myanmar, Kana, Han, Hangul and their extensions.
-_UNSPACED = ("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-             "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+")
+# Scripts that set no spaces between words: Thai, Lao, Khmer, Myanmar, Kana, Han and their extensions. For a class of characters.
+UNSPACED = ("\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+            "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff")
 
 
 def cut_passages(text: str, limit: int = PASSAGE_BYTES) -> Iterator[tuple[int, int]]:
@@ -150,7 +150,7 @@ def _best_break(piece: str) -> int:
 
 def searchable(text: str) -> str:
     """The text as full text search reads it: runs without spaces become overlapping pairs, 東京都 → 東京 京都."""
-    return text if text.isascii() else re.sub(_UNSPACED, _pairs, text)
+    return text if text.isascii() else re.sub(f"[{UNSPACED}\uac00-\ud7af]+", _pairs, text)  # and Hangul
 
 
 def _pairs(run: re.Match[str]) -> str:

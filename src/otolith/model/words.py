@@ -11,6 +11,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from otolith.model.text import UNSPACED
+
 # Python's \w leaves out the vowel signs of Indic and South-East Asian scripts and the points of Semitic ones, which
 # would cut their words apart.
 MARKS = (
@@ -20,7 +22,6 @@ MARKS = (
     "\u0f71-\u0f84\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u200d\u3099\u309a"
 )
 WORD = re.compile(rf"[^\W_][^\W_{MARKS}]*(?:[{MARKS}]+[^\W_]*)*(?:['’][^\W\d_]+)?")
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]{3,}")
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -46,7 +47,7 @@ def words(text: str) -> list[str]:
     found: list[str] = []
     for match in WORD.finditer(unicodedata.normalize("NFC", text)):
         word = match[0].casefold().replace("’", "'")
-        if not word.isascii() and _UNSPACED.search(word):
+        if not word.isascii() and re.search(f"[{UNSPACED}]{{3}}", word):
             found += [word[at : at + 2] for at in range(0, len(word), 2)]
         else:
             found.append(word)
