@@ -1,9 +1,10 @@
-"""What the session protocol shows and proposes: the LiveHud, the [MEMORY_CANDIDATES] block, gardening among memos.
+"""What the session protocol shows and proposes: the LiveHud, the [MEMORY_CANDIDATES] block, gardening among
+memos.
 
-The LiveHud is four gauges: 🧠 Past, 👁️ Present, 🔮 Future in 3 to 9 words each, and 📂 Memory. The candidates block is
-what an agent prints when the home cannot be written, and reads back later. Gardening proposes to supersede what a newer
-memo contradicts and to consolidate more than five on one topic; a person applies, after which nothing is proposed any
-more. Knows no home, no clock and no recall.
+The LiveHud is four gauges: 🧠 Past, 👁️ Present, 🔮 Future in 3 to 9 words each, and 📂 Memory. The candidates
+block is what an agent prints when the home cannot be written, and reads back later. Gardening proposes to
+supersede what a newer memo contradicts and to consolidate more than five on one topic; a person applies,
+after which nothing is proposed any more. Knows no home, no clock and no recall.
 """
 
 from __future__ import annotations
@@ -93,8 +94,8 @@ def render_notes(candidates: Iterable[Candidate]) -> str:
 def render_candidates(candidates: Iterable[Candidate]) -> str:
     """The block, from its first line to the end of the last content.
 
-    A content line that would itself look like a candidate's first line, or like the block's, is written with a backslash
-    before it and read without; a tag with a comma, bracket or quote is written as a JSON string.
+    A content line that would itself look like a candidate's first line, or like the block's, is written with
+    a backslash before it and read without; a tag with a comma, bracket or quote is written as a JSON string.
     """
     lines = [OPENING]
     for number, candidate in enumerate(candidates, 1):
@@ -121,8 +122,9 @@ def parse_candidates(text: str) -> list[Candidate]:
         if first:
             below = lines[at + 1 : stop]
             below = below[1:] if below and below[0].rstrip() == "---" else below
-            candidates.append(Candidate(name=first["name"], category=first["category"].lower(),
-                                        tags=_read_tags(first["tags"] or ""), content="\n".join(map(_unescape, below))))
+            candidates.append(Candidate(
+                name=first["name"], category=first["category"].lower(), tags=_read_tags(first["tags"] or ""),
+                content="\n".join(map(_unescape, below))))
         elif lines[at].strip():
             raise Invalid(f"line {at + 1} is not a candidate: {lines[at][:60]!r}",
                           "expected: 1. some_descriptive_name.md — category: past — tags: [a, b]")
@@ -183,8 +185,8 @@ class Proposal(Value):
 
 def find_proposals(memos: Iterable[Memo]) -> list[Proposal]:
     """All proposals, supersessions first, since what is superseded no longer counts towards a topic."""
-    alive = sorted((memo for memo in memos if memo.deprecated_by is None and not _DEPRECATED.search(memo.text)),
-                   key=lambda memo: (memo.created, memo.name))
+    alive = [memo for memo in memos if memo.deprecated_by is None and not _DEPRECATED.search(memo.text)]
+    alive.sort(key=lambda memo: (memo.created, memo.name))
     supersessions = _find_supersessions(alive)
     retired = {name for proposal in supersessions for name in proposal.names}
     return supersessions + _find_consolidations([memo for memo in alive if memo.name not in retired])
@@ -227,7 +229,8 @@ def _find_supersessions(memos: Sequence[Memo]) -> list[Proposal]:
 
 
 def _share_subject(*names: str) -> bool:
-    """Whether names go on alike behind their first two words: user_prefers_tabs_indent, user_prefers_spaces_indent.
+    """Whether names go on alike behind their first two words: user_prefers_tabs_indent,
+    user_prefers_spaces_indent.
 
     Only then is another choice a change of mind; who prefers tables may well prefer tabs.
     """
@@ -273,15 +276,16 @@ def _topics(memo: Memo) -> list[tuple[str, str]]:
 
 
 def section(memo: Memo) -> str:
-    """A memo as a part of its master; its headings go two levels down, so that none looks like the next part's."""
+    """A memo as a part of its master; its headings go two levels down, so that none looks like another part."""
     return f"## {memo.title}\n\n" + _HEADING.sub(r"##\1", memo.text.strip())
 
 
 def without_section(text: str, own: str) -> tuple[str, bool]:
-    """A master's text without a part that was gathered into it, and whether something stays that others wrote.
+    """A master's text without a part that was gathered into it, and whether something stays that others
+    wrote.
 
-    The part's own lines go, wherever under its heading they stand; what people wrote among them stays, under a
-    heading that names nothing.
+    The part's own lines go, wherever under its heading they stand; what people wrote among them stays, under
+    a heading that names nothing.
     """
     heading, *below = own.split("\n")
     lines = {line.strip() for line in below} - {""}
@@ -302,7 +306,8 @@ def without_section(text: str, own: str) -> tuple[str, bool]:
     return "".join(parts), bool(left)
 
 
-def _consolidation(how: str, topic: str, target: str, merging: Sequence[Memo], master: Memo | None) -> Proposal:
+def _consolidation(how: str, topic: str, target: str, merging: Sequence[Memo], master: Memo | None
+                   ) -> Proposal:
     texts = [master.text.strip()] if master else []
     tags = dict.fromkeys(tag for memo in ([master] if master else []) + list(merging) for tag in memo.tags)
     shared = f"the tag {topic}" if how == "tag" else f"the words {topic.replace('_', ' ')}"

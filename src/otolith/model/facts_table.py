@@ -1,8 +1,9 @@
 """How the facts of a topic come together: mentions in, the facts table out.
 
-An entry's summary mentions facts; a person's reviews score and correct them. Mentions with one subject, relation and
-object are one fact. Where a relation has a single value, the newest mention wins and the older fact gets an end. Pure:
-the index brings the rows, in whatever way it keeps them, and this module decides what they mean.
+An entry's summary mentions facts; a person's reviews score and correct them. Mentions with one subject,
+relation and object are one fact. Where a relation has a single value, the newest mention wins and the older
+fact gets an end. Pure: the index brings the rows, in whatever way it keeps them, and this module decides what
+they mean.
 """
 
 from __future__ import annotations
@@ -158,13 +159,15 @@ def replay(topic: str, fact: Fact, latest: Callable[[str, str], Review | None]) 
 def settle(group: Group, groups: Sequence[Group], before: Look, after: Look) -> Held:
     """When a fact of a slot holds, among all facts of that slot.
 
-    What a person rejected replaces nothing; nor does what came from outside replace what a user or agent said.
+    What a person rejected replaces nothing; nor does what came from outside replace what a user or agent
+    said.
     """
     if group.score == 0:
         return Held(group.began)
     rivals = [rival for rival in groups if rival.id != group.id and rival.score != 0
               and (rival.trust != "outside" or group.trust == "outside")]
-    # Only a rival that was said both before and after needs looking up: of thousands in a slot nearly none was.
+    # Only a rival that was said both before and after needs looking up: of thousands in a slot nearly none
+    # was.
     earlier = [rival.ended if rival.ended < group.ended else before(rival.id, group.ended)
                for rival in rivals if rival.began < group.ended]
     interrupted = max(filter(None, earlier), default="")
