@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from otolith.index.vectors import Floats, Unembedded, VectorSet
     from otolith.index.write import Unit
     from otolith.model.dialog import Fact
-    from otolith.model.finding import Finding
     from otolith.model.recall import Filter
-    from otolith.model.record import Usage
+    from otolith.model.record import Finding, Usage
 
 
 class Facet:
@@ -94,6 +93,11 @@ class Cards(Facet):
         from otolith.index import read
 
         return read.archived(self.db, record)
+
+    def total(self) -> int:
+        """How many records there are."""
+        count: int = self.db.execute("SELECT count(*) FROM records").fetchone()[0]
+        return count
 
     def counts(self) -> dict[str, Any]:
         from otolith.index import read
@@ -307,11 +311,3 @@ class Facts(Facet):
         from otolith.index import facts
 
         return facts.stated(self.db, record)
-
-
-class Work(Facet):
-    """Works, agents, chapters and wisdom."""
-
-
-class Dialogs(Facet):
-    """Entries, topics and the global memory."""
