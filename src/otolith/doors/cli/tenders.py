@@ -9,7 +9,7 @@ from typing import Any
 
 from otolith.doors.cli.command import Command, deliver, read_text
 from otolith.errors import CannotWrite, Damaged, Invalid, Usage
-from otolith.model.finding import Finding
+from otolith.model.record import Finding
 from otolith.model.text import visible_line
 
 
