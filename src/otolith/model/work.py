@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar
 
 from otolith.errors import Invalid
@@ -28,7 +28,18 @@ ACTION_TYPES = ("file_read", "file_edit", "file_create", "file_delete", "command
 FAILURES = ("incorrect_assumption", "unexpected_side_effect", "missing_dependency", "race_condition", "type_error",
             "test_failure", "build_failure", "runtime_error", "logic_error", "other")
 VERIFICATIONS = ("test", "build", "manual", "lint", "typecheck")
+MAX_NESTED = 40  # objects or lists within each other
 OPERATIONS = ("read", "edit", "create", "delete")  # weakest first
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """Every text within a JSON value, but for what is nested beyond reason."""
+    if isinstance(value, str):
+        yield value
+    elif depth < MAX_NESTED:
+        items = value.values() if isinstance(value, Mapping) else value
+        for item in items if isinstance(value, Mapping | list | tuple) else ():
+            yield from _texts(item, depth + 1)
 
 
 class Intent(Shape):
@@ -233,8 +244,19 @@ class Work(Shape):
         lines = [outcome.summary, *outcome.learnings, outcome.failure_reason or "", *(outcome.follow_up_needed or ()),
                  self.intent.context, *self.intent.constraints, self.reasoning.approach_chosen, self.reasoning.why_chosen,
                  *self.reasoning.assumptions, *self.reasoning.risks_identified, *ways, *seen,
-                 *self.perception.patterns_noticed, *self.perception.anomalies, *files, *steps]
+                 *self.perception.patterns_noticed, *self.perception.anomalies, *files, *steps, *self._further()]
         return "\n".join(line for line in lines if line)
+
+    def _further(self) -> Iterator[str]:
+        """The texts under keys that the layers do not know: whoever wrote them wants to find them again."""
+        layers: list[Shape | None] = [
+            self.intent, self.perception, *self.perception.observations, *self.perception.relevant_files,
+            self.reasoning, *self.reasoning.alternatives_considered, *self.actions,
+            *(part for action in self.actions for part in (action.details, action.result)),
+            self.outcome, self.outcome.verified_by]
+        for layer in layers:
+            if layer and layer.extra:
+                yield from _texts(layer.extra)
 
     def card(self) -> Card:
         fields = {**origin_fields(self.origin), "project": self.project_id, "agent": self.agent_id,
