@@ -86,7 +86,7 @@ def _global_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _global(desk: Desk) -> None:
-    from otolith.derive.global_memory import write_global
+    from otolith.derive.topics import write_global
 
     found = desk.mem.build_global() if desk.args.build else desk.mem.global_memory()
     desk.answer(plain(found), lambda: write_global(found).rstrip())
