@@ -1,21 +1,21 @@
 """Units: what the files of a home hold, read and laid out for the index.
 
-A unit is a file, or an entry's folder. One that cannot be read becomes a finding, never an error, so that a single bad file
-cannot keep the rest of a home from being read. Nothing here writes, to the tree or to the index.
+A unit is a file, or an entry's folder. One that cannot be read becomes a finding, never an error, so that a single
+bad file cannot keep the rest of a home from being read. Nothing here writes, to the tree or to the index.
 """
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
-from otolith.files.tree import Token, Tree, fingerprint
-from otolith.index import read, write
-from otolith.model.finding import Finding, log
+from otolith.files.tree import Tree, fingerprint
+from otolith.index.store import Index
+from otolith.index.write import Stamp, Unit
+from otolith.model.finding import Finding, Version, log
 from otolith.model.ids import suffix
 from otolith.model.record import Card, Link, without_links
 from otolith.model.times import parse_time, utc
@@ -23,10 +23,10 @@ from otolith.model.times import parse_time, utc
 if TYPE_CHECKING:
     from otolith.model.facts_table import Mention
 
-NO_FILE: write.Stamp = (-1, 0, 0, 0, "", 0)
+NO_FILE: Stamp = (b"", b"", True, "", 0)
 
 
-def read_unit(tree: Tree, name: str) -> write.Unit | None:
+def read_unit(tree: Tree, name: str) -> Unit | None:
     """A unit from its files: its records, or what is wrong with it; None if there are no such files."""
     if name in paths.SCANNED:
         return broken(tree, name, Damaged("is not a folder of this home (a symlink is not followed)", flaw="not-a-folder"))
@@ -38,11 +38,11 @@ def read_unit(tree: Tree, name: str) -> write.Unit | None:
         if kind == "":
             return _stranger(tree, name)
         if kind in ("links", "curation"):
-            data, token = tree.read(name)
-            return (read_links if kind == "links" else read_reviews)(name, token, data)
+            data, version = tree.read(name)
+            return (read_links if kind == "links" else read_reviews)(name, version, data)
         records, files = codec.read_unit(tree, name)
         if kind == "archived":
-            return write.Unit(name=name, files=stamps(files), archived=[(r.id, r.kind, r.title) for r in records])
+            return Unit(name=name, files=stamps(files), archived=[(r.id, r.kind, r.title) for r in records])
         return make_unit(name, records, files)
     except NotFound:
         return None
@@ -52,12 +52,12 @@ def read_unit(tree: Tree, name: str) -> write.Unit | None:
         return broken(tree, name, Damaged(error.message, error.hint or "mend the value", flaw="invalid"))
 
 
-def make_unit(name: str, records: Sequence[Any], files: Mapping[str, tuple[Token, bytes]]) -> write.Unit:
+def make_unit(name: str, records: Sequence[Any], files: Mapping[str, tuple[Version, bytes]]) -> Unit:
     """What the index is to know of records just read or just written."""
     cards = [_named_by_file(record.card(), name) if record.kind == "note" else record.card() for record in records]
     for card in cards:
         utc(card.created)  # what no calendar has could never be shown
-    return write.Unit(name=name, files=stamps(files), cards=cards, records=records,
+    return Unit(name=name, files=stamps(files), cards=cards, records=records,
                       mentions=_mentions(records), findings=_oddities(name, records))
 
 
@@ -71,12 +71,12 @@ def _named_by_file(card: Card, path: str) -> Card:
     return card._replace(names=(*card.names, *names)) if names else card
 
 
-def shown(db: sqlite3.Connection, record: Any) -> Any:
-    """A record as it is delivered: links to what is forgotten are hidden, and come back with it. Its file keeps them."""
+def shown(index: Index, record: Any) -> Any:
+    """A record as it is delivered: links to what is forgotten are hidden until that comes back. Its file keeps them."""
     if record is None or record.kind not in ("note", "chunk", "work"):
         return record
-    targets = {one.target for one in (record.relations if record.kind == "note" else record.all_links())}
-    gone = {one for one in targets if read.find(db, one) is None and read.archived(db, one)}
+    targets = {link.target for link in (record.relations if record.kind == "note" else record.all_links())}
+    gone = {target for target in targets if index.cards.find(target) is None and index.cards.archived(target)}
     return without_links(record, gone) if gone else record
 
 
@@ -89,9 +89,9 @@ def _mentions(records: Sequence[Any]) -> Sequence[Mention]:
     return [mention for record in telling for mention in mentions_of(record)]
 
 
-def stamps(files: Mapping[str, tuple[Token, bytes]]) -> dict[str, write.Stamp]:
+def stamps(files: Mapping[str, tuple[Version, bytes]]) -> dict[str, Stamp]:
     now = time.time_ns()
-    return {path: (*token, fingerprint(data), now) for path, (token, data) in files.items()}
+    return {path: (*version, fingerprint(data), now) for path, (version, data) in files.items()}
 
 
 def _oddities(name: str, records: Sequence[Any]) -> list[Finding]:
@@ -108,10 +108,10 @@ def _oddities(name: str, records: Sequence[Any]) -> list[Finding]:
     return found
 
 
-def _stranger(tree: Tree, name: str) -> write.Unit | None:
+def _stranger(tree: Tree, name: str) -> Unit | None:
     """A file that is no record: a copy left by some tool, something that is no plain file, or just another file."""
-    token = tree.look(name)
-    if token is None:
+    version = tree.look(name)
+    if version is None:
         try:
             tree.read(name)
         except NotFound:
@@ -122,22 +122,22 @@ def _stranger(tree: Tree, name: str) -> write.Unit | None:
     if paths.is_copy(name):
         findings.append(Finding(name, None, "copy", "is a copy left by a sync tool or an editor; it is not read",
                                 "compare it with the original, then remove one"))
-    stamp: write.Stamp = (*token, "", time.time_ns()) if token else NO_FILE
-    return write.Unit(name=name, files={name: stamp}, findings=findings)
+    stamp: Stamp = (*version, "", time.time_ns()) if version else NO_FILE
+    return Unit(name=name, files={name: stamp}, findings=findings)
 
 
-def broken(tree: Tree, name: str, error: Damaged) -> write.Unit:
+def broken(tree: Tree, name: str, error: Damaged) -> Unit:
     """A file that cannot be read: named, never dropped, its last good rows kept."""
     log.warning("%s: %s", name, error.message)
-    files: dict[str, write.Stamp] = {}
+    files: dict[str, Stamp] = {}
     for path in [] if name in paths.SCANNED else paths.files_of(name):
-        token = tree.look(path)
-        if token is not None:
-            files[path] = (*token, "", time.time_ns())
+        version = tree.look(path)
+        if version is not None:
+            files[path] = (*version, "", time.time_ns())
         elif path != name and _is_odd(tree, path):
             files[path] = NO_FILE
     remedy = error.hint or "mend the file or move it out of the home"
-    return write.Unit(name=name, files=files or {name: NO_FILE}, broken=True,
+    return Unit(name=name, files=files or {name: NO_FILE}, broken=True,
                       findings=[Finding(name, error.line, error.flaw, error.message, remedy)])
 
 
@@ -151,7 +151,7 @@ def _is_odd(tree: Tree, path: str) -> bool:
     return False
 
 
-def read_links(name: str, token: Token, data: bytes) -> write.Unit:
+def read_links(name: str, version: Version, data: bytes) -> Unit:
     """links.jsonl, replayed: the links that stand, with the trust of who set them; broken lines are findings."""
     standing: dict[tuple[str, str, str], tuple[Link, str]] = {}
     findings = []
@@ -169,10 +169,10 @@ def read_links(name: str, token: Token, data: bytes) -> write.Unit:
         else:
             origin = line.get("origin")
             standing[link.canonical()] = (link, str(origin.get("trust", "user")) if isinstance(origin, dict) else "user")
-    return write.Unit(name=name, files=stamps({name: (token, data)}), links=list(standing.values()), findings=findings)
+    return Unit(name=name, files=stamps({name: (version, data)}), links=list(standing.values()), findings=findings)
 
 
-def read_reviews(name: str, token: Token, data: bytes) -> write.Unit:
+def read_reviews(name: str, version: Version, data: bytes) -> Unit:
     """A topic's curation.jsonl: what people said about its facts; broken lines are findings."""
     from otolith.model.facts_table import read_review
 
@@ -184,7 +184,7 @@ def read_reviews(name: str, token: Token, data: bytes) -> write.Unit:
             reviews.append(read_review(name.split("/")[1], number, line))
         except Invalid as error:
             findings.append(Finding(name, number, "line", f"is no review: {error.message}", "mend or remove the line"))
-    return write.Unit(name=name, files=stamps({name: (token, data)}), reviews=reviews, findings=findings)
+    return Unit(name=name, files=stamps({name: (version, data)}), reviews=reviews, findings=findings)
 
 
 def _seconds(value: Any) -> float | None:

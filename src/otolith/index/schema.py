@@ -6,13 +6,13 @@ tables of seed 003 stand beside them under their own names, column for column, s
 
 from __future__ import annotations
 
-SCHEMA = 8
+SCHEMA = 9
 
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
 CREATE TABLE documents (
-  path TEXT PRIMARY KEY, size INTEGER, mtime INTEGER, ctime INTEGER, inode INTEGER, hash TEXT, seen INTEGER NOT NULL
+  path TEXT PRIMARY KEY, stamp BLOB NOT NULL, same BLOB NOT NULL, settled INTEGER NOT NULL, hash TEXT, seen INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE problems (path TEXT NOT NULL, line INTEGER, code TEXT NOT NULL, message TEXT NOT NULL, remedy TEXT NOT NULL);

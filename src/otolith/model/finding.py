@@ -1,6 +1,7 @@
-"""What Otolith tells a person besides its answers: a Finding, a Change, and lines of the logger `otolith`.
+"""What Otolith reports besides its answers: a Finding, a Change, and lines of the logger `otolith`.
 
-A finding is something in the home that wants a person's eye, with where and what to do; a change is what sync found.
+A finding is something in the home that wants a person's eye, with where and what to do; a change is what sync found by
+comparing the versions of documents.
 """
 
 from __future__ import annotations
@@ -27,19 +28,27 @@ class Change(NamedTuple):
     reason: str = ""  # why it was not read, as `check` says it
 
 
+class Version(NamedTuple):
+    """What a look at a document tells without reading it. Another stamp means: read it again."""
+
+    stamp: bytes  # compared for equality only
+    same: bytes  # the document's identity, which it keeps through a rename
+    settled: bool  # False: so young at the look that it may change again under the same stamp
+
+
 class _Log:
     """One line a verb. Where nobody has loaded Python's logging, nobody listens, and nothing is loaded."""
 
     def debug(self, message: str, *values: Any) -> None:
-        self._tell("debug", message, *values)
+        self._report("debug", message, *values)
 
     def info(self, message: str, *values: Any) -> None:
-        self._tell("info", message, *values)
+        self._report("info", message, *values)
 
     def warning(self, message: str, *values: Any) -> None:
-        self._tell("warning", message, *values)
+        self._report("warning", message, *values)
 
-    def _tell(self, level: str, message: str, *values: Any) -> None:
+    def _report(self, level: str, message: str, *values: Any) -> None:
         logging = sys.modules.get("logging")
         if logging is not None:
             getattr(logging.getLogger("otolith"), level)(message, *values)
