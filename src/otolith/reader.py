@@ -118,10 +118,12 @@ class Reader:
             raise Invalid(f"a query must be text, not {type(query).__name__}")
         return verbs.finding.sql(self.home, query)
 
-    def reason(self, question: str = "", **more: Any) -> Reasoning:
+    def reason(self, question: str = "", *, way: str = "synthesis", terms: Sequence[str] = (), limit: int = 50,
+               **filters: Any) -> Reasoning:
         """Synthesis, comparison, pattern or gap (way=) over chunks (filters as in recall), with no model."""
-        check_counts(limit=more.get("limit"))
-        return verbs.reasoning.reason(self.home, question, providers=self.providers, **more)
+        check_counts(limit=limit)
+        return verbs.reasoning.reason(self.home, question, way=way, terms=terms, limit=limit, chosen=make_filter(**filters),
+                                      providers=self.providers)
 
     def explore(self, question: str, *, ask: Callable[[str], Any] | None = None, **bounds: Any) -> Explored:
         """A model answers by searching, reading and following links within bounds; without one, the best evidence."""

@@ -100,6 +100,12 @@ class Cards(Facet):
 
         return read.counts(self.db)
 
+    def at_path(self, unit: str) -> list[Row]:
+        """The records that a file, or an entry's folder, holds."""
+        from otolith.index.read import Row
+
+        return [Row(*row) for row in self.db.execute("SELECT * FROM records WHERE unit = ? ORDER BY n", (unit,))]
+
 
 class Graph(Facet):
     """Links between records: what stands beside one, what replaces it, what it was merged into."""

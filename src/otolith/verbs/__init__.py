@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         reasoning,
         reports,
         session,
+        steps,
         taking,
         tending,
         topics,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = ["chapters", "chunks", "dialogs", "edges", "editing", "exports", "finding", "links", "memos", "merging", "notes",
-           "offering", "purge", "reasoning", "reports", "session", "taking", "tending", "topics", "work"]
+           "offering", "purge", "reasoning", "reports", "session", "steps", "taking", "tending", "topics", "work"]
 
 
 def __getattr__(name: str) -> Any:

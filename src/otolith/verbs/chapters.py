@@ -20,8 +20,7 @@ from otolith.home import Home
 from otolith.model.record import WORK_TYPES
 from otolith.model.work import Chapter, Wisdom
 from otolith.providers.chat import answer_of
-from otolith.verbs.finding import each, fetch, locate
-from otolith.verbs.notes import derived_id
+from otolith.verbs.steps import derived_id, each, fetch, locate
 
 if TYPE_CHECKING:
     from otolith.providers.chat import Ask

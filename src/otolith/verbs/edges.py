@@ -20,7 +20,8 @@ from otolith.model.note import Edge, Note, Relation
 from otolith.model.record import NOTE_TYPES, TYPES, check_type
 from otolith.model.text import searchable
 from otolith.model.times import zulu
-from otolith.verbs.finding import fetch, locate, related
+from otolith.verbs.finding import related
+from otolith.verbs.steps import fetch, locate
 
 CANDIDATES = 40  # notes that share words with a new one and are compared by meaning
 _JOIN = " — "

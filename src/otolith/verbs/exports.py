@@ -24,7 +24,7 @@ from otolith.index.vectors import VectorSet
 from otolith.meaning import Progress, embedders_of, fill
 from otolith.model.record import CHUNK_TYPES
 from otolith.model.times import offset
-from otolith.verbs.finding import bytes_of, each
+from otolith.verbs.steps import bytes_of, each
 
 if TYPE_CHECKING:
     from otolith.providers.embedders import Embedder

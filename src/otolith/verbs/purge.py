@@ -26,8 +26,8 @@ from otolith.verbs import merging, reports, topics
 from otolith.verbs.chapters import without_work
 from otolith.verbs.editing import BUILT, files_of
 from otolith.verbs.exports import write_exports
-from otolith.verbs.finding import Named, bytes_of, each, fetch, locate
 from otolith.verbs.memos import GARDEN_LOG, cut_from_masters, unmark, without_memo
+from otolith.verbs.steps import Named, bytes_of, each, fetch, locate
 
 PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md")
 LINKING = ("note", "chunk", "work", "memo", "chapter", "wisdom")

@@ -35,7 +35,7 @@ from otolith.model.note import Note
 from otolith.model.record import Usage
 from otolith.model.times import day, offset, parse_time
 from otolith.verbs.exports import build_stamped
-from otolith.verbs.finding import Named, bytes_of, locate
+from otolith.verbs.steps import Named, bytes_of, locate
 
 CORE, REFLECTION = "CORE.md", "REFLECTION.md"
 PAGES = {"core": CORE, "reflection": REFLECTION, "global": "GLOBAL_MEMORY.md"}

@@ -22,7 +22,7 @@ from otolith.model.facts_table import marked_time
 from otolith.model.text import visible
 from otolith.model.times import day, zulu
 from otolith.providers.chat import Ask, Chat, answer_of
-from otolith.verbs.finding import each
+from otolith.verbs.steps import each
 
 TRIES = "log/tries.jsonl"
 TRY_DAYS = 3

@@ -18,7 +18,7 @@ from otolith.files import codec, paths
 from otolith.files.tree import fingerprint
 from otolith.index import read
 from otolith.model.times import day, zulu
-from otolith.verbs import finding
+from otolith.verbs import finding, steps
 
 if TYPE_CHECKING:
     from otolith.memory import Memory
@@ -62,8 +62,8 @@ def read_record(mem: Memory, handle: str, depth: str = "full", *, counted: bool 
 
     if depth not in DEPTHS:
         raise Invalid(f"no depth {depth[:60]!r}", f"use one of {', '.join(DEPTHS)}")
-    row = finding.locate(mem.home, handle)
-    record = finding.fetch(mem.home, row)
+    row = steps.locate(mem.home, handle)
+    record = steps.fetch(mem.home, row)
     if counted:
         mem.home.used([row.id])
     tag = fingerprint_of(mem, row, record)
@@ -81,7 +81,7 @@ def change_record(mem: Memory, handle: str, changes: dict[str, Any], expect: str
 
     def act() -> dict[str, Any]:
         edit(mem.home, handle, changes, expect)
-        return {"id": finding.locate(mem.home, handle).id}
+        return {"id": steps.locate(mem.home, handle).id}
 
     if key is not None:
         once(mem, "edit", key, {"id": handle, "changes": changes, "expect": expect}, act)
