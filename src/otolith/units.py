@@ -17,6 +17,7 @@ from otolith.index.store import Index
 from otolith.index.write import Stamp, Unit
 from otolith.model.finding import Finding, Version, log
 from otolith.model.ids import suffix
+from otolith.model.kinds import KINDS
 from otolith.model.record import Card, Link, without_links
 from otolith.model.times import parse_time, utc
 
@@ -73,7 +74,7 @@ def _named_by_file(card: Card, path: str) -> Card:
 
 def shown(index: Index, record: Any) -> Any:
     """A record as it is delivered: links to what is forgotten are hidden until that comes back. Its file keeps them."""
-    if record is None or record.kind not in ("note", "chunk", "work"):
+    if record is None or not KINDS[record.kind].hides_links:
         return record
     targets = {link.target for link in (record.relations if record.kind == "note" else record.all_links())}
     gone = {target for target in targets if index.cards.find(target) is None and index.cards.archived(target)}

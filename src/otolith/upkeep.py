@@ -129,5 +129,5 @@ def _rows(home: Home, kinds: Sequence[str]) -> list[Any]:
 
 def _stamp(home: Home, rung: Rung, inputs: str) -> str:
     """Inputs and, as they are now, the outputs: whoever deletes or edits one gets it rebuilt."""
-    files = [home.tree.look(path) for path in rung.files]
+    files = [home.stamp(path) for path in rung.files]
     return json.dumps([inputs, _rows(home, rung.makes) if rung.makes else [], files])

@@ -18,7 +18,7 @@ from _thread import RLock, _local
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 
-from otolith.errors import Busy, CannotWrite, Conflict, Damaged, NotFound, Usage
+from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound, Usage
 from otolith.files.paths import SCANNED, SCANNED_FILES, check_path
 from otolith.files.tree import MAX_BYTES, Measure, Tree, Versions, compare, fingerprint
 from otolith.model.finding import Change, Version
@@ -41,7 +41,7 @@ def open_tree(name: str) -> Tree:
     """The tree of a home named by a path or a URL."""
     scheme, separator, rest = name.partition("://")
     if not separator or not scheme.replace("+", "").isalnum():
-        return DiskTree(name)
+        return _existing(name)
     host, slash, path = rest.partition("/")
     if scheme.lower() != "file":
         raise Usage(f"a home at {scheme}:// cannot be opened", "name a folder, or write file:///folder")
@@ -49,7 +49,22 @@ def open_tree(name: str) -> Tree:
         raise Usage(f"{name!r} names no folder on this machine", "write file:///folder")
     from urllib.parse import unquote
 
-    return DiskTree("/" + unquote(path))
+    return _existing("/" + unquote(path))
+
+
+def _existing(folder: str) -> DiskTree:
+    """The folder's tree; it may yet have to be made, but nothing else may be in its place."""
+    tree = DiskTree(folder)
+    try:
+        if stat.S_ISDIR(os.stat(tree.folder).st_mode):
+            return tree
+    except FileNotFoundError:
+        return tree
+    except NotADirectoryError:
+        pass
+    except OSError:
+        return tree
+    raise Invalid(f"{tree.folder} is not a folder", "name a folder, or move the file away")
 
 
 def _version(status: os.stat_result, now: int) -> Version:
@@ -314,6 +329,21 @@ class DiskTree:
         with self._place(path) as (folder, name):
             os.unlink(name, dir_fd=folder)
             self._sync(folder, path)
+
+    def within(self, folder: str) -> list[str]:
+        check_path(f"{folder}/x")
+        paths: list[str] = []
+        with suppress(OSError), os.scandir(f"{self.folder}/{folder}") as listing:
+            paths += [f"{folder}/{item.name}" for item in listing
+                      if item.name[0] != "." and item.is_file(follow_symlinks=False)]
+        return sorted(paths)
+
+    def prune(self, path: str) -> None:
+        check_path(path)
+        with self.lock(), suppress(OSError):  # one that is not empty ends it
+            while path := path.rpartition("/")[0]:
+                with suppress(FileNotFoundError):
+                    os.rmdir(f"{self.folder}/{path}")
 
     def leftovers(self, age: float) -> list[str]:
         paths = []

@@ -6,6 +6,7 @@ Reading is lenient where people write by hand and exact where meaning could chan
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from otolith.errors import Damaged, Invalid
@@ -50,7 +51,7 @@ def _blanked(fenced: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", fenced[0])
 
 
-def read_note(path: str, data: bytes, modified: float) -> Note:
+def read_note(path: str, data: bytes, modified: Callable[[], float]) -> Note:
     """A note; a file of another tool (no id, no type) is read as a general note with a derived id."""
     text = text_of(data)
     taken = front.split(text)
@@ -68,14 +69,14 @@ def read_note(path: str, data: bytes, modified: float) -> Note:
     return Note.from_dict(fields)
 
 
-def _guessed(path: str, body: str, modified: float) -> dict[str, Any]:
+def _guessed(path: str, body: str, modified: Callable[[], float]) -> dict[str, Any]:
     """What a note's file says by its place, its heading and its time where it does not say it in words."""
     folder = path.split("/")[1] if path.count("/") > 1 else ""
     return {"id": derived_uuid("file", path), "type": _FOLDER_TYPES.get(folder, "general"), "importance": 0.5,
-            "title": _heading(body) or path.rsplit("/", 1)[-1].removesuffix(".md"), "created_at": offset(modified)}
+            "title": _heading(body) or path.rsplit("/", 1)[-1].removesuffix(".md"), "created_at": offset(modified())}
 
 
-def read_edge(path: str, data: bytes, modified: float) -> Edge:
+def read_edge(path: str, data: bytes, modified: Callable[[], float]) -> Edge:
     """An edge file."""
     text = text_of(data)
     taken = front.split(text)
@@ -83,7 +84,7 @@ def read_edge(path: str, data: bytes, modified: float) -> Edge:
         raise Damaged("an edge needs front matter with id, type, from_id and to_id", flaw="front-matter", line=1)
     fields = _keys(taken.yaml)
     fields.setdefault("id", derived_uuid("file", path))
-    fields.setdefault("created_at", offset(modified))
+    fields["created_at"] = fields["created_at"] if "created_at" in fields else offset(modified())
     fields.setdefault("updated_at", fields["created_at"])
     return Edge.from_dict({**fields, "text": taken.body.strip("\r\n").replace("\r\n", "\n")})
 
@@ -168,7 +169,7 @@ def amend(data: bytes, before: dict[str, Any], after: dict[str, Any], old_text: 
     return front.amend(text, changes, None if new_text == old_text else new_text, said=said).encode()
 
 
-def read_memo(path: str, data: bytes, modified: float) -> Memo:
+def read_memo(path: str, data: bytes, modified: Callable[[], float]) -> Memo:
     """A memo; its id is the file's stem."""
     head, _, body = _part_memo(text_of(data).removeprefix("\ufeff"))
     header = {found["key"].strip().casefold(): found["value"] for found in re.finditer(_HEADER, head)}
@@ -178,7 +179,7 @@ def read_memo(path: str, data: bytes, modified: float) -> Memo:
     fields: dict[str, Any] = {
         **{key: value for key, value in header.items() if key not in known},
         "id": stem, "title": _heading(head or body) or stem.replace("_", " "), "text": body.strip("\r\n").replace("\r\n", "\n"),
-        "created_at": header.get("created") or offset(modified),
+        "created_at": header.get("created") or offset(modified()),
         "category": (header.get("category") or "past").strip("[]").lower(),
         "tags": _strings(header.get("tags", ""), split_words=True),
         "supersedes": _strings(header.get("supersedes", ""), split_words=True),

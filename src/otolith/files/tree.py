@@ -100,6 +100,12 @@ class Tree(Protocol):
     def remove(self, path: str) -> None:
         """Durably remove the document."""
 
+    def within(self, folder: str) -> list[str]:
+        """The paths of the documents in one folder, also in one that is not scanned, such as log."""
+
+    def prune(self, path: str) -> None:
+        """Remove the folders on the way to this path that hold nothing, where there are folders."""
+
     def leftovers(self, age: float) -> list[str]:
         """What killed writers left behind at least so many seconds ago."""
 

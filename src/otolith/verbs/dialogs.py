@@ -15,7 +15,7 @@ from otolith import verbs
 from otolith.errors import Conflict, Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.jsonform import write_object
-from otolith.files.tree import Token, fingerprint
+from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index import facts as table
 from otolith.index import read
@@ -23,6 +23,7 @@ from otolith.index.read import Row
 from otolith.model.dialog import Entry, EntryMeta, Fact, GlobalMemory, Turn
 from otolith.model.facts_table import CORRECTABLE, Curation
 from otolith.model.facts_table import correct as correct_fact
+from otolith.model.finding import Version
 from otolith.model.ids import derived_uuid, entry_id, slug
 from otolith.model.kinds import FACT_TYPES
 from otolith.model.shape import read_tags
@@ -73,7 +74,7 @@ def log(
         home.audit("logged", entry, fingerprint(raw.encode()), meta.origin)
 
 
-def _keep(home: Home, entry: Entry, *, indexed: bool) -> tuple[Entry, dict[str, tuple[Token, bytes]]]:
+def _keep(home: Home, entry: Entry, *, indexed: bool) -> tuple[Entry, dict[str, tuple[Version, bytes]]]:
     """The dialog and what is known of it, each durable; a model that may be slow is asked only then."""
     for _ in range(3):
         folder = paths.entry_folder(entry.topic, entry.id)

@@ -14,11 +14,12 @@ from otolith.derive import asking, facts, global_memory, topics
 from otolith.errors import Conflict, Damaged, Invalid, NotFound, Provider
 from otolith.files import codec, ledger, paths
 from otolith.files.jsonform import write_object
-from otolith.files.tree import Token, fingerprint
+from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index import facts as table
 from otolith.model.dialog import Entry, EntrySummary, Fact, GlobalMemory, Topic, TopicState
 from otolith.model.facts_table import marked_time
+from otolith.model.finding import Version
 from otolith.model.text import visible
 from otolith.model.times import day, zulu
 from otolith.providers.chat import Ask, Chat, answer_of
@@ -26,7 +27,7 @@ from otolith.verbs.steps import each
 
 TRIES = "log/tries.jsonl"
 TRY_DAYS = 3
-Files = dict[str, tuple[Token, bytes]]
+Files = dict[str, tuple[Version, bytes]]
 T = TypeVar("T")
 
 
@@ -245,7 +246,7 @@ def topics_rung(home: Home, providers: Any = None) -> list[str]:
     for topic in names(home):
         if home.index.get(f"topic:{topic}") == _seen(home, topic, ask):
             continue
-        before = home.tree.look(f"topics/{topic}/topic_memory.json")
+        before = home.stamp(f"topics/{topic}/topic_memory.json")
         try:
             _, trouble = _build(home, topic, ask)
         except (Damaged, Invalid) as error:
@@ -256,7 +257,7 @@ def topics_rung(home: Home, providers: Any = None) -> list[str]:
             ask = _Silent(maker_of(ask))
         elif not isinstance(ask, _Silent):
             home.index.set(f"topic:{topic}", _seen(home, topic, ask))
-        if home.tree.look(f"topics/{topic}/topic_memory.json") != before:
+        if home.stamp(f"topics/{topic}/topic_memory.json") != before:
             done.append(f"topic {topic}")
     return done + clear_topics(home)
 
@@ -278,7 +279,7 @@ def clear_topics(home: Home) -> list[str]:
         topic = path.split("/")[1]
         for built in (path, path.removesuffix(".json") + ".md") if topic not in alive else ():
             data = home.tree.read(built)[0] if home.tree.look(built) else None
-            if data is not None and home.index.get(f"built:{built}") == fingerprint(data):
+            if data is not None and home.index.documents.built(built) == fingerprint(data):
                 home.tree.remove(built)
                 home.refresh([built])
                 done.append(f"removed {built}")
@@ -290,7 +291,7 @@ def _seen(home: Home, topic: str, ask: Ask | None) -> str:
     rows = home.db.execute("SELECT count(*), max(n), sum(n) FROM records WHERE topic = ? AND kind IN ('entry', 'fact')",
                            (topic,)).fetchone()
     said = home.db.execute("SELECT count(*), max(mark) FROM said WHERE topic = ?", (topic,)).fetchone()
-    built = [home.tree.look(f"topics/{topic}/topic_memory{ending}") for ending in (".json", ".md")]
+    built = [home.stamp(f"topics/{topic}/topic_memory{ending}") for ending in (".json", ".md")]
     return repr((rows, said, table.last_review(home.db, topic), maker_of(ask), home.config.language, built))
 
 
@@ -322,7 +323,7 @@ def _built_topics(home: Home) -> list[str]:
 
 def global_rung(home: Home, _providers: Any = None) -> list[str]:
     """Upkeep: the front page, once there is a topic."""
-    before = home.tree.look("GLOBAL_MEMORY.json")
+    before = home.stamp("GLOBAL_MEMORY.json")
     if before or _built_topics(home):
         build_global(home)
-    return ["GLOBAL_MEMORY"] if home.tree.look("GLOBAL_MEMORY.json") != before else []
+    return ["GLOBAL_MEMORY"] if home.stamp("GLOBAL_MEMORY.json") != before else []

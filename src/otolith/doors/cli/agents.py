@@ -69,11 +69,12 @@ def _install(desk: Desk) -> None:
 
     from otolith import config
     from otolith.doors.agents import install
+    from otolith.files.disk import open_tree
 
     if missing := next((name for name in ("mcp", "uvicorn") if find_spec(name) is None), ""):
         raise Usage(f"the MCP server needs the package {missing}; nothing was written", EXTRA)
-    home = config.home_path(desk.args.home)  # an agent does not share this shell's OTOLITH_HOME
-    command = _own_command() + (["--home", str(home)] if desk.args.home or home != config.data_folder() else [])
+    home = open_tree(config.home_name(desk.args.home)).name  # an agent does not share this shell's OTOLITH_HOME
+    command = _own_command() + (["--home", home] if desk.args.home or home != str(config.data_folder()) else [])
     edits = install.plan(desk.args.agent_name, _project_folder(desk), Path.home(), command)
     _carry_out(desk, edits, "installed", install.advice(desk.args.agent_name))
 
@@ -130,11 +131,13 @@ def _import(desk: Desk) -> None:
             done = Import(None).run(path, args.format)
         else:
             from otolith import config
+            from otolith.files.disk import open_tree
             from otolith.memory import Memory
 
             # A thousand dialogs are not sent to a model unasked; the rules read them, and upkeep may ask later.
-            settings = config.load(config.home_path(args.home)).replace(chat_url=None, chat_model=None)
-            with Memory(args.home, door="import", trust="outside", config=settings) as mem:
+            tree = open_tree(config.home_name(args.home))
+            settings = config.load(tree).replace(chat_url=None, chat_model=None)
+            with Memory(tree, door="import", trust="outside", config=settings) as mem:
                 done = Import(mem).run(path, args.format, progress)
                 for notice in mem.notices:
                     desk.tell(notice)

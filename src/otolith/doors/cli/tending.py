@@ -54,10 +54,10 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
 def _settings(desk: Desk) -> list[Finding]:
     """Settings that cannot be read are a finding like any other; the rest is checked as if there were none."""
     from otolith import config
+    from otolith.files.disk import open_tree
 
-    home = config.home_path(desk.args.home)
     try:
-        config.load(home)
+        config.load(open_tree(config.home_name(desk.args.home)))
     except Invalid as error:
         name = next((name for name in ("otolith.toml", "_config.json") if name in error.message), None)
         if name is None:
