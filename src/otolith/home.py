@@ -139,7 +139,7 @@ class Home:
                 self.keep_edited(path, before)
             version = self.tree.write(path, data, None if before is None else fingerprint(before))
             try:
-                self.index.documents.note_built(path, fingerprint(data))
+                self.index.marks.set("built", path, fingerprint(data))
             except (Busy, CannotWrite) as error:
                 log.debug("index: %s", error)
             if paths.kind_of(path):
@@ -157,7 +157,7 @@ class Home:
 
     def edited_by_hand(self, path: str, data: bytes) -> bool:
         """Whether a derived file is not as it was last built."""
-        return self.index.documents.built(path) not in (None, fingerprint(data))
+        return self.index.marks.get("built", path) not in (None, fingerprint(data))
 
     def stamp(self, path: str) -> str | None:
         """What becomes another when the file does; None while there is none."""

@@ -18,7 +18,7 @@ from otolith.index.write import Stamp, Unit
 from otolith.model.finding import Finding, Version, log
 from otolith.model.ids import suffix
 from otolith.model.kinds import KINDS
-from otolith.model.record import Card, Link, without_links
+from otolith.model.record import Card, Link
 from otolith.model.times import parse_time, utc
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def shown(index: Index, record: Any) -> Any:
         return record
     targets = {link.target for link in (record.relations if record.kind == "note" else record.all_links())}
     gone = {target for target in targets if index.cards.find(target) is None and index.cards.archived(target)}
-    return without_links(record, gone) if gone else record
+    return record.without_links(gone) if gone else record
 
 
 def _mentions(records: Sequence[Any]) -> Sequence[Mention]:

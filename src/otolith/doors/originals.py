@@ -72,7 +72,7 @@ class ChunkStore:
                 raise Invalid(f"{name} of a chunk is not set by hand", "links are made with Memory.link; use is counted")
         if self._read(chunk_id, "update") is None:
             return None
-        return self._shown(self.mem.edit(chunk_id, **fields))
+        return self._shown(self.mem.edit(chunk_id, fields))
 
     def delete_chunk(self, chunk_id: str, permanent: bool = False) -> bool:
         """Move the chunk into the archive, or remove it for good, from the archive too. False if there is no such chunk."""

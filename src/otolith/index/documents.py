@@ -101,15 +101,6 @@ class Documents(Facet):
         self.index.set("swept", sweep.when)
         self.index.set("sweep_cost", sweep.cost)
 
-    def built(self, path: str) -> str | None:
-        """The fingerprint of a derived file as it was last built."""
-        fingerprint: str | None = self.index.get(f"built:{path}")
-        return fingerprint
-
-    def note_built(self, path: str, fingerprint: str) -> None:
-        with self.index.writing():
-            self.index.set(f"built:{path}", fingerprint)
-
     def ledger_bytes(self) -> int:
         """Up to which byte the usage ledger was counted."""
         count: int = self.index.get("usage_bytes", 0)

@@ -100,7 +100,7 @@ class Cards(Facet):
 
         return read.counts(self.db)
 
-    def at_path(self, unit: str) -> list[Row]:
+    def in_unit(self, unit: str) -> list[Row]:
         """The records that a file, or an entry's folder, holds."""
         from otolith.index.read import Row
 
@@ -315,7 +315,3 @@ class Work(Facet):
 
 class Dialogs(Facet):
     """Entries, topics and the global memory."""
-
-
-class Notes(Facet):
-    """Notes, edges, memos, chunks and the diary."""

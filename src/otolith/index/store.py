@@ -12,7 +12,7 @@ import os
 import sqlite3
 from _thread import RLock
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,8 @@ from otolith.index.schema import DDL, SCHEMA
 
 if TYPE_CHECKING:
     from otolith.index.documents import Documents
+    from otolith.index.marks import Marks
+    from otolith.index.notes import Notes
 
 WAL_SINCE = (3, 51, 3)
 BUSY_SECONDS = 10.0
@@ -173,11 +175,18 @@ class Index:
         if self.get("home") == "none":
             self.set("home", self._identity())
 
-    def renew(self, fill: Callable[[], None]) -> None:
-        """Empty the index and fill it again, in one step: others see the old one or the new one."""
+    def renew(self, fill: Callable[[], object]) -> None:
+        """Empty the index and fill it again, in one step: others see the old one or the new one.
+
+        What was last built is carried over: it tells a file that a person changed since.
+        """
+        built: dict[str, Any] = {}
+        with suppress(sqlite3.DatabaseError):  # damage is a good reason to be here
+            built = self.marks.all("built")
         try:
             with self.writing():
                 self._make(anew=True)
+                self.marks.set_all("built", built)
                 fill()
             return
         except (sqlite3.DatabaseError, CannotWrite):  # it is damaged, or cannot be written where it is
@@ -185,7 +194,9 @@ class Index:
                 self._in_memory()
             else:
                 self._start_over()
-        fill()
+        with self.writing():
+            self.marks.set_all("built", built)
+            fill()
 
     def remove_others(self) -> list[Path]:
         """Remove this home's indexes of other shapes, which hold what they were last told; returns those that would not go."""
@@ -242,8 +253,16 @@ class Index:
         return facets.Dialogs(self)
 
     @cached_property
-    def notes(self) -> facets.Notes:
-        return facets.Notes(self)
+    def marks(self) -> Marks:
+        from otolith.index.marks import Marks
+
+        return Marks(self)
+
+    @cached_property
+    def notes(self) -> Notes:
+        from otolith.index.notes import Notes
+
+        return Notes(self)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

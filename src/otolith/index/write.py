@@ -237,20 +237,24 @@ def _drop_record(db: sqlite3.Connection, n: int, record: str, kind: str) -> None
 
 # The tables of seed 003 hold works, agents, chapters and wisdom.
 
-# What is dropped is noted as unclimbed, so that the next climb looks again at what it was part of or stood on.
+# A chapter or wisdom that comes or goes takes the marks of what it stands on with it: the next climb looks at that again.
+# A work or chapter that goes leaves a mark without a stamp, also if it was never seen.
+_UNMARK = {"chapter": "DELETE FROM seen WHERE rung = 'chapters' AND key IN "
+                      "(SELECT memory_id FROM chapter_memories WHERE chapter_id = ?)",
+           "wisdom": "DELETE FROM seen WHERE rung = 'wisdom' AND key IN "
+                     "(SELECT chapter_id FROM wisdom_chapters WHERE wisdom_id = ?)"}
 _SEED_DROPS = {
-    "work": ("INSERT OR IGNORE INTO unclimbed VALUES ('work', ?)", "DELETE FROM memories WHERE id = ?",
+    "work": ("INSERT OR IGNORE INTO seen VALUES ('chapters', ?, NULL)", "DELETE FROM memories WHERE id = ?",
              "DELETE FROM memory_files WHERE memory_id = ?", "DELETE FROM memory_links WHERE source_id = ?",
              "DELETE FROM file_works WHERE memory_id = ?",
              "DELETE FROM threads WHERE id = ?"),
     "agent": ("DELETE FROM agents WHERE id = ?",
               """INSERT INTO agents SELECT agent_id, 'main', NULL, project_id, min(created_at), NULL FROM memories
               WHERE agent_id = ? GROUP BY agent_id"""),
-    "chapter": ("INSERT OR IGNORE INTO unclimbed SELECT 'work', memory_id FROM chapter_memories WHERE chapter_id = ?",
-                "INSERT OR IGNORE INTO unclimbed VALUES ('chapter', ?)", "DELETE FROM chapters WHERE id = ?",
+    "chapter": (_UNMARK["chapter"], "INSERT OR IGNORE INTO seen VALUES ('wisdom', ?, NULL)", "DELETE FROM chapters WHERE id = ?",
                 "DELETE FROM chapter_memories WHERE chapter_id = ?"),
-    "wisdom": ("INSERT OR IGNORE INTO unclimbed SELECT 'chapter', chapter_id FROM wisdom_chapters WHERE wisdom_id = ?",
-               "DELETE FROM wisdom WHERE id = ?", "DELETE FROM wisdom_chapters WHERE wisdom_id = ?"),
+    "wisdom": (_UNMARK["wisdom"], "DELETE FROM wisdom WHERE id = ?",
+               "DELETE FROM wisdom_chapters WHERE wisdom_id = ?"),
 }
 
 
@@ -289,7 +293,6 @@ def _put_work(db: sqlite3.Connection, work: Any) -> None:
     db.executemany("INSERT OR IGNORE INTO threads VALUES (?,?,?)",
                    [(thread, work.created, work.id)
                     for thread in threads_of(work.project_id, files, work.tags, work.session_id)])
-    db.execute("INSERT OR IGNORE INTO unclimbed VALUES ('work', ?)", (work.id,))
     db.executemany("INSERT OR REPLACE INTO memory_links VALUES (?,?,?,?)",
                    [(link.source, link.target, link.type, _seconds(link.created)) for link in work.all_links()])
 
@@ -319,8 +322,7 @@ def _put_chapter(db: sqlite3.Connection, chapter: Any) -> None:
                 chapter.origin))
     db.executemany("INSERT OR REPLACE INTO chapter_memories VALUES (?,?,?)",
                    [(chapter.id, member, position) for position, member in enumerate(chapter.memories)])
-    db.execute("INSERT OR IGNORE INTO unclimbed VALUES ('chapter', ?)", (chapter.id,))
-    db.executemany("INSERT OR IGNORE INTO unclimbed VALUES ('work', ?)", [(member,) for member in chapter.memories])
+    db.execute(_UNMARK["chapter"], (chapter.id,))
 
 
 def _put_wisdom(db: sqlite3.Connection, wisdom: Any) -> None:
@@ -330,7 +332,7 @@ def _put_wisdom(db: sqlite3.Connection, wisdom: Any) -> None:
                (wisdom.id, wisdom.project_id, _seconds(wisdom.created_at), _seconds(wisdom.updated_at), wisdom.summary,
                 *lists, _seconds(wisdom.start_ts), _seconds(wisdom.end_ts)))
     db.executemany("INSERT OR REPLACE INTO wisdom_chapters VALUES (?,?)", [(wisdom.id, name) for name in wisdom.chapters])
-    db.executemany("INSERT OR IGNORE INTO unclimbed VALUES ('chapter', ?)", [(name,) for name in wisdom.chapters])
+    db.execute(_UNMARK["wisdom"], (wisdom.id,))
 
 
 _SEED_WRITERS = {"work": _put_work, "agent": _put_agent, "chapter": _put_chapter, "wisdom": _put_wisdom}

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from otolith import verbs
 from otolith.doors import exchange
 from otolith.doors.exchange.items import (
     ChunkItem,
@@ -175,9 +176,10 @@ class Import:
         actions = self._clean(list(item.actions))
         more = [{"type": "file_edit" if doing != "read" else "file_read", "details": {"file_path": path}}
                 for path, doing in item.files if path not in str(actions)]
-        work = self.mem.record(**layers, actions=[*actions, *more], tags=list(item.tags), importance=item.importance,
-                               agent=item.agent, project=item.project, session=item.session, created=item.created, id=item.id,
-                               trust="outside", usage=(item.uses, parse_time(item.used) if item.used else None))
+        fields = {**layers, "actions": [*actions, *more], "tags": list(item.tags), "importance": item.importance}
+        work = verbs.work.record(self.mem.home, fields, agent=item.agent, project=item.project, session=item.session,
+                                 created=item.created, id=item.id, trust="outside",
+                                 usage=(item.uses, parse_time(item.used) if item.used else None))
         self._ids[item.key] = work.id
         return self._count() > before
 
@@ -198,7 +200,7 @@ class Import:
         if known:
             return False
         self.mem.link(ends[0], item.type, ends[1], created=item.created,
-                      **({"context": self._said(item.context)} if item.context else {}))
+                      context=self._said(item.context) if item.context else None)
         return True
 
     def _file(self, item: FileItem) -> bool | None:

@@ -18,7 +18,7 @@ from otolith.files import codec, paths
 from otolith.files.tree import fingerprint
 from otolith.index import read
 from otolith.model.times import day, zulu
-from otolith.verbs import finding, steps
+from otolith.verbs import records, steps
 
 if TYPE_CHECKING:
     from otolith.memory import Memory
@@ -67,7 +67,7 @@ def read_record(mem: Memory, handle: str, depth: str = "full", *, counted: bool 
     if counted:
         mem.home.used([row.id])
     tag = fingerprint_of(mem, row, record)
-    hit = finding.make_hit(mem.home, row, record, depth).to_dict()
+    hit = records.make_hit(mem.home, row, record, depth).to_dict()
     for name in ("score", "why", "tokens"):
         hit.pop(name, None)
     return {**hit, "record": codec.public(record), "etag": tag}, tag
@@ -193,7 +193,7 @@ def listed(mem: Memory, row: read.Row) -> dict[str, Any]:
     passage = mem.home.db.execute("SELECT text FROM passages WHERE n = ?", (row.n,)).fetchone()
     tags = read.tags_of(mem.home.db, [row.n]).get(row.n, [])
     opening = " ".join(str(passage[0]).split())[:220] if passage else ""
-    return {**finding.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)), "opening": opening,
+    return {**records.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)), "opening": opening,
             "edited": bool(row.updated and row.updated > row.created + 1), "trust": row.trust}
 
 
