@@ -95,6 +95,11 @@ class Cards(Facet):
 
         return read.archived(self.db, record)
 
+    def total(self) -> int:
+        """How many records there are."""
+        count: int = self.db.execute("SELECT count(*) FROM records").fetchone()[0]
+        return count
+
     def counts(self) -> dict[str, Any]:
         from otolith.index import read
 
