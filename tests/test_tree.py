@@ -12,7 +12,7 @@ import pytest
 
 from dicttree import DictTree
 from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound
-from otolith.files import disk as locking
+from otolith.files import lock as locking
 from otolith.files.disk import DiskTree
 from otolith.files.tree import Tree, fingerprint
 

@@ -47,9 +47,9 @@ def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CACHE_HOME", ".cache", env) / "otolith"
 
 
-def home_name(flag: str | None = None, env: Mapping[str, str] = os.environ) -> str:
-    """Which home, by path or URL: the flag, else OTOLITH_HOME, else the user's data folder."""
-    return flag or env.get("OTOLITH_HOME") or str(data_folder(env))
+def home_name(given: Any = None, env: Mapping[str, str] = os.environ) -> str:
+    """Which home, by path or URL: the one given, else OTOLITH_HOME, else the user's data folder."""
+    return os.fspath(given or env.get("OTOLITH_HOME") or data_folder(env))
 
 
 def machine_id(env: Mapping[str, str] = os.environ) -> str:

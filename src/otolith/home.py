@@ -66,6 +66,12 @@ class Home:
         return Origin(agent=agent or self.config.agent, door=self.door, project=project or self.config.project,
                       session=session or self.session, trust=trust or self.trust)
 
+    def folder(self) -> str:
+        """The folder in which the home's files lie, for what can only be done there."""
+        if self.tree.folder is None:
+            raise Invalid(f"{self.tree.name} is not a folder on this machine", "this needs a home that is a folder")
+        return self.tree.folder
+
     # Writing: the file, then the index, then the log
 
     def settle(self) -> None:

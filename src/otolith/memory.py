@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from otolith import config as configuration
 from otolith import verbs
-from otolith.errors import Invalid, Usage
+from otolith.errors import Invalid
 from otolith.files.disk import open_tree
 from otolith.files.tree import Tree
 from otolith.home import Home
@@ -72,10 +72,8 @@ class Memory:
     def __init__(self, path: str | os.PathLike[str] | Tree | None = None, *, clock: Callable[[], float] = time.time,
                  new_id: Callable[[], str] = _new_id, providers: Any = None, door: str = "python",
                  trust: str = "user", config: configuration.Config | None = None) -> None:
-        if path is None or isinstance(path, str | os.PathLike):
-            tree = open_tree(configuration.home_name(None if path is None else os.fspath(path)))
-        else:
-            tree = path
+        named = path is None or isinstance(path, str | os.PathLike)
+        tree: Any = open_tree(configuration.home_name(path)) if named else path
         settings = config or configuration.load(tree)
         self.providers = providers
         index = Index(configuration.cache_folder(), tree.name, tree.identity)
@@ -102,9 +100,7 @@ class Memory:
     @property
     def path(self) -> Path:
         """The home's folder."""
-        if self.home.tree.folder is None:
-            raise Usage(f"{self.home.tree.name} is not a folder on this machine")
-        return Path(self.home.tree.folder)
+        return Path(self.home.folder())
 
     @property
     def notices(self) -> list[str]:

@@ -9,30 +9,25 @@ following symlinks, each name within a folder that is held open.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 import struct
 import time
-from _thread import RLock, _local
+from _thread import _local
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 
-from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound, Usage
+from otolith.errors import Conflict, Damaged, Invalid, NotFound, Usage
+from otolith.files.lock import HomeLock, cannot_write
 from otolith.files.paths import SCANNED, SCANNED_FILES, check_path
 from otolith.files.tree import MAX_BYTES, Measure, Tree, Versions, compare, fingerprint
 from otolith.model.finding import Change, Version
 
-LOCK_SECONDS = 10.0
 RACY_NS = 2_000_000_000  # written this shortly before the look, it may be written again with the same times
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-_REASONS = {
-    errno.ENOSPC: "the disk is full", errno.EDQUOT: "the quota is used up", errno.EROFS: "it is read-only",
-    errno.EACCES: "permission denied", errno.EPERM: "permission denied", errno.ENAMETOOLONG: "name too long",
-    errno.ELOOP: "a symlink is in the way", errno.ENOTDIR: "a file is where a folder should be"}
 _pack = struct.Struct("=qqqQ").pack
 _new = tuple.__new__  # three times as fast as calling the named tuple
 
@@ -418,73 +413,6 @@ class _Reader(DiskTree):
         if self._opened >= 0:
             os.close(self._opened)
             self._opened = -1
-
-
-class HomeLock:
-    """flock on `<home>/.lock`: one writer at a time among threads and processes; nested holds are one hold."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder, self._mutex = folder, RLock()
-        self._file, self._depth = -1, 0
-
-    def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        with self._mutex:
-            if self._depth == 0:
-                self._seize()
-            self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
-                if self._depth == 0:
-                    fcntl.flock(self._file, fcntl.LOCK_UN)
-
-    def _seize(self) -> None:
-        if self._file < 0:
-            self._open()
-        deadline, pause = time.monotonic() + LOCK_SECONDS, 0.0005
-        while True:
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if self._in_place():
-                    return
-                self.close()  # removed or replaced: who holds the old one keeps nobody out
-                self._open()
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise Busy(f"{self._folder} is in use by another process", "try again") from None
-                time.sleep(pause)
-                pause = min(pause * 1.5, 0.02)
-
-    def _in_place(self) -> bool:
-        try:
-            return os.path.samestat(os.fstat(self._file), os.lstat(f"{self._folder}/.lock"))
-        except FileNotFoundError:
-            return False
-
-    def _open(self) -> None:
-        try:
-            if not os.path.isdir(self._folder):
-                os.makedirs(self._folder, mode=0o700, exist_ok=True)
-                parent = os.open(os.path.dirname(self._folder), os.O_RDONLY | os.O_CLOEXEC)
-                os.fsync(parent)
-                os.close(parent)
-            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            self._file = os.open(f"{self._folder}/.lock", flags, 0o600)
-        except OSError as error:
-            raise cannot_write(self._folder, error) from None
-
-
-def cannot_write(path: str, error: OSError) -> CannotWrite:
-    """What the system reported, in plain words."""
-    reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
-    return CannotWrite(f"cannot write {path}: {reason}", "nothing was changed")
 
 
 def _moved_on(path: str) -> Conflict:
