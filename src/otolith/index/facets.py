@@ -312,11 +312,3 @@ class Facts(Facet):
         from otolith.index import facts
 
         return facts.stated(self.db, record)
-
-
-class Work(Facet):
-    """Works, agents, chapters and wisdom."""
-
-
-class Dialogs(Facet):
-    """Entries, topics and the global memory."""
