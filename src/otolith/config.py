@@ -28,7 +28,8 @@ SEED_KEYS = ("embedding_provider", "openai_api_key", "ollama_model", "openai_mod
 
 def _xdg(variable: str, fallback: str, env: Mapping[str, str]) -> Path:
     base = env.get(variable)
-    return Path(base) if base and os.path.isabs(base) else Path(env.get("HOME") or os.path.expanduser("~")) / fallback
+    own = Path(env.get("HOME") or os.path.expanduser("~")) / fallback
+    return Path(base) if base and os.path.isabs(base) else own
 
 
 def data_folder(env: Mapping[str, str] = os.environ) -> Path:
@@ -55,12 +56,9 @@ def home_name(given: Any = None, env: Mapping[str, str] = os.environ) -> str:
 def machine_id(env: Mapping[str, str] = os.environ) -> str:
     """Eight hex digits that tell this machine's logs from another's; made once."""
     path = config_folder(env) / "machine"
-    try:
-        machine = path.read_text().strip()
-        if len(machine) == 8:
+    with suppress(OSError):
+        if len(machine := path.read_text().strip()) == 8:
             return machine
-    except OSError:
-        pass
     fresh = os.urandom(4).hex()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from otolith.errors import Damaged, NeedsConfirmation, NotFound
 from otolith.files import paths
@@ -135,13 +136,7 @@ def _read_all(tree: Tree, names: Iterable[str], gone: set[str], odd: Mapping[str
 
 
 def _batches(units: Iterator[Unit]) -> Iterator[list[Unit]]:
-    batch: list[Unit] = []
-    for unit in units:
-        batch.append(unit)
-        if len(batch) >= BATCH:
-            yield batch
-            batch = []
-    if batch:
+    while batch := list(islice(units, BATCH)):
         yield batch
 
 

@@ -51,15 +51,12 @@ def _existing(folder: str) -> DiskTree:
     """The folder's tree; it may yet have to be made, but nothing else may be in its place."""
     tree = DiskTree(folder)
     try:
-        if stat.S_ISDIR(os.stat(tree.folder).st_mode):
-            return tree
-    except FileNotFoundError:
-        return tree
+        os.close(os.open(tree.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
     except NotADirectoryError:
+        raise Invalid(f"{tree.folder} is not a folder", "name a folder, or move the file away") from None
+    except OSError:  # it may yet have to be made
         pass
-    except OSError:
-        return tree
-    raise Invalid(f"{tree.folder} is not a folder", "name a folder, or move the file away")
+    return tree
 
 
 def _version(status: os.stat_result, now: int) -> Version:
