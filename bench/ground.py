@@ -34,8 +34,8 @@ from otolith.files.markdown import write_note
 from otolith.files.paths import place
 from otolith.index.write import Unit
 from otolith.memory import Memory
-from otolith.model.finding import Version
 from otolith.model.note import TYPES, Note
+from otolith.model.record import Version
 from otolith.units import make_unit
 
 WORDS = [f"{a}{b}{c}" for a in ("ka", "lo", "mi", "ne", "su", "ta") for b in ("ber", "dal", "fin", "gor", "hul", "pen")

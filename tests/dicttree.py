@@ -11,7 +11,7 @@ from typing import NamedTuple
 from otolith.errors import Conflict, NotFound
 from otolith.files.paths import SCANNED, SCANNED_FILES, check_path
 from otolith.files.tree import Measure, Tree, Versions, compare, fingerprint
-from otolith.model.finding import Change, Version
+from otolith.model.record import Change, Version
 
 
 class Document(NamedTuple):

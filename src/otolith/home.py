@@ -21,9 +21,8 @@ from otolith.files.tree import Tree, fingerprint
 from otolith.index.read import Row
 from otolith.index.store import TROUBLE, Index
 from otolith.index.write import Unit
-from otolith.model.finding import Change, Version, log
 from otolith.model.kinds import KINDS
-from otolith.model.record import Origin, Usage
+from otolith.model.record import Change, Origin, Usage, Version, log
 from otolith.model.shape import Value, plain
 from otolith.units import make_unit, stamps
 

@@ -17,7 +17,7 @@ from otolith.files.tree import Tree, fingerprint
 from otolith.index.documents import Filling, Sweep
 from otolith.index.store import Index
 from otolith.index.write import Unit
-from otolith.model.finding import Change, Finding
+from otolith.model.record import Change, Finding
 from otolith.units import broken, read_unit
 
 BATCH = 500

@@ -15,14 +15,13 @@ from otolith.files import codec, ledger, paths
 from otolith.files.tree import Tree, fingerprint
 from otolith.index.store import Index
 from otolith.index.write import Stamp, Unit
-from otolith.model.finding import Finding, Version, log
 from otolith.model.ids import suffix
 from otolith.model.kinds import KINDS
-from otolith.model.record import Card, Link
+from otolith.model.record import Card, Finding, Link, Version, log
 from otolith.model.times import parse_time, utc
 
 if TYPE_CHECKING:
-    from otolith.model.facts_table import Mention
+    from otolith.model.dialog import Mention
 
 Files = Mapping[str, tuple[Version, bytes]]
 NO_FILE: Stamp = (b"", b"", True, "", 0)
@@ -80,8 +79,7 @@ def shown(index: Index, record: Any) -> Any:
     """A record as it is delivered: links to what is forgotten are hidden, though its file keeps them."""
     if record is None or not KINDS[record.kind].hides_links:
         return record
-    links = record.relations if KINDS[record.kind].links == "edges" else record.all_links()
-    gone = {target for target in {link.target for link in links}
+    gone = {target for target in record.own_targets()
             if index.cards.find(target) is None and index.cards.archived(target)}
     return record.without_links(gone) if gone else record
 
@@ -90,7 +88,7 @@ def _mentions(records: Sequence[Any]) -> Sequence[Mention]:
     stating = [record for record in records if KINDS[record.kind].states_facts and record.summary]
     if not any(record.summary.facts for record in stating):
         return ()
-    from otolith.model.facts_table import mentions_of
+    from otolith.model.dialog import mentions_of
 
     return [mention for record in stating for mention in mentions_of(record)]
 
@@ -172,7 +170,7 @@ def read_links(name: str, version: Version, data: bytes) -> Unit:
 
 def read_reviews(name: str, version: Version, data: bytes) -> Unit:
     """A topic's curation.jsonl: what people said about its facts."""
-    from otolith.model.facts_table import Review, read_review
+    from otolith.model.dialog import Review, read_review
 
     reviews: list[Review] = []
     findings = _take_lines(name, data, "review", lambda number, line: reviews.append(

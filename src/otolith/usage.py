@@ -9,8 +9,7 @@ from __future__ import annotations
 from otolith.files import ledger, paths
 from otolith.files.tree import Tree
 from otolith.index.store import TROUBLE, Index
-from otolith.model.finding import log
-from otolith.model.record import Usage
+from otolith.model.record import Usage, log
 
 TAIL_BYTES = 16 * 1024
 

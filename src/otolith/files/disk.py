@@ -21,7 +21,7 @@ from otolith.errors import Conflict, Damaged, Invalid, NotFound, Usage
 from otolith.files.lock import HomeLock, cannot_write
 from otolith.files.paths import SCANNED, SCANNED_FILES, check_path
 from otolith.files.tree import MAX_BYTES, Measure, Tree, Versions, compare, fingerprint
-from otolith.model.finding import Change, Version
+from otolith.model.record import Change, Version
 
 RACY_NS = 2_000_000_000  # written this shortly before the look, it may be written again with the same times
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from otolith.model.finding import Change, Version
+from otolith.model.record import Change, Version
 
 MAX_BYTES = 64 * 1024 * 1024
 NO_DOCUMENT = "is not a plain file, or its name is not plain text"

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index import write
 from otolith.index.facets import Facet
-from otolith.model.finding import Version
-from otolith.model.record import Usage
+from otolith.model.record import Usage, Version
 
 if TYPE_CHECKING:
     from otolith.index.facts import Touched

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from otolith.index.filters import where
-from otolith.model.finding import Finding
 from otolith.model.recall import Filter
-from otolith.model.record import Usage, reads_as
+from otolith.model.record import Finding, Usage, reads_as
 from otolith.model.text import fold
 
 
