@@ -56,7 +56,6 @@ class Home:
 
     @property
     def db(self) -> sqlite3.Connection:
-        """The index to read from, with everything written so far in it."""
         return self.index.db
 
     def origin(self, *, agent: str | None = None, project: str | None = None, session: str | None = None,
@@ -251,8 +250,7 @@ class Home:
     def bulk(self) -> Iterator[None]:
         """Many writes: files synced together at the end, then one commit of the index; only then acknowledged.
 
-        Others read meanwhile and write afterwards: the home's lock is taken before the index's, as everywhere. If it
-        is interrupted, what was written is found by the sweep that follows.
+        Others read meanwhile and write afterwards. Interrupted, what was written is found by the next sweep.
         """
         if self._many:
             yield

@@ -7,20 +7,22 @@ Nothing here writes to the tree.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from otolith.errors import Damaged, NeedsConfirmation, NotFound
-from otolith.files import paths
-from otolith.files.tree import Tree, fingerprint
+from otolith.files import codec, paths
+from otolith.files.tree import Tree, fingerprint, former_end
 from otolith.index.documents import Filling, Sweep
 from otolith.index.store import Index
 from otolith.index.write import Unit
 from otolith.model.record import Change, Finding
-from otolith.units import broken, read_unit
+from otolith.units import broken, read_unit, stamps
 
 BATCH = 500
+_BLOCK = re.compile(rb"(?m)^## \d\d:\d\d - ")  # how a diary goes on
 STAMP_SECONDS = 1.0
 VANISHED_FILES, VANISHED_SHARE = 20, 0.5
 LEAVING = ("removed", "moved-from")
@@ -62,6 +64,8 @@ def _settle(tree: Tree, index: Index, changes: Sequence[Change]) -> list[Change]
     """Of the files that only may have changed, those with other bytes did; the rest is marked as seen again."""
     kept, same = [], {}
     for change in changes:
+        if change.what == "edited" and _only_points(tree, index, change.path):
+            continue
         before = index.documents.fingerprint(change.path) if change.what == "looked" else None
         if before:
             try:
@@ -77,8 +81,23 @@ def _settle(tree: Tree, index: Index, changes: Sequence[Change]) -> list[Change]
     return kept
 
 
+def _only_points(tree: Tree, index: Index, path: str) -> bool:
+    """Whether a diary only grew, by blocks that point to records: then the index learns only that it did."""
+    before = index.documents.fingerprint(path) if path.startswith("episodes/") else None
+    if before is None:
+        return False
+    try:
+        data, version = tree.read(path)
+        end = former_end(data, before, (block.start() for block in _BLOCK.finditer(data)))
+        if end is None or not all(block.points for block in codec.decode(path, data[end:], float)):
+            return False
+    except (NotFound, Damaged):
+        return False
+    return index.documents.restamp(path, before, stamps({path: (version, data)})[path])
+
+
 def _as_read(change: Change, unread: set[str], reasons: Mapping[str, str]) -> Change:
-    """What holds nothing that could be taken in was not added, edited or moved; the reason is the one `check` gives."""
+    """What holds nothing that could be taken in was not added, edited or moved; the reason is the one of `check`."""
     unit = paths.unit_of(change.path)
     if change.what in ("added", "edited", "moved") and unit in unread and unit in reasons:
         return Change("not-read", change.path, reasons[unit])

@@ -56,6 +56,7 @@ def read_unit(tree: Tree, name: str) -> Unit | None:
 
 def make_unit(name: str, records: Sequence[Any], files: Files) -> Unit:
     """What the index is to know of records just read or just written."""
+    records = [record for record in records if not getattr(record, "points", False)]  # what a diary says of others
     cards = [_named_by_file(record.card(), name) for record in records]
     for card in cards:
         utc(card.created)  # what no calendar has could never be shown

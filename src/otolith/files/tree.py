@@ -7,7 +7,7 @@ version shows cheaply whether a document may have changed; a fingerprint shows i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -29,6 +29,17 @@ class Measure(NamedTuple):
 def fingerprint(data: bytes) -> str:
     """The identity of a document's bytes."""
     return hashlib.sha256(data).hexdigest()
+
+
+def former_end(data: bytes, before: str, places: Iterable[int]) -> int | None:
+    """At which of these places, in their order, the bytes ended when they had another fingerprint."""
+    digest, done = hashlib.sha256(), 0
+    for place in places:
+        digest.update(data[done:place])
+        done = place
+        if digest.hexdigest() == before:
+            return place
+    return None
 
 
 def compare(now: Versions, since: Versions) -> list[Change]:

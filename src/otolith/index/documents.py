@@ -46,8 +46,8 @@ class Documents(Facet):
 
     def fingerprint(self, path: str) -> str | None:
         """The fingerprint of the bytes that were last read; None if they could not be read."""
-        row = self.db.execute("SELECT hash FROM documents WHERE path = ?", (path,)).fetchone()
-        return row[0] or None if row else None
+        rows = self.db.execute("SELECT hash FROM documents WHERE path = ? AND hash <> ''", (path,)).fetchall()
+        return rows[0][0] if rows else None
 
     def is_empty(self) -> bool:
         return self.db.execute("SELECT 1 FROM documents LIMIT 1").fetchone() is None
