@@ -75,7 +75,7 @@ class Connection(sqlite3.Connection):
 class Index:
     """An open index. `fresh` tells that it was just made and holds nothing yet."""
 
-    def __init__(self, cache: Path, home: str, identity: Callable[[], str] = lambda: "none") -> None:
+    def __init__(self, cache: Path, home: str, identity: Callable[[], str]) -> None:
         self.path: Path | None = index_path(cache, home)
         self._identity = identity  # differs between homes in the same place; "none" before there is one
         self._depth, self.alone = 0, RLock()  # a transaction is one thread's
