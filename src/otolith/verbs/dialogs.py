@@ -14,13 +14,14 @@ from typing import Any
 from otolith.errors import Conflict, Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.codec import write_object
-from otolith.files.tree import Token, fingerprint
+from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index.read import Row
 from otolith.model.dialog import CORRECTABLE, Curation, Entry, EntryMeta, Fact, GlobalMemory, Turn
 from otolith.model.dialog import correct as correct_fact
 from otolith.model.ids import derived_uuid, entry_id, slug
 from otolith.model.kinds import FACT_TYPES
+from otolith.model.record import Version
 from otolith.model.shape import read_tags
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time, zulu
@@ -72,7 +73,7 @@ def log(
         home.audit("logged", entry, fingerprint(raw.encode()), meta.origin)
 
 
-def _keep(home: Home, entry: Entry, *, indexed: bool) -> tuple[Entry, dict[str, tuple[Token, bytes]]]:
+def _keep(home: Home, entry: Entry, *, indexed: bool) -> tuple[Entry, dict[str, tuple[Version, bytes]]]:
     """The dialog and what is known of it, each durable; a model that may be slow is asked only then."""
     for _ in range(3):
         folder = paths.entry_folder(entry.topic, entry.id)
