@@ -75,7 +75,7 @@ def _source(home: Home, row: Row) -> Source:
     for link in home.index.graph.neighbours(row.id):
         if link.outgoing:
             links.setdefault(link.said, []).append(link.id)
-    type = row.type if row.type in CHUNK_TYPES else "fact" if row.kind == "fact" else "note"
+    type = row.type if row.type in CHUNK_TYPES else KINDS[row.kind].chunk_type
     return Source(id=row.id, text=body(record), type=type,
                   tags=tuple(home.index.cards.tags_of([row.n]).get(row.n, ())),
                   created=row.created, links=links)
@@ -216,7 +216,8 @@ class _Way:
 
     def _search(self, wish: Mapping[str, Any], depth: int) -> str:
         query = str(wish.get("query") or "")
-        kinds = (wish["kind"],) if wish.get("kind") in KINDS else ()
+        asked = str(wish.get("kind"))
+        kinds = (asked,) if asked in KINDS else ()
         hits = recall(self.home, query, Filter(kind=kinds), limit=8, depth="outcome",
                       providers=self.providers).hits
         self._note(depth, "search", query, [hit.id for hit in hits])
