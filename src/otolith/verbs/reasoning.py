@@ -221,8 +221,7 @@ class _Way:
         self._note(depth, "search", query, [hit.id for hit in hits])
         return self._fenced("\n".join(
             f"{hit.id} ({hit.kind}, {(hit.origin or {}).get('trust', 'user')}): {hit.text[:500]}"
-            for hit in hits),
-            "search", "Nothing was found.")
+            for hit in hits), "search", "Nothing was found.")
 
     def _read(self, wish: Mapping[str, Any], depth: int) -> str:
         row = locate(self.home, str(wish.get("id") or ""))
@@ -238,8 +237,7 @@ class _Way:
         around = self.home.index.graph.neighbours(row.id)[:30]
         self._note(depth, "links", row.id, [link.id for link in around])
         return self._fenced("\n".join(f"{link.word} {link.id} ({link.kind}): {link.title}"
-                                      for link in around),
-                            f"links of {row.id}", "It has no links.")
+                                      for link in around), f"links of {row.id}", "It has no links.")
 
     def _list(self, wish: Mapping[str, Any], depth: int) -> str:
         chosen = make_filter(conversation=wish.get("conversation") or None, tag=wish.get("tag") or None)
