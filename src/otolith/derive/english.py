@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from otolith.model import dates
 from otolith.model.dialog import SINGLE_VALUED
-from otolith.model.words import DENIALS, DOUBTING, SUPPOSING
+from otolith.model.words import DENIALS, DOUBTING, STOP, SUPPOSING
 from otolith.model.words import word_set as _words
 
 Tense = Literal["base", "third", "past", "participle", "progressive"]
@@ -300,13 +300,8 @@ class Language:
     hanging: Words = _words("how what care thanks rid hold used track advantage part look close able")
     # words that open a clause as object: that, what, how
     complement: Words = _words("that what how why if whether when where who")
-    stop_words: Words = _words("""a an the and or but if then so as at by for from in into of off on onto out
-        over to up with about after before between during through under again i me my mine myself we us our
-        ours ourselves you your yours yourself he him his she her hers it its they them their theirs
-        themselves this that these those there here who whom whose which what when where why how am is are was
-        were be been being have has had having do does did doing will would shall should can could may might
-        must ought not no nor too very just also only own same such than both each few more most other some
-        any all because while until very really s t d ll m re ve don now one ones get got getting gets""")
+    stop_words: Words = STOP | _words("""because d don get gets getting got ll m myself one ones ours ourselves re
+        s t theirs themselves until ve while yours yourself""")
     # what kind of fact
     # verb base → type, whatever the tense
     kinds: Mapping[str, str] = _pairs("""
