@@ -300,8 +300,8 @@ class Language:
     hanging: Words = _words("how what care thanks rid hold used track advantage part look close able")
     # words that open a clause as object: that, what, how
     complement: Words = _words("that what how why if whether when where who")
-    stop_words: Words = STOP | _words("""because d don get gets getting got ll m myself one ones ours ourselves re
-        s t theirs themselves until ve while yours yourself""")
+    stop_words: Words = STOP | _words("""because d don get gets getting got ll m myself one ones ours
+        ourselves re s t theirs themselves until ve while yours yourself""")
     # what kind of fact
     # verb base → type, whatever the tense
     kinds: Mapping[str, str] = _pairs("""
