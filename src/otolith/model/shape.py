@@ -33,10 +33,15 @@ def _kind(value: object) -> str:
 class Field:
     """What a class says about one of its fields. Where the default is None, None is taken and not checked."""
 
-    __slots__ = ("check", "default", "sparse")
+    __slots__ = ("check", "default", "form", "sparse")
 
-    def __init__(self, check: Check | None, default: Any, sparse: bool) -> None:
+    def __init__(self, check: Check | None, default: Any, sparse: bool, form: Any = None) -> None:
         self.check, self.default, self.sparse = check, default, sparse
+        self.form = form  # JSON's name of its type, its words, [that of its items], or the shape inside it
+
+    @property
+    def required(self) -> bool:
+        return self.default is _MISSING
 
     def read(self, value: Any, where: str) -> Any:
         """The value as the field keeps it; `Invalid` says what is wrong with it."""
@@ -55,7 +60,7 @@ def text(*, default: Any = _MISSING, sparse: bool = False, filled: bool = False)
             raise Invalid(f"{where} must not be empty")
         return value
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, "string")
 
 
 def choice(options: Iterable[str], *, default: Any = _MISSING, sparse: bool = False) -> Any:
@@ -67,7 +72,7 @@ def choice(options: Iterable[str], *, default: Any = _MISSING, sparse: bool = Fa
             raise Invalid(f"{where} must be one of {', '.join(allowed)}; got {value!r}")
         return value
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, allowed)
 
 
 def number(low: float | None = None, high: float | None = None, *, default: Any = _MISSING, sparse: bool = False) -> Any:
@@ -83,7 +88,7 @@ def number(low: float | None = None, high: float | None = None, *, default: Any 
             raise Invalid(f"{where} must be {bounds}; got {value:g}")
         return value
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, "number")
 
 
 def integer(low: int | None = None, high: int | None = None, *, default: Any = _MISSING, sparse: bool = False) -> Any:
@@ -98,7 +103,7 @@ def integer(low: int | None = None, high: int | None = None, *, default: Any = _
             raise Invalid(f"{where} is out of range: {value:.3g}")
         return value
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, "integer")
 
 
 def flag(*, default: Any = _MISSING, sparse: bool = False) -> Any:
@@ -109,7 +114,7 @@ def flag(*, default: Any = _MISSING, sparse: bool = False) -> Any:
             raise Invalid(f"{where} must be true or false, not {_kind(value)}")
         return value
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, "boolean")
 
 
 def read_strings(value: Any, where: str) -> tuple[str, ...]:
@@ -136,7 +141,7 @@ def read_tags(value: Any) -> tuple[str, ...]:
 def strings(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     """A list of strings."""
 
-    return Field(read_strings, default, sparse)
+    return Field(read_strings, default, sparse, ["string"])
 
 
 def one_or_many(*, default: None = None) -> Any:
@@ -159,7 +164,7 @@ def part(shape: type[S], *, default: Any = _MISSING, sparse: bool = False) -> An
             return shape.from_dict({}, where)
         return value if isinstance(value, shape) else shape.from_dict(value, where)
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, shape)
 
 
 def parts(shape: type[S], *, default: Any = _MISSING, sparse: bool = False) -> Any:
@@ -172,7 +177,7 @@ def parts(shape: type[S], *, default: Any = _MISSING, sparse: bool = False) -> A
             item if isinstance(item, shape) else shape.from_dict(item, f"{where}[{at}]") for at, item in enumerate(value)
         )
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, [shape])
 
 
 def anything(*, default: Any = _MISSING, sparse: bool = False) -> Any:
@@ -188,7 +193,7 @@ def mapping(*, default: Any = _MISSING, sparse: bool = False) -> Any:
             raise Invalid(f"{where} must be an object, not {_kind(value)}")
         return value
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, "object")
 
 
 def plain(value: Any) -> Any:

@@ -60,7 +60,7 @@ def _recall(desk: Desk) -> None:
         return "\n\n".join(map(_block, some)) + ("" if found.enough else "\n\n(nothing of this is a good answer)")
 
     if hits and args.budget is not None and not args.json:
-        from otolith.doors.mcp.budget import fit_hits
+        from otolith.doors.fenced import fit_hits
 
         hits = fit_hits([{**hit, "place": place} for place, hit in enumerate(hits, 1)], args.budget, _block, dress)
     desk.mem.home.used(list(dict.fromkeys(hit["id"] for hit in hits)))

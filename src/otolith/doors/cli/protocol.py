@@ -45,7 +45,7 @@ def _brief(desk: Desk) -> int | None:
     if args.json:
         desk.answer(found.to_dict(), "")
     else:
-        from otolith.doors.mcp.budget import fit_lines
+        from otolith.doors.fenced import fit_lines
 
         desk.say(fit_lines(found.text.rstrip("\n"), args.budget, str))  # the HUD alone may be more than a small budget
     return None
