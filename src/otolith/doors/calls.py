@@ -16,8 +16,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Conflict, Invalid, NotFound
-from otolith.verbs.table import choices_of, in_model, table
-from otolith.verbs.table.row import Door, Param, Verb
+from otolith.verbs.table import Door, Param, Verb, choices_of, in_model, table
 
 if TYPE_CHECKING:
     from otolith.memory import Memory

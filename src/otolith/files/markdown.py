@@ -1,6 +1,6 @@
 """Markdown records: notes and edges (front matter), memos (header lines), episodes (a day's diary).
 
-Reading is lenient where people write by hand and exact where meaning could change; writing a new file follows the seed.
+Reading is lenient where people write by hand and exact where meaning could change; new files follow the seed.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 from otolith.errors import Damaged, Invalid
 from otolith.files import front
 from otolith.model.ids import derived_uuid
-from otolith.model.kinds import PROCEDURE_LISTS
+from otolith.model.kinds import KINDS, PROCEDURE_LISTS
 from otolith.model.memo import Memo
-from otolith.model.note import DIRECTIONS, FOLDERS, Edge, Episode, Note
+from otolith.model.note import DIRECTIONS, Episode
 from otolith.model.times import offset
 
 _MERGE = r"(?ms)^<{7} .*?^={7}\r?$.*?^>{7} "
@@ -23,9 +23,9 @@ _RULE = r"(?m)^---[ \t]*\r?$"
 _EPISODE = r"(?m)^## (?P<time>\d\d:\d\d) - (?P<heading>[^\r\n]*)"
 _LINE = r"(?m)^- \*\*(?P<key>Type|Tags|Memory|Summary):\*\*[ \t]*(?P<value>[^\r\n]*)"
 _DEPRECATED = r"(?m)^DEPRECATED: See valid [^\n]*? in \[?(?P<name>[^\]\s]+?)(?:\.md)?\]?\.?[ \t]*\r?$"
-_FOLDER_TYPES = {folder: name for name, folder in FOLDERS.items()}
 _LISTED = ("tags", "aliases", *PROCEDURE_LISTS)
-_REQUIRED = {"id", "type", "title", "importance", "created_at"}
+_OWN = {"id", "created_at"}
+_TOLD = {"id", "type", "title", "importance", "created_at"}  # with these there is nothing to guess
 _RENAMED = {"created": "created_at", "updated": "updated_at"}
 _NAMES = {inner: outer for outer, inner in _RENAMED.items()}
 
@@ -38,54 +38,46 @@ def text_of(data: bytes) -> str:
         line = data[: error.start].count(b"\n") + 1
         raise Damaged("not UTF-8 text", "save the file as UTF-8", flaw="encoding", line=line) from None
     if "\0" in text:
-        raise Damaged("holds a NUL byte", "remove it", flaw="nul", line=text[: text.index("\0")].count("\n") + 1)
+        line = text[: text.index("\0")].count("\n") + 1
+        raise Damaged("holds a NUL byte", "remove it", flaw="nul", line=line)
     if "<<<<<<< " in text and (merge := re.search(_MERGE, re.sub(_FENCED, _blanked, text))):
         line = text.count("\n", 0, merge.start()) + 1
-        raise Damaged("holds merge markers", "choose one side, remove the marker lines", flaw="merge-markers", line=line)
+        raise Damaged("holds merge markers", "choose one side, remove the marker lines", flaw="merge-markers",
+                      line=line)
     return text
 
 
 def _blanked(fenced: re.Match[str]) -> str:
-    """Fenced code may show merge markers; its signs are blotted out, their number kept."""
+    """Fenced code may show merge markers; its characters become spaces, their number kept."""
     return re.sub(r"[^\n]", " ", fenced[0])
 
 
-def read_note(path: str, data: bytes, modified: float) -> Note:
-    """A note; a file of another tool (no id, no type) is read as a general note with a derived id."""
-    text = text_of(data)
+def read_front(kind: str, path: str, data: bytes, modified: float) -> Any:
+    """A record with front matter. What a file of another tool leaves out is told by its place, heading and
+    time, where the class can guess it.
+    """
+    shape = KINDS[kind].shape
+    text, guess = text_of(data), getattr(shape, "guess", None)
     taken = front.split(text)
+    if taken is None and guess is None:
+        needed = [name for name in shape._fields if name in shape._needed - {*_OWN, "updated_at"}]
+        raise Damaged(f"{KINDS[kind].named} needs front matter with {', '.join(needed)}", flaw="front-matter",
+                      line=1)
     fields = _keys(taken.yaml) if taken else {}
     body = taken.body if taken else text.removeprefix("\ufeff")
-    if not fields.keys() >= _REQUIRED:
-        fields = {**_guessed(path, body, modified), **fields}
+    if not fields.keys() >= (_TOLD if guess else _OWN):
+        fields = {"id": derived_uuid("file", path), "created_at": offset(modified),
+                  **(guess(path, _heading(body)) if guess else {}), **fields}
     fields.setdefault("updated_at", fields["created_at"])
     for key in _LISTED:
-        if key in fields:
+        if key in fields and key in shape._fields:
             fields[key] = _strings(fields[key], split_words=key == "tags")
-    if "relations" in fields:
+    if "relations" in fields and "relations" in shape._fields:
         fields["relations"] = _relations(fields["relations"])
-    fields["pinned"], fields["text"] = path.startswith("vault/"), body.strip("\r\n").replace("\r\n", "\n")
-    return Note.from_dict(fields)
-
-
-def _guessed(path: str, body: str, modified: float) -> dict[str, Any]:
-    """What a note's file says by its place, its heading and its time where it does not say it in words."""
-    folder = path.split("/")[1] if path.count("/") > 1 else ""
-    return {"id": derived_uuid("file", path), "type": _FOLDER_TYPES.get(folder, "general"), "importance": 0.5,
-            "title": _heading(body) or path.rsplit("/", 1)[-1].removesuffix(".md"), "created_at": offset(modified)}
-
-
-def read_edge(path: str, data: bytes, modified: float) -> Edge:
-    """An edge file."""
-    text = text_of(data)
-    taken = front.split(text)
-    if taken is None:
-        raise Damaged("an edge needs front matter with id, type, from_id and to_id", flaw="front-matter", line=1)
-    fields = _keys(taken.yaml)
-    fields.setdefault("id", derived_uuid("file", path))
-    fields.setdefault("created_at", offset(modified))
-    fields.setdefault("updated_at", fields["created_at"])
-    return Edge.from_dict({**fields, "text": taken.body.strip("\r\n").replace("\r\n", "\n")})
+    if "pinned" in shape._fields:
+        fields["pinned"] = path.startswith("vault/")
+    fields["text"] = body.strip("\r\n").replace("\r\n", "\n")
+    return shape.from_dict(fields)
 
 
 def _keys(yaml: str) -> dict[str, Any]:
@@ -117,40 +109,28 @@ def _strings(value: Any, *, split_words: bool) -> Any:
 def _relations(value: Any) -> list[Any]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise Invalid("relations must be a list of objects")
-    return [{"direction": DIRECTIONS[0], **{key: one for key, one in item.items() if one is not None}} for item in value]
+    return [{"direction": DIRECTIONS[0], **{key: part for key, part in item.items() if part is not None}}
+            for item in value]
 
 
 def _heading(body: str) -> str:
-    found = re.search(r"^# +([^\r\n]+)", body, re.MULTILINE)
-    return found[1].strip() if found else ""
+    heading = re.search(r"^# +([^\r\n]+)", body, re.MULTILINE)
+    return heading[1].strip() if heading else ""
 
 
-def note_fields(note: Note) -> dict[str, Any]:
-    """A note's front matter, key by key, in the seed's order."""
-    fields = note.to_dict()
+def front_fields(record: Any) -> dict[str, Any]:
+    """A record's front matter, key by key, in the seed's order."""
+    fields = record.to_dict()
     for key in ("pinned", "text"):
-        fields.pop(key)
-    if not note.relations:
+        if key in record._fields:
+            fields.pop(key)
+    if "relations" in record._fields and not record.relations:
         fields.pop("relations")
-    return _outer(fields)
-
-
-def edge_fields(edge: Edge) -> dict[str, Any]:
-    fields = edge.to_dict()
-    fields.pop("text")
-    return _outer(fields)
-
-
-def _outer(fields: dict[str, Any]) -> dict[str, Any]:
     return {_NAMES.get(key, key): value for key, value in fields.items()}
 
 
-def write_note(note: Note) -> bytes:
-    return f"{front.emit(note_fields(note))}\n{note.text}\n".encode()
-
-
-def write_edge(edge: Edge) -> bytes:
-    return f"{front.emit(edge_fields(edge))}\n{edge.text}\n".encode()
+def write_front(record: Any) -> bytes:
+    return f"{front.emit(front_fields(record))}\n{record.text}\n".encode()
 
 
 def amend(data: bytes, before: dict[str, Any], after: dict[str, Any], old_text: str, new_text: str) -> bytes:
@@ -160,24 +140,26 @@ def amend(data: bytes, before: dict[str, Any], after: dict[str, Any], old_text: 
     changes |= {key: None for key in before if key not in after}
     taken = front.split(text)
     if taken is None:  # a file of another tool gets its front matter when Otolith first writes it
-        return f"{front.emit(after)}\n{new_text if new_text != old_text else text.removeprefix(chr(0xFEFF))}".encode()
-    said = front.parse(taken.yaml)  # an id and a date that came from the file's place and time are written down in time
-    changes |= {key: after[key] for key in ("id", "created") if key in after and said.get(key) is None}
-    if said.get("type") is None and after.get("type") not in (None, "general"):  # so is a type that its folder told
+        body = new_text if new_text != old_text else text.removeprefix(chr(0xFEFF))
+        return f"{front.emit(after)}\n{body}".encode()
+    written = front.parse(taken.yaml)  # an id and a date that came from its place and time are written down
+    changes |= {key: after[key] for key in ("id", "created") if key in after and written.get(key) is None}
+    if written.get("type") is None and after.get("type") not in (None, "general"):  # so is its folder's type
         changes["type"] = after["type"]
-    return front.amend(text, changes, None if new_text == old_text else new_text, said=said).encode()
+    return front.amend(text, changes, None if new_text == old_text else new_text, written=written).encode()
 
 
 def read_memo(path: str, data: bytes, modified: float) -> Memo:
     """A memo; its id is the file's stem."""
     head, _, body = _part_memo(text_of(data).removeprefix("\ufeff"))
-    header = {found["key"].strip().casefold(): found["value"] for found in re.finditer(_HEADER, head)}
+    header = {line["key"].strip().casefold(): line["value"] for line in re.finditer(_HEADER, head)}
     note = re.search(_DEPRECATED, body)
     stem = path.rsplit("/", 1)[-1].removesuffix(".md")
-    known = ("created", "category", "tags", "supersedes", "origin")
+    own = ("created", "category", "tags", "supersedes", "origin")
     fields: dict[str, Any] = {
-        **{key: value for key, value in header.items() if key not in known},
-        "id": stem, "title": _heading(head or body) or stem.replace("_", " "), "text": body.strip("\r\n").replace("\r\n", "\n"),
+        **{key: value for key, value in header.items() if key not in own},
+        "id": stem, "title": _heading(head or body) or stem.replace("_", " "),
+        "text": body.strip("\r\n").replace("\r\n", "\n"),
         "created_at": header.get("created") or offset(modified),
         "category": (header.get("category") or "past").strip("[]").lower(),
         "tags": _strings(header.get("tags", ""), split_words=True),
@@ -209,8 +191,8 @@ def write_memo(memo: Memo) -> bytes:
 
 
 def _memo_origin(memo: Memo) -> str:
-    told = memo.origin.to_dict() if memo.origin else {}
-    return " ".join(f"{key}={str(value).replace(' ', '_')}" for key, value in told.items() if value != "")
+    fields = memo.origin.to_dict() if memo.origin else {}
+    return " ".join(f"{key}={str(value).replace(' ', '_')}" for key, value in fields.items() if value != "")
 
 
 def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
@@ -223,7 +205,8 @@ def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
         head, count = re.subn(r"^# +[^\r\n]*", lambda _: f"# {new.title}", head, count=1, flags=re.MULTILINE)
         head = head if count else f"# {new.title}{newline}{head}"
     for key, was, now in (("Category", old.category, new.category), ("Tags", old.tags, new.tags),
-                          ("Supersedes", old.supersedes, new.supersedes), ("Origin", _memo_origin(old), _memo_origin(new))):
+                          ("Supersedes", old.supersedes, new.supersedes),
+                          ("Origin", _memo_origin(old), _memo_origin(new))):
         if was == now:
             continue
         if key == "Supersedes" and not now:
@@ -243,20 +226,23 @@ def read_episodes(path: str, data: bytes) -> list[Episode]:
     """The blocks of a day's file, numbered within their minute."""
     text = text_of(data).replace("\r\n", "\n")
     date = path.rsplit("/", 1)[-1].removesuffix(".md")
-    heads, seen, found = list(re.finditer(_EPISODE, text)), dict[str, int](), []
+    heads, seen, blocks = list(re.finditer(_EPISODE, text)), dict[str, int](), []
     for at, head in enumerate(heads):
         block = text[head.end() : heads[at + 1].start() if at + 1 < len(heads) else len(text)]
         lines = {line["key"].casefold(): line["value"] for line in re.finditer(_LINE, block)}
         minute = head["time"].replace(":", "")
         seen[minute] = seen.get(minute, 0) + 1
-        found.append(Episode(
-            id=f"episode:{date}#{minute}-{seen[minute]}", date=date, time=head["time"], heading=head["heading"].strip(),
+        blocks.append(Episode(
+            id=f"episode:{date}#{minute}-{seen[minute]}", date=date, time=head["time"],
+            heading=head["heading"].strip(),
             type=lines.get("type", "diary"), tags=tuple(_strings(lines.get("tags", ""), split_words=True)),
-            memory=lines.get("memory"), summary=lines.get("summary", ""), text=f"{head['heading'].strip()}\n{block.strip()}"))
-    return found
+            memory=lines.get("memory"), summary=lines.get("summary", ""),
+            text=f"{head['heading'].strip()}\n{block.strip()}"))
+    return blocks
 
 
-def write_episode(time: str, heading: str, *, kind: str, tags: tuple[str, ...], memory: str | None, summary: str) -> str:
+def write_episode(time: str, heading: str, *, kind: str, tags: tuple[str, ...], memory: str | None,
+                  summary: str) -> str:
     """One block of the diary."""
     lines = [f"## {time} - {heading}", f"- **Type:** {kind}", f"- **Tags:** {', '.join(tags)}"]
     if memory:

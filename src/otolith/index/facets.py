@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from otolith.index.vectors import Floats, Unembedded, VectorSet
     from otolith.index.write import Unit
     from otolith.model.dialog import Fact
-    from otolith.model.finding import Finding
     from otolith.model.recall import Filter
-    from otolith.model.record import Usage
+    from otolith.model.record import Finding, Usage
 
 
 class Facet:
@@ -53,6 +52,23 @@ class Cards(Facet):
         from otolith.index import read
 
         return read.by_name(self.db, name)
+
+    def starting(self, start: str, limit: int) -> list[Row]:
+        """Records whose id or title begins so; the latest ones, where nothing is given. Only kinds that are listed."""
+        from otolith.index.read import Row
+        from otolith.model.kinds import LISTED
+        from otolith.model.text import fold
+
+        end, marks = "\U0010ffff", ",".join("?" * len(LISTED))
+        if not start:
+            rows = self.db.execute(f"SELECT * FROM records WHERE kind IN ({marks}) ORDER BY created DESC, id LIMIT ?",
+                                   (*LISTED, limit)).fetchall()
+        else:
+            rows = self.db.execute(
+                f"SELECT r.* FROM records r WHERE (r.id >= ? AND r.id < ? OR r.n IN (SELECT record FROM names "
+                f"WHERE name >= ? AND name < ? AND NOT further)) AND kind IN ({marks}) LIMIT ?",
+                (start, start + end, fold(start), fold(start) + end, *LISTED, limit)).fetchall()
+        return [Row(*row) for row in rows]
 
     def rows_of(self, ids: Sequence[str]) -> dict[str, Row]:
         from otolith.index import read
@@ -312,11 +328,3 @@ class Facts(Facet):
         from otolith.index import facts
 
         return facts.stated(self.db, record)
-
-
-class Work(Facet):
-    """Works, agents, chapters and wisdom."""
-
-
-class Dialogs(Facet):
-    """Entries, topics and the global memory."""

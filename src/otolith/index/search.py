@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.filters import where
 from otolith.index.read import replaces, resolve
+from otolith.model.kinds import DATED
 from otolith.model.recall import Filter
-from otolith.model.record import KINDS, tail_of
+from otolith.model.record import tail_of
 from otolith.model.text import fold
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 HANDLES = 20  # records that one handle may lead to
 TOKENS = 32  # words of a question that are tried as handles
 HANDLE_SIGNS = 300
-_TOLD_OF = re.compile(r"\(\.\./((?:graph|vault)/[^()\n]+-([0-9a-f]{6})\.md)\)")
 _TOKEN = re.compile(r"[^\s\"'`,;!?()\[\]{}<>“”«»]{2,200}")
 _COLUMNS = ("p.n, p.record, p.n - p.record, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, r.place, r.id, "
             "r.type, r.importance, r.pinned, r.sunk, r.unit, p.start, p.stop, p.turn, p.text")
@@ -39,7 +39,7 @@ _SPOTS = f"SELECT {_SPOT} FROM passages p JOIN records r ON r.n = p.record WHERE
 _SEEDS = f"{_FROM} WHERE p.n IN (SELECT value FROM json_each(?))"
 _OPENING = f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n = r.n"
 # Kinds whose time is their own; named one by one, so that the look-up tree by kind and time is used.
-_WRITTEN = ", ".join(f"'{kind}'" for kind in KINDS if kind not in ("edge", "fact", "topic", "global", "agent"))
+_WRITTEN = ", ".join(f"'{kind}'" for kind in DATED)
 _FIRST = f"{_OPENING} WHERE r.id IN (SELECT value FROM json_each(?))"
 _SAME_RECORD = f"{_FROM} WHERE p.record = ? AND p.n BETWEEN ? AND ? ORDER BY p.n"
 _SAME_RECORDS = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN passages p ON +p.record = w.value ->> 0
@@ -246,18 +246,6 @@ def hops(db: sqlite3.Connection, ids: Sequence[str]) -> list[Hop]:
     return [Hop(*row) for row in db.execute(_HOPS, {"ids": json.dumps(list(ids))}) if row[0] != row[1]]
 
 
-def told_of(db: sqlite3.Connection, episode: str) -> bool | None:
-    """Whether the note that a diary line was written for is still there; None if it was written for none.
-
-    A note that was moved or renamed since is known by the end of its file's name, the beginning of its id.
-    """
-    link = _TOLD_OF.search(episode)
-    if link is None:
-        return None
-    query = "SELECT 1 FROM records WHERE unit = ? OR (id >= ? AND id < ?) LIMIT 1"
-    return db.execute(query, (link[1], link[2], link[2] + "g")).fetchone() is not None
-
-
 def replacements(db: sqlite3.Connection, ids: Iterable[str], as_of: float | None = None) -> dict[str, str]:
     """Which record replaces which of these; what came after `as_of` does not count."""
     found: dict[str, str] = {}
@@ -289,7 +277,7 @@ def _named(db: sqlite3.Connection, handle: str) -> Iterator[tuple[str, str]]:
 
 
 def _tagged(db: sqlite3.Connection, tag: str) -> list[str]:
-    query = ("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, ?) AND r.kind <> 'episode' "
+    query = ("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, ?) "
              "ORDER BY r.created DESC LIMIT ?")
     return [id for id, in db.execute(query, (tag, tag.casefold(), HANDLES))]
 

@@ -24,7 +24,7 @@ from otolith.errors import Invalid, NotFound, OtolithError, Usage
 
 if TYPE_CHECKING:
     from otolith.memory import Memory
-    from otolith.verbs.table.row import Verb
+    from otolith.verbs.table import Verb
 
 BUDGETS = {"recall": 1_000, "brief": 2_000}  # tokens of the whole answer where the call names none
 SCHEME = "memory://"

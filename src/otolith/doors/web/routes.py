@@ -14,7 +14,7 @@ from otolith import __version__
 from otolith.doors import calls
 from otolith.doors.calls import COUNT, FLAG, TEXT, WORDS, Schema
 from otolith.errors import Invalid, OtolithError
-from otolith.verbs.table.row import Verb
+from otolith.verbs.table import Verb
 
 API = "/api"
 VIEWS: dict[str, dict[str, Schema]] = {
