@@ -494,7 +494,7 @@ def test_a_body_without_end_is_refused(home: Path) -> None:
 def test_a_port_that_is_none_is_a_plain_refusal(run: Any, words: tuple[str, ...]) -> None:
     told = run(*words)
 
-    assert (told.code, told.err) == (2, f"otolith: there is no port {words[-1]}\n")
+    assert (told.code, told.err) == (2, f"otolith: {words[-1]} is not a valid port; give a number from 0 to 65535\n")
 
 
 def test_the_token_is_the_users_own(home: Path, run: Any, tmp_path: Path) -> None:
