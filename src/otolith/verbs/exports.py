@@ -1,9 +1,10 @@
 """`reindex` and `embed`: the index and its vectors brought up to the records, and the exports in their seeds' shapes.
 
-index/metadata_index.json, tag_index.json and link_graph.json are seed 000's, _index.json and _embeddings.json seed 004's.
-They are read by other tools only; Otolith itself never asks them. A file of which only the stamp would change is not written.
-The built-in vector set is always kept. The configured embedder's own set is made here and in upkeep only, because its texts
-may leave this machine; what is sent where is said first. A set of a model no longer configured goes once the new one is whole.
+index/metadata_index.json, tag_index.json and link_graph.json are seed 000's, _index.json and
+_embeddings.json seed 004's. They are read by other tools only; Otolith itself never asks them. A file of
+which only the stamp would change is not written. The built-in vector set is always kept. The configured
+embedder's own set is made here and in upkeep only, because its texts may leave this machine; what is sent
+where is said first. A set of a model no longer configured goes once the new one is whole.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """`note`; the diary: the entry that every note brings, entries by hand (`episode`), and reading a day of it; and pages.
 
-Pages are plain files below memories/, for agents that think in files. Nothing else of the home can be reached through them.
+Pages are plain files below memories/, for agents that think in files. Nothing else of the home can be
+reached through them.
 """
 
 from __future__ import annotations

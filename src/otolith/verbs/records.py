@@ -68,7 +68,8 @@ def describe(row: Row, tags: list[str]) -> dict[str, Any]:
 def related(home: Home, handle: str, depth: int = 1) -> list[dict[str, Any]]:
     """What is linked to a record, breadth first, each record at its shortest distance with every link that leads there.
 
-    `link` is how a link reads from where one comes, `type` the word as it was written, `outgoing` which way it was written.
+    `link` is how a link reads from where one comes, `type` the word as it was written, `outgoing` which way
+    it was written.
     """
     if depth < 1:
         raise Invalid(f"depth must be at least 1; got {depth}")
@@ -93,7 +94,8 @@ def related(home: Home, handle: str, depth: int = 1) -> list[dict[str, Any]]:
 def trace(home: Home, handle: str, direction: str = "both", max_depth: int = 10) -> list[dict[str, Any]]:
     """The causes and effects of a record, as a tree in reading order: each step says from where and how deep it hangs.
 
-    A record met again is named again but not opened again, so a circle ends; it stands open where it is nearest.
+    A record met again is named again but not opened again, so a circle ends; it stands open where it is
+    nearest.
     """
     directions = ("causes", "effects", "both")
     if direction not in directions:

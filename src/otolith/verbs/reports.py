@@ -1,9 +1,9 @@
 """How the notes stand and what is reported of them: decay, core, reflection, reflect, accept.
 
-`decay` scores every note from the usage that is folded into the index and keeps _state.json, in seed 004's shape and output
-only; the pages are built from the same `standings`. A page is written only when more than its stamp would change. A
-reflection is counted (an audit line `reflected` with the fingerprint of what it looked at) only when that changed.
-Proposals are carried out only when a person says so.
+`decay` scores every note from the usage that is folded into the index and keeps _state.json, in seed 004's
+shape and output only; the pages are built from the same `standings`. A page is written only when more than
+its stamp would change. A reflection is counted (an audit line `reflected` with the fingerprint of what it
+looked at) only when that changed. Proposals are carried out only when a person says so.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -175,8 +175,8 @@ class Reflected:
 
     def to_dict(self) -> dict[str, Any]:
         return {"page": self.page, "counted": self.counted, "clusters": [list(cluster) for cluster in self.clusters],
-                "merges": [{"key": key, **asdict(one)} for key, one in self.merges],
-                "insights": [{"key": key, **asdict(one)} for key, one in self.insights]}
+                "merges": [{"key": key, **one._asdict()} for key, one in self.merges],
+                "insights": [{"key": key, **one._asdict()} for key, one in self.insights]}
 
 
 def core(home: Home) -> str:

@@ -1,5 +1,6 @@
 """Tending a home: `init` makes its own files, `config` shows and changes settings, `check` says what wants a person's eye;
-and upkeep's plain steps: sweep, fold the usage ledger, and at the end the one git commit a home may have asked for.
+and upkeep's plain steps: sweep, fold the usage ledger, and at the end the one git commit a home may have
+asked for.
 """
 
 from __future__ import annotations
@@ -234,7 +235,8 @@ def commit_session(home: Home) -> list[str]:
 def commit_all(home: Home, message: str) -> list[str]:
     """Commit what changed among the home's own files, synced; what git cannot do is a notice, never a failure.
 
-    Other files and what a person has staged of them stay as they are; while a merge waits for somebody, so does everything.
+    Other files and what a person has staged of them stay as they are; while a merge waits for somebody, so
+    does everything.
     """
     root = getattr(home.tree, "root", "")
     if _git(root, "rev-parse", "--is-inside-work-tree").stdout.strip() != "true":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import asdict
 from typing import Any
 
 from otolith.doors.cli.desk import Command, Desk
@@ -58,7 +57,7 @@ def _edge(desk: Desk, verb: str, handle: str) -> None:
 
     args, home = desk.args, desk.mem.home
     if verb == "suggest":
-        rows = [asdict(one) for one in desk.mem.suggest_edges(handle)]
+        rows = [edge._asdict() for edge in desk.mem.suggest_edges(handle)]
         return desk.table(rows, ("source", "type", "target", "strength", "title"))
     if verb == "get":
         hit = desk.mem.get(handle)
@@ -122,7 +121,7 @@ def _tags(desk: Desk) -> None:
         found = desk.mem.tags_for(desk.text(rest) if rest == "-" else rest, limit or 8)
     else:
         raise Usage(f"tags knows no {' '.join(words)!r}", "use: otolith tags, otolith tags related TAG, otolith tags suggest TEXT")
-    return desk.table([asdict(one) for one in found], ("tag", "count", "score"))
+    return desk.table([dict(vars(tag)) for tag in found], ("tag", "count", "score"))
 
 
 def _decay_arguments(parser: argparse.ArgumentParser) -> None:
