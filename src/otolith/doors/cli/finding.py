@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from otolith.doors.cli.desk import Command, Desk, record_shape
-from otolith.model.record import DEPTHS, KINDS
+from otolith.model.kinds import KINDS
+from otolith.model.record import DEPTHS
 
 UNMET = "no record passes the filter"
 
