@@ -62,12 +62,13 @@ def listing(home: Home, chosen: Filter, *, limit: int | None = 50,
 def describe(row: Row, tags: list[str]) -> dict[str, Any]:
     """A row as lists show it."""
     return {"id": row.id, "kind": row.kind, "type": row.type, "title": row.title,
-            "created": zulu(row.created), "tags": tags, "path": row.unit, "importance": row.importance, "project": row.project,
+            "created": zulu(row.created), "tags": tags, "path": row.unit, "importance": row.importance,
+            "project": row.project,
             "agent": row.agent}
 
 
 def related(home: Home, handle: str, depth: int = 1) -> list[dict[str, Any]]:
-    """What is linked to a record, breadth first: each at its shortest distance, with all links that lead there.
+    """What is linked to a record, breadth first, each at its shortest distance with all links leading there.
 
     `link` is how a link reads from where one comes, `type` the word as it was written, `outgoing` which way
     it was written.
@@ -93,7 +94,7 @@ def related(home: Home, handle: str, depth: int = 1) -> list[dict[str, Any]]:
 
 
 def trace(home: Home, handle: str, direction: str = "both", max_depth: int = 10) -> list[dict[str, Any]]:
-    """The causes and effects of a record, as a tree in reading order; a step says where and how deep it hangs.
+    """The causes and effects of a record, a tree in reading order; a step says where and how deep it hangs.
 
     A record met again is named again but not opened again, so a circle ends; it stands open where it is
     nearest.
