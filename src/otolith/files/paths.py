@@ -22,6 +22,7 @@ _HELD = {**{pattern: row.name for row in KINDS.values() for pattern in row.files
 SCANNED = (*dict.fromkeys(pattern.split("/")[0] for pattern in _HELD if "/" in pattern), "archive")
 SCANNED_FILES = tuple(pattern for pattern in _HELD if "/" not in pattern)
 UNSCANNED = ("log", "index")
+FORMER_SETTINGS = "strata.toml"  # until 0.2; only looked for, to say that it has another name now
 OTHER_FILES = ("GLOBAL_MEMORY.md", "CORE.md", "REFLECTION.md", "_index.json", "_state.json",
                "_embeddings.json", "_config.json", "otolith.toml", ".gitignore", ".gitattributes", ".lock")
 
@@ -38,7 +39,7 @@ _COPY_MARKS = ("conflicted copy", ".sync-conflict-", "(conflict", "_conflict-")
 _COPY_ENDINGS = ("~", ".orig", ".swp", ".swo", ".rej")
 
 
-class _Pattern(NamedTuple):
+class _FilePattern(NamedTuple):
     """A pattern of files taken apart; those that say more sort before those that say less."""
 
     deep: bool  # any depth
@@ -61,12 +62,12 @@ class _Pattern(NamedTuple):
         return name == self.name
 
 
-def _patterns() -> dict[str, list[_Pattern]]:
-    by_root: dict[str, list[_Pattern]] = {}
+def _patterns() -> dict[str, list[_FilePattern]]:
+    by_root: dict[str, list[_FilePattern]] = {}
     for pattern, kind in _HELD.items():
         *folders, name = pattern.split("/")
         deep = name.startswith("**")
-        made = _Pattern(deep, pattern.count("*"), tuple(folders), name.removeprefix("**"), kind)
+        made = _FilePattern(deep, pattern.count("*"), tuple(folders), name.removeprefix("**"), kind)
         by_root.setdefault(pattern.partition("/")[0], []).append(made)
     return {root: sorted(patterns) for root, patterns in by_root.items()}
 
@@ -79,7 +80,7 @@ def check_path(path: str) -> str:
     parts = path.split("/")
     if not path or "\0" in path or "\\" in path or not _NO_PARTS.isdisjoint(parts):
         raise Invalid(f"{path[:120]!r} is not a path inside a home")
-    if parts[0] in OTHER_FILES or path in SCANNED_FILES:
+    if parts[0] in OTHER_FILES or path in SCANNED_FILES or path == FORMER_SETTINGS:
         return path
     if len(parts) > 1 and parts[0] in _FOLDERS:
         return path

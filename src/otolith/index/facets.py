@@ -13,12 +13,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from otolith.index.facts import Touched
     from otolith.index.read import Neighbour, Row
     from otolith.index.search import Handle, Hop, Ints, Passage, Spot
     from otolith.index.store import Index
     from otolith.index.vectors import Floats, Unembedded, VectorSet
-    from otolith.index.write import Unit
     from otolith.model.dialog import Fact
     from otolith.model.recall import Filter
     from otolith.model.record import Finding, Usage
@@ -298,16 +296,6 @@ class Meaning(Facet):
 
 class Facts(Facet):
     """Facts as they were said, reviewed and settled: what holds, and what held on a day."""
-
-    def replace(self, units: Sequence[Unit], gone: Iterable[str], touched: Touched) -> None:
-        from otolith.index import facts
-
-        return facts.replace(self.db, units, gone, touched)
-
-    def settle(self, touched: Touched) -> None:
-        from otolith.index import facts
-
-        return facts.settle_touched(self.db, touched)
 
     def of(self, record: str, as_of: float | None = None) -> Fact | None:
         from otolith.index import facts

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.index.read import rows_of
 from otolith.model.kinds import LINK_TYPES
-from otolith.model.record import Card, Finding, Link, Piece, tail_of, threads_of
+from otolith.model.record import Card, Finding, Link, Stretch, tail_of, threads_of
 from otolith.model.text import fold, searchable
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SELDOM = 100_000  # objects made between two searches for circles
 _NONE, _NONE_HERE = float("-inf"), "nullif(?, -9e999)"
 _marks: dict[str, str] = {}  # table → a mark for each of its columns
-Stamp = tuple[int, int, int, int, str, int]  # size, mtime, ctime, inode, hash, seen (ns)
+Stamp = tuple[bytes, bytes, bool, str, int]  # a version, the hash, when it was seen (ns)
 
 
 class Unit(NamedTuple):
@@ -136,7 +136,7 @@ def _put_documents(db: sqlite3.Connection, units: Iterable[Unit]) -> None:
         documents.extend((path, *stamp) for path, stamp in unit.files.items())
         problems.extend(unit.findings)
         archived.extend((*item, unit.name) for item in unit.archived)
-    db.executemany("INSERT OR REPLACE INTO documents VALUES (?,?,?,?,?,?,?)", documents)
+    db.executemany("INSERT OR REPLACE INTO documents VALUES (?,?,?,?,?,?)", documents)
     if problems:
         db.executemany("INSERT INTO problems VALUES (?,?,?,?,?)", problems)
     if archived:
@@ -145,7 +145,7 @@ def _put_documents(db: sqlite3.Connection, units: Iterable[Unit]) -> None:
 
 def _card_rows(rows: _Rows, unit: str, card: Card, next_row: int) -> int:
     """The rows of one record. It has the number of its first passage; no number is used twice."""
-    n, cut = next_row, card.cut() or (Piece(0, 0, ""),)  # a title alone can be found too
+    n, cut = next_row, card.cut() or (Stretch(0, 0, ""),)  # a title alone can be found too
     rows.records.append((
         n, card.id, card.kind, card.type, card.title, unit, card.created, card.updated, card.importance, card.confidence,
         card.project, card.agent, card.session, card.conversation, card.topic,

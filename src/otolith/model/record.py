@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from otolith.errors import Invalid
 from otolith.model.kinds import LINK_TYPES, origin_of
-from otolith.model.shape import Shape, Value, choice, mapping, number, text
+from otolith.model.shape import Shape, choice, mapping, number, text
 from otolith.model.text import cut_passages
 from otolith.model.times import parse_time
 
@@ -30,14 +30,11 @@ class Origin(Shape):
     trust: str = choice(TRUST, default="user")
 
 
-class Usage(Value):
+class Usage(NamedTuple):
     """How often a record was delivered, and when last."""
 
-    count: int = 0
+    count: int = 0  # type: ignore[assignment]  # a tuple's own `count` is not needed
     last: float | None = None
-
-    def __init__(self, count: int = 0, last: float | None = None) -> None:
-        super().__init__(count=count, last=last)
 
 
 UNUSED = Usage()
@@ -83,7 +80,7 @@ class Link(Shape):
         return ends[0], meaning.canonical, ends[1]
 
 
-class Piece(NamedTuple):
+class Stretch(NamedTuple):
     """A passage of a record, as the index ranks it."""
 
     start: int
@@ -102,7 +99,7 @@ class Card(NamedTuple):
     type: str
     title: str
     text: str = ""
-    passages: Sequence[Piece] | None = None
+    passages: Sequence[Stretch] | None = None
     created: float = 0.0
     updated: float | None = None
     tags: Sequence[str] = ()
@@ -126,11 +123,11 @@ class Card(NamedTuple):
     speaker: str | None = None  # who says the text, where it opens with a name
     place: int = 0  # among the chunks of one conversation that were made in the same second
 
-    def cut(self) -> Sequence[Piece]:
+    def cut(self) -> Sequence[Stretch]:
         """The passages: given (the turns of an entry), or cut from the text."""
         if self.passages is not None:
             return self.passages
-        return [Piece(start, stop, self.text[start:stop], None, None if start else self.speaker)
+        return [Stretch(start, stop, self.text[start:stop], None, None if start else self.speaker)
                 for start, stop in cut_passages(self.text)]
 
 
@@ -222,6 +219,14 @@ class Change(NamedTuple):
     what: str  # added, edited, moved, removed, not-read
     path: str
     reason: str = ""  # why it was not read, as `check` says it
+
+
+class Version(NamedTuple):
+    """What a look at a document tells without reading it. Another stamp means: read it again."""
+
+    stamp: bytes  # compared for equality only
+    same: bytes  # the document's identity, which it keeps through a rename
+    settled: bool  # False: so young at the look that it may change again under the same stamp
 
 
 class _Log:

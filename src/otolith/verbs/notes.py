@@ -141,9 +141,9 @@ def pages_below(home: Home, folder: str = "") -> Iterator[tuple[str, int]]:
     """(name, size) of the pages in a folder and below, sorted."""
     home.ensure_fresh()
     for name in sorted(home.index.notes.ids_of([Page.kind])):  # a page's id is its path below the folder
-        token = home.tree.look(FOLDER + name) if name.startswith(f"{folder}/" if folder else "") else None
-        if token is not None:
-            yield name, token.size
+        measure = home.tree.measure(FOLDER + name) if name.startswith(f"{folder}/" if folder else "") else None
+        if measure is not None:
+            yield name, measure.size
 
 
 def write_page(home: Home, name: str, text: str, before: Loaded | None = None) -> Page:

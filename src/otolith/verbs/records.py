@@ -146,7 +146,7 @@ def stats(home: Home) -> dict[str, Any]:
     home.fold_usage()
     cards = home.index.cards
     return {
-        "home": getattr(home.tree, "root", ""), **cards.counts(), "uses": cards.uses(),
+        "home": home.tree.name, **cards.counts(), "uses": cards.uses(),
         "problems": len(cards.problems()), "index": str(home.index.path or "in memory"),
         "index_lag": round(home.lag(), 3),
         "formats": {"chunk": chunk.SCHEMA, "notes": note.SCHEMA, "entry_meta": dialog.META_SCHEMA,
