@@ -52,6 +52,42 @@ class Written(NamedTuple):
     unit: str
 
 
+class GraphLink(NamedTuple):
+    """A link in its canonical direction; an end is a record's id, or `name:` and a name."""
+
+    a: str
+    word: str
+    b: str
+    strength: float | None
+
+
+class Growth(NamedTuple):
+    """How many records of a kind a day brought."""
+
+    day: str
+    kind: str
+    records: int
+
+
+class MostUsed(NamedTuple):
+    """A record and how often it was delivered."""
+
+    id: str
+    kind: str
+    title: str
+    uses: int
+
+
+class Progress(NamedTuple):
+    """How far the index has come: a changed record has a higher number than any before it."""
+
+    top: int = 0
+    records: int = 0
+    top_link: int = 0
+    links: int = 0
+    forgotten: int = 0
+
+
 class Titled(NamedTuple):
     """An edge's title beside the titles that its two notes bear now."""
 
@@ -225,3 +261,40 @@ class Notes(Facet):
             "SELECT edge, unit, first FROM (SELECT edge, unit, first_value(unit) OVER "
             "(PARTITION BY a, word, b ORDER BY created, unit) AS first FROM links WHERE edge IS NOT NULL) "
             "WHERE unit <> first").fetchall()
+
+    # All records, as pages and charts show them
+
+    def progress(self) -> Progress:
+        return Progress(*self.db.execute(
+            "SELECT (SELECT coalesce(max(n), 0) FROM records), (SELECT count(*) FROM records), "
+            "(SELECT coalesce(max(rowid), 0) FROM links), (SELECT count(*) FROM links), "
+            "(SELECT count(*) FROM archived)").fetchone())
+
+    def changed_since(self, number: int, limit: int) -> list[Row]:
+        """The records that came in after this number, the latest first."""
+        return [Row(*row) for row in self.db.execute(
+            f"SELECT {_ROW} FROM records r WHERE r.n > ? ORDER BY r.n DESC LIMIT ?", (number, limit))]
+
+    def latest(self, kinds: Sequence[str], limit: int) -> list[Row]:
+        """The records of these kinds that were made or edited last."""
+        return [Row(*row) for row in self.db.execute(
+            f"SELECT {_ROW} FROM records r WHERE r.kind IN ({','.join('?' * len(kinds))}) "
+            "ORDER BY max(coalesce(r.updated, 0), r.created) DESC, r.n DESC LIMIT ?", (*kinds, limit))]
+
+    def growth(self, kinds: Sequence[str]) -> list[Growth]:
+        """What each day brought of these kinds, oldest first."""
+        rows = self.db.execute("SELECT date(created, 'unixepoch') AS day, kind, count(*) FROM records "
+                               f"WHERE kind IN ({','.join('?' * len(kinds))}) AND created > 0 "
+                               "GROUP BY 1, 2 HAVING day IS NOT NULL ORDER BY 1", list(kinds))
+        return [Growth(*row) for row in rows]
+
+    def most_used(self, limit: int) -> list[MostUsed]:
+        return [MostUsed(*row) for row in self.db.execute(
+            "SELECT r.id, r.kind, r.title, u.count FROM usage u JOIN records r ON r.id = u.id "
+            "ORDER BY u.count DESC, r.id LIMIT ?", (limit,))]
+
+    def links(self, as_of: float | None = None) -> list[GraphLink]:
+        """All links but pins; with `as_of` those that stood then."""
+        return [GraphLink(*row) for row in self.db.execute(
+            "SELECT a, word, b, strength FROM links WHERE said <> 'pinned' "
+            "AND (:as_of IS NULL OR created IS NULL OR created <= :as_of)", {"as_of": as_of})]
