@@ -26,7 +26,7 @@ from otolith.model.recall import FILTERS, check_counts, check_text, make_filter
 
 if TYPE_CHECKING:
     from otolith.derive.notices import FileNotices, Notice
-    from otolith.derive.reasoning import Reasoning
+    from otolith.derive.reasoning import Conclusion
     from otolith.derive.similar import EdgeProposal, TagScore
     from otolith.model.chunk import Chunk
     from otolith.model.dialog import Entry, Fact, GlobalMemory, Topic
@@ -389,7 +389,7 @@ class Memory:
                topic: str | None = None, project: str | None = None, agent: str | None = None,
                conversation: str | None = None, session: str | None = None, file: str | None = None,
                since: Time = None, before: Time = None, as_of: Time = None, failures: bool = False,
-               successes: bool = False, min_confidence: float | None = None) -> Reasoning:
+               successes: bool = False, min_confidence: float | None = None) -> Conclusion:
         """Synthesis, comparison, pattern or gap over the chunks that the filters choose, with no model."""
         check_counts(limit=limit)
         chosen = make_filter(**{name: value for name, value in locals().items() if name in FILTERS})

@@ -261,19 +261,25 @@ def facts(home: Home, topic: str | None = None, *, type: str | None = None, wait
         raise Invalid(f"no type {type!r}", f"use one of {', '.join(FACT_TYPES)}")
     home.ensure_fresh()
     names = home.index.dialogs.names()
-    if topic is not None and topic not in names:
-        topic = slug(topic)
+    if topic is not None:
+        topic = topic if topic in names else slug(topic)
         if topic not in names:
             raise NotFound(f"no topic {topic!r}", "see: otolith topics")
     day = None if as_of is None else parse_time(as_of, "as_of")
     held = [fact for name in ([topic] if topic else names) for fact in home.index.facts.of_topic(name, day)]
-    for entry in unread(home, topic) if not waiting and day is None else ():
-        held += [fact.replace(id=fact.id_in(entry.topic), topic=entry.topic, extra={"unsaved": True})
-                 for fact in read_by_rules(home, entry).facts]
-    shown = [fact for fact in held if (rejected or fact.user_fact_score != 0) and type in (None, fact.type)
-             and not ((current or waiting) and fact.superseded_by)
-             and not (waiting and fact.user_fact_score is not None)]
-    return sorted(shown, key=lambda fact: fact.confidence) if waiting else shown
+    if not waiting and day is None:
+        held += _unsaved(home, topic)
+    if waiting:
+        open_facts = [fact for fact in held if fact.user_fact_score is None and not fact.superseded_by]
+        held = sorted(open_facts, key=lambda fact: fact.confidence)
+    return [fact for fact in held if type in (None, fact.type) and (rejected or fact.user_fact_score != 0)
+            and not (current and fact.superseded_by)]
+
+
+def _unsaved(home: Home, topic: str | None) -> list[Fact]:
+    """What the rules draw from entries that have no summary yet."""
+    return [fact.replace(id=fact.id_in(entry.topic), topic=entry.topic, extra={"unsaved": True})
+            for entry in unread(home, topic) for fact in read_by_rules(home, entry).facts]
 
 
 def topics(home: Home) -> list[dict[str, Any]]:

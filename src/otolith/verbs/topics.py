@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from otolith.derive import asking, facts, global_memory, topics
+from otolith.derive import asking, facts, topics
 from otolith.errors import Conflict, Damaged, Invalid, NotFound, Provider
 from otolith.files import codec, ledger, paths
 from otolith.files.codec import write_object
@@ -302,11 +302,11 @@ def build_global(home: Home) -> GlobalMemory:
         except Damaged as error:
             home.notices.append(f"{path} {error.message}; it is left out of the global memory")
     _built(home, "GLOBAL_MEMORY.json")
-    caps, active = global_memory.read_caps(home.config.caps)
-    page = global_memory.build_global(memories, tiers=global_memory.read_tiers(home.config.tiers), caps=caps,
+    caps, active = topics.read_caps(home.config.caps)
+    page = topics.build_global(memories, tiers=topics.read_tiers(home.config.tiers), caps=caps,
                                       active=active)
     home.build("GLOBAL_MEMORY.json", write_object(page.to_dict()))
-    home.build("GLOBAL_MEMORY.md", global_memory.write_global(page).encode())
+    home.build("GLOBAL_MEMORY.md", topics.write_global(page).encode())
     return page
 
 
