@@ -207,7 +207,7 @@ def _put(index: Index, filling: Filling, units: Sequence[Unit], gone: set[str]) 
 
 def _own_ids(filling: Filling, units: Sequence[Unit], gone: set[str],
              owners: Mapping[str, str]) -> Iterator[Unit]:
-    """Of two files with one id the one the index knows keeps it, the other is a finding. A move takes it along."""
+    """Of two files with one id the one the index knows keeps it, the other is a finding; a move takes it."""
     taken: dict[str, str] = {}
     held = {unit.name: {card.id for card in unit.cards} for unit in units if not unit.broken}
     for unit in units:

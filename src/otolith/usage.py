@@ -1,7 +1,7 @@
 """How often records were delivered: the ledger is the truth, the index holds its sum up to some byte.
 
-What lies beyond that byte is read when it is asked for, so that a read need not wait for a commit; a long tail
-is folded into the index first.
+What lies beyond that byte is read when it is asked for, so that a read need not wait for a commit; a long
+tail is folded into the index first.
 """
 
 from __future__ import annotations
