@@ -119,6 +119,10 @@ class Cards(Facet):
 
         return read.counts(self.db)
 
+    def uses(self) -> int:
+        """How often anything was delivered."""
+        return int(self.db.execute("SELECT coalesce(sum(count), 0) FROM usage").fetchone()[0])
+
     def in_unit(self, unit: str) -> list[Row]:
         """The records that a file, or an entry's folder, holds."""
         from otolith.index.read import Row
@@ -272,6 +276,12 @@ class Meaning(Facet):
         from otolith.index.vectors import append
 
         return append(self.db, held, numbers, vectors)
+
+    def keep_works(self, vectors: Iterable[tuple[str, Floats]], *, anew: bool) -> None:
+        """The first vector of each of these works into seed 003's own table; `anew` over what is there."""
+        rows = [(vector.astype("<f4").tobytes(), id, anew, 4 * len(vector)) for id, vector in vectors]
+        self.db.executemany("UPDATE memories SET embedding = ? WHERE id = ? AND (? OR embedding IS NULL "
+                            "OR length(embedding) <> ?)", rows)
 
     def compact(self, *, force: bool = False) -> bool:
         from otolith.index import vectors
