@@ -16,14 +16,13 @@ from weakref import WeakKeyDictionary
 
 from otolith.config import Config
 from otolith.errors import Busy, CannotWrite, Provider
-from otolith.index import vectors
 from otolith.index.store import Index
-from otolith.index.vectors import Loaded, VectorSet
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from otolith.index.vectors import Loaded, Unembedded, VectorSet
     from otolith.providers.embedders import Choice, Embedder
 
     Floats = NDArray[np.float32]
@@ -107,13 +106,13 @@ def sense(index: Index, config: Config, text: str, providers: Any, notices: list
             notices.append(f"not searched by {embedder.name}: {error}")
             continue
         if len(vector) != held.dimension:  # a model may have been exchanged behind its name, and back
-            other = vectors.find_set(index.db, embedder.name, embedder.model, len(vector))
-            if other and not vectors.count_missing(index.db, other):
-                return Sense(embedder, vector, vectors.load(index, other))
+            other = index.meaning.find_set(embedder.name, embedder.model, len(vector))
+            if other and not index.meaning.count_missing(other):
+                return Sense(embedder, vector, index.meaning.load(other))
             notices.append(f"not searched by {embedder.name}: it answered {len(vector)} dimensions where {held.dimension} are "
                            "kept; run: otolith embed")
             continue
-        return Sense(embedder, vector, vectors.load(index, held))
+        return Sense(embedder, vector, index.meaning.load(held))
     return None
 
 
@@ -128,14 +127,14 @@ def _ready(index: Index, config: Config, embedder: Embedder, notices: list[str])
     """The embedder's set, if questions can be put to it."""
     if embedder.name == "static":
         held = fill(index, config, embedder, records=CALL_RECORDS, passages=CALL_PASSAGES, notices=notices)
-        if held and (left := vectors.count_missing(index.db, held)):
+        if held and (left := index.meaning.count_missing(held)):
             notices.append(f"{left} passages are searched by words only until they are embedded; run: otolith embed")
         return held
-    held = vectors.find_set(index.db, embedder.name, embedder.model)
-    left = vectors.count_missing(index.db, held)
+    held = index.meaning.find_set(embedder.name, embedder.model)
+    left = index.meaning.count_missing(held)
     if held and 0 < left <= FEW and embedder.name == "minilm":
         held = fill(index, config, embedder, passages=FEW, notices=notices)
-        left = vectors.count_missing(index.db, held)
+        left = index.meaning.count_missing(held)
     if left or held is None:
         notices.append(f"not searched by {embedder.name}: {left} passages are not embedded yet; run: otolith embed")
         return None
@@ -149,13 +148,13 @@ def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str]
     Embedding happens outside the index's lock; a batch that another process was quicker with is dropped. A model that
     answers in another dimension than before gets a set of its own, begun anew; the other one is left as it is.
     """
-    held = vectors.find_set(index.db, embedder.name, embedder.model, dimension)
-    total = vectors.count_missing(index.db, held)
+    held = index.meaning.find_set(embedder.name, embedder.model, dimension)
+    total = index.meaning.count_missing(held)
     batch, done, seen = BATCHES.get(embedder.name, BATCH), 0, set[str]()
     while passages is None or done < passages:
         room = batch if passages is None else min(batch, passages - done)
         left = None if records is None else records - len(seen)
-        texts = [] if left == 0 else vectors.missing(index.db, held, passages=room, records=left)
+        texts = [] if left == 0 else index.meaning.missing(held, passages=room, records=left)
         if not texts:
             break
         try:
@@ -176,19 +175,18 @@ def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str]
     return held
 
 
-def _append(index: Index, held: VectorSet | None, embedder: Embedder, texts: list[vectors.Unembedded], made: Floats,
+def _append(index: Index, held: VectorSet | None, embedder: Embedder, texts: list[Unembedded], made: Floats,
             *, keep_works: bool) -> VectorSet:
-    with index.writing() as db:
-        now = vectors.find_set(db, embedder.name, embedder.model, made.shape[1])
+    held_by, at = index.meaning, (embedder.name, embedder.model, made.shape[1])
+    with index.writing():
+        now = held_by.find_set(*at)
         if (now.last if now else 0) != (held.last if held else 0):
-            return now or vectors.make_set(db, embedder.name, embedder.model, made.shape[1])
-        held = vectors.append(db, now or vectors.make_set(db, embedder.name, embedder.model, made.shape[1]),
-                              [one.n for one in texts], made)
+            return now or held_by.make_set(*at)
+        grown = held_by.append(now or held_by.make_set(*at), [passage.n for passage in texts], made)
         if keep_works:
-            db.executemany("UPDATE memories SET embedding = ? WHERE id = ?",
-                           [(row.astype("<f4").tobytes(), one.id) for one, row in zip(texts, made, strict=True)
-                            if one.kind == "work" and one.ord == 0])
-        return held
+            held_by.keep_works([(passage.id, row) for passage, row in zip(texts, made, strict=True)
+                                if passage.kind == "work" and passage.ord == 0], anew=True)
+        return grown
 
 
 def keep_up(index: Index, config: Config) -> None:

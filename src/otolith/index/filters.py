@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from typing import Any
 
 from otolith.model.recall import Filter
 
 
-def where(db: sqlite3.Connection, chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:
+def where(db: Any, chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:
     """(condition, values); `1` when nothing is asked. Which facts held on a day is asked of the facts table."""
     parts: list[str] = []
     values: list[Any] = []
@@ -46,11 +45,12 @@ def where(db: sqlite3.Connection, chosen: Filter, projects: tuple[str, ...] = ()
     if chosen.before is not None:
         add("r.created < ?", chosen.before)
     if chosen.as_of is not None:
-        from otolith.index.facts import held_on
+        from otolith.index.database import Bare
+        from otolith.index.facts import Facts
 
         add("CASE r.kind WHEN 'fact' THEN r.id IN (SELECT value FROM json_each(?)) ELSE r.created <= ? AND (r.valid_from IS NULL "
             "OR r.valid_from <= ?) AND (r.valid_until IS NULL OR r.valid_until > ?) END",
-            json.dumps(held_on(db, chosen.as_of)), chosen.as_of, chosen.as_of, chosen.as_of)
+            json.dumps(Facts(Bare(db)).held_on(chosen.as_of)), chosen.as_of, chosen.as_of, chosen.as_of)
     return " AND ".join(parts) or "1", values
 
 

@@ -4,58 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from otolith.index.filters import where
+from otolith.index.graph import Neighbour as Neighbour
+from otolith.index.graph import replaces as replaces
+from otolith.index.schema import Row as Row
 from otolith.model.finding import Finding
 from otolith.model.recall import Filter
 from otolith.model.record import Usage, reads_as
 from otolith.model.text import fold
-
-
-class Row(NamedTuple):
-    """A record as the index lists it."""
-
-    n: int
-    id: str
-    kind: str
-    type: str
-    title: str
-    unit: str
-    created: float
-    updated: float | None
-    importance: float | None
-    confidence: float | None
-    project: str | None
-    agent: str | None
-    session: str | None
-    conversation: str | None
-    topic: str | None
-    success: int | None
-    trust: str
-    valid_from: float | None
-    valid_until: float | None
-    sunk: int
-    pinned: int
-    uses: int
-    used: float | None
-    place: int
-    last: int  # its passages are numbered from n to this
-
-
-class Neighbour(NamedTuple):
-    """A link seen from one of its ends."""
-
-    id: str
-    word: str  # how it reads from here
-    said: str  # the word as written
-    outgoing: bool
-    strength: float | None
-    context: str | None
-    created: float | None
-    edge: str | None
-    title: str
-    kind: str
 
 
 def find(db: sqlite3.Connection, record: str) -> Row | None:
@@ -181,15 +139,6 @@ def merged_into(db: sqlite3.Connection, record: str) -> Row | None:
         if found := find(db, record):
             return found
     return None
-
-
-def replaces(old: str, new: str) -> str:
-    """The condition, in SQL, under which a link `l` says that one record replaces another.
-
-    What is outside replaces only what is outside, unless a person said so. The link is there all the same.
-    """
-    return (f"l.word = 'supersedes' AND ({old}.trust = 'outside' OR l.trust = 'user' "
-            f"OR (l.trust = 'agent' AND {new}.trust <> 'outside'))")
 
 
 def usage_of(db: sqlite3.Connection, row: Row) -> Usage:

@@ -11,10 +11,15 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from otolith.index.around import Passage as Passage
+from otolith.index.around import Spot as Spot
 from otolith.index.filters import where
-from otolith.index.read import replaces, resolve
+from otolith.index.graph import Hop as Hop
+from otolith.index.graph import replaces
+from otolith.index.read import resolve
+from otolith.index.words import Handle as Handle
 from otolith.model.recall import Filter
 from otolith.model.record import KINDS, tail_of
 from otolith.model.text import fold
@@ -67,74 +72,6 @@ UNION SELECT l.a, r.id, l.said, 0.5, l.created FROM links l JOIN names x ON x.na
 JOIN records r ON r.n = x.record WHERE l.a IN (SELECT value FROM json_each(:ids)) AND l.word = 'mentions'"""
 _REPLACED = f"""SELECT l.b, l.a, l.created, r.created FROM links l JOIN records r ON r.id = l.a JOIN records old ON old.id = l.b
 WHERE {replaces("old", "r")} AND l.b IN (SELECT value FROM json_each(?)) ORDER BY r.created, r.id"""
-
-
-class Spot(NamedTuple):
-    """Where a passage stands: all that is read of the many that are only looked at."""
-
-    n: int
-    record: int
-    ord: int
-    speaker: str | None
-    said: float
-    kind: str
-    conversation: str | None
-    created: float
-    place: int
-    asks: int
-
-    @property
-    def strand(self) -> str | int | None:
-        """The dialog it is a turn of: an entry, or a conversation of chunks; None for all else."""
-        if self.kind == "entry":
-            return self.record
-        return self.conversation if self.kind == "chunk" else None
-
-
-class Passage(NamedTuple):
-    """A passage that may be delivered, with what ranking asks of its record."""
-
-    n: int
-    record: int
-    ord: int
-    speaker: str | None
-    said: float
-    kind: str
-    conversation: str | None
-    created: float
-    place: int
-    id: str
-    type: str
-    importance: float | None
-    pinned: int
-    sunk: int
-    unit: str
-    start: int
-    stop: int
-    turn: str | None
-    text: str
-
-    @property
-    def is_turn(self) -> bool:
-        """Does it stand in a dialog, with something said before and after it?"""
-        return self.kind == "entry" or (self.kind == "chunk" and self.conversation is not None)
-
-
-class Handle(NamedTuple):
-    """A record that a question names outright, and how."""
-
-    id: str
-    how: str
-
-
-class Hop(NamedTuple):
-    """A record one link away from another."""
-
-    source: str
-    id: str
-    word: str
-    strength: float
-    created: float | None
 
 
 def look_up(db: sqlite3.Connection, word: str) -> Ints:

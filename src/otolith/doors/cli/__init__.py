@@ -123,10 +123,6 @@ def bug(error: Exception, as_json: bool) -> int:
     """What nobody foresaw: told in one line, or as it is to who asks for it."""
     if os.environ.get("OTOLITH_DEBUG"):
         raise error
-    from otolith.index.store import damage_of
-
-    if damage := damage_of(error):
-        return complain(damage, as_json)
     return complain(OtolithError(f"this is a bug in Otolith: {type(error).__name__}: {error}",
                                 "run again with OTOLITH_DEBUG=1 for the details"), as_json)
 

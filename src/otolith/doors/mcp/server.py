@@ -115,10 +115,8 @@ def _answer(mem: Memory, *, tool: Tool, given: dict[str, Any]) -> tuple[tuple[di
 
 
 def _complaint(error: Exception) -> str:
-    from otolith.index.store import damage_of
     from otolith.model.text import visible
 
-    error = damage_of(error) or error
     if isinstance(error, OtolithError):
         return visible(f"{error.code}: {error}")
     return f"bug: {type(error).__name__}: {visible(str(error))[:300]}; this is a bug in Otolith, nothing else was changed"
