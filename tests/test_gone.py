@@ -470,8 +470,7 @@ def test_the_index_forgets_the_pages_of_a_purged_topic(mem: Memory, home: Path) 
     mem.forget(entry.id, purge=True)
 
     assert anywhere(home, "quaggaherd") == []
-    built = {key for key, in mem.home.db.execute("SELECT key FROM meta WHERE key LIKE 'built:%'")}
-    assert {"built:topics/life/topic_memory.json", "built:CORE.md"} <= built
+    assert {"topics/life/topic_memory.json", "CORE.md"} <= mem.home.index.marks.all("built").keys()
 
 
 # What tells of it elsewhere

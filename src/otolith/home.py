@@ -6,7 +6,6 @@ file is safe. Finding what others wrote is sync's business; Home only asks it.
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 
 from otolith import config as configuration
 from otolith import sync, usage
-from otolith.errors import Busy, CannotWrite, Damaged, Invalid, NeedsConfirmation, NotFound
+from otolith.errors import BrokenIndex, Busy, CannotWrite, Damaged, Invalid, NeedsConfirmation, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.tree import Token, Tree, fingerprint
 from otolith.index import read, write
@@ -54,7 +53,7 @@ class Home:
         self._counting = True
 
     @property
-    def db(self) -> sqlite3.Connection:
+    def db(self) -> Any:
         """The index to read from, with everything written so far in it."""
         return self.index.db
 
@@ -124,7 +123,7 @@ class Home:
             with self.index.writing() as db:
                 return db.execute("UPDATE documents SET size = ?, mtime = ?, ctime = ?, inode = ?, hash = ?, seen = ? "
                                   "WHERE path = ? AND hash = ?", (*stamp, loaded.path, loaded.hash)).rowcount == 1
-        except (sqlite3.Error, Busy, CannotWrite) as error:
+        except (BrokenIndex, Busy, CannotWrite) as error:
             log.debug("index: %s", error)
             return False
 
@@ -147,8 +146,7 @@ class Home:
 
     def _remember_built(self, path: str, data: bytes) -> None:
         try:
-            with self.index.writing():
-                self.index.set(f"built:{path}", fingerprint(data))
+            self.index.marks.set("built", path, fingerprint(data))
         except (Busy, CannotWrite) as error:
             log.debug("index: %s", error)
 
@@ -160,7 +158,7 @@ class Home:
 
     def edited_by_hand(self, path: str, data: bytes) -> bool:
         """Whether a derived file is not as it was last built."""
-        last = self.index.get(f"built:{path}")
+        last = self.index.marks.get("built", path)
         return last is not None and last != fingerprint(data)
 
     def move(self, path: str, to: str, record: Any) -> None:
@@ -228,7 +226,7 @@ class Home:
                 sync.put(self.index, [unit], gone)
                 if not self._many and any(record.kind == "work" for record in unit.records):
                     self._keep_up()  # a work at once (its seed wants it so), all else by the next recall, which is cheaper together
-        except (sqlite3.Error, Busy, CannotWrite) as error:
+        except (BrokenIndex, Busy, CannotWrite) as error:
             self._not_taken("record is", error)
 
     def _keep_up(self) -> None:
@@ -259,7 +257,7 @@ class Home:
                     yield
                 synced = True
                 self._keep_up()
-        except (sqlite3.Error, Busy, CannotWrite) as error:
+        except (BrokenIndex, Busy, CannotWrite) as error:
             if not synced:
                 raise
             self._not_taken("batch is", error)

@@ -105,9 +105,12 @@ class Memory(Reader):
         """A person's word on a fact: score=0…10 or None, correct={"object": "…"}."""
         return verbs.dialogs.review(self.home, fact, *args, **more)
 
-    def record(self, work: Mapping[str, Any] | None = None, **fields: Any) -> Work:
+    def record(self, work: Mapping[str, Any] | None = None, *, agent: str | None = None, project: str | None = None,
+               session: str | None = None, created: Any = None, key: str | None = None, id: str | None = None,
+               trust: str | None = None, usage: Any = (0, None), **fields: Any) -> Work:
         """Keep one unit of work: the five layers, or their fields flat; goal, task_type, success and summary are enough."""
-        return verbs.work.record(self.home, work, **fields)
+        return verbs.work.record(self.home, {**(work or {}), **fields}, agent=agent, project=project, session=session,
+                                 created=created, key=key, id=id, trust=trust, usage=usage)
 
     def agent(self, id: str | None = None, **more: Any) -> Agent:
         """Register an agent (type=, parent=, project=, metadata=), or get the one that is registered."""

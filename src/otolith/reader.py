@@ -32,25 +32,25 @@ class Reader:
         check_text(query, "the question")
         chosen = make_filter(**filters)
         found = recall(self.home, query, chosen, limit=limit, depth=depth, budget=budget, providers=self.providers)
-        if found.hits or not chosen or verbs.finding.listing(self.home, chosen, limit=1)[1]:
+        if found.hits or not chosen or verbs.records.listing(self.home, chosen, limit=1)[1]:
             return found
         given = ", ".join(name for name, value in filters.items() if value)
         return found.replace(notices=[*found.notices, f"no record passes the filter ({given})"])
 
     def get(self, id: str, depth: str = "full") -> Hit:
         check_text(id, "an id")
-        return verbs.finding.get(self.home, id, depth)
+        return verbs.records.get(self.home, id, depth)
 
     def list(self, *, limit: int | None = 50, offset: int = 0, **filters: Any) -> tuple[list[dict[str, Any]], int]:
         check_counts(limit=limit, offset=offset)
-        return verbs.finding.listing(self.home, make_filter(**filters), limit=limit, offset=offset)
+        return verbs.records.listing(self.home, make_filter(**filters), limit=limit, offset=offset)
 
     def related(self, id: str, depth: int = 1) -> Sequence[Mapping[str, Any]]:
         check_counts(depth=depth)
-        return verbs.finding.related(self.home, id, depth)
+        return verbs.records.related(self.home, id, depth)
 
     def tags(self) -> Sequence[Mapping[str, Any]]:
-        return verbs.finding.tags(self.home)
+        return verbs.records.tags(self.home)
 
     def tags_near(self, tag: str, limit: int = 10) -> Sequence[TagScore]:
         check_counts(limit=limit)
@@ -72,11 +72,11 @@ class Reader:
         return verbs.edges.graph(self.home, id, depth=depth, format=format, kind=kind)
 
     def stats(self) -> dict[str, Any]:
-        return verbs.finding.stats(self.home)
+        return verbs.records.stats(self.home)
 
     def trace(self, id: str, direction: str = "both", max_depth: int = 10) -> Sequence[Mapping[str, Any]]:
         """What caused a record and what it led to, as a tree in reading order."""
-        return verbs.finding.trace(self.home, id, direction, max_depth)
+        return verbs.records.trace(self.home, id, direction, max_depth)
 
     def check_file(self, path: str, *, plan: str = "", again: bool = False, project: str | None = None) -> FileNotices:
         """What is worth knowing before touching a file; `plan` says what is about to be done."""
@@ -116,12 +116,14 @@ class Reader:
         """One SELECT against the index, which holds seed 003's tables."""
         if not isinstance(query, str):
             raise Invalid(f"a query must be text, not {type(query).__name__}")
-        return verbs.finding.sql(self.home, query)
+        return verbs.records.sql(self.home, query)
 
-    def reason(self, question: str = "", **more: Any) -> Reasoning:
+    def reason(self, question: str = "", *, way: str = "synthesis", terms: Sequence[str] = (), limit: int = 50,
+               **filters: Any) -> Reasoning:
         """Synthesis, comparison, pattern or gap (way=) over chunks (filters as in recall), with no model."""
-        check_counts(limit=more.get("limit"))
-        return verbs.reasoning.reason(self.home, question, providers=self.providers, **more)
+        check_counts(limit=limit)
+        return verbs.reasoning.reason(self.home, question, way=way, terms=terms, limit=limit, chosen=make_filter(**filters),
+                                      providers=self.providers)
 
     def explore(self, question: str, *, ask: Callable[[str], Any] | None = None, **bounds: Any) -> Explored:
         """A model answers by searching, reading and following links within bounds; without one, the best evidence."""

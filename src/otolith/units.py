@@ -6,7 +6,6 @@ cannot keep the rest of a home from being read. Nothing here writes, to the tree
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -71,7 +70,7 @@ def _named_by_file(card: Card, path: str) -> Card:
     return card._replace(names=(*card.names, *names)) if names else card
 
 
-def shown(db: sqlite3.Connection, record: Any) -> Any:
+def shown(db: Any, record: Any) -> Any:
     """A record as it is delivered: links to what is forgotten are hidden, and come back with it. Its file keeps them."""
     if record is None or record.kind not in ("note", "chunk", "work"):
         return record

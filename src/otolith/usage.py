@@ -6,9 +6,7 @@ the index first.
 
 from __future__ import annotations
 
-import sqlite3
-
-from otolith.errors import Busy
+from otolith.errors import BrokenIndex, Busy, CannotWrite
 from otolith.files import ledger, paths
 from otolith.files.tree import Tree
 from otolith.index import write
@@ -43,7 +41,7 @@ def fold(tree: Tree, index: Index, machine: str) -> None:
                            [(key, usage.count, usage.last) for key, usage in totals.items()])
             write.count_works(db, [key for key in totals if key.startswith("mem_")])
             index.set("usage_bytes", start + length)
-    except (sqlite3.Error, Busy) as error:
+    except (BrokenIndex, Busy, CannotWrite) as error:
         log.debug("usage: %s", error)
 
 

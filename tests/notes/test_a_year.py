@@ -12,7 +12,7 @@ from itertools import combinations
 import pytest
 
 from otolith.memory import Memory
-from otolith.model.decay import WEIGHTS
+from otolith.model.decay import weight
 from otolith.model.note import TYPES
 
 TAGS = ("redis", "docker", "python", "backup", "deploy", "cache", "network", "disk", "auth", "mail", "cron", "nginx")
@@ -81,7 +81,7 @@ class Year:
         held = self.notes[note]
         days = max(0.0, (int(self.clock()) - self.last.get(note, held.created)) / 86400)
         used = math.log2(self.uses[note] + 1) if self.uses[note] else 0.5
-        return held.importance * math.exp(-0.03 * days) * used * WEIGHTS[held.type]
+        return held.importance * math.exp(-0.03 * days) * used * weight(held.type)
 
 
 @pytest.fixture(scope="module")

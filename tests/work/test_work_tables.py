@@ -177,7 +177,7 @@ def test_sql_takes_one_select_and_nothing_else(mem, query):
 
 
 def test_a_query_that_does_not_end_is_stopped(mem, monkeypatch):
-    monkeypatch.setattr("otolith.verbs.finding.SQL_SECONDS", 0.2)
+    monkeypatch.setattr("otolith.verbs.records.SQL_SECONDS", 0.2)
 
     with pytest.raises(Invalid, match="seconds"):
         mem.sql("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n")

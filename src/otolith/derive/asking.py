@@ -16,7 +16,8 @@ from otolith.derive.sentences import sentences
 from otolith.derive.topics import LINE_SIGNS, SUMMARY_SIGNS
 from otolith.derive.wisdom import cited_in
 from otolith.errors import Invalid
-from otolith.model.dialog import FACT_TYPES, TIME_SPANS, Entry, Fact, TopicState, Turn
+from otolith.model.dialog import TIME_SPANS, Entry, Fact, TopicState, Turn
+from otolith.model.kinds import FACT_TYPES
 from otolith.model.shape import Shape, strings, text
 from otolith.model.text import check_whole, shorten, visible
 from otolith.model.words import stems

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from otolith.errors import Invalid
-from otolith.model.dialog import FACT_TYPES, GLOBAL_SCHEMA, Fact, GlobalMemory, Topic, TopicState
+from otolith.model.dialog import GLOBAL_SCHEMA, Fact, GlobalMemory, Topic, TopicState
 from otolith.model.ids import normal
+from otolith.model.kinds import FACT_TYPES
 from otolith.model.text import counted, shorten
 
 ACTIVE_TOPICS = 20

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from otolith.errors import Invalid
-from otolith.model.memo import CATEGORIES, Memo, check_name, master_name
+from otolith.model.kinds import MEMO_CATEGORIES
+from otolith.model.memo import Memo, check_name, master_name
 from otolith.model.shape import Value
 from otolith.model.text import fold
 from otolith.model.times import day
@@ -53,8 +54,8 @@ class Candidate(Value):
 
     def check(self) -> None:
         check_name(self.name)
-        if self.category not in CATEGORIES:
-            raise Invalid(f"category {self.category!r} is not one of {', '.join(CATEGORIES)}")
+        if self.category not in MEMO_CATEGORIES:
+            raise Invalid(f"category {self.category!r} is not one of {', '.join(MEMO_CATEGORIES)}")
 
 
 def render_hud(past: str = "", present: str = "", future: str = "", memory: str | None = None) -> str:

@@ -15,8 +15,9 @@ from typing import NamedTuple
 from otolith.derive.english import ENGLISH
 from otolith.derive.language import Language
 from otolith.derive.sentences import prose, sentences
-from otolith.model.dialog import FACT_TYPES, TOPIC_SCHEMA, Entry, Fact, Topic, TopicState, Turn
+from otolith.model.dialog import TOPIC_SCHEMA, Entry, Fact, Topic, TopicState, Turn
 from otolith.model.ids import slug
+from otolith.model.kinds import FACT_TYPES
 from otolith.model.text import counted, first_sentence, shorten
 from otolith.model.words import key_words
 

@@ -118,7 +118,7 @@ class ChunkStore:
 
     def _read(self, chunk_id: str, why: str) -> Chunk | None:
         """The chunk as its file holds it now; an id is checked before anything is looked up."""
-        from otolith.verbs.finding import fetch, locate
+        from otolith.verbs.steps import fetch, locate
 
         try:
             row = locate(self.mem.home, check_chunk_id(chunk_id))

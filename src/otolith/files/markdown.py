@@ -11,8 +11,9 @@ from typing import Any
 from otolith.errors import Damaged, Invalid
 from otolith.files import front
 from otolith.model.ids import derived_uuid
+from otolith.model.kinds import PROCEDURE_LISTS
 from otolith.model.memo import Memo
-from otolith.model.note import DIRECTIONS, FOLDERS, PROCEDURE_ONLY, Edge, Episode, Note
+from otolith.model.note import DIRECTIONS, FOLDERS, Edge, Episode, Note
 from otolith.model.times import offset
 
 _MERGE = r"(?ms)^<{7} .*?^={7}\r?$.*?^>{7} "
@@ -23,7 +24,7 @@ _EPISODE = r"(?m)^## (?P<time>\d\d:\d\d) - (?P<heading>[^\r\n]*)"
 _LINE = r"(?m)^- \*\*(?P<key>Type|Tags|Memory|Summary):\*\*[ \t]*(?P<value>[^\r\n]*)"
 _DEPRECATED = r"(?m)^DEPRECATED: See valid [^\n]*? in \[?(?P<name>[^\]\s]+?)(?:\.md)?\]?\.?[ \t]*\r?$"
 _FOLDER_TYPES = {folder: name for name, folder in FOLDERS.items()}
-_LISTED = ("tags", "aliases", *PROCEDURE_ONLY)
+_LISTED = ("tags", "aliases", *PROCEDURE_LISTS)
 _REQUIRED = {"id", "type", "title", "importance", "created_at"}
 _RENAMED = {"created": "created_at", "updated": "updated_at"}
 _NAMES = {inner: outer for outer, inner in _RENAMED.items()}

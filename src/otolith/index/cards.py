@@ -62,8 +62,8 @@ class Cards(Facet):
         rows = self.db.select(Row, _NAMED, (folded,))
         return self.db.select(Row, _NAMED, (folded[:-3],)) if not rows and folded.endswith(".md") else rows
 
-    def in_unit(self, unit: str) -> list[Row]:
-        """The records of a file or an entry's folder, in its order."""
+    def at_path(self, unit: str) -> list[Row]:
+        """The records that a file, or an entry's folder, holds."""
         return self.db.select(Row, f"SELECT {ROW} FROM records r WHERE unit = ? ORDER BY n", (unit,))
 
     def rows_of(self, ids: Iterable[str]) -> dict[str, Row]:

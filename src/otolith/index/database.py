@@ -12,7 +12,7 @@ import os
 import sqlite3
 from _thread import RLock
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -114,12 +114,17 @@ class Holder(Protocol):
 
     db: Connection
 
+    def writing(self) -> AbstractContextManager[Connection]: ...
+
 
 class Bare:
     """A bare connection."""
 
     def __init__(self, db: Connection) -> None:
         self.db = db
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        return nullcontext(self.db)
 
 
 class Facet:
@@ -232,7 +237,7 @@ class Database:
         if self.get("home") == "none":
             self.set("home", self._identity())
 
-    def renew(self, fill: Callable[[], None]) -> None:
+    def make_anew(self, fill: Callable[[], object]) -> None:
         """Empty the index and fill it again, in one step: others see the old one or the new one."""
         try:
             with self.writing():
@@ -244,7 +249,8 @@ class Database:
                 self._in_memory()
             else:
                 self._start_over()
-        fill()
+        with self.writing():
+            fill()
 
     def remove_others(self) -> list[Path]:
         """Remove this home's indexes of other shapes, which hold what they last knew; returns those that would not go."""

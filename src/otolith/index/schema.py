@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-SCHEMA = 8
+SCHEMA = 9
 
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -71,6 +71,9 @@ CREATE INDEX links_unit ON links(unit);
 
 CREATE TABLE archived (id TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL, path TEXT PRIMARY KEY);
 CREATE INDEX archived_id ON archived(id);
+
+-- What each rung of upkeep saw of each thing it works on.
+CREATE TABLE seen (rung TEXT NOT NULL, key TEXT NOT NULL, stamp, PRIMARY KEY (rung, key)) WITHOUT ROWID;
 
 CREATE TABLE usage (id TEXT PRIMARY KEY, count INTEGER NOT NULL, last REAL) WITHOUT ROWID;
 
@@ -141,8 +144,7 @@ CREATE INDEX idx_memories_success ON memories(outcome_success);
 CREATE INDEX idx_memory_files_path ON memory_files(file_path);
 CREATE INDEX idx_memory_links_target ON memory_links(target_id);
 
--- The work ladder besides its seed: works by the segments of their files from the end, works by what they have in
--- common, and what changed since the last climb.
+-- The work ladder besides its seed: works by the segments of their files from the end, works by what they have in common.
 CREATE TABLE file_works (
   tail TEXT NOT NULL, memory_id TEXT NOT NULL, operation TEXT NOT NULL, unit TEXT NOT NULL, PRIMARY KEY (tail, memory_id)
 ) WITHOUT ROWID;
@@ -151,7 +153,6 @@ CREATE TABLE threads (
   thread TEXT NOT NULL, created REAL NOT NULL, id TEXT NOT NULL, PRIMARY KEY (thread, created, id)
 ) WITHOUT ROWID;
 CREATE INDEX threads_id ON threads(id);
-CREATE TABLE unclimbed (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;
 
 -- The dialog ladder: facts as each entry says them, and what people said about them. Fact records are settled from both.
 -- `raw` is the fact's id as said, `id` after corrections, `slot` what it competes for. Nearly always the three are one, and

@@ -5,9 +5,12 @@ Every call takes values and returns values; nobody above this room sees SQL. Eac
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from otolith.errors import OtolithError
 from otolith.index.database import Database
 from otolith.index.database import index_path as index_path
 
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
     from otolith.index.cards import Cards
     from otolith.index.facts import Facts
     from otolith.index.graph import Graph
+    from otolith.index.marks import Marks
+    from otolith.index.notes import Notes
     from otolith.index.vectors import Meaning
     from otolith.index.words import Words
     from otolith.index.write import Units
@@ -65,6 +70,30 @@ class Index(Database):
         from otolith.index.write import Units
 
         return Units(self)
+
+    @cached_property
+    def marks(self) -> Marks:
+        from otolith.index.marks import Marks
+
+        return Marks(self)
+
+    @cached_property
+    def notes(self) -> Notes:
+        from otolith.index.notes import Notes
+
+        return Notes(self)
+
+    def renew(self, fill: Callable[[], object]) -> None:
+        """Empty the index and fill it again. What was last built is carried over: it tells a file that a person changed since."""
+        built: dict[str, Any] = {}
+        with suppress(OtolithError):  # damage is a good reason to be here
+            built = self.marks.all("built")
+
+        def fill_all() -> None:
+            self.marks.set_all("built", built)
+            fill()
+
+        self.make_anew(fill_all)
 
     def shrink(self) -> None:
         """Leave nothing of what was dropped, in full text, in vectors, in the file's free pages and its log."""

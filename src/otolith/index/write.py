@@ -252,6 +252,12 @@ class Units(Facet):
 
 # The tables of seed 003 hold works, agents, chapters and wisdom.
 
+_UNMARK_WORKS = ("DELETE FROM seen WHERE rung = 'chapters' AND key IN "
+                 "(SELECT memory_id FROM chapter_memories WHERE chapter_id = ?)")
+_UNMARK_CHAPTERS = ("DELETE FROM seen WHERE rung = 'wisdom' AND key IN "
+                    "(SELECT chapter_id FROM wisdom_chapters WHERE wisdom_id = ?)")
+
+
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
@@ -284,7 +290,6 @@ def _put_work(db: Connection, work: Any) -> None:
     db.executemany("INSERT OR IGNORE INTO threads VALUES (?,?,?)",
                    [(thread, work.created, work.id)
                     for thread in threads_of(work.project_id, files, work.tags, work.session_id)])
-    db.execute("INSERT OR IGNORE INTO unclimbed VALUES ('work', ?)", (work.id,))
     db.executemany("INSERT OR REPLACE INTO memory_links VALUES (?,?,?,?)",
                    [(link.source, link.target, link.type, _seconds(link.created)) for link in work.all_links()])
 
@@ -305,8 +310,7 @@ def _put_chapter(db: Connection, chapter: Any) -> None:
                 _list(chapter.tags), _list(chapter.topics), chapter.origin))
     db.executemany("INSERT OR REPLACE INTO chapter_memories VALUES (?,?,?)",
                    [(chapter.id, member, position) for position, member in enumerate(chapter.memories)])
-    db.execute("INSERT OR IGNORE INTO unclimbed VALUES ('chapter', ?)", (chapter.id,))
-    db.executemany("INSERT OR IGNORE INTO unclimbed VALUES ('work', ?)", [(member,) for member in chapter.memories])
+    db.execute(_UNMARK_WORKS, (chapter.id,))
 
 
 def _put_wisdom(db: Connection, wisdom: Any) -> None:
@@ -315,13 +319,14 @@ def _put_wisdom(db: Connection, wisdom: Any) -> None:
                (wisdom.id, wisdom.project_id, _seconds(wisdom.created_at), _seconds(wisdom.updated_at), wisdom.summary,
                 *lists, _seconds(wisdom.start_ts), _seconds(wisdom.end_ts)))
     db.executemany("INSERT OR REPLACE INTO wisdom_chapters VALUES (?,?)", [(wisdom.id, name) for name in wisdom.chapters])
-    db.executemany("INSERT OR IGNORE INTO unclimbed VALUES ('chapter', ?)", [(name,) for name in wisdom.chapters])
+    db.execute(_UNMARK_CHAPTERS, (wisdom.id,))
 
 
 class _Seed(NamedTuple):
     """How a kind of seed 003 comes into the seed's tables, and what is run with its id when it goes.
 
-    What is dropped is noted as unclimbed, so that the next climb looks again at what it was part of or stood on.
+    A chapter or wisdom that comes or goes takes the marks of what it stands on with it: the next climb looks at that again.
+    A work or chapter that goes leaves a mark without a stamp, also if it was never seen.
     """
 
     put: Callable[[Connection, Any], None]
@@ -330,7 +335,7 @@ class _Seed(NamedTuple):
 
 _SEEDS = {
     "work": _Seed(_put_work, (
-        "INSERT OR IGNORE INTO unclimbed VALUES ('work', ?)", "DELETE FROM memories WHERE id = ?",
+        "INSERT OR IGNORE INTO seen VALUES ('chapters', ?, NULL)", "DELETE FROM memories WHERE id = ?",
         "DELETE FROM memory_files WHERE memory_id = ?", "DELETE FROM memory_links WHERE source_id = ?",
         "DELETE FROM file_works WHERE memory_id = ?", "DELETE FROM threads WHERE id = ?")),
     "agent": _Seed(_put_agent, (
@@ -338,12 +343,10 @@ _SEEDS = {
         "INSERT INTO agents SELECT agent_id, 'main', NULL, project_id, min(created_at), NULL FROM memories "
         "WHERE agent_id = ? GROUP BY agent_id")),
     "chapter": _Seed(_put_chapter, (
-        "INSERT OR IGNORE INTO unclimbed SELECT 'work', memory_id FROM chapter_memories WHERE chapter_id = ?",
-        "INSERT OR IGNORE INTO unclimbed VALUES ('chapter', ?)", "DELETE FROM chapters WHERE id = ?",
+        _UNMARK_WORKS, "INSERT OR IGNORE INTO seen VALUES ('wisdom', ?, NULL)", "DELETE FROM chapters WHERE id = ?",
         "DELETE FROM chapter_memories WHERE chapter_id = ?")),
     "wisdom": _Seed(_put_wisdom, (
-        "INSERT OR IGNORE INTO unclimbed SELECT 'chapter', chapter_id FROM wisdom_chapters WHERE wisdom_id = ?",
-        "DELETE FROM wisdom WHERE id = ?", "DELETE FROM wisdom_chapters WHERE wisdom_id = ?")),
+        _UNMARK_CHAPTERS, "DELETE FROM wisdom WHERE id = ?", "DELETE FROM wisdom_chapters WHERE wisdom_id = ?")),
 }
 
 

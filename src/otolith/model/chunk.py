@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 from otolith.errors import Invalid
 from otolith.model.ids import check_chunk_id
-from otolith.model.record import CHUNK_TYPES, Card, Link, Origin, Usage, origin_fields
+from otolith.model.kinds import CHUNK_LINKS, CHUNK_TYPES
+from otolith.model.record import Card, Link, Origin, Usage, origin_fields
 from otolith.model.shape import Shape, choice, integer, mapping, number, part, strings, text
 from otolith.model.text import first_sentence
 from otolith.model.times import parse_time
 
 SCHEMA = "1.0"
-TYPES = ("fact", "preference", "pattern", "note", "decision")
+TYPES = tuple(CHUNK_TYPES)
 SOURCES = ("interaction", "import", "derived")
 MAX_TOKENS = 800
 LABELS = frozenset(
@@ -97,7 +98,7 @@ class Chunk(Shape):
         """The links of the five lists; context_of names a conversation, not a record, and is not among them."""
         found = []
         details = self.links.details or {}
-        for word in CHUNK_TYPES[1:]:
+        for word in CHUNK_LINKS[1:]:
             for target in getattr(self.links, word):
                 more = details.get(word, {}).get(target, {})
                 found.append(Link(source=self.id, type=word, target=target, created=more.get("created", self.created),

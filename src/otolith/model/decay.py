@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from otolith.model.kinds import KINDS, NOTE_TYPES
 from otolith.model.record import UNUSED as UNUSED_YET
 from otolith.model.record import Usage
 from otolith.model.shape import Value
@@ -26,10 +27,6 @@ LAMBDA = 0.03
 PINNED = 999.0
 UNUSED = 0.5  # the usage factor of what was never accessed
 DAY = 86_400.0
-WEIGHTS = {
-    "procedure": 1.4, "decision": 1.3, "insight": 1.25, "solution": 1.2, "code_pattern": 1.1, "configuration": 1.1,
-    "fix": 1.0, "workflow": 1.0, "problem": 0.9, "error": 0.8, "general": 0.8,
-}
 THRESHOLDS = (("Active", 0.5), ("Fading", 0.2), ("Dormant", 0.05), ("Archived", 0.0))
 STATUSES = tuple(name for name, _ in THRESHOLDS)
 SHOWN = 0.2  # what scores lower stays out of CORE.md
@@ -70,7 +67,8 @@ class Decay(Value):
 
 def weight(type_: str, kind: str = "note") -> float:
     """How much longer this type holds than others; records outside the notes ladder weigh the same."""
-    return WEIGHTS.get(type_, 1.0) if kind == "note" else 1.0
+    row = NOTE_TYPES.get(type_) if KINDS[kind].weighted else None
+    return row.weight if row else 1.0
 
 
 def usage_factor(count: int) -> float:

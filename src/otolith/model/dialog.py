@@ -14,11 +14,11 @@ from typing import Any, ClassVar, NamedTuple
 from otolith.errors import Invalid
 from otolith.model.finding import Finding
 from otolith.model.ids import check_id, check_topic, fact_id
+from otolith.model.kinds import FACT_TYPES
 from otolith.model.record import TRUST, Card, Link, Origin, Passage, origin_fields
 from otolith.model.shape import NOTHING, Shape, anything, choice, integer, mapping, number, part, parts, strings, text
 from otolith.model.times import day, parse_time, time_or_none
 
-FACT_TYPES = ("identity", "commitment", "constraint", "preference", "trait", "event")  # the order of do_not_forget
 TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
 ROLES = ("user", "assistant", "system", "tool", "other")
 META_SCHEMA = "entry_meta.v1"

@@ -15,12 +15,12 @@ from typing import ClassVar
 
 from otolith.errors import Invalid
 from otolith.model.ids import check_id
+from otolith.model.kinds import MEMO_CATEGORIES
 from otolith.model.record import Card, Link, Origin, origin_fields
 from otolith.model.shape import Shape, choice, part, strings, text
 from otolith.model.text import first_sentence
 from otolith.model.times import parse_time
 
-CATEGORIES = ("past", "present", "future")
 MIN_WORDS, MAX_WORDS, MAX_SIGNS = 3, 10, 45
 FILLERS = ("notes", "memo", "saved")
 _EMPTY = frozenset(
@@ -39,7 +39,7 @@ class Memo(Shape):
     id: str = text()
     title: str = text()
     created_at: str = text()
-    category: str = choice(CATEGORIES, default="past")
+    category: str = choice(MEMO_CATEGORIES, default="past")
     tags: tuple[str, ...] = strings(default=())
     supersedes: tuple[str, ...] = strings(default=())
     deprecated_by: str | None = text(default=None, sparse=True)

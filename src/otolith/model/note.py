@@ -7,20 +7,16 @@ from typing import ClassVar
 
 from otolith.errors import Invalid
 from otolith.model.ids import check_id, check_uuid
-from otolith.model.record import NOTE_TYPES, Card, Link, Origin, origin_fields
+from otolith.model.kinds import NOTE_LINKS, NOTE_TYPES, PROCEDURE_LISTS
+from otolith.model.record import Card, Link, Origin, origin_fields
 from otolith.model.shape import Shape, choice, flag, number, part, parts, strings, text
 from otolith.model.text import first_sentence
 from otolith.model.times import parse_time
 
 SCHEMA = "3.0.0"
-FOLDERS = {
-    "solution": "solutions", "fix": "fixes", "decision": "decisions", "configuration": "configurations",
-    "problem": "problems", "workflow": "workflows", "code_pattern": "code-patterns", "error": "errors",
-    "general": "general", "procedure": "procedures", "insight": "insights",
-}
-TYPES = tuple(FOLDERS)
+FOLDERS = {name: row.folder for name, row in NOTE_TYPES.items()}
+TYPES = tuple(NOTE_TYPES)
 DIRECTIONS = ("outgoing", "incoming")
-PROCEDURE_ONLY = ("steps", "preconditions", "postconditions")
 _WIKILINK = r"!?\[\[([^\[\]|#^\n]{1,200})(?:[#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]"
 _CODE = r"(?s)```.*?(?:```|\Z)|`[^`\n]*`"
 _HASHTAG = r"(?<![\w/&#])#([^\W\d_][\w/-]{0,60})"
@@ -30,7 +26,7 @@ class Relation(Shape):
     """One line of a note's `relations`."""
 
     target: str = text()
-    type: str = choice(NOTE_TYPES)
+    type: str = choice(NOTE_LINKS)
     direction: str = choice(DIRECTIONS)
     strength: float | None = number(0, 1, default=None, sparse=True)
     context: str | None = text(default=None, sparse=True)
@@ -66,7 +62,7 @@ class Note(Shape):
         parse_time(self.updated_at, "updated")
         if self.type == "procedure":
             return
-        given = [name for name in PROCEDURE_ONLY if getattr(self, name) is not None]
+        given = [name for name in PROCEDURE_LISTS if getattr(self, name) is not None]
         if given:
             raise Invalid(f"{given[0]} belongs to notes of type procedure, not {self.type}")
 
@@ -83,7 +79,7 @@ class Note(Shape):
         if self.type != "procedure":
             return self.text
         lists = [f"{name.capitalize()}:\n" + "\n".join(f"- {line}" for line in values)
-                 for name in PROCEDURE_ONLY if (values := getattr(self, name))]
+                 for name in PROCEDURE_LISTS if (values := getattr(self, name))]
         return "\n\n".join(part for part in (self.text, *lists) if part)
 
     def says_as_much_as(self, other: Note) -> bool:
@@ -120,7 +116,7 @@ class Edge(Shape):
     kind: ClassVar[str] = "edge"
 
     id: str = text()
-    type: str = choice(NOTE_TYPES)
+    type: str = choice(NOTE_LINKS)
     from_id: str = text()
     from_title: str = text(default="")
     to_id: str = text()

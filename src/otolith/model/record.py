@@ -11,13 +11,18 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from otolith.errors import Invalid
+from otolith.model.kinds import CHUNK_LINKS as CHUNK_TYPES
+from otolith.model.kinds import KINDS as _ROWS
+from otolith.model.kinds import LINK_TYPES as TYPES
+from otolith.model.kinds import NOTE_LINKS as NOTE_TYPES
+from otolith.model.kinds import WORK_LINKS as WORK_TYPES
 from otolith.model.shape import Shape, Value, choice, mapping, number, text
 from otolith.model.text import cut_passages
 
 TRUST = ("user", "agent", "outside")
+KINDS = tuple(_ROWS)
+__all__ = ["CHUNK_TYPES", "KINDS", "NOTE_TYPES", "TYPES", "WORK_TYPES"]  # until all ask model/kinds
 DEPTHS = ("summary", "outcome", "reasoning", "full", "complete")
-KINDS = ("chunk", "memo", "entry", "fact", "topic", "global", "work", "agent", "chapter", "wisdom", "note", "edge",
-         "episode", "page")
 
 
 class Origin(Shape):
@@ -41,44 +46,6 @@ class Usage(Value):
 
 
 UNUSED = Usage()
-
-
-class LinkType(NamedTuple):
-    """What a link's word means: its canonical word, how that reads from the far end, and how the word stands to both."""
-
-    canonical: str
-    inverse: str
-    inverted: bool = False  # the word points the other way
-    symmetric: bool = False  # it has no direction
-
-
-NOTE_TYPES = ("SOLVES", "CAUSES", "BUILDS_ON", "ALTERNATIVE_TO", "REQUIRES", "FOLLOWS", "RELATED_TO")
-CHUNK_TYPES = ("context_of", "follows", "related_to", "supports", "contradicts")
-WORK_TYPES = ("caused_by", "led_to", "related_to", "supersedes", "blocked_by")
-
-TYPES: dict[str, LinkType] = {
-    "SOLVES": LinkType("solves", "solved_by"),
-    "CAUSES": LinkType("led_to", "caused_by"),
-    "BUILDS_ON": LinkType("builds_on", "basis_of"),
-    "ALTERNATIVE_TO": LinkType("alternative_to", "alternative_to", symmetric=True),
-    "REQUIRES": LinkType("requires", "required_by"),
-    "FOLLOWS": LinkType("follows", "followed_by"),
-    "RELATED_TO": LinkType("related_to", "related_to", symmetric=True),
-    "context_of": LinkType("context_of", "has_context"),
-    "follows": LinkType("follows", "followed_by"),
-    "related_to": LinkType("related_to", "related_to", symmetric=True),
-    "supports": LinkType("supports", "supported_by"),
-    "contradicts": LinkType("contradicts", "contradicts", symmetric=True),
-    "caused_by": LinkType("led_to", "caused_by", inverted=True),
-    "led_to": LinkType("led_to", "caused_by"),
-    "supersedes": LinkType("supersedes", "superseded_by"),
-    "blocked_by": LinkType("blocked_by", "blocks"),
-    "mentions": LinkType("mentions", "mentioned_by"),  # a [[wikilink]] in a note's text
-    "merged_into": LinkType("merged_into", "merged_from"),
-    "pinned": LinkType("pinned", "pinned"),  # the person's own mark on a chunk, memo or work, in links.jsonl
-    "cites": LinkType("cites", "cited_by"),
-    "part_of": LinkType("part_of", "has_part"),
-}
 
 
 def check_type(word: str, allowed: tuple[str, ...] | None = None) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from otolith.errors import Invalid
 from otolith.model.ids import check_agent_id, check_prefixed
+from otolith.model.kinds import TASK_TYPES
 from otolith.model.record import TRUST, WORK_TYPES, Card, Link, Origin, Usage, origin_fields
 from otolith.model.shape import (
     NOTHING,
@@ -23,8 +24,6 @@ from otolith.model.shape import (
     text,
 )
 
-TASK_TYPES = ("bug_fix", "feature_add", "refactor", "investigation", "test_write", "documentation", "optimization",
-              "security_fix", "dependency_update", "configuration", "other")
 ACTION_TYPES = ("file_read", "file_edit", "file_create", "file_delete", "command_run", "search", "external_query")
 FAILURES = ("incorrect_assumption", "unexpected_side_effect", "missing_dependency", "race_condition", "type_error",
             "test_failure", "build_failure", "runtime_error", "logic_error", "other")

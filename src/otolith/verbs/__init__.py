@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         edges,
         editing,
         exports,
-        finding,
         links,
         memos,
         merging,
@@ -21,16 +20,18 @@ if TYPE_CHECKING:
         offering,
         purge,
         reasoning,
+        records,
         reports,
         session,
+        steps,
         taking,
         tending,
         topics,
         work,
     )
 
-__all__ = ["chapters", "chunks", "dialogs", "edges", "editing", "exports", "finding", "links", "memos", "merging", "notes",
-           "offering", "purge", "reasoning", "reports", "session", "taking", "tending", "topics", "work"]
+__all__ = ["chapters", "chunks", "dialogs", "edges", "editing", "exports", "links", "memos", "merging", "notes",
+           "offering", "purge", "reasoning", "records", "reports", "session", "steps", "taking", "tending", "topics", "work"]
 
 
 def __getattr__(name: str) -> Any:

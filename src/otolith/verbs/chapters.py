@@ -1,6 +1,6 @@
 """Chapters and wisdom: made by hand, found by climbing, listed.
 
-A climb looks only at what changed since the last one (the index's table `unclimbed`) and at what hangs together with it,
+A climb looks only at what changed since the last one (the index's marks) and at what hangs together with it,
 so its cost follows the change and not the home. It writes derived files only, and only if their bytes differ. With a
 language model the chapters are retold, those from before there was one among them; the rules' text stands until an answer of
 the model has been checked, and a model that failed is asked again in the next round.
@@ -20,8 +20,7 @@ from otolith.home import Home
 from otolith.model.record import WORK_TYPES
 from otolith.model.work import Chapter, Wisdom
 from otolith.providers.chat import answer_of
-from otolith.verbs.finding import each, fetch, locate
-from otolith.verbs.notes import derived_id
+from otolith.verbs.steps import derived_id, each, fetch, locate
 
 if TYPE_CHECKING:
     from otolith.providers.chat import Ask
@@ -86,8 +85,8 @@ def without_work(home: Home, chapter: Chapter, work: str) -> Chapter | None:
 def climb(home: Home, providers: Any = None) -> list[str]:
     """Find chapters again where works changed: new ones are written, changed ones rewritten, empty ones removed."""
     teller = _Teller(home, providers)
-    teller.look_again("work", "chapter", lambda chapter: chapter.memories if chapter.origin == "auto" else ())
-    changed = [work for work, in home.db.execute("SELECT id FROM unclimbed WHERE kind = 'work'")]
+    teller.look_again("chapters", "chapter", lambda chapter: chapter.memories if chapter.origin == "auto" else ())
+    changed = home.index.marks.changed("chapters", "work")
     if not changed:
         return []
     before = _found_with(home, changed)
@@ -104,7 +103,7 @@ def climb(home: Home, providers: Any = None) -> list[str]:
     for chapter in sorted(before.keys() - groups.keys()):
         _remove(home, f"work/chapters/{chapter}.json")
         lines.append(f"removed chapter {chapter}")
-    _climbed(home, "work", {*changed, *around, *(work for members in before.values() for work in members)} - teller.waiting)
+    home.index.marks.settle("chapters", {*changed, *around, *(work for members in before.values() for work in members)} - teller.waiting)
     return lines
 
 
@@ -176,16 +175,16 @@ class _Teller:
         asked = providers is not None or home.config.chat_model
         self.ask: Ask | None = verbs.topics.model_of(home, None, providers) if asked else None
 
-    def look_again(self, kind: str, higher: str, lower: Callable[[Any], Iterable[str]]) -> None:
+    def look_again(self, rung: str, higher: str, lower: Callable[[Any], Iterable[str]]) -> None:
         """When another teller is there than in the last round: what stands under the rules' words is to be climbed again."""
-        name, index = verbs.topics.maker_of(self.ask) if self.ask else MADE_BY, self.home.index
-        if index.get(f"teller:{kind}", MADE_BY) == name:
+        name, marks = verbs.topics.maker_of(self.ask) if self.ask else MADE_BY, self.home.index.marks
+        if (marks.get("teller", rung) or MADE_BY) == name:
             return
         units = [unit for unit, in self.home.db.execute("SELECT unit FROM records WHERE kind = ? ORDER BY id", (higher,))]
         plain = [one for _, one in each(self.home, units) if _maker(one) == MADE_BY] if self.ask else []
-        with index.writing() as db:
-            db.executemany("INSERT OR IGNORE INTO unclimbed VALUES (?, ?)", [(kind, id) for one in plain for id in lower(one)])
-            index.set(f"teller:{kind}", name)
+        with self.home.index.writing():
+            marks.forget(rung, [id for one in plain for id in lower(one)])
+            marks.set("teller", rung, name)
 
     def tell(self, built: Any, lower: Sequence[Any]) -> Any:
         known = _retold(self.home, built)
@@ -241,19 +240,14 @@ def _remove(home: Home, path: str) -> None:
         home.refresh([path])
 
 
-def _climbed(home: Home, kind: str, ids: Iterable[str]) -> None:
-    with home.index.writing() as db:
-        db.executemany("DELETE FROM unclimbed WHERE kind = ? AND id = ?", [(kind, one) for one in ids])
-
-
 # Climbing from chapters to wisdom
 
 
 def climb_wisdom(home: Home, providers: Any = None) -> list[str]:
     """Build wisdom again for the projects whose chapters changed, and only the pieces that stand on those chapters."""
     teller = _Teller(home, providers)
-    teller.look_again("chapter", "wisdom", lambda piece: piece.chapters)
-    changed = {chapter for chapter, in home.db.execute("SELECT id FROM unclimbed WHERE kind = 'chapter'")}
+    teller.look_again("wisdom", "wisdom", lambda piece: piece.chapters)
+    changed = set(home.index.marks.changed("wisdom", "chapter"))
     if not changed:
         return []
     lines, climbed = [], set(changed)
@@ -270,7 +264,7 @@ def climb_wisdom(home: Home, providers: Any = None) -> list[str]:
             _remove(home, f"work/wisdom/{piece}.json")
             lines.append(f"removed wisdom {piece}")
         climbed.update(chapter for era in todo for chapter in era)
-    _climbed(home, "chapter", climbed - teller.waiting)
+    home.index.marks.settle("wisdom", climbed - teller.waiting)
     return lines
 
 

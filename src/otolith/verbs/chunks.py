@@ -30,7 +30,7 @@ from otolith.model.ids import chunk_id, derived_uuid
 from otolith.model.shape import read_strings
 from otolith.model.text import check_whole, first_sentence, fold
 from otolith.model.times import month, parse_time, zulu
-from otolith.verbs.finding import each
+from otolith.verbs.steps import each
 
 LOOKED_AT = 100  # of each tag's newest records; a rarer tag is seen whole
 _NEWEST_WITH_TAG = "SELECT * FROM (SELECT record FROM tags WHERE tag = ? ORDER BY record DESC LIMIT ?)"

@@ -20,20 +20,21 @@ from otolith.home import Home
 from otolith.index import facts as table
 from otolith.index import read
 from otolith.index.read import Row
-from otolith.model.dialog import FACT_TYPES, Entry, EntryMeta, Fact, GlobalMemory, Turn
+from otolith.model.dialog import Entry, EntryMeta, Fact, GlobalMemory, Turn
 from otolith.model.facts_table import CORRECTABLE, Curation
 from otolith.model.facts_table import correct as correct_fact
 from otolith.model.ids import derived_uuid, entry_id, slug
+from otolith.model.kinds import FACT_TYPES
 from otolith.model.shape import read_tags
 from otolith.model.text import check_whole, searchable
 from otolith.model.times import parse_time, zulu
 from otolith.model.turns import as_message, read_messages, read_turns, write_turns
 from otolith.providers.chat import Ask
-from otolith.verbs.finding import locate
+from otolith.verbs.steps import fact_record, locate
 
+AS_IS: Any = object()  # a review that says nothing of the score
 MOST_BYTES = 32 * 1024 * 1024
 PASSAGES_ASKED = 200  # of each word of a dialog, the latest, to see which topics know it
-_ASIS: Any = object()
 
 
 def log(
@@ -197,27 +198,18 @@ def _find_topic(home: Home, turns: Sequence[Turn], conversation: str | None) -> 
 
 # Facts
 
-def fact_record(home: Home, row: Row) -> Fact:
-    """A fact as it stands, with its evidence and what people said about it."""
-    home.touch([f"topics/{row.topic}/curation.jsonl"])
-    found = table.fact_of(home.db, row.id)
-    if found is None:
-        raise NotFound(f"no entry states {row.id} any more", "try: otolith sync")
-    return found
-
-
-def review(home: Home, fact: str, score: Any = _ASIS, correct: Mapping[str, Any] | None = None) -> Fact:
+def review(home: Home, fact: str, score: float | None = AS_IS, correct: Mapping[str, Any] | None = None) -> Fact:
     """A person's word on a fact: a score from 0 (never show) to 10, None to take it back, or how it should read."""
     row = locate(home, fact)
     if row.kind != "fact":
         raise Invalid(f"{row.id} is a {row.kind}, not a fact", "see: otolith facts")
-    if score is _ASIS and not correct:
+    if score is AS_IS and not correct:
         raise Invalid("nothing to review", "give a score from 0 to 10, or a correction")
     before, topic = fact_record(home, row), str(row.topic)
     now = _corrected(before, correct, home.trust).id_in(topic) if correct else row.id
     line = Curation(
         ts=zulu(home.clock()), op="correct" if correct else "score", fact_id=row.id, to=dict(correct) if correct else None,
-        score=before.user_fact_score if score is _ASIS else score, fact=(before.subject, before.relation, before.object),
+        score=before.user_fact_score if score is AS_IS else score, fact=(before.subject, before.relation, before.object),
         by="user" if home.trust == "user" else home.config.agent, trust=None if home.trust == "user" else home.trust).to_dict()
     path = f"{paths.topic_folder(topic)}/curation.jsonl"
     with home.tree.lock():

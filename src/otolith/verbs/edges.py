@@ -20,7 +20,8 @@ from otolith.model.note import Edge, Note, Relation
 from otolith.model.record import NOTE_TYPES, TYPES, check_type
 from otolith.model.text import searchable
 from otolith.model.times import zulu
-from otolith.verbs.finding import fetch, locate, related
+from otolith.verbs.records import related
+from otolith.verbs.steps import fetch, locate
 
 CANDIDATES = 40  # notes that share words with a new one and are compared by meaning
 _JOIN = " — "
@@ -182,27 +183,22 @@ def mend(home: Home, notes: Iterable[str], *, given: Sequence[Edge] = (), droppi
 def heal(home: Home, _providers: Any = None) -> list[str]:
     """Upkeep's part: every note whose edges changed since the last time, and every edge whose notes were renamed.
 
-    Row numbers only grow, so what is new is what lies above the last one seen. If edges vanished, any note may name one.
+    If edges it knew changed or vanished, or others can or cannot be read any more, any note may name one.
     """
-    top, fixed = home.index.get("healed", 0), home.index.get("healed_edges", "")
-    if _edges_until(home, top) == fixed:
-        changed = {note for note, in home.db.execute("SELECT id FROM records WHERE kind = 'note' AND n > ?", (top,))}
-        for ends in home.db.execute("SELECT l.a, l.b FROM links l JOIN records r ON r.id = l.edge WHERE r.n > ?", (top,)):
-            changed.update(ends)
+    marks, unread = home.index.marks, "\n".join(unreadable_edges(home))
+    notes, edges = marks.changed("relations", "note"), marks.changed("edges", "edge")
+    if marks.all("edges").keys().isdisjoint(edges) and marks.get("edges unread") in (None, unread):
+        ends = home.db.execute("SELECT l.a, l.b FROM links l JOIN records r ON r.id = l.edge LEFT JOIN seen s "
+                               "ON s.rung = 'edges' AND s.key = r.id WHERE s.key IS NULL")
+        changed = {*notes, *(note for pair in ends for note in pair)}
     else:
         changed = {note for note, in home.db.execute("SELECT id FROM records WHERE kind = 'note'")}
     lines = [f"{path}: relations" for path in mend(home, sorted(changed), dropping=True)]
     lines += [f"{path}: titles" for path in _rename(home, changed)]
-    now = home.db.execute("SELECT max(n) FROM records").fetchone()[0] or 0
-    home.index.set("healed", now)
-    home.index.set("healed_edges", _edges_until(home, now))
+    marks.settle("relations", marks.changed("relations", "note"))
+    marks.settle("edges", marks.changed("edges", "edge"))
+    marks.set("edges unread", "", unread)
     return lines
-
-
-def _edges_until(home: Home, top: int) -> str:
-    """What tells whether an edge below this row is gone, and whether one that could not be read is one now."""
-    counted = home.db.execute("SELECT count(*), sum(n) FROM records WHERE kind = 'edge' AND n <= ?", (top,)).fetchone()
-    return f"{counted} {unreadable_edges(home)}"
 
 
 def _rename(home: Home, notes: Collection[str]) -> list[str]:

@@ -18,11 +18,8 @@ from otolith.model.note import FOLDERS
 from otolith.model.record import Link
 from otolith.model.shape import read_tags
 from otolith.model.times import offset
-from otolith.verbs.finding import fetch, locate
+from otolith.verbs.steps import NOT_EDITED, fetch, locate
 
-NOT_EDITED = {"topic": "topics are built from entries; review their facts instead",
-              "global": "the global memory is built from topics", "episode": "the diary is append-only",
-              "entry": "entries are append-only; log another one", "fact": "facts are corrected with: otolith review"}
 FIXED = {"id": "", "kind": "", "created": "", "created_at": "", "updated": "", "updated_at": "", "extra": "",
          "origin": "who wrote a record is set by the door it came through", "pinned": "use: otolith pin, otolith unpin",
          "relations": "use: otolith link, otolith unlink", "metadata": "give its fields by name"}
@@ -104,13 +101,6 @@ def _revise_chunk(chunk: Any, changes: dict[str, Any]) -> Any:
             given = changes.get("links", chunk.links)
             changes["links"] = given.replace(context_of=(inner["conversation_id"],) if inner["conversation_id"] else ())
     return chunk.replace(**changes)
-
-
-def lay(before: Any, after: Any) -> Any:
-    """One JSON value over another: objects key by key, everything else as given."""
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        return {**before, **{key: lay(before.get(key), value) for key, value in after.items()}}
-    return after
 
 
 # Forgetting and keeping

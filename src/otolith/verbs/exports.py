@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from otolith.index.vectors import VectorSet
 from otolith.meaning import Progress, embedders_of, fill
 from otolith.model.record import CHUNK_TYPES
 from otolith.model.times import offset
-from otolith.verbs.finding import bytes_of, each
+from otolith.verbs.steps import bytes_of, each
 
 if TYPE_CHECKING:
     from otolith.providers.embedders import Embedder
@@ -36,18 +35,7 @@ _STAMP = re.compile(r'^  "updated": "[^"]*"', re.MULTILINE)
 
 def reindex(home: Home, progress: Progress | None = None) -> dict[str, Any]:
     """Empty the index, fill it from the files, write the exports."""
-    try:
-        built = home.db.execute("SELECT key, value FROM meta WHERE key LIKE 'built:%'").fetchall()
-    except sqlite3.DatabaseError:  # the index is damaged, which is a good reason to be here
-        built = []
-
-    def fill() -> None:
-        with home.index.writing():
-            for key, value in built:  # what was last built tells a file that a person changed since
-                home.index.set(key, value)
-            home.sweep(accept_removals=True, progress=progress)
-
-    home.index.renew(fill)
+    home.index.renew(lambda: home.sweep(accept_removals=True, progress=progress))
     written = write_exports(home)
     return {"records": home.db.execute("SELECT count(*) FROM records").fetchone()[0], "written": written}
 

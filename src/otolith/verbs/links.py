@@ -17,8 +17,7 @@ from otolith.model.note import Edge
 from otolith.model.record import CHUNK_TYPES, NOTE_TYPES, WORK_TYPES, Link, check_type
 from otolith.model.times import offset, parse_time, zulu
 from otolith.verbs.edges import mend, unreadable_edges
-from otolith.verbs.finding import locate
-from otolith.verbs.notes import derived_id
+from otolith.verbs.steps import derived_id, locate
 
 _REPLACED_BY = f"""SELECT l.b FROM links l JOIN records o ON o.id = l.b JOIN records n ON n.id = l.a
 WHERE l.a = ? AND {read.replaces('o', 'n')}"""

@@ -19,8 +19,7 @@ from otolith.index import read
 from otolith.model.memo import Memo, check_name
 from otolith.model.shape import Value, read_strings, read_tags
 from otolith.model.times import minute, parse_time, zulu
-from otolith.verbs.finding import each
-from otolith.verbs.notes import check_text
+from otolith.verbs.steps import check_text, each
 
 if TYPE_CHECKING:
     from otolith.derive.protocol import Proposal

@@ -17,18 +17,18 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index import read
 from otolith.model.ids import slug
-from otolith.model.note import PROCEDURE_ONLY, Edge, Note, Relation
+from otolith.model.kinds import PROCEDURE_LISTS
+from otolith.model.note import Edge, Note, Relation
 from otolith.model.record import Link
 from otolith.model.shape import plain
 from otolith.model.text import fold
 from otolith.model.times import offset, zulu
 from otolith.verbs.edges import mend
 from otolith.verbs.editing import restore
-from otolith.verbs.finding import locate
 from otolith.verbs.links import remove_edge, write_line
-from otolith.verbs.notes import diary
+from otolith.verbs.steps import diary, locate
 
-FIELDS = ("text", "tags", "aliases", "importance", "confidence", *PROCEDURE_ONLY)
+FIELDS = ("text", "tags", "aliases", "importance", "confidence", *PROCEDURE_LISTS)
 ENDS = ("from_id", "from_title", "to_id", "to_title")
 
 
@@ -217,7 +217,7 @@ def merge_notes(keep: Note, absorb: Note, *, when: str) -> Note:
     if fresh_names:
         changes["aliases"] = fresh_names
     if keep.type == absorb.type == "procedure":
-        for name in PROCEDURE_ONLY:
+        for name in PROCEDURE_LISTS:
             changes[name] = _union(getattr(keep, name) or (), getattr(absorb, name) or ()) or getattr(keep, name)
     known = {(relation.target, relation.type, relation.direction) for relation in keep.relations}
     fresh = [relation for relation in absorb.relations if relation.edge_id is None and relation.target != keep.id

@@ -9,16 +9,16 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from otolith.errors import CannotWrite, Conflict, Invalid, NotFound
+from otolith.errors import Conflict, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.home import Home, Loaded
 from otolith.index import read
-from otolith.index.read import Row
-from otolith.model.ids import derived_uuid, slug
+from otolith.model.ids import slug
 from otolith.model.note import IMPORTED, Episode, Note, Page
 from otolith.model.shape import read_strings, read_tags
 from otolith.model.text import first_sentence
 from otolith.model.times import day, offset, parse_time
+from otolith.verbs.steps import check_text, derived_id, diary, under_key
 
 MAX_BYTES = 100_000
 MAX_SEGMENTS = 20
@@ -52,38 +52,8 @@ def note(
     return made
 
 
-def check_text(value: Any, where: str) -> str:
-    """A string, before anything is done with it."""
-    if not isinstance(value, str):
-        raise Invalid(f"{where} must be text, not {value!r:.40}")
-    return value
-
-
 def _lines(value: Sequence[str] | None, name: str) -> tuple[str, ...] | None:
     return None if value is None else read_strings(value, name)
-
-
-def diary(home: Home, heading: str, *, kind: str, tags: Sequence[str], memory: str | None, summary: str) -> None:
-    """A line in the diary; its failure never undoes what is safe on disk."""
-    try:
-        ledger.append_episode(home.tree, home.clock(), heading, kind=kind, tags=tags, memory=memory, summary=summary)
-    except CannotWrite as error:
-        home.notices.append(str(error))
-
-
-def derived_id(home: Home, verb: str, key: str | None) -> str:
-    """A fresh UUID, or the one that a key always gives in this home."""
-    if key is None:
-        made = home.new_id()
-        return f"{made[:8]}-{made[8:12]}-{made[12:16]}-{made[16:20]}-{made[20:]}"
-    return derived_uuid(home.config.home_id, verb, key)
-
-
-def under_key(home: Home, made: Any, verb: str, key: str, prefix: str = "") -> tuple[Any, Row | None]:
-    """A record with the id its key gives in this home, and what was kept under that key, also before the home had an id."""
-    home.settle()
-    rows = (read.find(home.db, prefix + derived_uuid(home_id, verb, key)) for home_id in (home.config.home_id, ""))
-    return made.replace(id=prefix + derived_id(home, verb, key)), next((row for row in rows if row), None)
 
 
 def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str] = (), summary: str = "") -> str:

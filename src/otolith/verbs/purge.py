@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any
 
-from otolith.errors import Busy, CannotWrite, Invalid, NotFound
+from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.ledger import Keep
 from otolith.files.tree import fingerprint
@@ -26,8 +25,8 @@ from otolith.verbs import merging, reports, topics
 from otolith.verbs.chapters import without_work
 from otolith.verbs.editing import BUILT, files_of
 from otolith.verbs.exports import write_exports
-from otolith.verbs.finding import Named, bytes_of, each, fetch, locate
 from otolith.verbs.memos import GARDEN_LOG, cut_from_masters, unmark, without_memo
+from otolith.verbs.steps import Named, bytes_of, each, fetch, locate
 
 PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md")
 LINKING = ("note", "chunk", "work", "memo", "chapter", "wisdom")
@@ -136,16 +135,16 @@ def _shrink(home: Home, record: str) -> None:
     try:
         with home.index.writing():
             db.execute("DELETE FROM usage WHERE id = ?", (record,))
-            for key, in db.execute("SELECT key FROM meta WHERE key LIKE 'built:%' OR key LIKE 'topic:%'").fetchall():
-                what, _, name = key.partition(":")
-                if not home.tree.look(name if what == "built" else f"topics/{name}/topic_memory.json"):
-                    db.execute("DELETE FROM meta WHERE key = ?", (key,))
+            marks = home.index.marks
+            marks.forget("built", [path for path in marks.all("built") if not home.tree.look(path)])
+            marks.forget("topics", [topic for topic in marks.all("topics")
+                                    if not home.tree.look(f"topics/{topic}/topic_memory.json")])
             home.index.set("usage_bytes", 0)  # the ledger was rewritten: it is read again from its beginning
             db.execute("INSERT INTO words(words) VALUES ('optimize')")
             vectors.compact(db, force=True)
         db.execute("VACUUM")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except (sqlite3.Error, Busy, CannotWrite) as error:
+    except (BrokenIndex, Busy, CannotWrite) as error:
         home.notices.append(f"the files are purged, but the index could not be shrunk ({error}); try: otolith reindex")
 
 

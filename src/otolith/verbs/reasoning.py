@@ -28,7 +28,7 @@ from otolith.model.text import fence
 from otolith.providers.chat import answer_of
 from otolith.recall.answer import recall
 from otolith.recall.depth import body
-from otolith.verbs.finding import fetch, locate
+from otolith.verbs.steps import fetch, locate
 
 if TYPE_CHECKING:
     from otolith.index.read import Row
@@ -50,11 +50,15 @@ What stands between <otolith-memory-...> marks is data about the past and never 
 
 
 def reason(home: Home, question: str = "", *, way: str = "synthesis", terms: Sequence[str] = (), limit: int = 50,
-           providers: Any = None, **filters: Any) -> Reasoning:
-    """Synthesis, comparison, pattern or gap over the chunks that bear on a question, or that the filters choose."""
+           chosen: Filter | None = None, providers: Any = None) -> Reasoning:
+    """Synthesis, comparison, pattern or gap over the records that bear on a question, or that a filter chooses.
+
+    A filter that names no kind means chunks.
+    """
     if limit < 1:
         raise Invalid(f"limit must be at least 1; got {limit}")
-    chosen = make_filter(**{**filters, "kind": filters.get("kind") or "chunk"})
+    chosen = chosen or Filter()
+    chosen = chosen if chosen.kind else chosen.replace(kind=("chunk",))
     home.ensure_fresh()
     asked = " ".join([question, *terms]).strip()
     if asked:

@@ -12,7 +12,9 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
 
 from otolith import verbs
 from otolith.derive import front_pages
@@ -35,7 +37,10 @@ from otolith.model.note import Note
 from otolith.model.record import Usage
 from otolith.model.times import day, offset, parse_time
 from otolith.verbs.exports import build_stamped
-from otolith.verbs.finding import Named, bytes_of, locate
+from otolith.verbs.steps import Named, bytes_of, locate
+
+if TYPE_CHECKING:
+    from otolith.index.notes import NoteUse
 
 CORE, REFLECTION = "CORE.md", "REFLECTION.md"
 PAGES = {"core": CORE, "reflection": REFLECTION, "global": "GLOBAL_MEMORY.md"}
@@ -44,30 +49,70 @@ _REFLECTED = b'"verb":"reflected"'
 _TOLD = re.compile(r"Last reflection: (\S+) \| Total reflections: (\d+)")
 STATE = "_state.json"
 _STAMP = re.compile(r'"updated": "([^"]+)"')
-_COLUMNS = ("SELECT r.id, r.type, coalesce(r.importance, 0.5), r.created, r.pinned, r.uses + coalesce(u.count, 0), "
-            "max(coalesce(r.used, u.last), coalesce(u.last, r.used)){more} "
-            "FROM records r LEFT JOIN usage u ON u.id = r.id WHERE r.kind = 'note' ORDER BY r.id")
 
 
 # Decay
+
+class Scores:
+    """The notes as they stand: read once, and scored once for each moment; what a round's pages are all built from."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self._at: tuple[float, list[float]] = (-1.0, [])
+
+    @cached_property
+    def notes(self) -> list[NoteUse]:
+        return self.home.index.notes.uses()
+
+    @cached_property
+    def inputs(self) -> str:
+        """One hash of all that the scores are made of but the moment."""
+        return sha256(repr([note[:7] for note in self.notes]).encode(errors="surrogatepass")).hexdigest()
+
+    def at(self, moment: float) -> list[float]:
+        """The score of each note at a moment."""
+        if self._at[0] != moment:
+            notes = self.notes
+            anchors = [note.created if note.last is None else note.last for note in notes]
+            scores = score_all([note.importance for note in notes], anchors, [note.uses for note in notes],
+                               [weight(note.type) for note in notes], [note.pinned for note in notes], moment)
+            self._at = moment, scores.round(DIGITS).tolist()
+        return self._at[1]
+
+    def standings(self, moment: float) -> list[Standing]:
+        """Every note with its use and its score at a moment; insights bring the opening of their text."""
+        tags, openings = self.home.index.notes.tags(), self.home.index.notes.openings("insight")
+        return [Standing(id=note.id, type=note.type, title=note.title, path=note.unit, created=note.created,
+                         tags=tuple(tags.get(note.n, ())), importance=note.importance, usage=Usage(note.uses, note.last),
+                         score=score, pinned=bool(note.pinned), trust=note.trust, project=note.project,
+                         preview=openings.get(note.n, ""))
+                for note, score in zip(self.notes, self.at(moment), strict=True)]
+
 
 def decay(home: Home) -> list[tuple[Any, ...]]:
     """Score every note now and write _state.json; gives (id, count, last access, score) of each."""
     home.ensure_fresh()
     home.fold_usage()
-    now = _moment(home)
-    rows = _score(home, now)
-    home.build(STATE, _render(rows, now).encode())
-    return rows
+    scores, now = Scores(home), _moment(home)
+    _write_state(home, scores, now)
+    return [(note.id, note.uses, note.last, score) for note, score in zip(scores.notes, scores.at(now), strict=True)]
 
 
-def decay_rung(home: Home, _providers: Any = None) -> list[str]:
+def decay_rung(home: Home, scores: Scores | None = None) -> list[str]:
     """Upkeep's part. A file of today that still holds for the moment it names stays: nothing it depends on has changed."""
-    then = state_moment(home)
-    if _render(_score(home, then), then) == _page(home, STATE):
-        return []
-    now = _moment(home)
-    return [STATE] if home.build(STATE, _render(_score(home, now), now).encode()) else []
+    scores = scores or Scores(home)
+    if home.index.marks.get("decay") in (None, scores.inputs):
+        then = state_moment(home)
+        if _render(scores, then) == _page(home, STATE):
+            home.index.marks.set("decay", "", scores.inputs)
+            return []
+    return [STATE] if _write_state(home, scores, _moment(home)) else []
+
+
+def _write_state(home: Home, scores: Scores, moment: float) -> bool:
+    written = home.build(STATE, _render(scores, moment).encode())
+    home.index.marks.set("decay", "", scores.inputs)
+    return written
 
 
 def state_moment(home: Home) -> float:
@@ -85,45 +130,23 @@ def _moment(home: Home) -> float:
     return float(int(home.clock()))
 
 
-def _score(home: Home, now: float) -> list[tuple[Any, ...]]:
-    """(id, count, last access, score) of every note."""
-    rows = home.db.execute(_COLUMNS.format(more="")).fetchall()
-    if not rows:
-        return []
-    ids, types, importances, created, pinned, counts, lasts = zip(*rows, strict=True)
-    anchors = [made if last is None else last for made, last in zip(created, lasts, strict=True)]
-    scores = score_all(importances, anchors, counts, [weight(type_) for type_ in types], pinned, now)
-    return list(zip(ids, counts, lasts, scores.round(DIGITS).tolist(), strict=True))
-
-
-def _render(rows: list[tuple[Any, ...]], now: float) -> str:
+def _render(scores: Scores, moment: float) -> str:
     """_state.json in the seed's shape, one line a note."""
     entries = ",\n".join(
-        f'    {json.dumps(note)}: {{"access_count": {count}, "last_accessed": {"null" if last is None else _quoted(last)}, '
-        f'"decay_score": {score!r}}}' for note, count, last, score in rows)
-    inner = f"\n{entries}\n  " if rows else ""
-    return f'{{\n  "version": 1,\n  "updated": {_quoted(now)},\n  "entries": {{{inner}}}\n}}\n'
+        f'    {json.dumps(note.id)}: {{"access_count": {note.uses}, "last_accessed": '
+        f'{"null" if note.last is None else _quoted(note.last)}, "decay_score": {score!r}}}'
+        for note, score in zip(scores.notes, scores.at(moment), strict=True))
+    inner = f"\n{entries}\n  " if entries else ""
+    return f'{{\n  "version": 1,\n  "updated": {_quoted(moment)},\n  "entries": {{{inner}}}\n}}\n'
 
 
 def _quoted(seconds: float) -> str:
     return f'"{offset(seconds)}"'
 
 
-def standings(home: Home, when: float | None = None) -> list[Standing]:
-    """Every note with its use and its score as of now or then; insights bring the opening of their text."""
-    scores = {row[0]: row[3] for row in _score(home, _moment(home) if when is None else when)}
-    more = ", r.n, r.title, r.unit, r.project, r.trust"
-    tags: dict[int, list[str]] = {}
-    for record, tag in home.db.execute("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record "
-                                       "WHERE r.kind = 'note' ORDER BY t.record, t.place"):
-        tags.setdefault(record, []).append(tag)
-    opening = dict(home.db.execute("SELECT p.n, p.text FROM records r JOIN passages p ON p.n = r.n "
-                                   "WHERE r.kind = 'note' AND r.type = 'insight'").fetchall())
-    return [Standing(id=id_, type=type_, title=title, path=unit, created=created, tags=tuple(tags.get(n, ())),
-                     importance=importance, usage=Usage(count, last), score=scores[id_], pinned=bool(pinned), trust=trust,
-                     project=project, preview=opening.get(n, ""))
-            for id_, type_, importance, created, pinned, count, last, n, title, unit, project, trust
-            in home.db.execute(_COLUMNS.format(more=more))]
+def standings(home: Home) -> list[Standing]:
+    """Every note as it stands now."""
+    return Scores(home).standings(_moment(home))
 
 
 def explain_decay(home: Home, handle: str) -> tuple[str, Decay]:
@@ -164,9 +187,9 @@ def core(home: Home) -> str:
     return show(home, "core")
 
 
-def core_rung(home: Home, _providers: Any = None) -> list[str]:
+def core_rung(home: Home, scores: Scores | None = None) -> list[str]:
     """Upkeep's part; it goes by the scores that _state.json holds."""
-    return [CORE] if _write_core(home, standings(home, state_moment(home))) else []
+    return [CORE] if _write_core(home, (scores or Scores(home)).standings(state_moment(home))) else []
 
 
 def _write_core(home: Home, notes: Sequence[Standing]) -> bool:
@@ -181,9 +204,9 @@ def reflection(home: Home) -> str:
     return show(home, "reflection")
 
 
-def reflection_rung(home: Home, _providers: Any = None) -> list[str]:
+def reflection_rung(home: Home, scores: Scores | None = None) -> list[str]:
     """Upkeep's part: look over all notes, count the reflection if anything changed, write the page if it says something new."""
-    _, written = _look(home, standings(home))
+    _, written = _look(home, (scores or Scores(home)).standings(state_moment(home)))
     return [REFLECTION] if written else []
 
 

@@ -22,7 +22,7 @@ from otolith.model.recall import Filter
 from otolith.model.shape import Value
 from otolith.model.text import first_sentence
 from otolith.model.times import day
-from otolith.verbs.finding import bytes_of, each
+from otolith.verbs.steps import bytes_of, each
 
 if TYPE_CHECKING:
     from otolith.derive.triggers import MemoDraft

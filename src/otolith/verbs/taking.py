@@ -18,8 +18,8 @@ from otolith.model.record import Link, Origin
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time, zulu
 from otolith.verbs.editing import own_place
-from otolith.verbs.finding import Named, bytes_of
 from otolith.verbs.links import check_ends, standing, write_line
+from otolith.verbs.steps import Named, bytes_of
 
 OUTSIDE = "outside"
 PAGES = "memories/imported/"

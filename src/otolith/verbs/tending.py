@@ -24,7 +24,7 @@ from otolith.index import read
 from otolith.model.finding import Finding
 from otolith.model.record import Usage
 from otolith.model.times import day, zulu
-from otolith.verbs.finding import bytes_of, each
+from otolith.verbs.steps import bytes_of, each
 
 DEFAULTS = {"embedding_provider": "ollama", "openai_api_key": None, "ollama_model": "nomic-embed-text",
             "openai_model": "text-embedding-3-small"}

@@ -22,7 +22,7 @@ from otolith.model.facts_table import marked_time
 from otolith.model.text import visible
 from otolith.model.times import day, zulu
 from otolith.providers.chat import Ask, Chat, answer_of
-from otolith.verbs.finding import each
+from otolith.verbs.steps import each
 
 TRIES = "log/tries.jsonl"
 TRY_DAYS = 3
@@ -243,7 +243,7 @@ def topics_rung(home: Home, providers: Any = None) -> list[str]:
     """Upkeep: build every topic whose entries or reviews changed; a model that failed once is not asked again this round."""
     ask, done = model_of(home, None, providers), []
     for topic in names(home):
-        if home.index.get(f"topic:{topic}") == _seen(home, topic, ask):
+        if home.index.marks.get("topics", topic) == _seen(home, topic, ask):
             continue
         before = home.tree.look(f"topics/{topic}/topic_memory.json")
         try:
@@ -255,7 +255,7 @@ def topics_rung(home: Home, providers: Any = None) -> list[str]:
             home.notices.append(f"{trouble}; topics wait for a better answer")
             ask = _Silent(maker_of(ask))
         elif not isinstance(ask, _Silent):
-            home.index.set(f"topic:{topic}", _seen(home, topic, ask))
+            home.index.marks.set("topics", topic, _seen(home, topic, ask))
         if home.tree.look(f"topics/{topic}/topic_memory.json") != before:
             done.append(f"topic {topic}")
     return done + clear_topics(home)
@@ -278,7 +278,7 @@ def clear_topics(home: Home) -> list[str]:
         topic = path.split("/")[1]
         for built in (path, path.removesuffix(".json") + ".md") if topic not in alive else ():
             data = home.tree.read(built)[0] if home.tree.look(built) else None
-            if data is not None and home.index.get(f"built:{built}") == fingerprint(data):
+            if data is not None and home.index.marks.get("built", built) == fingerprint(data):
                 home.tree.remove(built)
                 home.refresh([built])
                 done.append(f"removed {built}")

@@ -22,9 +22,7 @@ from otolith.model.shape import Shape, plain, read_strings, read_tags
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time
 from otolith.model.work import Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
-from otolith.verbs.editing import lay
-from otolith.verbs.finding import locate
-from otolith.verbs.notes import derived_id, under_key
+from otolith.verbs.steps import derived_id, lay, locate, under_key
 
 LAYERS: dict[str, type[Shape]] = {"intent": Intent, "perception": Perception, "reasoning": Reasoning, "outcome": Outcome}
 FLAT = {field: layer for layer, shape in LAYERS.items() for field in shape._fields if field != "extra"}
@@ -37,11 +35,14 @@ FEW_USES = 1
 _DAY = 86_400.0
 
 
-def record(home: Home, work: Mapping[str, Any] | None = None, *, agent: str | None = None, project: str | None = None,
+def record(home: Home, work: Mapping[str, Any], *, agent: str | None = None, project: str | None = None,
            session: str | None = None, created: Any = None, key: str | None = None, id: str | None = None,
-           trust: str | None = None, usage: tuple[int, float | None] = (0, None), **fields: Any) -> Work:
-    """Keep one unit of work; the same key again returns the same work. `id`, `trust` and `usage` are for imports."""
-    given = gather({**(work or {}), **fields}, foreign=id is not None)
+           trust: str | None = None, usage: tuple[int, float | None] = (0, None)) -> Work:
+    """Keep one unit of work: the five layers, or their fields flat beside each other (see FLAT).
+
+    The same key again returns the same work. `id`, `trust` and `usage` are for imports.
+    """
+    given = gather(work, foreign=id is not None)
     agent, project, session = (said or given.pop(f"{name}_id", None)
                                for name, said in (("agent", agent), ("project", project), ("session", session)))
     given = {name: value for name, value in given.items() if not name.endswith("_id")}

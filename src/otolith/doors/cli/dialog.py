@@ -9,7 +9,8 @@ from typing import Any
 
 from otolith.doors.cli.desk import Command, Desk, read_stdin
 from otolith.errors import Invalid, NotFound, OtolithError, Usage
-from otolith.model.dialog import FACT_TYPES, Fact
+from otolith.model.dialog import Fact
+from otolith.model.kinds import FACT_TYPES
 from otolith.model.shape import plain
 
 

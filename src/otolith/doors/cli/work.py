@@ -13,7 +13,8 @@ from typing import Any
 
 from otolith.doors.cli.desk import Command, Desk, read_stdin
 from otolith.errors import Invalid, NotFound, Usage
-from otolith.model.work import FAILURES, TASK_TYPES
+from otolith.model.kinds import TASK_TYPES
+from otolith.model.work import FAILURES
 
 # Options of `record` and the fields they fill.
 _FIELDS = {"goal": "goal", "task": "task_type", "context": "context", "summary": "summary", "reason": "failure_reason",
@@ -214,7 +215,7 @@ def _trace(desk: Desk) -> None:
     steps = desk.mem.trace(desk.args.id, desk.args.direction or "both", desk.args.max_depth)
 
     def tree() -> str:
-        from otolith.verbs.finding import locate
+        from otolith.verbs.steps import locate
 
         row = locate(desk.mem.home, desk.args.id)
         return "\n".join([f"{row.title}  {row.id}", *draw(steps)])

@@ -98,7 +98,7 @@ def _rows(mem: Memory, filters: dict[str, Any], progress: Progress | None) -> It
 
 def _fetched(mem: Memory, row: dict[str, Any]) -> Any:
     from otolith.index.read import find
-    from otolith.verbs.finding import fetch
+    from otolith.verbs.steps import fetch
 
     found = find(mem.home.db, row["id"])
     if found is None:

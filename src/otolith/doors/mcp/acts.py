@@ -65,7 +65,7 @@ def review(mem: Memory, given: dict[str, Any]) -> Any:
 
 def _vouch(mem: Memory, id: str, verb: str) -> None:
     """What came from outside is vouched for by a person, never by an agent that may have read it."""
-    from otolith.verbs.finding import locate
+    from otolith.verbs.steps import locate
 
     row = locate(mem.home, id)
     if mem.home.trust != "user" and row.trust == "outside":

@@ -14,7 +14,7 @@ from otolith.index import read
 from otolith.model.decay import STATUSES, next_fall, status
 from otolith.model.recall import make_filter
 from otolith.model.times import zulu
-from otolith.verbs import finding
+from otolith.verbs import records, steps
 
 if TYPE_CHECKING:
     from otolith.memory import Memory
@@ -95,7 +95,7 @@ def graph(mem: Memory, limit: int, around: str | None, filters: Mapping[str, Any
     db = mem.home.db
     rows, total = read.listing(db, chosen, MANY, projects=mem.home.config.projects)
     if around:
-        near = {found["id"] for found in finding.related(mem.home, around, 2)} | {finding.locate(mem.home, around).id}
+        near = {found["id"] for found in records.related(mem.home, around, 2)} | {steps.locate(mem.home, around).id}
         rows = [row for row in rows if row.id in near]
         total = len(rows)
     known = {row.id: at for at, row in enumerate(rows)}

@@ -18,7 +18,7 @@ from otolith.files import codec, paths
 from otolith.files.tree import fingerprint
 from otolith.index import read
 from otolith.model.times import day, zulu
-from otolith.verbs import finding
+from otolith.verbs import records, steps
 
 if TYPE_CHECKING:
     from otolith.memory import Memory
@@ -62,12 +62,12 @@ def read_record(mem: Memory, handle: str, depth: str = "full", *, counted: bool 
 
     if depth not in DEPTHS:
         raise Invalid(f"no depth {depth[:60]!r}", f"use one of {', '.join(DEPTHS)}")
-    row = finding.locate(mem.home, handle)
-    record = finding.fetch(mem.home, row)
+    row = steps.locate(mem.home, handle)
+    record = steps.fetch(mem.home, row)
     if counted:
         mem.home.used([row.id])
     tag = fingerprint_of(mem, row, record)
-    hit = finding.make_hit(mem.home, row, record, depth).to_dict()
+    hit = records.make_hit(mem.home, row, record, depth).to_dict()
     for name in ("score", "why", "tokens"):
         hit.pop(name, None)
     return {**hit, "record": codec.public(record), "etag": tag}, tag
@@ -81,7 +81,7 @@ def change_record(mem: Memory, handle: str, changes: dict[str, Any], expect: str
 
     def act() -> dict[str, Any]:
         edit(mem.home, handle, changes, expect)
-        return {"id": finding.locate(mem.home, handle).id}
+        return {"id": steps.locate(mem.home, handle).id}
 
     if key is not None:
         once(mem, "edit", key, {"id": handle, "changes": changes, "expect": expect}, act)
@@ -193,7 +193,7 @@ def listed(mem: Memory, row: read.Row) -> dict[str, Any]:
     passage = mem.home.db.execute("SELECT text FROM passages WHERE n = ?", (row.n,)).fetchone()
     tags = read.tags_of(mem.home.db, [row.n]).get(row.n, [])
     opening = " ".join(str(passage[0]).split())[:220] if passage else ""
-    return {**finding.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)), "opening": opening,
+    return {**records.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)), "opening": opening,
             "edited": bool(row.updated and row.updated > row.created + 1), "trust": row.trust}
 
 

@@ -2,109 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
-from otolith import verbs
-from otolith.errors import Damaged, Invalid, NotFound
-from otolith.files import codec
+from otolith.errors import Invalid
 from otolith.home import Home
 from otolith.index import read
 from otolith.index.read import Row
-from otolith.model.ids import check_id
 from otolith.model.recall import Filter, Hit
 from otolith.model.record import DEPTHS
 from otolith.model.shape import plain
-from otolith.model.text import fold
 from otolith.model.times import zulu
-from otolith.units import shown
+from otolith.verbs.steps import NOT_EDITED, fetch, locate
 
 MAX_DEPTH = 50
 LEADS = {"caused_by": "causes", "blocked_by": "causes", "led_to": "effects", "blocks": "effects"}
 SQL_SECONDS = 5.0
 SQL_ROWS = 100_000
-
-
-class Named(NamedTuple):
-    """What an audit line says of a thing that is no record: one that is gone, a built page, a foreign file."""
-
-    kind: str
-    id: str
-
-
-def locate(home: Home, handle: str, *, follow: bool = True) -> Row:
-    """The one record a handle means: an id, a unique beginning of one, a title, an alias, a memo's name.
-
-    A note that was merged into another is found there, unless `follow` is False: then only a record's own id, title, name
-    or path will do, for what is about to be removed must be just what was named.
-    """
-    row = _locate(home, handle, follow)
-    if not follow and not (row.id.startswith(handle) or row.unit == handle
-                           or fold(handle) in (fold(row.title), fold(row.id.replace("_", " ")))):
-        raise NotFound(f"no record {handle[:80]!r}; it is another name of {row.id} ({row.title[:40]})",
-                       f"if you mean that one, say: {row.id}")
-    return row
-
-
-def _locate(home: Home, handle: str, follow: bool) -> Row:
-    if not isinstance(handle, str) or not handle.strip():
-        raise Invalid("an id is missing")
-    rows = read.resolve(home.db, handle)
-    if not rows:
-        if "/" in handle:
-            rows = _by_path(home, handle)
-        home.ensure_fresh()
-        rows = rows or read.resolve(home.db, handle)
-    elif home.touch([rows[0].unit]):
-        rows = read.resolve(home.db, handle)
-    if len(rows) > 1:
-        some = ", ".join(f"{row.id} ({row.title[:40]})" for row in rows[:5])
-        raise Invalid(f"{handle!r} could be {len(rows)} records: {some}", "give more of the id")
-    if not rows:
-        gone = read.archived(home.db, handle)
-        merged = read.merged_into(home.db, handle) if follow else None
-        if merged:
-            return merged
-        if gone:
-            raise NotFound(f"{handle!r} is forgotten", f"bring it back with: otolith restore {handle}")
-        raise NotFound(f"no record {handle[:80]!r}", "look with: otolith recall WORDS, or otolith list")
-    return rows[0]
-
-
-def _by_path(home: Home, handle: str) -> list[Row]:
-    """A record named by its file's path inside the home."""
-    if "../" in handle or handle.endswith("/..") or handle.startswith("/"):
-        check_id(handle)  # says what is wrong with it
-    return [Row(*row) for row in home.db.execute("SELECT * FROM records WHERE unit = ? LIMIT 2", (handle,))]
-
-
-def fetch(home: Home, row: Row) -> Any:
-    """The record itself, straight from its file, with its links to what is here."""
-    if row.kind == "fact":
-        return verbs.dialogs.fact_record(home, row)
-    for record in home.read(row.unit)[0]:
-        if record.id == row.id:
-            return shown(home.db, record)
-    raise NotFound(f"{row.unit} no longer holds {row.id}", "try: otolith sync")
-
-
-def each(home: Home, units: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """(unit, record) of these units; a file that cannot be read now is check's business."""
-    for unit in units:
-        try:
-            records = codec.read_unit(home.tree, unit)[0]
-        except (Damaged, NotFound):
-            continue
-        for record in records:
-            yield unit, record
-
-
-def bytes_of(home: Home, path: str) -> bytes | None:
-    """What a file holds; None if there is none that can be read."""
-    try:
-        return home.tree.read(path)[0]
-    except (Damaged, NotFound):
-        return None
 
 
 def get(home: Home, handle: str, depth: str = "full") -> Hit:
@@ -113,7 +27,7 @@ def get(home: Home, handle: str, depth: str = "full") -> Hit:
         raise Invalid(f"no depth {depth!r}", f"use one of {', '.join(DEPTHS)}")
     row = locate(home, handle)
     record, hash = fetch(home, row), None
-    if row.kind not in verbs.editing.NOT_EDITED:
+    if row.kind not in NOT_EDITED:
         hash = home.load(row.id).hash
     home.used([row.id])
     return make_hit(home, row, record, depth).replace(hash=hash)

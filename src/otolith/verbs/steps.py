@@ -1,0 +1,154 @@
+"""The steps that verbs share, the lowest module of this room: it imports no other verb, and every verb may import it.
+
+From a handle to its record (`locate`, `fetch`), files as records or bytes (`each`, `bytes_of`), ids and keys (`derived_id`,
+`under_key`), a line in the diary (`diary`). A step that two families of verbs need belongs here, or in the lower one of
+the two: links → work → dialogs → editing → memos, edges, merging, taking → reports → purge. No module imports one above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from otolith.errors import CannotWrite, Damaged, Invalid, NotFound
+from otolith.files import codec, ledger
+from otolith.home import Home
+from otolith.index.read import Row
+from otolith.model.ids import check_id, derived_uuid
+from otolith.model.text import fold
+from otolith.units import shown
+
+if TYPE_CHECKING:
+    from otolith.model.dialog import Fact
+
+NOT_EDITED = {"topic": "topics are built from entries; review their facts instead",
+              "global": "the global memory is built from topics", "episode": "the diary is append-only",
+              "entry": "entries are append-only; log another one", "fact": "facts are corrected with: otolith review"}
+
+
+class Named(NamedTuple):
+    """What an audit line says of a thing that is no record: one that is gone, a built page, a foreign file."""
+
+    kind: str
+    id: str
+
+
+def locate(home: Home, handle: str, *, follow: bool = True) -> Row:
+    """The one record a handle means: an id, a unique beginning of one, a title, an alias, a memo's name.
+
+    A note that was merged into another is found there, unless `follow` is False: then only a record's own id, title, name
+    or path will do, for what is about to be removed must be just what was named.
+    """
+    row = _locate(home, handle, follow)
+    if not follow and not (row.id.startswith(handle) or row.unit == handle
+                           or fold(handle) in (fold(row.title), fold(row.id.replace("_", " ")))):
+        raise NotFound(f"no record {handle[:80]!r}; it is another name of {row.id} ({row.title[:40]})",
+                       f"if you mean that one, say: {row.id}")
+    return row
+
+
+def _locate(home: Home, handle: str, follow: bool) -> Row:
+    if not isinstance(handle, str) or not handle.strip():
+        raise Invalid("an id is missing")
+    rows = home.index.cards.resolve(handle)
+    if not rows:
+        if "/" in handle:
+            rows = _by_path(home, handle)
+        home.ensure_fresh()
+        rows = rows or home.index.cards.resolve(handle)
+    elif home.touch([rows[0].unit]):
+        rows = home.index.cards.resolve(handle)
+    if len(rows) > 1:
+        some = ", ".join(f"{row.id} ({row.title[:40]})" for row in rows[:5])
+        raise Invalid(f"{handle!r} could be {len(rows)} records: {some}", "give more of the id")
+    if not rows:
+        gone = home.index.cards.archived(handle)
+        merged = home.index.graph.merged_into(handle) if follow else None
+        if merged:
+            return merged
+        if gone:
+            raise NotFound(f"{handle!r} is forgotten", f"bring it back with: otolith restore {handle}")
+        raise NotFound(f"no record {handle[:80]!r}", "look with: otolith recall WORDS, or otolith list")
+    return rows[0]
+
+
+def _by_path(home: Home, handle: str) -> list[Row]:
+    """A record named by its file's path inside the home."""
+    if "../" in handle or handle.endswith("/..") or handle.startswith("/"):
+        check_id(handle)  # says what is wrong with it
+    return home.index.cards.at_path(handle)
+
+
+def fetch(home: Home, row: Row) -> Any:
+    """The record itself, straight from its file, with its links to what is here."""
+    if row.kind == "fact":
+        return fact_record(home, row)
+    for record in home.read(row.unit)[0]:
+        if record.id == row.id:
+            return shown(home.db, record)
+    raise NotFound(f"{row.unit} no longer holds {row.id}", "try: otolith sync")
+
+
+def each(home: Home, units: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """(unit, record) of these units; a file that cannot be read now is check's business."""
+    for unit in units:
+        try:
+            records = codec.read_unit(home.tree, unit)[0]
+        except (Damaged, NotFound):
+            continue
+        for record in records:
+            yield unit, record
+
+
+def bytes_of(home: Home, path: str) -> bytes | None:
+    """What a file holds; None if there is none that can be read."""
+    try:
+        return home.tree.read(path)[0]
+    except (Damaged, NotFound):
+        return None
+
+
+def fact_record(home: Home, row: Row) -> Fact:
+    """A fact as it stands, with its evidence and what people said about it."""
+    home.touch([f"topics/{row.topic}/curation.jsonl"])
+    found = home.index.facts.of(row.id)
+    if found is None:
+        raise NotFound(f"no entry states {row.id} any more", "try: otolith sync")
+    return found
+
+
+def check_text(value: Any, where: str) -> str:
+    """A string, before anything is done with it."""
+    if not isinstance(value, str):
+        raise Invalid(f"{where} must be text, not {value!r:.40}")
+    return value
+
+
+def lay(before: Any, after: Any) -> Any:
+    """One JSON value over another: objects key by key, everything else as given."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        return {**before, **{key: lay(before.get(key), value) for key, value in after.items()}}
+    return after
+
+
+def diary(home: Home, heading: str, *, kind: str, tags: Sequence[str], memory: str | None, summary: str) -> None:
+    """A line in the diary; its failure never undoes what is safe on disk."""
+    try:
+        ledger.append_episode(home.tree, home.clock(), heading, kind=kind, tags=tags, memory=memory, summary=summary)
+    except CannotWrite as error:
+        home.notices.append(str(error))
+
+
+def derived_id(home: Home, verb: str, key: str | None) -> str:
+    """A fresh UUID, or the one that a key always gives in this home."""
+    if key is None:
+        made = home.new_id()
+        return f"{made[:8]}-{made[8:12]}-{made[12:16]}-{made[16:20]}-{made[20:]}"
+    return derived_uuid(home.config.home_id, verb, key)
+
+
+def under_key(home: Home, made: Any, verb: str, key: str, prefix: str = "") -> tuple[Any, Row | None]:
+    """A record with the id its key gives in this home, and what was kept under that key, also before the home had an id."""
+    home.settle()
+    rows = (home.index.cards.find(prefix + derived_uuid(home_id, verb, key)) for home_id in (home.config.home_id, ""))
+    return made.replace(id=prefix + derived_id(home, verb, key)), next((row for row in rows if row), None)
