@@ -73,14 +73,17 @@ class Passage(NamedTuple):
         return self.kind == "entry" or (self.kind == "chunk" and self.conversation is not None)
 
 
-_OWN = {name: f"p.{name}" for name in ("n", "record", "speaker", "start", "stop", "turn", "text")}  # all else is the record's
-_OWN |= {"ord": "p.n - p.record", "said": "coalesce(p.said, r.created)", "asks": "substr(p.text, -1) IN ('?', '？')"}
+# all else is the record's
+_OWN = {name: f"p.{name}" for name in ("n", "record", "speaker", "start", "stop", "turn", "text")}
+_OWN |= {"ord": "p.n - p.record", "said": "coalesce(p.said, r.created)",
+         "asks": "substr(p.text, -1) IN ('?', '？')"}
 _COLUMNS, _SPOT = columns_of(Passage, "r", **_OWN), columns_of(Spot, "r", **_OWN)
 _JOINED = "FROM passages p JOIN records r ON r.n = p.record"
 _GIVEN = "(SELECT value FROM json_each(?))"
 _OPENING = f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n = r.n"
 # Kinds whose time is their own; named one by one, so that the index by kind and time is used.
-_WRITTEN = ", ".join(f"'{kind}'" for kind in KINDS if kind not in ("edge", "fact", "topic", "global", "agent"))
+_WRITTEN = ", ".join(f"'{kind}'" for kind in KINDS if kind not in ("edge", "fact", "topic", "global",
+                                                                   "agent"))
 _WITHIN = f"""{_OPENING} WHERE r.kind IN ({_WRITTEN})
 AND r.created >= coalesce(:since, -9e999) AND r.created < coalesce(:before, 9e999)
 AND (:month IS NULL OR strftime('%m', r.created, 'unixepoch') + 0 = :month)
@@ -88,7 +91,8 @@ AND (:day IS NULL OR strftime('%d', r.created, 'unixepoch') + 0 = :day)
 ORDER BY r.created DESC, r.n DESC LIMIT :limit"""
 _SAME_RECORDS = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN passages p ON +p.record = w.value ->> 0
 AND p.n BETWEEN w.value ->> 1 AND w.value ->> 2 JOIN records r ON r.n = p.record"""
-# What stands beside many chunks at once: for each of them the nearest records of its conversation on one side.
+# What stands beside many chunks at once: for each of them the nearest records of its conversation on one
+# side.
 _BESIDE = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN records r ON r.n IN (
 SELECT x.n FROM records x WHERE x.conversation = w.value ->> 0 AND x.kind = 'chunk'
 AND (x.created, x.place, x.n) %s (w.value ->> 1, w.value ->> 2, w.value ->> 3)
@@ -123,12 +127,18 @@ class Around(Facet):
 
     def within(self, since: float | None, before: float | None, month: int | None, day: int | None,
                limit: int) -> list[Passage]:
-        """The openings of the newest records of a time, built and mirroring ones left out; a month is one of any year."""
-        return self.db.select(Passage, _WITHIN, {"since": since, "before": before, "month": month, "day": day, "limit": limit})
+        """The openings of the newest records of a time, built and mirroring ones left out; a month is one of
+        any year.
+        """
+        return self.db.select(Passage, _WITHIN, {"since": since, "before": before, "month": month, "day": day,
+                                                 "limit": limit})
 
     def beside(self, passage: Passage, reach: int) -> list[Passage]:
-        """What was said up to so many turns before and after a passage of a dialog, itself included, in order."""
-        here = self.db.select(Passage, f"SELECT {_COLUMNS} {_JOINED} WHERE p.record = ? AND p.n BETWEEN ? AND ? ORDER BY p.n",
+        """What was said up to so many turns before and after a passage of a dialog, itself included, in
+        order.
+        """
+        here = self.db.select(Passage, f"SELECT {_COLUMNS} {_JOINED} WHERE p.record = ? AND p.n BETWEEN ? "
+                                       "AND ? ORDER BY p.n",
                               (passage.record, passage.n - reach, passage.n + reach))
         if passage.kind != "chunk":
             return here
@@ -139,7 +149,8 @@ class Around(Facet):
         """The turns around many passages at once, in no order; what is no dialog has no neighbours."""
         turns = [spot for spot in spots if spot.strand is not None]
         spans = [(spot.record, spot.n - reach, spot.n + reach) for spot in turns if spot.kind == "entry"]
-        chunks = [(spot.conversation, spot.created, spot.place, spot.record) for spot in turns if spot.kind == "chunk"]
+        chunks = [(spot.conversation, spot.created, spot.place, spot.record)
+                  for spot in turns if spot.kind == "chunk"]
         if spans:
             yield from self.db.select(Spot, _SAME_RECORDS, (json.dumps(spans),))
         if chunks:
@@ -155,7 +166,9 @@ class Around(Facet):
         return self._mask(self.db.value(query, values))
 
     def weighty(self) -> NDArray[np.bool_] | None:
-        """By passage number, whether it opens a record that a person pinned or that is of great importance; None if none does."""
+        """By passage number, whether it opens a record that a person pinned or that is of great importance;
+        None if none does.
+        """
         listed = self.db.value("SELECT group_concat(n) FROM records WHERE pinned OR importance >= 0.9")
         return self._mask(listed) if listed else None
 

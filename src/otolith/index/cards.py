@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 NAMES = 20  # records that one name or beginning of an id leads to
 _GIVEN = "(SELECT value FROM json_each(?))"
-_NAMED = (f"SELECT {ROW} FROM names x JOIN records r ON r.n = x.record WHERE x.name = ? AND x.further = (SELECT min(further) "
+_NAMED = (f"SELECT {ROW} FROM names x JOIN records r ON r.n = x.record WHERE x.name = ? AND x.further = "
+          "(SELECT min(further) "
           f"FROM names WHERE name = x.name) LIMIT {NAMES}")
 
 
@@ -49,7 +50,9 @@ class Cards(Facet):
         return self.db.first(Row, f"SELECT {ROW} FROM records r WHERE id = ?", (record,))
 
     def resolve(self, handle: str) -> list[Row]:
-        """Exact handles: an id, else a unique prefix of one (six characters or more), else a title, alias or memo name."""
+        """Exact handles: an id, else a unique prefix of one (six characters or more), else a title, alias or
+        memo name.
+        """
         if exact := self.find(handle):
             return [exact]
         beginning = f"SELECT {ROW} FROM records r WHERE id >= ? AND id < ? LIMIT {NAMES}"
@@ -57,7 +60,9 @@ class Cards(Facet):
         return rows or self.by_name(handle)
 
     def by_name(self, name: str) -> list[Row]:
-        """Records of that title; else those that bear it as a further name, with or without the ending of their file."""
+        """Records of that title; else those that bear it as a further name, with or without the ending of
+        their file.
+        """
         folded = fold(name)
         rows = self.db.select(Row, _NAMED, (folded,))
         return self.db.select(Row, _NAMED, (folded[:-3],)) if not rows and folded.endswith(".md") else rows
@@ -68,21 +73,25 @@ class Cards(Facet):
 
     def rows_of(self, ids: Iterable[str]) -> dict[str, Row]:
         """Many records at once."""
-        rows = self.db.select(Row, f"SELECT {ROW} FROM records r WHERE id IN {_GIVEN}", (json.dumps(list(ids)),))
+        rows = self.db.select(Row, f"SELECT {ROW} FROM records r WHERE id IN {_GIVEN}",
+                              (json.dumps(list(ids)),))
         return {row.id: row for row in rows}
 
     def units_of(self, ids: Iterable[str]) -> dict[str, str]:
         """Which unit each of the records stands in, as far as they are known."""
-        return dict(self.db.execute(f"SELECT id, unit FROM records WHERE id IN {_GIVEN}", (json.dumps(list(ids)),)))
+        return dict(self.db.execute(f"SELECT id, unit FROM records WHERE id IN {_GIVEN}",
+                                    (json.dumps(list(ids)),)))
 
     def units_of_kinds(self, *kinds: str) -> list[str]:
         """The units that hold records of these kinds, each once, by the records' ids."""
-        units = self.db.column(f"SELECT unit FROM records WHERE kind IN {_GIVEN} ORDER BY id", (json.dumps(kinds),))
+        units = self.db.column(f"SELECT unit FROM records WHERE kind IN {_GIVEN} ORDER BY id",
+                               (json.dumps(kinds),))
         return list(dict.fromkeys(units))
 
     def titles_of(self, *kinds: str) -> dict[str, str]:
         """Id → title of every record of these kinds."""
-        return dict(self.db.execute(f"SELECT id, title FROM records WHERE kind IN {_GIVEN} ORDER BY id", (json.dumps(kinds),)))
+        return dict(self.db.execute(f"SELECT id, title FROM records WHERE kind IN {_GIVEN} ORDER BY id",
+                                    (json.dumps(kinds),)))
 
     def listing(self, chosen: Filter, limit: int | None, offset: int = 0, *, projects: tuple[str, ...] = (),
                 oldest_first: bool = False) -> tuple[list[Row], int]:
@@ -102,24 +111,30 @@ class Cards(Facet):
         return tags
 
     def tag_counts(self) -> list[tuple[str, int]]:
-        """Every tag with the number of its records; the diary, which repeats the tags of notes, is not counted."""
+        """Every tag with the number of its records; the diary, which repeats the tags of notes, is not
+        counted.
+        """
         return list(self.db.execute(
-            "SELECT t.tag, count(*) AS c FROM tags t JOIN records r ON r.n = t.record WHERE r.kind <> 'episode' "
+            "SELECT t.tag, count(*) AS c FROM tags t JOIN records r ON r.n = t.record WHERE r.kind <> "
+            "'episode' "
             "GROUP BY t.tag ORDER BY c DESC, t.tag"))
 
     def usage_of(self, row: Row) -> Usage:
         """The number in the record's own file plus the ledger's."""
-        count, last = self.db.execute("SELECT count, last FROM usage WHERE id = ?", (row.id,)).fetchone() or (0, None)
+        count, last = self.db.execute("SELECT count, last FROM usage WHERE id = ?",
+                                      (row.id,)).fetchone() or (0, None)
         return Usage(row.uses + count, max(row.used or 0, last or 0) or None)
 
     def uses_of(self, ids: Iterable[str]) -> dict[str, Used]:
         """The use of many records at once, as `usage_of` counts it."""
-        query = ("SELECT r.id, r.uses + coalesce(u.count, 0) AS times, max(coalesce(r.used, 0), coalesce(u.last, 0)) AS last "
+        query = ("SELECT r.id, r.uses + coalesce(u.count, 0) AS times, max(coalesce(r.used, 0), "
+                 "coalesce(u.last, 0)) AS last "
                  f"FROM records r LEFT JOIN usage u ON u.id = r.id WHERE r.id IN {_GIVEN}")
         return {used.id: used for used in self.db.select(Used, query, (json.dumps(list(ids)),))}
 
     def problems(self) -> list[Finding]:
-        return self.db.select(Finding, "SELECT path, line, code, message, remedy FROM problems ORDER BY path, line")
+        return self.db.select(Finding, "SELECT path, line, code, message, remedy FROM problems ORDER BY "
+                                       "path, line")
 
     def archived(self, record: str | None = None) -> list[Archived]:
         """Forgotten records: all, or those of an id."""
@@ -129,7 +144,8 @@ class Cards(Facet):
     def counts(self) -> dict[str, Any]:
         """How much of what there is."""
         kinds = dict(self.db.execute("SELECT kind, count(*) FROM records GROUP BY kind ORDER BY kind"))
-        tables = {name: self.db.value(f"SELECT count(*) FROM {name}") for name in ("documents", "passages", "links", "archived")}
+        tables = {name: self.db.value(f"SELECT count(*) FROM {name}")
+                  for name in ("documents", "passages", "links", "archived")}
         tags = self.db.value("SELECT count(DISTINCT tag) FROM tags")
         return {"records": sum(kinds.values()), "kinds": kinds, "tags": tags, **tables}
 
@@ -139,7 +155,10 @@ class Cards(Facet):
 
 
 def where(index: Holder, chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:
-    """(condition, values); `1` when nothing is asked. Which facts held on a day is asked of the facts table."""
+    """(condition, values); `1` when nothing is asked.
+
+    Which facts held on a day is asked of the facts table.
+    """
     parts: list[str] = []
     values: list[Any] = []
 
@@ -172,7 +191,8 @@ def where(index: Holder, chosen: Filter, projects: tuple[str, ...] = ()) -> tupl
     if chosen.as_of is not None:
         from otolith.index.facts import Facts
 
-        add("CASE r.kind WHEN 'fact' THEN r.id IN (SELECT value FROM json_each(?)) ELSE r.created <= ? AND (r.valid_from IS NULL "
+        add("CASE r.kind WHEN 'fact' THEN r.id IN (SELECT value FROM json_each(?)) ELSE r.created <= ? AND "
+            "(r.valid_from IS NULL "
             "OR r.valid_from <= ?) AND (r.valid_until IS NULL OR r.valid_until > ?) END",
             json.dumps(Facts(index).held_on(chosen.as_of)), *[chosen.as_of] * 3)
     return " AND ".join(parts) or "1", values
@@ -185,5 +205,6 @@ def _touches(path: str) -> tuple[str, list[str]]:
     """`f.file_path` is the path, ends in it or lies below it, by whole segments."""
     bare = path.strip("/").removeprefix("./")
     pattern = bare.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return ("(f.file_path = ? OR f.file_path = ? OR f.file_path LIKE ? ESCAPE '\\' OR f.file_path LIKE ? ESCAPE '\\')",
+    return ("(f.file_path = ? OR f.file_path = ? OR f.file_path LIKE ? ESCAPE '\\' OR f.file_path LIKE ? "
+            "ESCAPE '\\')",
             [bare, path, f"%/{pattern}", f"{pattern}/%"])

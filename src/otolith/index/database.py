@@ -1,8 +1,10 @@
-"""The index's file, connection and transactions: in the user's cache folder, one per home and machine, deletable at any time.
+"""The index's file, connection and transactions: in the user's cache folder, one per home and machine,
+deletable at any time.
 
-It knows which folder it was made for (device and inode) and starts afresh for another one. With no writable cache it
-lives in memory. WAL is used only where SQLite is new enough to be safe with several writers; writers queue by SQLite's
-own lock, and the schema of a foreign file is never trusted. What SQLite raises leaves here as an error of ours.
+It knows which folder it was made for (device and inode) and starts afresh for another one. With no writable
+cache it lives in memory. WAL is used only where SQLite is new enough to be safe with several writers; writers
+queue by SQLite's own lock, and the schema of a foreign file is never trusted. What SQLite raises leaves here
+as an error of ours.
 """
 
 from __future__ import annotations
@@ -80,7 +82,8 @@ class Connection(sqlite3.Connection):
                 raise _as_ours(error) from error
             named: Any = shape
             if (columns := tuple(column[0] for column in cursor.description)) != named._fields:
-                raise sqlite3.ProgrammingError(f"{columns} were selected, {named._fields} are the fields of {named.__name__}")
+                raise sqlite3.ProgrammingError(f"{columns} were selected, {named._fields} are the fields of "
+                                               f"{named.__name__}")
         return list(map(named._make, rows))
 
     def first(self, shape: type[Shape], sql: str, values: Any = ()) -> Shape | None:
@@ -105,7 +108,8 @@ def _as_ours(error: sqlite3.DatabaseError) -> Exception:
     if code & 0xFF in _BUSY:
         return Busy("the index is in use by another process", "try again")
     if code & 0xFF in _UNWRITABLE:
-        return CannotWrite(f"the index cannot be written: {error}", "the files are safe; delete the cache to rebuild it")
+        return CannotWrite(f"the index cannot be written: {error}",
+                           "the files are safe; delete the cache to rebuild it")
     return BrokenIndex(f"the index is damaged ({error})", "it is only a cache; make it anew: otolith reindex")
 
 
@@ -165,7 +169,8 @@ class Database:
         db.execute("PRAGMA temp_store = MEMORY")
         if sqlite3.sqlite_version_info < WAL_SINCE:
             db.execute("PRAGMA journal_mode = TRUNCATE")  # no file is made and removed at each commit
-        db.execute("PRAGMA cache_size = -32768")  # 32 MB: filling a large index would else write its pages again and again
+        # 32 MB: filling a large index would else write its pages again and again
+        db.execute("PRAGMA cache_size = -32768")
         return db
 
     def _ready(self) -> None:
@@ -174,7 +179,9 @@ class Database:
         self._opened = _file(self.path)
 
     def keep_place(self) -> None:
-        """Somebody may have removed the file since it was opened: then there is an empty one again, to be filled."""
+        """Somebody may have removed the file since it was opened: then there is an empty one again, to be
+        filled.
+        """
         if self._opened is None or self._depth or _file(self.path) == self._opened:
             return
         self._opened = None  # until it is ready
@@ -200,7 +207,8 @@ class Database:
 
     def _fits(self) -> bool:
         """It has our tables and was made for this folder, or before the folder was."""
-        return self.db.value("PRAGMA user_version") == SCHEMA and self.get("home") in (self._identity(), "none")
+        return self.db.value("PRAGMA user_version") == SCHEMA and self.get("home") in (self._identity(),
+                                                                                       "none")
 
     def _identity(self) -> str:
         try:
@@ -228,7 +236,8 @@ class Database:
 
     def _drop_tables(self) -> None:
         """The file itself stays: removing it under another process could mix two databases' journals."""
-        for name in self.db.column("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
+        for name in self.db.column("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE "
+                                   "'sqlite_%' "
                                    "ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'"):
             self.db.execute(f'DROP TABLE IF EXISTS "{name}"')
 
@@ -253,7 +262,9 @@ class Database:
             fill()
 
     def remove_others(self) -> list[Path]:
-        """Remove this home's indexes of other shapes, which hold what they last knew; returns those that would not go."""
+        """Remove this home's indexes of other shapes, which hold what they last knew; returns those that
+        would not go.
+        """
         left = []
         own = self.path or Path()
         for old in sorted(own.parent.glob("index-*.sqlite*")) if self.path else ():
@@ -294,7 +305,9 @@ class Database:
 
     @contextmanager
     def unspilled(self) -> Iterator[None]:
-        """Many writes: what does not fit the cache stays in memory until the commit, so that others can read meanwhile."""
+        """Many writes: what does not fit the cache stays in memory until the commit, so that others can read
+        meanwhile.
+        """
         self.db.execute("PRAGMA cache_spill = OFF")
         try:
             yield
@@ -317,7 +330,8 @@ class Database:
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
             why = str(error)
             if "not authorized" in why or "readonly" in why or "prohibited" in why:
-                raise Invalid("only SELECT is allowed", "the index is a copy; change records with otolith edit") from None
+                raise Invalid("only SELECT is allowed",
+                              "the index is a copy; change records with otolith edit") from None
             if "interrupted" in why:
                 raise Invalid(f"the query took more than {seconds:g} seconds", "narrow it down") from None
             raise Invalid(f"SQL: {why}", "the tables: otolith sql \"SELECT name FROM sqlite_master\"") from None
@@ -348,7 +362,8 @@ class Database:
 
     def kept(self, prefix: str) -> dict[str, Any]:
         """What was set under keys that begin with this."""
-        return dict(self.db.execute("SELECT key, value FROM meta WHERE key >= ? AND key < ? || char(1114111)", (prefix, prefix)))
+        return dict(self.db.execute("SELECT key, value FROM meta WHERE key >= ? AND key < ? || char(1114111)",
+                                    (prefix, prefix)))
 
 
 def _file(path: Path | None) -> tuple[int, int] | None:

@@ -1,8 +1,9 @@
-"""The facts table in the index: mentions and reviews in, fact records out. Filled by sync; read by verbs and recall.
+"""The facts table in the index: mentions and reviews in, fact records out. Filled by sync; read by verbs and
+recall.
 
-Only what a change touches is settled again, whatever else the topic holds: a fact said once more changes nothing but its
-evidence, a newer rival changes itself and the one it replaces. What a slot means is decided in model/facts_table. A
-rebuild goes the same way and gives the same rows.
+Only what a change touches is settled again, whatever else the topic holds: a fact said once more changes
+nothing but its evidence, a newer rival changes itself and the one it replaces. What a slot means is decided
+in model/facts_table. A rebuild goes the same way and gives the same rows.
 """
 
 from __future__ import annotations
@@ -79,12 +80,15 @@ _LATEST = f"SELECT {_REVIEW} FROM reviewed v WHERE fact = ? AND mark > ? AND tar
 _SCORE = ("SELECT score FROM (SELECT score, mark FROM reviewed WHERE fact = :id AND target IS NULL UNION ALL "
           "SELECT score, mark FROM reviewed WHERE target = :id AND score IS NOT NULL) WHERE mark <= :until "
           "ORDER BY mark DESC LIMIT 1")
-_GROUPS = ("SELECT slot, id, count(*), max(confidence), min(trust), min(mark), max(mark), max(score) FROM said "
+_GROUPS = ("SELECT slot, id, count(*), max(confidence), min(trust), min(mark), max(mark), max(score) FROM "
+           "said "
            f"WHERE slot {_GIVEN} AND mark <= ? GROUP BY slot, id")
 _STANDING = ("SELECT id, type, confidence, trust, project, "
              "(SELECT min(mark) FROM said s WHERE s.slot = r.id AND s.id = r.id) AS first, "
-             f"(SELECT max(mark) FROM said s WHERE s.slot = r.id AND s.id = r.id) AS last FROM records r WHERE id {_GIVEN}")
-_OF_FACT = "(slot = :fact OR (id = :fact AND id <> slot))"  # its mentions as corrected; written so that the indexes are used
+             "(SELECT max(mark) FROM said s WHERE s.slot = r.id AND s.id = r.id) AS last FROM records r "
+             f"WHERE id {_GIVEN}")
+# its mentions as corrected; written so that the indexes are used
+_OF_FACT = "(slot = :fact OR (id = :fact AND id <> slot))"
 _AS_SAID = "(raw = :fact AND raw <> id)"  # what became another fact
 _FOREVER = "~"  # after every mark
 _written = json.JSONEncoder(ensure_ascii=False).encode  # made once, not for each fact
@@ -115,7 +119,9 @@ class Touched:
         self.said[row.id, row.mark] = (fact, row.unit, row.project)
 
     def chosen(self, slot: str, groups: Sequence[Group]) -> Sequence[Group]:
-        """The groups of a slot that may have changed: the new ones, and the one that held it, if nothing came in between."""
+        """The groups of a slot that may have changed: the new ones, and the one that held it, if nothing came
+        in between.
+        """
         news = self.news.get(slot, {})
         others = [group for group in groups if group.id not in news]
         holder = max(others, key=lambda group: group.ended, default=None)
@@ -133,7 +139,8 @@ class Facts(Facet):
         """Take in what these units say about facts, in place of what they said before."""
         about: set[str] = set()
         corrected: set[str] = set()
-        whole: list[tuple[str, Sequence[Review]]] = [(unit.name, unit.reviews) for unit in units if not unit.broken]
+        whole: list[tuple[str, Sequence[Review]]] = [(unit.name, unit.reviews)
+                                                     for unit in units if not unit.broken]
         whole += [(name, ()) for name in gone]
         for name, _ in whole:
             before = self.db.select(SaidRow, f"SELECT {_SAID} FROM said s WHERE unit = ?", (name,))
@@ -148,8 +155,10 @@ class Facts(Facet):
             self._review_again(about, corrected, touched)
         rows: list[tuple[SaidRow, Fact]] = []
         for unit in units:
-            free = {topic for topic in {mention.topic for mention in unit.mentions} if not self._reviewed(topic)}
-            rows += [self._row(unit.name, mention, as_said=mention.topic in free) for mention in unit.mentions]
+            free = {topic for topic in {mention.topic for mention in unit.mentions}
+                    if not self._reviewed(topic)}
+            rows += [self._row(unit.name, mention, as_said=mention.topic in free)
+                     for mention in unit.mentions]
         alone = json.dumps([row.id for row, _ in rows if row.id == row.slot])
         standing = {row.id: row for row in self.db.select(Standing, _STANDING, (alone,))} if rows else {}
         for row, fact in rows:
@@ -163,29 +172,39 @@ class Facts(Facet):
     def _reviewed(self, topic: str) -> bool:
         return bool(self.db.execute("SELECT 1 FROM reviewed WHERE topic = ? LIMIT 1", (topic,)))
 
-    def _replace_reviews(self, name: str, reviews: Sequence[Review], about: set[str], corrected: set[str]) -> None:
-        """Note which facts the new and the vanished lines of a curation file are about; the other lines changed nothing."""
+    def _replace_reviews(self, name: str, reviews: Sequence[Review], about: set[str],
+                         corrected: set[str]) -> None:
+        """Note which facts the new and the vanished lines of a curation file are about; the other lines
+        changed nothing.
+        """
         before = set(self.db.select(ReviewRow, f"SELECT {_REVIEW} FROM reviewed v WHERE unit = ?", (name,)))
         now = {ReviewRow(name, review.topic, review.mark, review.fact_id, review.score, review.target,
-                         None if review.to is None else _written(dict(review.to)), review.trust) for review in reviews}
-        self.db.executemany("DELETE FROM reviewed WHERE unit = ? AND mark = ?", [(row.unit, row.mark) for row in before - now])
+                         None if review.to is None else _written(dict(review.to)), review.trust)
+               for review in reviews}
+        self.db.executemany("DELETE FROM reviewed WHERE unit = ? AND mark = ?",
+                            [(row.unit, row.mark) for row in before - now])
         self.db.executemany("INSERT INTO reviewed VALUES (?,?,?,?,?,?,?,?)", now - before)
         for row in before ^ now:
             about.update(filter(None, (row.fact, row.target)))
             corrected.update({row.topic} if row.target else ())
 
     def _review_again(self, about: set[str], corrected: set[str], touched: Touched) -> None:
-        """Find the mentions that a changed review concerns; where corrections changed, mentions may become other facts."""
+        """Find the mentions that a changed review concerns; where corrections changed, mentions may become
+        other facts.
+        """
         for topic in corrected:  # a chain of corrections may have changed in its middle
             query = "SELECT fact, target FROM reviewed WHERE topic = ? AND target IS NOT NULL"
             about.update(fact for link in self.db.execute(query, (topic,)) for fact in link)
         for record in about:
-            for row in self.db.select(SaidRow, f"SELECT {_SAID} FROM said s WHERE {_OF_FACT} OR {_AS_SAID}", {"fact": record}):
+            for row in self.db.select(SaidRow, f"SELECT {_SAID} FROM said s WHERE {_OF_FACT} OR {_AS_SAID}",
+                                      {"fact": record}):
                 touched.add(row)
                 if corrected:
                     new, _ = self._row(row.unit, row.mention, as_said=False)
-                    self.db.execute("UPDATE said SET id = ?, slot = ?, confidence = ?, trust = ? WHERE unit = ? AND mark = ? "
-                                    "AND raw = ?", (new.id, new.slot, new.confidence, new.trust, row.unit, row.mark, row.raw))
+                    self.db.execute("UPDATE said SET id = ?, slot = ?, confidence = ?, trust = ? WHERE unit "
+                                    "= ? AND mark = ? "
+                                    "AND raw = ?", (new.id, new.slot, new.confidence, new.trust, row.unit,
+                                                    row.mark, row.raw))
                     touched.add(new)
 
     def _row(self, unit: str, mention: Mention, *, as_said: bool) -> tuple[SaidRow, Fact]:
@@ -194,7 +213,8 @@ class Facts(Facet):
         raw = fact.id_in(topic)
         now = fact if as_said else replay(topic, fact, self._latest)
         record = raw if now is fact else now.id_in(topic)
-        return SaidRow(unit, mention.mark, topic, mention.project, raw, record, slot_of(topic, now, record), now.confidence,
+        return SaidRow(unit, mention.mark, topic, mention.project, raw, record, slot_of(topic, now, record),
+                       now.confidence,
                        TRUST.index(now.trust or "user"), fact.user_fact_score, _written(fact.to_dict())), now
 
     def _latest(self, record: str, after: str) -> Review | None:
@@ -214,9 +234,11 @@ class Facts(Facet):
 
     def _settled(self, slots: Mapping[str, str], *, touched: Touched | None = None,
                  until: str = _FOREVER) -> Iterator[tuple[Fact, str, str | None]]:
-        """(fact, path, project) of the facts in these slots (slot → topic); the path is that of the earliest summary.
+        """(fact, path, project) of the facts in these slots (slot → topic); the path is that of the earliest
+        summary.
 
-        With `touched` only those that may have changed, and without their evidence, which no record's row holds.
+        With `touched` only those that may have changed, and without their evidence, which no record's row
+        holds.
         """
         reviewed = {topic for topic in set(slots.values()) if self._reviewed(topic)}
         for slot, groups in self._grouped(list(slots), until).items():
@@ -226,7 +248,8 @@ class Facts(Facet):
             before, after = self._looks(slot, until)
             for group in touched.chosen(slot, groups) if touched else groups:
                 first, unit, project = mention = self._said(slot, group.id, group.began, touched, as_said)
-                last, _, project = self._said(slot, group.id, group.ended, touched, as_said) if group.times > 1 else mention
+                last, _, project = self._said(slot, group.id, group.ended, touched,
+                                              as_said) if group.times > 1 else mention
                 evidence = None if touched else self._evidence(slot, group.id, group.began, until)
                 yield (compose(topic, group, settle(group, groups, before, after), first, last, evidence),
                        f"{unit}/summary.json", project)
@@ -235,10 +258,12 @@ class Facts(Facet):
         """How to find the last mark of a fact of a slot before one, and its first after one."""
 
         def before(record: str, here: str) -> str | None:
-            return self.db.value("SELECT max(mark) FROM said WHERE slot = ? AND id = ? AND mark < ?", (slot, record, here)) or None
+            return self.db.value("SELECT max(mark) FROM said WHERE slot = ? AND id = ? AND mark < ?",
+                                 (slot, record, here)) or None
 
         def after(record: str, here: str) -> str | None:
-            return self.db.value("SELECT min(mark) FROM said WHERE slot = ? AND id = ? AND mark > ? AND mark <= ?",
+            return self.db.value("SELECT min(mark) FROM said WHERE slot = ? AND id = ? AND mark > ? AND mark "
+                                 "<= ?",
                                  (slot, record, here, until)) or None
 
         return before, after
@@ -246,7 +271,9 @@ class Facts(Facet):
     def _grouped(self, slots: Sequence[str], until: str) -> dict[str, list[Group]]:
         """The slots in their order, each with its mentions counted by fact."""
         groups: dict[str, list[Group]] = {slot: [] for slot in slots}
-        for slot, record, times, confidence, trust, *rest in self.db.execute(_GROUPS, (json.dumps(slots), until)) if slots else ():
+        for slot, record, times, confidence, trust, *rest in self.db.execute(_GROUPS,
+                                                                             (json.dumps(slots),
+                                                                              until)) if slots else ():
             groups[slot].append(Group(record, times, confidence, TRUST[trust], *rest))
         return groups
 
@@ -258,14 +285,16 @@ class Facts(Facet):
         """One mention, from what was just read or from its row."""
         if touched and (record, when) in touched.said:
             return touched.said[record, when]
-        row, = self.db.select(SaidRow, f"SELECT {_SAID} FROM said s WHERE slot = ? AND id = ? AND mark = ? LIMIT 1",
+        row, = self.db.select(SaidRow, f"SELECT {_SAID} FROM said s WHERE slot = ? AND id = ? AND mark = ? "
+                                       "LIMIT 1",
                               (slot, record, when))
         fact = row.mention.fact
         return fact if as_said else replay(row.topic, fact, self._latest), row.unit, row.project
 
     def _evidence(self, slot: str, record: str, began: str, until: str) -> tuple[str, ...]:
         """The entries that say it: the first, and the latest ones."""
-        marks = self.db.column("SELECT mark FROM said WHERE slot = ? AND id = ? AND mark > ? AND mark <= ? ORDER BY mark DESC "
+        marks = self.db.column("SELECT mark FROM said WHERE slot = ? AND id = ? AND mark > ? AND mark <= ? "
+                               "ORDER BY mark DESC "
                                "LIMIT ?", (slot, record, began, until, EVIDENCE_SHOWN - 1))
         return tuple(dict.fromkeys(entry.split(" ")[1] for entry in [began, *reversed(marks)]))
 
@@ -275,14 +304,16 @@ class Facts(Facet):
         """One fact with its evidence; as of a day, what was said and reviewed later does not count."""
         until, topic = _until(as_of), self.db.value("SELECT topic FROM records WHERE id = ?", (record,))
         with self._as_it_stood(topic, until) as then:
-            slots = dict(then.db.execute(f"SELECT slot, topic FROM said WHERE {_OF_FACT} LIMIT 1", {"fact": record}))
+            slots = dict(then.db.execute(f"SELECT slot, topic FROM said WHERE {_OF_FACT} LIMIT 1",
+                                         {"fact": record}))
             return next((fact for fact, _, _ in then._settled(slots, until=until) if fact.id == record), None)
 
     def of_topic(self, topic: str, as_of: float | None = None) -> list[Fact]:
         """A topic's facts table, in the order it was first said."""
         until = _until(as_of)
         with self._as_it_stood(topic, until) as then:
-            slots = then.db.column("SELECT slot FROM said WHERE topic = ? GROUP BY slot ORDER BY min(mark), slot", (topic,))
+            slots = then.db.column("SELECT slot FROM said WHERE topic = ? GROUP BY slot ORDER BY min(mark), "
+                                   "slot", (topic,))
             facts = [fact for fact, _, _ in then._settled(dict.fromkeys(slots, topic), until=until)]
         return sorted(facts, key=lambda fact: (fact.entry_ts, fact.entry_id, fact.turn or 0))
 
@@ -290,28 +321,35 @@ class Facts(Facet):
         """The ids of the facts that held on a day: said by then, and replaced by nothing that was."""
         until = _until(as_of)
         later = set(self.db.column("SELECT DISTINCT topic FROM reviewed WHERE mark > ?", (until,)))
-        slots = [slot for slot in self.db.select(_Slot, "SELECT slot, topic, min(id) AS record, min(id) = max(id) AS alone "
+        slots = [slot for slot in self.db.select(_Slot, "SELECT slot, topic, min(id) AS record, min(id) = "
+                                                        "max(id) AS alone "
                  "FROM said WHERE mark <= ? GROUP BY slot", (until,)) if slot.topic not in later]
         rivals = {slot.slot: slot.topic for slot in slots if not slot.alone}
         facts = [fact for fact, _, _ in self._settled(rivals, until=until)]
         facts += [fact for topic in later for fact in self.of_topic(topic, as_of)]
-        return [slot.record for slot in slots if slot.alone] + [str(fact.id) for fact in facts if not fact.superseded_by]
+        return [slot.record for slot in slots if slot.alone] + [str(fact.id)
+                                                                for fact in facts if not fact.superseded_by]
 
     @contextmanager
     def _as_it_stood(self, topic: str | None, until: str) -> Iterator[Facts]:
-        """Where a topic is read as of a day: in the index, unless corrections came later; then in a copy made without them."""
+        """Where a topic is read as of a day: in the index, unless corrections came later; then in a copy made
+        without them.
+        """
         later = "SELECT 1 FROM reviewed WHERE topic = ? AND mark > ? AND target IS NOT NULL LIMIT 1"
         if topic is None or not self.db.execute(later, (topic, until)):
             yield self
             return
         with closing(sqlite3.connect(":memory:", factory=Connection)) as db:
             past = Facts(Bare(db))
-            for shape in self.db.column("SELECT sql FROM sqlite_master WHERE tbl_name IN ('reviewed', 'said') "
+            for shape in self.db.column("SELECT sql FROM sqlite_master WHERE tbl_name IN ('reviewed', "
+                                        "'said') "
                                         "ORDER BY type DESC"):  # tables first
                 db.execute(shape)
-            reviews = self.db.select(ReviewRow, f"SELECT {_REVIEW} FROM reviewed v WHERE topic = ? AND mark <= ?", (topic, until))
+            reviews = self.db.select(ReviewRow, f"SELECT {_REVIEW} FROM reviewed v WHERE topic = ? AND mark "
+                                                "<= ?", (topic, until))
             db.executemany("INSERT INTO reviewed VALUES (?,?,?,?,?,?,?,?)", reviews)
-            mentions = self.db.select(SaidRow, f"SELECT {_SAID} FROM said s WHERE topic = ? AND mark <= ?", (topic, until))
+            mentions = self.db.select(SaidRow, f"SELECT {_SAID} FROM said s WHERE topic = ? AND mark <= ?",
+                                      (topic, until))
             past._insert([past._row(row.unit, row.mention, as_said=False) for row in mentions])
             yield past
 
@@ -322,18 +360,21 @@ class Facts(Facet):
     def only_in(self, unit: str) -> set[str]:
         """The ids of facts that only this entry states, as said and as corrected."""
         query = f"SELECT 1 FROM said WHERE ({_OF_FACT} OR {_AS_SAID}) AND unit <> :unit"
-        ids = {fact for pair in self.db.execute("SELECT raw, id FROM said WHERE unit = ?", (unit,)) for fact in pair}
+        ids = {fact for pair in self.db.execute("SELECT raw, id FROM said WHERE unit = ?", (unit,))
+               for fact in pair}
         return {fact for fact in ids if not self.db.execute(query, {"fact": fact, "unit": unit})}
 
     def stated(self, record: str) -> bool:
         """Whether any entry states a fact in these very words, corrected or not."""
-        return bool(self.db.execute(f"SELECT 1 FROM said WHERE ({_OF_FACT} AND raw = :fact) OR {_AS_SAID}", {"fact": record}))
+        return bool(self.db.execute(f"SELECT 1 FROM said WHERE ({_OF_FACT} AND raw = :fact) OR {_AS_SAID}",
+                                    {"fact": record}))
 
 
 def _said_again(standing: Standing, row: SaidRow, fact: Fact) -> bool:
     """A fact that stands, was settled, and is said once more in no other way: its record stays as it is.
 
-    It says how the fact was said first, of what type and in which project it was said last, and how surely at most.
+    It says how the fact was said first, of what type and in which project it was said last, and how surely at
+    most.
     """
     first, last = standing.first, standing.last
     if row.score is not None or first is None or last is None:

@@ -9,7 +9,10 @@ from otolith.model.recall import Filter
 
 
 def where(db: Any, chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:
-    """(condition, values); `1` when nothing is asked. Which facts held on a day is asked of the facts table."""
+    """(condition, values); `1` when nothing is asked.
+
+    Which facts held on a day is asked of the facts table.
+    """
     parts: list[str] = []
     values: list[Any] = []
 
@@ -48,7 +51,8 @@ def where(db: Any, chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str,
         from otolith.index.database import Bare
         from otolith.index.facts import Facts
 
-        add("CASE r.kind WHEN 'fact' THEN r.id IN (SELECT value FROM json_each(?)) ELSE r.created <= ? AND (r.valid_from IS NULL "
+        add("CASE r.kind WHEN 'fact' THEN r.id IN (SELECT value FROM json_each(?)) ELSE r.created <= ? AND "
+            "(r.valid_from IS NULL "
             "OR r.valid_from <= ?) AND (r.valid_until IS NULL OR r.valid_until > ?) END",
             json.dumps(Facts(Bare(db)).held_on(chosen.as_of)), chosen.as_of, chosen.as_of, chosen.as_of)
     return " AND ".join(parts) or "1", values
@@ -58,5 +62,6 @@ def touches(path: str) -> tuple[str, list[str]]:
     """`f.file_path` is the path, ends in it or lies below it, by whole segments."""
     bare = path.strip("/").removeprefix("./")
     pattern = bare.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return ("(f.file_path = ? OR f.file_path = ? OR f.file_path LIKE ? ESCAPE '\\' OR f.file_path LIKE ? ESCAPE '\\')",
+    return ("(f.file_path = ? OR f.file_path = ? OR f.file_path LIKE ? ESCAPE '\\' OR f.file_path LIKE ? "
+            "ESCAPE '\\')",
             [bare, path, f"%/{pattern}", f"{pattern}/%"])

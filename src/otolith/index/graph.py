@@ -13,9 +13,10 @@ from otolith.index.schema import LINK, LinkRow, Row
 from otolith.model.record import reads_as
 from otolith.model.text import fold
 
-# Links that say one record bears on another. That chunks follow each other is what a conversation is, and a chapter's works
-# are found by themselves.
-_BEARING = ("('solves', 'led_to', 'builds_on', 'alternative_to', 'requires', 'supports', 'contradicts', 'supersedes', "
+# Links that say one record bears on another. That chunks follow each other is what a conversation is, and a
+# chapter's works are found by themselves.
+_BEARING = ("('solves', 'led_to', 'builds_on', 'alternative_to', 'requires', 'supports', 'contradicts', "
+            "'supersedes', "
             "'mentions', 'cites', 'blocked_by', 'related_to')")
 _GIVEN = "IN (SELECT value FROM json_each(:ids))"
 _HOPS = f"""
@@ -93,7 +94,8 @@ class Graph(Facet):
             word = reads_as(link.said, outgoing=outgoing)
             for far in self._ends(link.b if here_is_a else link.a):
                 if far.id != record:
-                    seen.setdefault((far.id, word), Neighbour(far.id, word, link.said, outgoing, link.strength, link.context,
+                    seen.setdefault((far.id, word), Neighbour(far.id, word, link.said, outgoing,
+                                                              link.strength, link.context,
                                                               link.created, link.edge, far.title, far.kind))
         return sorted(seen.values(), key=lambda n: (n.said == "mentions", n.word, -(n.strength or 0), n.id))
 
@@ -120,7 +122,8 @@ class Graph(Facet):
         seen: set[str] = set()
         while record and record not in seen:
             seen.add(record)
-            record = self.db.value("SELECT b FROM links WHERE a = ? AND word = 'merged_into' ORDER BY created DESC", (record,))
+            record = self.db.value("SELECT b FROM links WHERE a = ? AND word = 'merged_into' ORDER BY "
+                                   "created DESC", (record,))
             if record and (row := self._cards.find(record)):
                 return row
         return None
@@ -139,4 +142,5 @@ class Graph(Facet):
     def replacements(self, ids: Iterable[str], as_of: float | None = None) -> dict[str, str]:
         """Which record replaces which of these; what came after `as_of` does not count."""
         rows = self.db.execute(_REPLACED, {"ids": json.dumps(list(ids))})
-        return {old: new for old, new, linked, written in rows if as_of is None or max(linked or 0.0, written) <= as_of}
+        return {old: new for old, new, linked, written in rows if as_of is None
+                or max(linked or 0.0, written) <= as_of}

@@ -1,7 +1,9 @@
-"""The index's tables. A new shape is a new number and so a new file; there are no migrations, only a refill from the files.
+"""The index's tables. A new shape is a new number and so a new file; there are no migrations, only a refill
+from the files.
 
-`documents` is what sync compares with the tree, `records` and its satellites answer questions, `words` is full text. The
-tables of seed 003 stand beside them under their own names, column for column, so that the seed's SQL works.
+`documents` is what sync compares with the tree, `records` and its satellites answer questions, `words` is
+full text. The tables of seed 003 stand beside them under their own names, column for column, so that the
+seed's SQL works.
 """
 
 from __future__ import annotations
@@ -225,7 +227,8 @@ class LinkRow(NamedTuple):
 
 def columns_of(shape: Any, table: str, **made: str) -> str:
     """A named tuple's fields as columns of a table; `made` says which are computed, and how."""
-    return ", ".join(f"{made[name]} AS {name}" if name in made else f"{table}.{name}" for name in shape._fields)
+    return ", ".join(f"{made[name]} AS {name}" if name in made else f"{table}.{name}"
+                     for name in shape._fields)
 
 
 ROW, LINK = columns_of(Row, "r"), columns_of(LinkRow, "l")

@@ -1,8 +1,10 @@
-"""Searching the index: passages by word and around a passage, records by exact handle, along links and by filter.
+"""Searching the index: passages by word and around a passage, records by exact handle, along links and by
+filter.
 
-Full text is asked word by word for bare row numbers, which SQLite hands over in one string; whoever asks does the scoring.
-That is ten times faster than `bm25()`, which looks up the length of every row, and as good: in passages of at most 200
-tokens neither length nor repetition says much. A word is always a phrase in quotes, never search syntax. Reads only.
+Full text is asked word by word for bare row numbers, which SQLite hands over in one string; whoever asks does
+the scoring. That is ten times faster than `bm25()`, which looks up the length of every row, and as good: in
+passages of at most 200 tokens neither length nor repetition says much. A word is always a phrase in quotes,
+never search syntax. Reads only.
 """
 
 from __future__ import annotations
@@ -35,21 +37,25 @@ TOKENS = 32  # words of a question that are tried as handles
 HANDLE_SIGNS = 300
 _TOLD_OF = re.compile(r"\(\.\./((?:graph|vault)/[^()\n]+-([0-9a-f]{6})\.md)\)")
 _TOKEN = re.compile(r"[^\s\"'`,;!?()\[\]{}<>“”«»]{2,200}")
-_COLUMNS = ("p.n, p.record, p.n - p.record, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, r.place, r.id, "
+_COLUMNS = ("p.n, p.record, p.n - p.record, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, "
+            "r.created, r.place, r.id, "
             "r.type, r.importance, r.pinned, r.sunk, r.unit, p.start, p.stop, p.turn, p.text")
 _FROM = f"SELECT {_COLUMNS} FROM passages p JOIN records r ON r.n = p.record"
-_SPOT = ("p.n, p.record, p.n - p.record, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, r.place, "
+_SPOT = ("p.n, p.record, p.n - p.record, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, "
+         "r.created, r.place, "
          "substr(p.text, -1) IN ('?', '？')")
 _SPOTS = f"SELECT {_SPOT} FROM passages p JOIN records r ON r.n = p.record WHERE p.n IN (SELECT value FROM json_each(?))"
 _SEEDS = f"{_FROM} WHERE p.n IN (SELECT value FROM json_each(?))"
 _OPENING = f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n = r.n"
 # Kinds whose time is their own; named one by one, so that the look-up tree by kind and time is used.
-_WRITTEN = ", ".join(f"'{kind}'" for kind in KINDS if kind not in ("edge", "fact", "topic", "global", "agent"))
+_WRITTEN = ", ".join(f"'{kind}'" for kind in KINDS if kind not in ("edge", "fact", "topic", "global",
+                                                                   "agent"))
 _FIRST = f"{_OPENING} WHERE r.id IN (SELECT value FROM json_each(?))"
 _SAME_RECORD = f"{_FROM} WHERE p.record = ? AND p.n BETWEEN ? AND ? ORDER BY p.n"
 _SAME_RECORDS = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN passages p ON +p.record = w.value ->> 0
 AND p.n BETWEEN w.value ->> 1 AND w.value ->> 2 JOIN records r ON r.n = p.record"""
-# What stands beside many chunks at once: for each of them the nearest records of its conversation on one side.
+# What stands beside many chunks at once: for each of them the nearest records of its conversation on one
+# side.
 _BESIDE = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN records r ON r.n IN (
 SELECT x.n FROM records x WHERE x.conversation = w.value ->> 0 AND x.kind = 'chunk'
 AND (x.created, x.place, x.n) %s (w.value ->> 1, w.value ->> 2, w.value ->> 3)
@@ -59,9 +65,10 @@ _TALK = (f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n BETWEEN r.n A
          "WHERE r.conversation = ? AND r.kind = 'chunk' AND (r.created, r.place, r.n)")
 _EARLIER = f"{_TALK} < (?, ?, ?) ORDER BY r.created DESC, r.place DESC, r.n DESC, p.n DESC LIMIT ?"
 _LATER = f"{_TALK} > (?, ?, ?) ORDER BY r.created, r.place, r.n, p.n LIMIT ?"
-# Links that say one record bears on another. That chunks follow each other is what a conversation is, and a chapter's works
-# are found by themselves.
-_TELLING = ("'solves', 'led_to', 'builds_on', 'alternative_to', 'requires', 'supports', 'contradicts', 'supersedes', "
+# Links that say one record bears on another. That chunks follow each other is what a conversation is, and a
+# chapter's works are found by themselves.
+_TELLING = ("'solves', 'led_to', 'builds_on', 'alternative_to', 'requires', 'supports', 'contradicts', "
+            "'supersedes', "
             "'mentions', 'cites', 'blocked_by', 'related_to'")
 _HOPS = f"""
 SELECT l.a, r.id, l.said, coalesce(l.strength, 0.8), l.created FROM links l JOIN records r ON r.id = l.b
@@ -77,7 +84,8 @@ WHERE {replaces("old", "r")} AND l.b IN (SELECT value FROM json_each(?)) ORDER B
 def look_up(db: sqlite3.Connection, word: str) -> Ints:
     """The passages that have a word, in any of its forms, ascending."""
     phrase = '"' + word.replace('"', "").replace("\0", "") + '"'
-    return _numbers(db.execute("SELECT group_concat(rowid) FROM words WHERE words MATCH ?", (phrase,)).fetchone()[0])
+    return _numbers(db.execute("SELECT group_concat(rowid) FROM words WHERE words MATCH ?",
+                               (phrase,)).fetchone()[0])
 
 
 def _numbers(listed: str | None) -> Ints:
@@ -95,7 +103,8 @@ def words_like(db: sqlite3.Connection, initial: str) -> Iterator[tuple[str, int]
 
 def is_speaker(db: sqlite3.Connection, word: str) -> bool:
     """Does somebody of that name speak in the memory?"""
-    return db.execute("SELECT 1 FROM speakers WHERE word = ? AND passages > 0", (word,)).fetchone() is not None
+    return db.execute("SELECT 1 FROM speakers WHERE word = ? AND passages > 0",
+                      (word,)).fetchone() is not None
 
 
 def count_passages(db: sqlite3.Connection) -> int:
@@ -118,7 +127,9 @@ def allowed(db: sqlite3.Connection, chosen: Filter, projects: tuple[str, ...]) -
 
 
 def weighty(db: sqlite3.Connection) -> NDArray[np.bool_] | None:
-    """By passage number, whether it opens a record that a person pinned or that is of great importance; None if none does."""
+    """By passage number, whether it opens a record that a person pinned or that is of great importance; None
+    if none does.
+    """
     import numpy as np
 
     found = _numbers(db.execute("SELECT group_concat(n) FROM records WHERE pinned OR importance >= 0.9").fetchone()[0])
@@ -135,7 +146,8 @@ def read_passages(db: sqlite3.Connection, numbers: Iterable[int]) -> list[Passag
 
 def texts(db: sqlite3.Connection, numbers: Sequence[int]) -> list[str]:
     """The texts of passages, in their order."""
-    found = dict(db.execute("SELECT n, text FROM passages WHERE n IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)))
+    found = dict(db.execute("SELECT n, text FROM passages WHERE n IN (SELECT value FROM json_each(?))",
+                            (json.dumps(list(numbers)),)))
     return [found.get(n, "") for n in numbers]
 
 
@@ -148,9 +160,12 @@ def first_passages(db: sqlite3.Connection, ids: Iterable[str]) -> list[Passage]:
     return [Passage(*row) for row in db.execute(_FIRST, (json.dumps(list(ids)),))]
 
 
-def first_within(db: sqlite3.Connection, since: float | None, before: float | None, month: int | None, day: int | None,
+def first_within(db: sqlite3.Connection, since: float | None, before: float | None, month: int | None,
+                 day: int | None,
                  limit: int) -> list[Passage]:
-    """The openings of the newest records of a time, built and mirroring ones left out; a month is one of any year."""
+    """The openings of the newest records of a time, built and mirroring ones left out; a month is one of any
+    year.
+    """
     query = f"""{_OPENING} WHERE r.kind IN ({_WRITTEN}) AND r.created >= coalesce(?, -9e999) AND r.created < coalesce(?, 9e999)
 AND (? IS NULL OR strftime('%m', r.created, 'unixepoch') + 0 = ?) AND (? IS NULL OR strftime('%d', r.created, 'unixepoch') + 0 = ?)
 ORDER BY r.created DESC, r.n DESC LIMIT ?"""
@@ -170,7 +185,8 @@ def spots_around(db: sqlite3.Connection, spots: Iterable[Spot], reach: int) -> I
     """The turns around many passages at once, in no order; what is no dialog has no neighbours."""
     talks = [spot for spot in spots if spot.strand is not None]
     spans = [(spot.record, spot.n - reach, spot.n + reach) for spot in talks if spot.kind == "entry"]
-    chunks = [(spot.conversation, spot.created, spot.place, spot.record) for spot in talks if spot.kind == "chunk"]
+    chunks = [(spot.conversation, spot.created, spot.place, spot.record) for spot in talks
+              if spot.kind == "chunk"]
     queries: list[tuple[str, tuple[object, ...]]] = [(_SAME_RECORDS, (json.dumps(spans),))] if spans else []
     if chunks:
         queries += [(_BEFORE, (json.dumps(chunks), reach)), (_AFTER, (json.dumps(chunks), reach + 1))]
@@ -205,7 +221,8 @@ def replacements(db: sqlite3.Connection, ids: Iterable[str], as_of: float | None
 
 
 def handles(db: sqlite3.Connection, question: str) -> list[Handle]:
-    """The records a question names: by id or a unique beginning of one, title, alias, tag, file or memo name."""
+    """The records a question names: by id or a unique beginning of one, title, alias, tag, file or memo name.
+    """
     whole, found = question.strip(), dict[str, str]()
     if len(whole) <= HANDLE_SIGNS:
         for row in _named(db, whole):
@@ -220,13 +237,16 @@ def handles(db: sqlite3.Connection, question: str) -> list[Handle]:
 
 def _named(db: sqlite3.Connection, handle: str) -> Iterator[tuple[str, str]]:
     rows = resolve(db, handle)
-    exact = rows and (rows[0].id == handle or fold(rows[0].title) == fold(handle) or not rows[0].id.startswith(handle))
-    for row in rows if exact or (len(rows) == 1 and re.search(r"[_:-]|\d", handle)) else ():  # a plain word begins no id
+    exact = rows and (rows[0].id == handle or fold(rows[0].title) == fold(handle)
+                      or not rows[0].id.startswith(handle))
+    # a plain word begins no id
+    for row in rows if exact or (len(rows) == 1 and re.search(r"[_:-]|\d", handle)) else ():
         yield row.id, "id" if row.id.startswith(handle) else "title" if fold(row.title) == fold(handle) else "name"
 
 
 def _tagged(db: sqlite3.Connection, tag: str) -> list[str]:
-    query = ("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, ?) AND r.kind <> 'episode' "
+    query = ("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, ?) AND r.kind <> "
+             "'episode' "
              "ORDER BY r.created DESC LIMIT ?")
     return [id for id, in db.execute(query, (tag, tag.casefold(), HANDLES))]
 
@@ -237,7 +257,8 @@ def _token(db: sqlite3.Connection, token: str, whole: str) -> Iterator[tuple[str
         yield from ((id, f"tag {token[1:]}") for id in _tagged(db, token[1:]))
     elif "/" in token or re.search(r"\w\.\w{1,8}$", token):
         yield from ((id, f"file {token}") for id in _touching(db, token))
-        yield from ((id, "path") for id, in db.execute("SELECT id FROM records WHERE unit = ? LIMIT 2", (token,)))
+        yield from ((id, "path") for id, in db.execute("SELECT id FROM records WHERE unit = ? LIMIT 2",
+                                                       (token,)))
         if token.endswith(".md"):
             yield from _named(db, token.rsplit("/", 1)[-1].removesuffix(".md"))
     elif token != whole and len(token) >= 6 and re.search(r"[_:-]|\d", token):

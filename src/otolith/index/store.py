@@ -1,6 +1,8 @@
-"""The index: the cache you may delete, asked by the thing asked for: `index.cards.find(id)`, `index.graph.neighbours(id)`, …
+"""The index: the cache you may delete, asked by the thing asked for: `index.cards.find(id)`,
+`index.graph.neighbours(id)`, …
 
-Every call takes values and returns values; nobody above this room sees SQL. Each facet is loaded when it is first asked.
+Every call takes values and returns values; nobody above this room sees SQL. Each facet is loaded when it is
+first asked.
 """
 
 from __future__ import annotations
@@ -84,7 +86,9 @@ class Index(Database):
         return Notes(self)
 
     def renew(self, fill: Callable[[], object]) -> None:
-        """Empty the index and fill it again. What was last built is carried over: it tells a file that a person changed since."""
+        """Empty the index and fill it again. What was last built is carried over: it tells a file that a
+        person changed since.
+        """
         built: dict[str, Any] = {}
         with suppress(OtolithError):  # damage is a good reason to be here
             built = self.marks.all("built")
@@ -96,7 +100,8 @@ class Index(Database):
         self.make_anew(fill_all)
 
     def shrink(self) -> None:
-        """Leave nothing of what was dropped, in full text, in vectors, in the file's free pages and its log."""
+        """Leave nothing of what was dropped, in full text, in vectors, in the file's free pages and its log.
+        """
         with self.writing():
             self.db.execute("INSERT INTO words(words) VALUES ('optimize')")
             self.meaning.compact(force=True)

@@ -1,8 +1,9 @@
 """Vectors of passages: one set for each (provider, model, dimension), never mixed, kept in the index itself.
 
-A set is filled in the order of passage numbers, which are never used twice; so what it lacks is what came after its
-`last`, and a table of dropped numbers tells what to overlook. Rows lie in blocks of half floats that merge as they grow;
-a process that asks holds them as one array of floats. Deleting the index only means embedding again.
+A set is filled in the order of passage numbers, which are never used twice; so what it lacks is what came
+after its `last`, and a table of dropped numbers tells what to overlook. Rows lie in blocks of half floats
+that merge as they grow; a process that asks holds them as one array of floats. Deleting the index only means
+embedding again.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ BLOCK = 4096  # rows in the largest blocks
 COARSE = 20_000  # rows from which the nearest are first looked for by half of their dimensions
 COARSE_SHARE = 8  # of these, so many times as many as are wanted are looked at in full
 GONE_SHARE = 8  # one dropped row in so many is worth writing the set anew
-_MISSING = ("SELECT p.n, p.n - r.n, r.id, r.kind, r.title, p.head, p.text FROM passages p JOIN records r ON r.n = p.record "
+_MISSING = ("SELECT p.n, p.n - r.n, r.id, r.kind, r.title, p.head, p.text FROM passages p JOIN records r ON "
+            "r.n = p.record "
             "WHERE p.n > ? ORDER BY p.n LIMIT ?")
 
 
@@ -64,12 +66,16 @@ class Meaning(Facet):
 
     def find_set(self, provider: str, model: str, dimension: int | None = None) -> VectorSet | None:
         """The set of a model that is furthest on; of one dimension, if that is asked for."""
-        query = (f"SELECT {_SET} FROM vector_sets s WHERE provider = ? AND model = ? AND dimension = coalesce(?, dimension) "
+        query = (f"SELECT {_SET} FROM vector_sets s WHERE provider = ? AND model = ? AND dimension = "
+                 "coalesce(?, dimension) "
                  "ORDER BY last DESC")
         return self.db.first(VectorSet, query, (provider, model, dimension))
 
     def make_set(self, provider: str, model: str, dimension: int) -> VectorSet:
-        """An empty set. Its number is drawn, so that no process takes it for one of an index that was emptied."""
+        """An empty set.
+
+        Its number is drawn, so that no process takes it for one of an index that was emptied.
+        """
         made = VectorSet(int.from_bytes(os.urandom(7)), provider, model, dimension, 0)
         self.db.execute("INSERT INTO vector_sets VALUES (?,?,?,?,?)", made)
         return made
@@ -79,17 +85,22 @@ class Meaning(Facet):
         self.db.execute("DELETE FROM vector_sets WHERE n = ?", (held.n,))
 
     def all_sets(self) -> list[VectorSet]:
-        return self.db.select(VectorSet, f"SELECT {_SET} FROM vector_sets s ORDER BY provider, model, dimension")
+        return self.db.select(VectorSet, f"SELECT {_SET} FROM vector_sets s ORDER BY provider, model, "
+                                         "dimension")
 
     def count_missing(self, held: VectorSet | None) -> int:
         """How many passages a set lacks."""
         return int(self.db.value("SELECT count(*) FROM passages WHERE n > ?", (held.last if held else 0,)))
 
-    def missing(self, held: VectorSet | None, *, passages: int, records: int | None = None) -> list[Unembedded]:
-        """The next passages that a set lacks, with the text to embed: the title goes before it, unless it is its beginning."""
+    def missing(self, held: VectorSet | None, *, passages: int,
+                records: int | None = None) -> list[Unembedded]:
+        """The next passages that a set lacks, with the text to embed: the title goes before it, unless it is
+        its beginning.
+        """
         lacking: list[Unembedded] = []
         seen: set[str] = set()
-        for n, ord_, id, kind, title, head, text in self.db.execute(_MISSING, (held.last if held else 0, passages)):
+        for n, ord_, id, kind, title, head, text in self.db.execute(_MISSING,
+                                                                    (held.last if held else 0, passages)):
             seen.add(id)
             if records is not None and len(seen) > records:
                 break
@@ -98,18 +109,23 @@ class Meaning(Facet):
         return lacking
 
     def append(self, held: VectorSet, numbers: Sequence[int], vectors: Floats) -> VectorSet:
-        """Add rows that come after all others. Blocks no larger than the new one merge with it, so that there are few."""
+        """Add rows that come after all others.
+
+        Blocks no larger than the new one merge with it, so that there are few.
+        """
         import numpy as np
 
         if not len(numbers):
             return held
         ids, matrix = np.asarray(numbers, np.int64).tobytes(), vectors.astype(np.float16).tobytes()
         size = len(numbers)
-        for last, rows in self.db.execute("SELECT last, size FROM vectors WHERE held = ? ORDER BY last DESC", (held.n,)):
+        for last, rows in self.db.execute("SELECT last, size FROM vectors WHERE held = ? ORDER BY last DESC",
+                                          (held.n,)):
             if rows > size or rows + size > BLOCK:
                 break
             block = (held.n, last)
-            before = self.db.execute("SELECT numbers, matrix FROM vectors WHERE held = ? AND last = ?", block).fetchone()
+            before = self.db.execute("SELECT numbers, matrix FROM vectors WHERE held = ? AND last = ?",
+                                     block).fetchone()
             self.db.execute("DELETE FROM vectors WHERE held = ? AND last = ?", block)
             ids, matrix, size = before[0] + ids, before[1] + matrix, rows + size
         grown = held._replace(last=int(numbers[-1]))
@@ -118,7 +134,9 @@ class Meaning(Facet):
         return grown
 
     def keep_works(self, vectors: Iterable[tuple[str, Floats]], *, anew: bool) -> None:
-        """The vectors of works, as seed 003's table has them; unless `anew`, only where there is none of that length."""
+        """The vectors of works, as seed 003's table has them; unless `anew`, only where there is none of that
+        length.
+        """
         unless = "" if anew else " AND (embedding IS NULL OR length(embedding) <> length(:vector))"
         self.db.executemany(f"UPDATE memories SET embedding = :vector WHERE id = :id{unless}",
                             [{"id": id, "vector": vector.astype("<f4").tobytes()} for id, vector in vectors])
@@ -138,20 +156,26 @@ class Meaning(Facet):
             self.drop_set(held)
             fresh = self.make_set(held.provider, held.model, held.dimension)
             for at in range(0, int(kept.sum()), BLOCK):
-                fresh = self.append(fresh, numbers[kept][at : at + BLOCK].tolist(), matrix[kept][at : at + BLOCK])
+                fresh = self.append(fresh, numbers[kept][at : at + BLOCK].tolist(),
+                                    matrix[kept][at : at + BLOCK])
             self.db.execute("UPDATE vector_sets SET last = ? WHERE n = ?", (held.last, fresh.n))
-        self.db.execute("DELETE FROM gone WHERE n <= (SELECT max(n) FROM passages)")  # the others tell which numbers were used
+        # the others tell which numbers were used
+        self.db.execute("DELETE FROM gone WHERE n <= (SELECT max(n) FROM passages)")
         return True
 
     def first_vectors(self, held: VectorSet, kind: str) -> dict[str, Floats]:
         """Record → the vector of its first passage, for every record of a kind that has one."""
         numbers, matrix = _read(self.db, held)
         rows = {int(n): row for row, n in enumerate(numbers)}
-        first = self.db.execute("SELECT id, n FROM records WHERE kind = ? ORDER BY id", (kind,))  # it begins where its passages do
+        # it begins where its passages do
+        first = self.db.execute("SELECT id, n FROM records WHERE kind = ? ORDER BY id", (kind,))
         return {id: matrix[rows[n]] for id, n in first if n in rows}
 
     def load(self, held: VectorSet) -> Loaded:
-        """The set in memory, up to date; read once a process. What is given out stays as it is while other threads go on."""
+        """The set in memory, up to date; read once a process.
+
+        What is given out stays as it is while other threads go on.
+        """
         with self._loading:
             if held.n not in self._loaded:
                 for stale in self._loaded.keys() - {other.n for other in self.all_sets()}:
@@ -202,8 +226,8 @@ def _rows_of(numbers: Ints, wanted: Ints) -> Ints:
 class Loaded:
     """A set in memory: `numbers` ascending, and a unit row for each; rows of dropped passages are zero.
 
-    Rows lie in two halves, because the first one alone tells nearly as well which are near, and is read in a third of the
-    time that both take.
+    Rows lie in two halves, because the first one alone tells nearly as well which are near, and is read in a
+    third of the time that both take.
     """
 
     def __init__(self, held: VectorSet) -> None:
@@ -212,7 +236,8 @@ class Loaded:
         self._held, self._gone, self._size = held, 0, 0
         self._half = held.dimension // 2
         self._numbers = np.zeros(0, np.int64)
-        self._fore, self._rest = np.zeros((0, self._half), np.float32), np.zeros((0, held.dimension - self._half), np.float32)
+        self._fore, self._rest = np.zeros((0, self._half), np.float32), np.zeros((0,
+                                                                                  held.dimension - self._half), np.float32)
 
     @property
     def numbers(self) -> Ints:
@@ -226,7 +251,8 @@ class Loaded:
             self._make_room(sum(len(numbers) for numbers, _ in blocks))
             for numbers, half in blocks:  # straight into place: a cold start has no time for a copy between
                 new = slice(self._size, self._size + len(numbers))
-                self._numbers[new], self._fore[new], self._rest[new] = numbers, half[:, : self._half], half[:, self._half :]
+                self._numbers[new], self._fore[new], self._rest[new] = numbers, half[:, : self._half], half[:,
+                                                                                                            self._half :]
                 self._size += len(numbers)
             self._gone = -1
         if (gone := db.value("SELECT count(*) FROM gone")) != self._gone:
@@ -251,11 +277,15 @@ class Loaded:
         return cosines
 
     def nearest(self, vector: Floats, limit: int, allowed: NDArray[np.bool_] | None = None) -> Ints:
-        """The passages most like a vector, by ascending number; `allowed` tells by number which may be among them."""
+        """The passages most like a vector, by ascending number; `allowed` tells by number which may be among
+        them.
+        """
         import numpy as np
 
-        may = None if allowed is None else (self.numbers < len(allowed)) & allowed[np.minimum(self.numbers, len(allowed) - 1)]
-        if self._size <= COARSE or self._held.provider != "static":  # of another's first dimensions nothing is known
+        may = None if allowed is None else (self.numbers < len(allowed)) & allowed[np.minimum(self.numbers,
+                                                                                              len(allowed) - 1)]
+        # of another's first dimensions nothing is known
+        if self._size <= COARSE or self._held.provider != "static":
             return self.numbers[_largest(_only(self._cosines(vector, slice(self._size)), may), limit)]
         rows = _largest(_only(self._fore[: self._size] @ vector[: self._half], may), limit * COARSE_SHARE)
         return self.numbers[rows[_largest(self._cosines(vector, rows), limit)]]

@@ -1,8 +1,10 @@
-"""Full text: which passages hold a word, which records hold most of some words; and records that a question names outright.
+"""Full text: which passages hold a word, which records hold most of some words; and records that a question
+names outright.
 
-Recall asks word by word for bare row numbers, which SQLite hands over in one string, and does the scoring itself. That is
-ten times faster than `bm25()`, which looks up the length of every row, and as good: in passages of at most 200 tokens
-neither length nor repetition says much. A word is always a phrase in quotes, never search syntax. Reads only.
+Recall asks word by word for bare row numbers, which SQLite hands over in one string, and does the scoring
+itself. That is ten times faster than `bm25()`, which looks up the length of every row, and as good: in
+passages of at most 200 tokens neither length nor repetition says much. A word is always a phrase in quotes,
+never search syntax. Reads only.
 """
 
 from __future__ import annotations
@@ -61,22 +63,30 @@ class Words(Facet):
 
     def look_up(self, word: str) -> Ints:
         """The passages that have a word, in any of its forms, ascending."""
-        return numbers_in(self.db.value("SELECT group_concat(rowid) FROM words WHERE words MATCH ?", (match([word]),)))
+        return numbers_in(self.db.value("SELECT group_concat(rowid) FROM words WHERE words MATCH ?",
+                                        (match([word]),)))
 
     def holding(self, word: str, most: int) -> list[int]:
         """The same as a plain list, of at most so many; for who has no numpy at hand."""
         return self.db.column("SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (match([word]), most))
 
-    def best(self, words: Sequence[str], *, kind: str, limit: int, but: str = "", title: float = 2.0) -> list[Row]:
-        """Records of a kind that hold most of some words, best first: those of so many passages. A title weighs more."""
-        query = (f"SELECT {ROW} FROM words JOIN passages p ON p.n = words.rowid JOIN records r ON r.n = p.record "
-                 "WHERE words MATCH ? AND r.kind = ? AND r.id <> ? ORDER BY bm25(words, 1.0, ?, 1.0), r.id LIMIT ?")
+    def best(self, words: Sequence[str], *, kind: str, limit: int, but: str = "",
+             title: float = 2.0) -> list[Row]:
+        """Records of a kind that hold most of some words, best first: those of so many passages.
+
+        A title weighs more.
+        """
+        query = (f"SELECT {ROW} FROM words JOIN passages p ON p.n = words.rowid JOIN records r ON r.n = "
+                 "p.record "
+                 "WHERE words MATCH ? AND r.kind = ? AND r.id <> ? ORDER BY bm25(words, 1.0, ?, 1.0), r.id "
+                 "LIMIT ?")
         rows = self.db.select(Row, query, (match(words), kind, but, title, limit)) if words else []
         return list({row.id: row for row in rows}.values())
 
     def topics(self, word: str, passages: int) -> set[str]:
         """The topics of which one of the newest so many passages that hold a word is a part."""
-        query = ("SELECT DISTINCT r.topic FROM (SELECT rowid AS n FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?) f "
+        query = ("SELECT DISTINCT r.topic FROM (SELECT rowid AS n FROM words WHERE words MATCH ? ORDER BY "
+                 "rowid DESC LIMIT ?) f "
                  "JOIN passages p ON p.n = f.n JOIN records r ON r.n = p.record WHERE r.topic IS NOT NULL")
         return set(self.db.column(query, (match([searchable(word).strip()]), passages)))
 
@@ -94,7 +104,9 @@ class Words(Facet):
         return int(self.db.value("SELECT count(*) FROM passages"))
 
     def last_passage(self) -> int:
-        """The highest number of a passage, which is about how many there are and is had at once; 0 if there is none."""
+        """The highest number of a passage, which is about how many there are and is had at once; 0 if there
+        is none.
+        """
         return int(self.db.value("SELECT coalesce(max(n), 0) FROM passages"))
 
     # Handles
@@ -104,7 +116,9 @@ class Words(Facet):
         return Cards(self.index)
 
     def handles(self, question: str) -> list[Handle]:
-        """The records a question names: by id or a unique beginning of one, title, alias, tag, file or memo name."""
+        """The records a question names: by id or a unique beginning of one, title, alias, tag, file or memo
+        name.
+        """
         whole, named = question.strip(), dict[str, str]()
         if len(whole) <= HANDLE_LENGTH:
             tag = whole.removeprefix("#")
@@ -117,13 +131,17 @@ class Words(Facet):
 
     def _named(self, handle: str) -> Iterator[tuple[str, str]]:
         rows = self._cards.resolve(handle)
-        exact = rows and (rows[0].id == handle or fold(rows[0].title) == fold(handle) or not rows[0].id.startswith(handle))
-        for row in rows if exact or (len(rows) == 1 and re.search(r"[_:-]|\d", handle)) else ():  # a plain word begins no id
+        exact = rows and (rows[0].id == handle or fold(rows[0].title) == fold(handle)
+                          or not rows[0].id.startswith(handle))
+        # a plain word begins no id
+        for row in rows if exact or (len(rows) == 1 and re.search(r"[_:-]|\d", handle)) else ():
             yield row.id, "id" if row.id.startswith(handle) else "title" if fold(row.title) == fold(handle) else "name"
 
     def _tagged(self, tag: str) -> list[str]:
-        return self.db.column("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, ?) "
-                              "AND r.kind <> 'episode' ORDER BY r.created DESC LIMIT ?", (tag, tag.casefold(), HANDLES))
+        return self.db.column("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, "
+                              "?) "
+                              "AND r.kind <> 'episode' ORDER BY r.created DESC LIMIT ?",
+                              (tag, tag.casefold(), HANDLES))
 
     def _token(self, token: str, whole: str) -> Iterator[tuple[str, str]]:
         """One word of a question: a #tag, a file, or what can only be an id or a memo's name."""
@@ -131,7 +149,8 @@ class Words(Facet):
             yield from ((id, f"tag {token[1:]}") for id in self._tagged(token[1:]))
         elif "/" in token or re.search(r"\w\.\w{1,8}$", token):
             yield from ((id, f"file {token}") for id in self._touching(token))
-            yield from ((id, "path") for id in self.db.column("SELECT id FROM records WHERE unit = ? LIMIT 2", (token,)))
+            yield from ((id, "path") for id in self.db.column("SELECT id FROM records WHERE unit = ? LIMIT 2",
+                                                              (token,)))
             if token.endswith(".md"):
                 yield from self._named(token.rsplit("/", 1)[-1].removesuffix(".md"))
         elif token != whole and len(token) >= 6 and re.search(r"[_:-]|\d", token):
@@ -147,7 +166,8 @@ class Words(Facet):
     def note_of(self, episode: str) -> bool | None:
         """Whether the note that a diary line was written for is still there; None if it was written for none.
 
-        A note that was moved or renamed since is known by the end of its file's name, the beginning of its id.
+        A note that was moved or renamed since is known by the end of its file's name, the beginning of its
+        id.
         """
         link = _NOTE_LINK.search(episode)
         if link is None:

@@ -1,7 +1,8 @@
-"""Filling the index: units in, units out; what the ledger counts of their use. Called by sync, home and usage only.
+"""Filling the index: units in, units out; what the ledger counts of their use. Called by sync, home and usage
+only.
 
-A unit's rows are replaced as a whole. Many units are written in one go, table by table, which is what makes a rebuild
-fast; a single write takes the same path with one unit.
+A unit's rows are replaced as a whole. Many units are written in one go, table by table, which is what makes a
+rebuild fast; a single write takes the same path with one unit.
 """
 
 from __future__ import annotations
@@ -56,25 +57,33 @@ class _Rows:
         self.speakers: Counter[str] = Counter()
 
     def add(self, unit: str, card: Card, n: int) -> int:
-        """The rows of one record; returns the next number. It has that of its first passage; no number is used twice."""
+        """The rows of one record; returns the next number. It has that of its first passage; no number is
+        used twice.
+        """
         cut = card.cut() or (Passage(0, 0, ""),)  # a title alone can be found too
         self.records.append(Row(
-            n, card.id, card.kind, card.type, card.title, unit, card.created, card.updated, card.importance, card.confidence,
+            n, card.id, card.kind, card.type, card.title, unit, card.created, card.updated, card.importance,
+                                card.confidence,
             card.project, card.agent, card.session, card.conversation, card.topic,
-            None if card.success is None else int(card.success), card.trust, card.valid_from, card.valid_until,
-            int(card.sunk), int(card.pinned), card.usage.count, card.usage.last, card.place, last=n + len(cut) - 1))
+            None if card.success is None else int(card.success), card.trust, card.valid_from,
+                                card.valid_until,
+            int(card.sunk), int(card.pinned), card.usage.count, card.usage.last, card.place,
+                                last=n + len(cut) - 1))
         self.tags += [(tag, n, place) for place, tag in enumerate(dict.fromkeys(card.tags))]
         if name := fold(card.title):
             self.names.append((name, n, 0))
         self.names += [(fold(further), n, 1) for further in card.names if further]
         title, joined = searchable(card.title), " ".join(sorted(set(card.tags)))
-        head = card.passages is None  # a turn is found by its own words, any other passage also by its record's title and tags
+        # a turn is found by its own words, any other passage also by its record's title and tags
+        head = card.passages is None
         for number, passage in enumerate(cut, n):
             for word in _words_of(passage.speaker):
                 self.speakers[word] += 1
-            self.passages.append((number, n, passage.start, passage.stop, passage.turn, passage.speaker, passage.said,
+            self.passages.append((number, n, passage.start, passage.stop, passage.turn, passage.speaker,
+                                  passage.said,
                                   int(head), passage.text))
-            self.words.append((number, searchable(passage.text), title if head else "", joined if head else ""))
+            self.words.append((number, searchable(passage.text), title if head else "",
+                               joined if head else ""))
         self.links.extend(_link_row(link, unit, card.trust) for link in card.links)
         return n + len(cut)
 
@@ -89,7 +98,8 @@ class _Rows:
             db.executemany("INSERT INTO words(rowid, text, title, tags) VALUES (?,?,?,?)", self.words)
         _insert_sparse(db, "links", self.links)
         if self.speakers:
-            db.executemany("INSERT INTO speakers VALUES (?,?) ON CONFLICT DO UPDATE SET passages = passages + excluded.passages",
+            db.executemany("INSERT INTO speakers VALUES (?,?) ON CONFLICT DO UPDATE SET passages = passages "
+                           "+ excluded.passages",
                            list(self.speakers.items()))
 
 
@@ -102,12 +112,16 @@ def _link_row(link: Link, unit: str, trust: str) -> LinkRow:
     a, word, b = link.canonical()
     meaning = TYPES.get(link.type)
     target = f"name:{fold(b)}" if link.type == "mentions" else b
-    return LinkRow(a, word, target, link.type, int(bool(meaning and meaning.inverted)), link.strength, link.context,
+    return LinkRow(a, word, target, link.type, int(bool(meaning and meaning.inverted)), link.strength,
+                   link.context,
                    link.created, link.edge_id, unit, trust)
 
 
 def _insert_sparse(db: Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Rows with many a None. To bind None costs as much as ten texts, so a number that is none stands for it."""
+    """Rows with many a None.
+
+    To bind None costs as much as ten texts, so a number that is none stands for it.
+    """
     if not rows:
         return
     if table not in _marks:
@@ -127,7 +141,8 @@ class Units(Facet):
         What is read for it holds no circles, so Python is told to look for some less often meanwhile.
         """
         seldom, *others = gc.get_threshold()
-        made = self.db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN "
+        made = self.db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL "
+                               "AND tbl_name IN "
                                "('documents', 'records', 'tags', 'names', 'passages', 'links')") if empty else []
         for name, _ in made:
             self.db.execute(f"DROP INDEX {name}")
@@ -154,9 +169,12 @@ class Units(Facet):
                     _SEEDS[record.kind].put(self.db, record)
 
     def put_cards(self, cards: Sequence[tuple[str, Card]]) -> None:
-        """Write records that stand in no unit of their own, each with the path it is found at; an equal one stays as it is."""
+        """Write records that stand in no unit of their own, each with the path it is found at; an equal one
+        stays as it is.
+        """
         query = f"SELECT {ROW} FROM records r WHERE id IN (SELECT value FROM json_each(?))"
-        standing = {row.id: row for row in self.db.select(Row, query, (json.dumps([card.id for _, card in cards]),))}
+        standing = {row.id: row for row in self.db.select(Row, query,
+                                                          (json.dumps([card.id for _, card in cards]),))}
         rows, n = _Rows(), self._next_number()
         for path, card in cards:
             if card.id in standing:
@@ -173,7 +191,8 @@ class Units(Facet):
         fresh.add(path, card, row.n)
         texts = self.db.column("SELECT text FROM passages WHERE n BETWEEN ? AND ?", (row.n, row.last))
         query = f"SELECT {LINK} FROM links l WHERE unit = ? AND (a = ? OR b = ?)"
-        return (row._replace(last=0) == fresh.records[0]._replace(last=0) and texts == [passage[-1] for passage in fresh.passages]
+        return (row._replace(last=0) == fresh.records[0]._replace(last=0)
+                and texts == [passage[-1] for passage in fresh.passages]
                 and self.db.select(LinkRow, query, (path, card.id, card.id)) == fresh.links)
 
     def _next_number(self) -> int:
@@ -213,20 +232,24 @@ class Units(Facet):
         row = self.db.first(Row, f"SELECT {ROW} FROM records r WHERE id = ?", (record,))
         if row is not None:
             self._drop_rows(row)
-            self.db.execute("DELETE FROM links WHERE unit = ? AND (a = ? OR b = ?)", (row.unit, record, record))
+            self.db.execute("DELETE FROM links WHERE unit = ? AND (a = ? OR b = ?)",
+                            (row.unit, record, record))
 
     def _drop_rows(self, row: Row) -> None:
         """Full text keeps no copy of what it indexed, so what it was given is told to it again."""
         db, span = self.db, (row.n, row.last)
         tags = " ".join(db.column("SELECT tag FROM tags WHERE record = ? ORDER BY tag", (row.n,)))
-        for n, head, text, speaker in db.execute("SELECT n, head, text, speaker FROM passages WHERE n BETWEEN ? AND ?", span):
+        for n, head, text, speaker in db.execute("SELECT n, head, text, speaker FROM passages WHERE n "
+                                                 "BETWEEN ? AND ?", span):
             db.execute("INSERT INTO words(words, rowid, text, title, tags) VALUES ('delete', ?, ?, ?, ?)",
                        (n, searchable(text), searchable(row.title) if head else "", tags if head else ""))
-            db.executemany("UPDATE speakers SET passages = passages - 1 WHERE word = ?", [(word,) for word in _words_of(speaker)])
+            db.executemany("UPDATE speakers SET passages = passages - 1 WHERE word = ?",
+                           [(word,) for word in _words_of(speaker)])
         db.executemany("INSERT OR IGNORE INTO gone VALUES (?)", [(n,) for n in range(row.n, row.last + 1)])
         db.execute("DELETE FROM passages WHERE n BETWEEN ? AND ?", span)
         db.execute("DELETE FROM names WHERE name = ? AND record = ?", (fold(row.title), row.n))
-        for statement in ("DELETE FROM tags WHERE record = ?", "DELETE FROM names WHERE record = ? AND further",
+        for statement in ("DELETE FROM tags WHERE record = ?",
+                          "DELETE FROM names WHERE record = ? AND further",
                           "DELETE FROM records WHERE n = ?"):
             db.execute(statement, (row.n,))
         for statement in _SEEDS[row.kind].drops if row.kind in _SEEDS else ():
@@ -235,16 +258,21 @@ class Units(Facet):
     # Use
 
     def count_uses(self, totals: Mapping[str, Usage], *, anew: bool) -> None:
-        """Add what a part of the ledger counts, or begin anew with it; the seed's table of works is brought up to it."""
+        """Add what a part of the ledger counts, or begin anew with it; the seed's table of works is brought
+        up to it.
+        """
         if anew:
             self.db.execute("DELETE FROM usage")
-        self.db.executemany("INSERT INTO usage VALUES (?,?,?) ON CONFLICT(id) DO UPDATE SET count = count + excluded.count, "
+        self.db.executemany("INSERT INTO usage VALUES (?,?,?) ON CONFLICT(id) DO UPDATE SET count = count + "
+                            "excluded.count, "
                             "last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
                             [(record, usage.count, usage.last) for record, usage in totals.items()])
         self.db.executemany(
             "UPDATE memories SET (access_count, last_accessed) = (SELECT r.uses + u.count, "
-            "CAST(max(coalesce(r.used, 0), coalesce(u.last, 0)) AS INTEGER) FROM records r JOIN usage u ON u.id = r.id "
-            "WHERE r.id = memories.id) WHERE id = ?", [(record,) for record in totals if record.startswith("mem_")])
+            "CAST(max(coalesce(r.used, 0), coalesce(u.last, 0)) AS INTEGER) FROM records r JOIN usage u ON "
+            "u.id = r.id "
+            "WHERE r.id = memories.id) WHERE id = ?",
+                            [(record,) for record in totals if record.startswith("mem_")])
 
     def forget_uses(self, record: str) -> None:
         self.db.execute("DELETE FROM usage WHERE id = ?", (record,))
@@ -279,19 +307,24 @@ def _put_work(db: Connection, work: Any) -> None:
         f"INSERT OR REPLACE INTO memories SELECT {'?,' * 16} ? + coalesce(u.count, 0), "
         "nullif(max(coalesce(?, 0), coalesce(CAST(u.last AS INTEGER), 0)), 0), NULL "
         "FROM (SELECT ? AS id) w LEFT JOIN usage u ON u.id = w.id",
-        (work.id, work.agent_id, work.project_id, work.session_id, _seconds(work.created_at), work.intent.goal,
-         work.intent.task_type, int(work.outcome.success), work.outcome.summary, parts["intent"], parts["perception"],
-         parts["reasoning"], parts["actions"], parts["outcome"], parts["tags"], work.importance, work.access_count,
+        (work.id, work.agent_id, work.project_id, work.session_id, _seconds(work.created_at),
+         work.intent.goal,
+         work.intent.task_type, int(work.outcome.success), work.outcome.summary, parts["intent"],
+         parts["perception"],
+         parts["reasoning"], parts["actions"], parts["outcome"], parts["tags"], work.importance,
+         work.access_count,
          _seconds(work.last_accessed), work.id))
     files = work.files()
-    db.executemany("INSERT OR REPLACE INTO memory_files VALUES (?,?,?)", [(work.id, *touched) for touched in files])
+    db.executemany("INSERT OR REPLACE INTO memory_files VALUES (?,?,?)",
+                   [(work.id, *touched) for touched in files])
     db.executemany("INSERT OR REPLACE INTO file_works SELECT ?, id, ?, unit FROM records WHERE id = ?",
                    [(tail_of(path), operation, work.id) for path, operation in files])
     db.executemany("INSERT OR IGNORE INTO threads VALUES (?,?,?)",
                    [(thread, work.created, work.id)
                     for thread in threads_of(work.project_id, files, work.tags, work.session_id)])
     db.executemany("INSERT OR REPLACE INTO memory_links VALUES (?,?,?,?)",
-                   [(link.source, link.target, link.type, _seconds(link.created)) for link in work.all_links()])
+                   [(link.source, link.target, link.type, _seconds(link.created))
+                    for link in work.all_links()])
 
 
 def _put_agent(db: Connection, agent: Any) -> None:
@@ -305,8 +338,10 @@ def _put_agent(db: Connection, agent: Any) -> None:
 
 def _put_chapter(db: Connection, chapter: Any) -> None:
     db.execute("INSERT OR REPLACE INTO chapters VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-               (chapter.id, chapter.project_id, _seconds(chapter.created_at), _seconds(chapter.updated_at), chapter.title,
-                chapter.summary, _list(chapter.learnings), _seconds(chapter.start_ts), _seconds(chapter.end_ts),
+               (chapter.id, chapter.project_id, _seconds(chapter.created_at), _seconds(chapter.updated_at),
+                chapter.title,
+                chapter.summary, _list(chapter.learnings), _seconds(chapter.start_ts),
+                _seconds(chapter.end_ts),
                 _list(chapter.tags), _list(chapter.topics), chapter.origin))
     db.executemany("INSERT OR REPLACE INTO chapter_memories VALUES (?,?,?)",
                    [(chapter.id, member, position) for position, member in enumerate(chapter.memories)])
@@ -316,17 +351,19 @@ def _put_chapter(db: Connection, chapter: Any) -> None:
 def _put_wisdom(db: Connection, wisdom: Any) -> None:
     lists = map(_list, (wisdom.insights, wisdom.patterns, wisdom.best_practices, wisdom.tags))
     db.execute("INSERT OR REPLACE INTO wisdom VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-               (wisdom.id, wisdom.project_id, _seconds(wisdom.created_at), _seconds(wisdom.updated_at), wisdom.summary,
+               (wisdom.id, wisdom.project_id, _seconds(wisdom.created_at), _seconds(wisdom.updated_at),
+                wisdom.summary,
                 *lists, _seconds(wisdom.start_ts), _seconds(wisdom.end_ts)))
-    db.executemany("INSERT OR REPLACE INTO wisdom_chapters VALUES (?,?)", [(wisdom.id, name) for name in wisdom.chapters])
+    db.executemany("INSERT OR REPLACE INTO wisdom_chapters VALUES (?,?)",
+                   [(wisdom.id, name) for name in wisdom.chapters])
     db.execute(_UNMARK_CHAPTERS, (wisdom.id,))
 
 
 class _Seed(NamedTuple):
     """How a kind of seed 003 comes into the seed's tables, and what is run with its id when it goes.
 
-    A chapter or wisdom that comes or goes takes the marks of what it stands on with it: the next climb looks at that again.
-    A work or chapter that goes leaves a mark without a stamp, also if it was never seen.
+    A chapter or wisdom that comes or goes takes the marks of what it stands on with it: the next climb looks
+    at that again. A work or chapter that goes leaves a mark without a stamp, also if it was never seen.
     """
 
     put: Callable[[Connection, Any], None]
@@ -343,10 +380,12 @@ _SEEDS = {
         "INSERT INTO agents SELECT agent_id, 'main', NULL, project_id, min(created_at), NULL FROM memories "
         "WHERE agent_id = ? GROUP BY agent_id")),
     "chapter": _Seed(_put_chapter, (
-        _UNMARK_WORKS, "INSERT OR IGNORE INTO seen VALUES ('wisdom', ?, NULL)", "DELETE FROM chapters WHERE id = ?",
+        _UNMARK_WORKS, "INSERT OR IGNORE INTO seen VALUES ('wisdom', ?, NULL)",
+                                    "DELETE FROM chapters WHERE id = ?",
         "DELETE FROM chapter_memories WHERE chapter_id = ?")),
     "wisdom": _Seed(_put_wisdom, (
-        _UNMARK_CHAPTERS, "DELETE FROM wisdom WHERE id = ?", "DELETE FROM wisdom_chapters WHERE wisdom_id = ?")),
+        _UNMARK_CHAPTERS, "DELETE FROM wisdom WHERE id = ?",
+                                  "DELETE FROM wisdom_chapters WHERE wisdom_id = ?")),
 }
 
 
