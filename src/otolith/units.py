@@ -16,7 +16,7 @@ from otolith.files.tree import Token, Tree, fingerprint
 from otolith.index import read, write
 from otolith.model.finding import Finding, log
 from otolith.model.ids import suffix
-from otolith.model.record import Card, Link, without_links
+from otolith.model.record import Card, Link
 from otolith.model.times import parse_time, utc
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def shown(db: Any, record: Any) -> Any:
         return record
     targets = {one.target for one in (record.relations if record.kind == "note" else record.all_links())}
     gone = {one for one in targets if read.find(db, one) is None and read.archived(db, one)}
-    return without_links(record, gone) if gone else record
+    return record.without_links(gone) if gone else record
 
 
 def _mentions(records: Sequence[Any]) -> Sequence[Mention]:

@@ -43,7 +43,7 @@ class Rung(NamedTuple):
 RUNGS = (
     Rung("sync", "tending:sweep"),
     Rung("usage", "tending:fold"),
-    Rung("edges", "edges:heal", reads=("note", "edge")),
+    Rung("edges", "links:heal", reads=("note", "edge")),
     Rung("entries", "topics:entries_rung"),
     Rung("topics", "topics:topics_rung"),
     Rung("global", "topics:global_rung", reads=("topic",), makes=("GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md")),

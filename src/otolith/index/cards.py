@@ -67,7 +67,7 @@ class Cards(Facet):
         rows = self.db.select(Row, _NAMED, (folded,))
         return self.db.select(Row, _NAMED, (folded[:-3],)) if not rows and folded.endswith(".md") else rows
 
-    def at_path(self, unit: str) -> list[Row]:
+    def in_unit(self, unit: str) -> list[Row]:
         """The records that a file, or an entry's folder, holds."""
         return self.db.select(Row, f"SELECT {ROW} FROM records r WHERE unit = ? ORDER BY n", (unit,))
 
@@ -140,6 +140,10 @@ class Cards(Facet):
         """Forgotten records: all, or those of an id."""
         query = f"SELECT id, kind, title, path FROM archived {'' if record is None else 'WHERE id = ?'} ORDER BY path"
         return self.db.select(Archived, query, () if record is None else (record,))
+
+    def total(self) -> int:
+        """How many records there are."""
+        return int(self.db.value("SELECT count(*) FROM records"))
 
     def counts(self) -> dict[str, Any]:
         """How much of what there is."""

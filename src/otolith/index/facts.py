@@ -55,8 +55,8 @@ class ReviewRow(NamedTuple):
     trust: str
 
 
-class Standing(NamedTuple):
-    """What is known of a fact that has a record."""
+class FactRow(NamedTuple):
+    """The record of a fact, with the marks of its first and last mention."""
 
     id: str
     type: str
@@ -160,7 +160,7 @@ class Facts(Facet):
             rows += [self._row(unit.name, mention, as_said=mention.topic in free)
                      for mention in unit.mentions]
         alone = json.dumps([row.id for row, _ in rows if row.id == row.slot])
-        standing = {row.id: row for row in self.db.select(Standing, _STANDING, (alone,))} if rows else {}
+        standing = {row.id: row for row in self.db.select(FactRow, _STANDING, (alone,))} if rows else {}
         for row, fact in rows:
             if row.id not in standing or not _said_again(standing[row.id], row, fact):
                 touched.new(row, fact)
@@ -370,7 +370,7 @@ class Facts(Facet):
                                     {"fact": record}))
 
 
-def _said_again(standing: Standing, row: SaidRow, fact: Fact) -> bool:
+def _said_again(standing: FactRow, row: SaidRow, fact: Fact) -> bool:
     """A fact that stands, was settled, and is said once more in no other way: its record stays as it is.
 
     It says how the fact was said first, of what type and in which project it was said last, and how surely at

@@ -1,10 +1,15 @@
-"""What the notes ladder asks of the index: notes with their use, the diary, pages, edges, what exports list."""
+"""What the notes ladder asks of the index: notes with their use, edges and relations as written, the diary, pages, memos."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from otolith.index.database import Facet
+from otolith.index.graph import replaces
+from otolith.index.schema import ROW as _ROW
+from otolith.index.schema import Row
+from otolith.index.words import match
 
 
 class NoteUse(NamedTuple):
@@ -22,6 +27,47 @@ class NoteUse(NamedTuple):
     unit: str
     project: str | None
     trust: str
+
+
+class Standing(NamedTuple):
+    """An edge as the index knows it: of a symmetric one it does not say which end is which."""
+
+    id: str
+    a: str
+    b: str
+    type: str
+    strength: float | None
+    context: str | None
+    unit: str
+
+
+class Written(NamedTuple):
+    """A relation as the index found it written: in which unit, and as which edge if it has one."""
+
+    a: str
+    b: str
+    said: str
+    inverted: int
+    strength: float | None
+    edge: str | None
+    unit: str
+
+
+class Titled(NamedTuple):
+    """An edge's title beside the titles that its two notes bear now."""
+
+    edge: str
+    title: str
+    type: str
+    a: str
+    a_title: str
+    b: str
+    b_title: str
+
+
+_STANDING = "SELECT edge, a, b, said, strength, context, unit FROM links WHERE edge IS NOT NULL"
+_WRITTEN = "SELECT a, b, said, inverted, strength, edge, unit FROM links"
+_MASTERS = """SELECT id, {} FROM {} WHERE kind = 'memo' AND id LIKE '%\\_master' ESCAPE '\\'"""
 
 
 class Notes(Facet):
@@ -46,3 +92,113 @@ class Notes(Facet):
         """The first passage of every note of a type, by the note's number."""
         return dict(self.db.execute("SELECT p.n, p.text FROM records r JOIN passages p ON p.n = r.n "
                                     "WHERE r.kind = 'note' AND r.type = ?", (type_,)))
+
+    # Edges and relations
+
+    def edges_at(self, *notes: str) -> dict[str, Standing]:
+        """The edges that have one of these notes at an end, by id."""
+        marks = ",".join("?" * len(notes))
+        rows = self.db.execute(f"{_STANDING} AND (a IN ({marks}) OR b IN ({marks})) ORDER BY edge", notes + notes)
+        return {row[0]: Standing(*row) for row in rows}
+
+    def all_edges(self) -> dict[str, Standing]:
+        return {row[0]: Standing(*row) for row in self.db.execute(_STANDING)}
+
+    def unreadable_edges(self) -> list[str]:
+        """Edge files, or their whole folder, that the last sweep could not read."""
+        return [path for path, in self.db.execute(
+            "SELECT DISTINCT path FROM problems WHERE (path IN ('graph', 'graph/edges') OR path LIKE 'graph/edges/%') "
+            "AND code NOT IN ('copy', 'duplicate-id') ORDER BY path")]
+
+    def find_edges(self, words: Sequence[str], type: str | None, note: str | None, limit: int | None,
+                   offset: int) -> tuple[list[Row], int]:
+        """(a page of edges, how many there are): of a type, of a note, with all these words; newest first."""
+        condition = ("r.kind = 'edge' AND (:type IS NULL OR r.type = :type) AND (:note IS NULL OR r.id IN "
+                     "(SELECT edge FROM links WHERE a = :note OR b = :note)) AND (:words = '' OR r.n IN "
+                     "(SELECT p.record FROM words JOIN passages p ON p.n = words.rowid WHERE words MATCH :words))")
+        values = {"type": type, "note": note, "words": match(words, every=True),
+                  "limit": -1 if limit is None else limit, "offset": offset}
+        total = self.db.execute(f"SELECT count(*) FROM records r WHERE {condition}", values).fetchone()[0]
+        rows = self.db.execute(f"SELECT {_ROW} FROM records r WHERE {condition} ORDER BY r.created DESC, r.id "
+                               "LIMIT :limit OFFSET :offset", values)
+        return [Row(*row) for row in rows], total
+
+    def relation(self, a: str, word: str, b: str) -> Written | None:
+        """A relation by its canonical word, that of an edge first; None if there is none."""
+        row = self.db.execute(f"{_WRITTEN} WHERE a = ? AND word = ? AND b = ? ORDER BY edge IS NULL", (a, word, b)).fetchone()
+        return Written(*row) if row else None
+
+    def relations(self) -> list[Written]:
+        """All links but pins, as they were written."""
+        return [Written(*row) for row in self.db.execute(f"{_WRITTEN} WHERE said <> 'pinned'")]
+
+    def replaced_by(self, newer: str) -> list[str]:
+        """What a record replaces directly."""
+        query = ("SELECT l.b FROM links l JOIN records o ON o.id = l.b JOIN records n ON n.id = l.a "
+                 f"WHERE l.a = ? AND {replaces('o', 'n')}")
+        return [old for old, in self.db.execute(query, (newer,))]
+
+    def unseen_edge_ends(self) -> set[str]:
+        """The notes at both ends of the edges that upkeep has not seen yet."""
+        rows = self.db.execute("SELECT l.a, l.b FROM links l JOIN records r ON r.id = l.edge LEFT JOIN seen s "
+                               "ON s.rung = 'edges' AND s.key = r.id WHERE s.key IS NULL")
+        return {note for ends in rows for note in ends}
+
+    def edge_titles(self) -> list[Titled]:
+        query = ("SELECT DISTINCT e.id, e.title, e.type, x.id, x.title, y.id, y.title FROM links l JOIN records e ON e.id = l.edge "
+                 "JOIN records x ON x.id = l.a JOIN records y ON y.id = l.b")
+        return [Titled(*row) for row in self.db.execute(query)]
+
+    def sharing_words(self, words: Sequence[str], but: str, limit: int) -> list[Row]:
+        """The notes that share words with a text, those that share most and rarest first."""
+        query = (f"SELECT {_ROW}, bm25(words, 1.0, 2.0, 1.0) AS score FROM words JOIN passages p ON p.n = words.rowid "
+                 "JOIN records r ON r.n = p.record WHERE words MATCH ? AND r.kind = 'note' AND r.id <> ? "
+                 "ORDER BY score, r.id LIMIT ?")
+        rows = self.db.execute(query, (match(words), but, 3 * limit))
+        return list({row[1]: Row(*row[:-1]) for row in rows}.values())[:limit]
+
+    def ids_of(self, kinds: Sequence[str]) -> list[str]:
+        marks = ",".join("?" * len(kinds))
+        return [record for record, in self.db.execute(f"SELECT id FROM records WHERE kind IN ({marks})", list(kinds))]
+
+    def all_names(self) -> list[tuple[str, str]]:
+        """(name, record) of every title and further name."""
+        return self.db.execute("SELECT x.name, r.id FROM names x JOIN records r ON r.n = x.record").fetchall()
+
+    def tags_beside(self, tag: str) -> list[list[str]]:
+        """The tags of each record that has this one."""
+        records: dict[int, list[str]] = {}
+        query = ("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record WHERE r.kind <> 'episode' "
+                 "AND t.record IN (SELECT record FROM tags WHERE tag = ?)")
+        for record, name in self.db.execute(query, (tag,)):
+            records.setdefault(record, []).append(name)
+        return list(records.values())
+
+    # Memos
+
+    def own_memos(self) -> list[str]:
+        """The units of memos that people and agents of this home wrote."""
+        return [unit for unit, in self.db.execute(
+            "SELECT unit FROM records WHERE kind = 'memo' AND trust <> 'outside' ORDER BY id")]
+
+    def masters(self) -> list[tuple[str, str]]:
+        """(name, unit) of the memos that others may have been gathered into, forgotten ones too."""
+        query = f"{_MASTERS.format('unit', 'records')} UNION {_MASTERS.format('path', 'archived')}"
+        return self.db.execute(query).fetchall()
+
+    # What names a record, for purging it
+
+    def holders(self, record: str) -> list[str]:
+        """The records in whose units a link to or from this one is written."""
+        query = "SELECT DISTINCT r.id FROM links l JOIN records r ON r.unit = l.unit WHERE (l.a = ? OR l.b = ?) AND r.id <> ?"
+        return [other for other, in self.db.execute(query, (record, record, record))]
+
+    def units_saying(self, *words: str) -> list[str]:
+        """The units of which a passage holds one of these, letter by letter."""
+        query = "SELECT DISTINCT r.unit FROM passages p JOIN records r ON r.n = p.record WHERE "
+        return [unit for unit, in self.db.execute(query + " OR ".join(["instr(p.text, ?)"] * len(words)), words)]
+
+    def documents(self, below: str = "", *, unread: bool = False) -> list[str]:
+        """The paths of the files that begin so; with `unread` those alone that could not be read."""
+        query = "SELECT path FROM documents WHERE substr(path, 1, ?) = ? AND (hash = '' OR NOT ?) ORDER BY path"
+        return [path for path, in self.db.execute(query, (len(below), below, unread))]

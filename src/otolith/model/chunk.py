@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from otolith.errors import Invalid
 from otolith.model.ids import check_chunk_id
 from otolith.model.kinds import CHUNK_LINKS, CHUNK_TYPES
-from otolith.model.record import Card, Link, Origin, Usage, origin_fields
+from otolith.model.record import Card, Link, Origin, Usage, drop_targets, origin_fields
 from otolith.model.shape import Shape, choice, integer, mapping, number, part, strings, text
 from otolith.model.text import first_sentence
 from otolith.model.times import parse_time
@@ -93,6 +93,21 @@ class Chunk(Shape):
     @property
     def conversation_id(self) -> str:
         return self.metadata.conversation_id
+
+    def with_link(self, link: Link) -> Chunk:
+        """The chunk with this link in its list; time, strength and context lie in `details`."""
+        listed = getattr(self.links, link.type)
+        about = {"created": link.created, "strength": link.strength, "context": link.context}
+        details = {word: dict(ends) for word, ends in (self.links.details or {}).items()}
+        details.setdefault(link.type, {})[link.target] = {key: value for key, value in about.items() if value is not None}
+        lists = {link.type: listed if link.target in listed else (*listed, link.target)}
+        return self.replace(links=self.links.replace(**lists, details=details))
+
+    def without_links(self, gone: Collection[str], word: str | None = None) -> Chunk:
+        """The chunk without its own links to these records, of one word or of all."""
+        words = [word] if word else [name for name in CHUNK_LINKS if name != "context_of"]
+        lists = {name: tuple(end for end in getattr(self.links, name) if end not in gone) for name in words}
+        return self.replace(links=self.links.replace(**lists, details=drop_targets(self.links.details, gone, word)))
 
     def all_links(self) -> list[Link]:
         """The links of the five lists; context_of names a conversation, not a record, and is not among them."""

@@ -28,6 +28,7 @@ _EMPTY = frozenset(
     text temp tmp test new old untitled random general various other everything something""".split()
 )
 _TURNING = frozenset(("not", "no", "never", "over", "without", "before", "after"))  # small words that turn the meaning
+_MARK = re.compile(r"^DEPRECATED: See valid [^\n]*(?:\n+|\Z)", re.MULTILINE)
 _HINT = "use 3-10 descriptive words, as in user_prefers_structured_output"
 
 
@@ -62,6 +63,15 @@ class Memo(Shape):
     @property
     def created(self) -> float:
         return parse_time(self.created_at)
+
+    def unmarked(self) -> Memo:
+        """The memo without the line that says it is superseded."""
+        return self.replace(text=re.sub(_MARK, "", self.text, count=1), deprecated_by=None)
+
+    def without_links(self, gone: Collection[str]) -> Memo:
+        """The memo without what it says of superseding these, or of being superseded by one of them."""
+        memo = self.unmarked() if self.deprecated_by in gone else self
+        return memo.replace(supersedes=tuple(name for name in memo.supersedes if name not in gone))
 
     def card(self) -> Card:
         links = [Link(source=self.id, type="supersedes", target=old, created=self.created) for old in self.supersedes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import ClassVar
 
 from otolith.errors import Invalid
@@ -81,6 +82,11 @@ class Note(Shape):
         lists = [f"{name.capitalize()}:\n" + "\n".join(f"- {line}" for line in values)
                  for name in PROCEDURE_LISTS if (values := getattr(self, name))]
         return "\n\n".join(part for part in (self.text, *lists) if part)
+
+    def without_links(self, gone: Collection[str], word: str | None = None) -> Note:
+        """The note without its own relations to these notes, of one word or of all."""
+        return self.replace(relations=tuple(relation for relation in self.relations
+                                            if relation.target not in gone or word not in (None, relation.type)))
 
     def says_as_much_as(self, other: Note) -> bool:
         """Whether the two differ in nothing but their copies of edges."""

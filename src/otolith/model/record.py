@@ -88,22 +88,10 @@ class Link(Shape):
         return ends[0], meaning.canonical, ends[1]
 
 
-def without_links(record: Any, gone: Collection[str]) -> Any:
-    """A note, chunk or work without its own links to these records."""
-    if record.kind == "note":
-        return record.replace(relations=tuple(one for one in record.relations if one.target not in gone))
-    lists: dict[str, Any] = {}
-    for word in record.links.to_dict():
-        held = getattr(record.links, word, None)
-        if word not in ("details", "context_of") and held is not None:
-            lists[word] = tuple(one for one in ((held,) if isinstance(held, str) else held) if one not in gone)
-    if record.kind == "work":
-        return record.replace(links=record.links.replace(**lists), links_at=_without_keys(record.links_at, gone))
-    return record.replace(links=record.links.replace(**lists, details=_without_keys(record.links.details, gone)))
-
-
-def _without_keys(about: Any, gone: Collection[str]) -> Any:
-    return about and {word: {key: value for key, value in found.items() if key not in gone} for word, found in about.items()}
+def drop_targets(about: Any, gone: Collection[str], word: str | None = None) -> Any:
+    """What a record says of its links, as word → id → anything, without these ids (of one word, or of all)."""
+    return about and {name: {end: value for end, value in ends.items() if end not in gone or word not in (None, name)}
+                      for name, ends in about.items()}
 
 
 class Passage(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from otolith.errors import Invalid
 from otolith.model.ids import check_agent_id, check_prefixed
 from otolith.model.kinds import TASK_TYPES
-from otolith.model.record import TRUST, WORK_TYPES, Card, Link, Origin, Usage, origin_fields
+from otolith.model.record import TRUST, WORK_TYPES, Card, Link, Origin, Usage, drop_targets, origin_fields
 from otolith.model.shape import (
     NOTHING,
     Shape,
@@ -199,6 +199,19 @@ class Work(Shape):
                 before = strongest.get(path, "read")
                 strongest[path] = max(before, operation, key=OPERATIONS.index)
         return sorted(strongest.items())
+
+    def with_link(self, link: Link) -> Work:
+        """The work with this link as given, and when it was made."""
+        times = {word: dict(ends) for word, ends in (self.links_at or {}).items()}
+        times.setdefault(link.type, {})[link.target] = int(link.created or 0)
+        links = self.links.replace(**{link.type: (*self.links.targets(link.type), link.target)})
+        return self.replace(links=links, links_at=times)
+
+    def without_links(self, gone: Collection[str], word: str | None = None) -> Work:
+        """The work without its own links to these records, of one word or of all."""
+        words = [name for name in ([word] if word else WORK_TYPES) if getattr(self.links, name) is not None]
+        lists = {name: tuple(end for end in self.links.targets(name) if end not in gone) for name in words}
+        return self.replace(links=self.links.replace(**lists), links_at=drop_targets(self.links_at, gone, word))
 
     def all_links(self) -> list[Link]:
         """Its links with the time each was made, where that is known."""

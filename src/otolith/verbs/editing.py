@@ -79,7 +79,7 @@ def _revise_linked(home: Home, record: Any, changes: dict[str, Any]) -> Any:
     if new == record:
         return record
     if record.kind == "note":
-        new = new.replace(relations=verbs.edges.true_relations(home, new))
+        new = new.replace(relations=verbs.links.true_relations(home, new))
     return new.replace(updated_at=offset(home.clock()))
 
 
@@ -161,8 +161,8 @@ def restore(home: Home, record: str) -> Any:
 def _refuse_twin(home: Home, edge: Any) -> None:
     """A relation that was linked anew since has its edge."""
     known = verbs.links.standing(home, edge.from_id, edge.type, edge.to_id)
-    if known and known[4]:
-        raise Conflict(f"the relation stands again, as edge {known[4]}", f"to have this one back, first: otolith edges delete {known[4]}")
+    if known and known.edge:
+        raise Conflict(f"the relation stands again, as edge {known.edge}", f"to have this one back, first: otolith edges delete {known.edge}")
 
 
 def pin(home: Home, handle: str) -> str:

@@ -1,27 +1,31 @@
-"""`link` and `unlink`: one truth for each relation (see DECISIONS, Links).
+"""`link` and `unlink`: one truth for each relation (see DECISIONS, Links), and the copies of it kept true.
 
 Note to note is an edge file, with copies in both notes. Chunk to chunk and work to work stand in the source. A memo that
-supersedes another says so in its header, and the old one is marked. Everything else is a line in links.jsonl.
+supersedes another says so in its header, and the old one is marked. Everything else is a line in links.jsonl. A copy of an
+edge that a crash or a hand left out comes back in the next write of that note or in upkeep; a copy of an edge that is gone
+leaves in upkeep; titles in edges follow their notes.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from otolith.errors import Conflict, Invalid, NotFound
+from otolith.errors import Conflict, Damaged, Invalid, NotFound
 from otolith.files import ledger, paths
 from otolith.home import Home
-from otolith.index import read
 from otolith.index.read import Row
-from otolith.model.note import Edge
-from otolith.model.record import CHUNK_TYPES, NOTE_TYPES, WORK_TYPES, Link, check_type
+from otolith.model.kinds import KINDS, LINK_TYPES
+from otolith.model.note import Edge, Note, Relation
+from otolith.model.record import Link, check_type
 from otolith.model.times import offset, parse_time, zulu
-from otolith.verbs.edges import mend, unreadable_edges
 from otolith.verbs.steps import derived_id, locate
 
-_REPLACED_BY = f"""SELECT l.b FROM links l JOIN records o ON o.id = l.b JOIN records n ON n.id = l.a
-WHERE l.a = ? AND {read.replaces('o', 'n')}"""
+if TYPE_CHECKING:
+    from otolith.index.notes import Standing, Written
+
 OWN_WAYS = {"pinned": "otolith pin", "mentions": "a [[wikilink]] in the note's text", "merged_into": "otolith merge"}
+_JOIN = " — "
 
 
 def link(home: Home, source: str, type: str, target: str, *, strength: float | None = None, context: str | None = None,
@@ -30,49 +34,43 @@ def link(home: Home, source: str, type: str, target: str, *, strength: float | N
     a, b = locate(home, source), locate(home, target)
     if a.id == b.id:
         raise Invalid("a record cannot be linked to itself")
-    word = _word(a.kind, b.kind, type)
+    word = _word(a, b, type)
     made = Link(source=a.id, type=word, target=b.id, strength=strength, context=context,
                 created=home.clock() if created is None else parse_time(created, "created"))
     if word == "supersedes":
         refuse_cycle(home, a.id, b.id)
-    if (a.kind, b.kind) == ("note", "note") and word in NOTE_TYPES:
+    truth = KINDS[a.kind].links if a.kind == b.kind and word in KINDS[a.kind].link_words else ""
+    if truth == "edges":
         return _link_notes(home, a, b, made, text, key)
-    if (a.kind, b.kind) == ("chunk", "chunk") and word in CHUNK_TYPES:
-        return _link_chunks(home, made)
-    if (a.kind, b.kind) == ("work", "work") and word in WORK_TYPES:
-        return _link_works(home, made)
-    if (a.kind, b.kind) == ("memo", "memo") and word == "supersedes":
-        from otolith.verbs.memos import supersede
-
+    if truth == "header":
         supersede(home, a.id, b.id)
         return made
-    if strength is not None or context is not None or not standing(home, a.id, word, b.id):
+    again, more = standing(home, a.id, word, b.id), strength is not None or context is not None
+    if truth == "lists":
+        loaded = home.load(a.id)
+        if again is None or (more and hasattr(loaded.record.links, "details")):  # a work's links hold neither
+            home.change(loaded, loaded.record.with_link(made), verb="link")
+    elif again is None or more:
         write_line(home, "add", made)
     return made
 
 
-def _word(a: str, b: str, type: str) -> str:
+def _word(a: Row, b: Row, type: str) -> str:
     """The type as the two kinds' own seed writes it."""
     if type.lower() in OWN_WAYS:
         raise Invalid(f"{type!r} is not a link that is set by hand", f"use: {OWN_WAYS[type.lower()]}")
-    own = {"note": NOTE_TYPES, "chunk": CHUNK_TYPES[1:], "work": WORK_TYPES}.get(a, ()) if a == b else ()
-    for allowed in (own, None):
-        try:
-            return check_type(type, allowed or None)
-        except Invalid:
-            if allowed is None:
-                raise
-    raise AssertionError
+    own = tuple(word for word in KINDS[a.kind].link_words if word != "context_of") if a.kind == b.kind else ()
+    return next((word for word in (type, type.upper(), type.lower()) if word in own), "") or check_type(type)
 
 
 def check_ends(home: Home, made: Link) -> Link:
     """A link that another home wrote, as `link` would make it between records of these very ids."""
-    a, b = read.find(home.db, made.source), read.find(home.db, made.target)
+    a, b = home.index.cards.find(made.source), home.index.cards.find(made.target)
     if a is None or b is None:
         raise NotFound(f"no record {(made.target if a else made.source)[:80]!r}")
     if a.id == b.id:
         raise Invalid("a record cannot be linked to itself")
-    word = _word(a.kind, b.kind, made.type)
+    word = _word(a, b, made.type)
     if word == "supersedes":
         refuse_cycle(home, made.source, made.target)
     return made.replace(type=word)
@@ -80,31 +78,97 @@ def check_ends(home: Home, made: Link) -> Link:
 
 def refuse_cycle(home: Home, newer: str, older: str) -> None:
     """A record that already replaces another, directly or through others, cannot be replaced by it."""
-    todo, seen = [older], set()
+    todo, seen = [older], set[str]()
     while todo:
         here = todo.pop()
         if here == newer:
             raise Invalid(f"{older} already supersedes {newer}", "a record cannot be newer than what replaced it")
         if here not in seen:
             seen.add(here)
-            todo.extend(old for old, in home.db.execute(_REPLACED_BY, (here,)))
+            todo.extend(home.index.notes.replaced_by(here))
 
 
-def standing(home: Home, a: str, word: str, b: str) -> Any:
-    """The index's row of a relation, in either spelling, that of an edge first; None if there is none."""
-    first, canonical, second = Link(source=a, type=word, target=b).canonical()
-    return home.db.execute("SELECT a, word, b, said, edge, unit FROM links WHERE a = ? AND word = ? AND b = ? "
-                           "ORDER BY edge IS NULL", (first, canonical, second)).fetchone()
+def standing(home: Home, a: str, word: str, b: str) -> Written | None:
+    """A relation as it is written, in either spelling, as an edge first; None if there is none."""
+    return home.index.notes.relation(*Link(source=a, type=word, target=b).canonical())
 
+
+def write_line(home: Home, op: str, made: Link) -> None:
+    """One line in links.jsonl, and the index learns of it."""
+    home.settle()
+    line = {"op": op, "from": made.source, "type": made.type, "to": made.target, "strength": made.strength,
+            "context": made.context, "created": zulu(made.created or home.clock()),
+            "origin": home.origin(trust=(made.origin or {}).get("trust")).to_dict()}
+    ledger.append_line(home.tree, paths.LINKS, {key: value for key, value in line.items() if value is not None}, synced=True)
+    home.refresh([paths.LINKS])
+
+
+def unlink(home: Home, source: str, type: str, target: str) -> None:
+    """Take a relation back where it is written."""
+    a, b = locate(home, source), locate(home, target)
+    word = _word(a, b, type)
+    relation = standing(home, a.id, word, b.id)
+    if relation is None:
+        raise NotFound(f"{a.id} has no link {word} to {b.id}", f"see: otolith related {a.id}")
+    while relation:  # it may be written at both ends, or in two ways
+        if relation.edge:
+            remove_edge(home, relation.edge)
+        elif relation.unit == paths.LINKS:
+            write_line(home, "remove", Link(source=a.id, type=word, target=b.id))
+        else:
+            _strike(home, relation)
+        before, relation = relation, standing(home, a.id, word, b.id)
+        if relation == before:
+            raise Conflict(f"the link in {before.unit} could not be taken back", "edit the file by hand")
+
+
+def _strike(home: Home, relation: Written) -> None:
+    """Take a link out of the record that holds it."""
+    holder = home.index.cards.in_unit(relation.unit)[0]
+    ends = {relation.a, relation.b} - {holder.id}
+    if KINDS[holder.kind].links == "header":
+        for old in ends:
+            reinstate(home, holder.id, old)
+        return
+    loaded = home.load(holder.id)
+    home.change(loaded, loaded.record.without_links(ends, relation.said), verb="unlinked")
+
+
+# Memos
+
+def supersede(home: Home, new: str, old: str) -> None:
+    """The new memo says what it replaces, and the old one is marked; recall lets it sink."""
+    from otolith.derive.protocol import deprecation_note
+
+    newer = home.load(new)
+    if old not in newer.record.supersedes:
+        home.change(newer, newer.record.replace(supersedes=(*newer.record.supersedes, old)), verb="superseded")
+    stale = home.load(old)
+    if stale.record.deprecated_by is None:
+        text = f"{deprecation_note(new)}\n\n{stale.record.text}"
+        home.change(stale, stale.record.replace(text=text, deprecated_by=new), verb="deprecated")
+
+
+def reinstate(home: Home, new: str, old: str) -> None:
+    """The opposite of supersede: what the two memos say of each other is taken back."""
+    newer = home.load(new)
+    home.change(newer, newer.record.without_links((old,)), verb="reinstated")
+    row = home.index.cards.find(old)
+    if row and KINDS[row.kind].links == "header":
+        stale = home.load(old)
+        home.change(stale, stale.record.without_links((new,)), verb="reinstated")
+
+
+# Edges, and their copies in both notes
 
 def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: str | None) -> Link:
     """Edge, source, target, in this order: a crash after the edge already has the link."""
     if key is not None:
         home.settle()
     with home.together():
-        known = standing(home, made.source, made.type, made.target)
-        if known and known[4]:
-            return _restate(home, known[4], made, text or made.context).link()
+        relation = standing(home, made.source, made.type, made.target)
+        if relation and relation.edge:
+            return _restate(home, relation.edge, made, text or made.context).link()
         _refuse_second(home, made)
         now = offset(made.created or home.clock())
         edge = Edge(id=derived_id(home, "link", key), type=made.type, from_id=a.id, from_title=a.title, to_id=b.id,
@@ -132,11 +196,10 @@ def _restate(home: Home, edge_id: str, made: Link, text: str | None) -> Edge:
 
 def _refuse_second(home: Home, made: Link) -> None:
     """A note that names an edge of this relation, while an edge file cannot be read, has its edge already."""
-    unread = unreadable_edges(home)
-    if not unread:
-        return
-    for relation in home.load(made.source).record.relations:
-        if relation.edge_id and (relation.type, relation.target) == (made.type, made.target) and not read.find(home.db, relation.edge_id):
+    unread = home.index.notes.unreadable_edges()
+    for relation in home.load(made.source).record.relations if unread else ():
+        if (relation.type, relation.target) == (made.type, made.target) and relation.edge_id \
+                and not home.index.cards.find(relation.edge_id):
             raise Conflict(f"the notes name an edge of this relation already, and an edge file cannot be read: {unread[0]}",
                            "mend that file; nothing was linked")
 
@@ -146,111 +209,142 @@ def mirror(home: Home, edge: Edge) -> None:
     mend(home, (edge.from_id, edge.to_id), given=[edge])
 
 
-def retitle(home: Home, note: Any) -> None:
-    """A note's new title in the edges that name it; their file names stay."""
-    for edge_id, in home.db.execute("SELECT DISTINCT edge FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
-                                    (note.id, note.id)).fetchall():
-        loaded = home.load(edge_id)
-        edge = loaded.record
-        new = edge.replace(from_title=note.title if edge.from_id == note.id else edge.from_title,
-                           to_title=note.title if edge.to_id == note.id else edge.to_title)
-        home.change(loaded, new, verb="retitled")
-
-
-def _link_chunks(home: Home, made: Link) -> Link:
-    loaded = home.load(made.source)
-    links = loaded.record.links
-    listed = getattr(links, made.type)
-    if made.strength is None and made.context is None and standing(home, made.source, made.type, made.target):
-        return made
-    details = {word: dict(found) for word, found in (links.details or {}).items()}
-    about = {"created": made.created, "strength": made.strength, "context": made.context}
-    details.setdefault(made.type, {})[made.target] = {key: value for key, value in about.items() if value is not None}
-    new = links.replace(**{made.type: (*listed, made.target) if made.target not in listed else listed}, details=details)
-    home.change(loaded, loaded.record.replace(links=new), verb="link")
-    return made
-
-
-def _link_works(home: Home, made: Link) -> Link:
-    if standing(home, made.source, made.type, made.target):
-        return made
-    loaded = home.load(made.source)
-    work = loaded.record
-    listed = work.links.targets(made.type)
-    times = {word: dict(found) for word, found in (work.links_at or {}).items()}
-    times.setdefault(made.type, {})[made.target] = int(made.created or 0)
-    links = work.links.replace(**{made.type: (*listed, made.target)})
-    home.change(loaded, work.replace(links=links, links_at=times), verb="link")
-    return made
-
-
-def write_line(home: Home, op: str, made: Link) -> None:
-    """One line in links.jsonl, and the index told."""
-    home.settle()
-    line = {"op": op, "from": made.source, "type": made.type, "to": made.target, "strength": made.strength,
-            "context": made.context, "created": zulu(made.created or home.clock()),
-            "origin": home.origin(trust=(made.origin or {}).get("trust")).to_dict()}
-    ledger.append_line(home.tree, paths.LINKS, {key: value for key, value in line.items() if value is not None}, synced=True)
-    home.refresh([paths.LINKS])
-
-
-def unlink(home: Home, source: str, type: str, target: str) -> None:
-    """Take a relation back where it is written."""
-    a, b = locate(home, source), locate(home, target)
-    word = _word(a.kind, b.kind, type)
-    known = standing(home, a.id, word, b.id)
-    if known is None:
-        raise NotFound(f"{a.id} has no link {word} to {b.id}", f"see: otolith related {a.id}")
-    while known:  # it may be written at both ends, or in two ways
-        first, _, second, said, edge, unit = known
-        if edge:
-            remove_edge(home, edge)
-        elif unit == paths.LINKS:
-            write_line(home, "remove", Link(source=a.id, type=word, target=b.id))
-        else:
-            _strike(home, unit, said, first, second)
-        before, known = known, standing(home, a.id, word, b.id)
-        if known == before:
-            raise Conflict(f"the link in {unit} could not be taken back", "edit the file by hand")
-
-
 def remove_edge(home: Home, edge_id: str) -> None:
     """The copies first, then the edge: while the edge stands, so does the link."""
     loaded = home.load(edge_id)
     edge = loaded.record
-    for note in (edge.from_id, edge.to_id):
-        if read.find(home.db, note):
-            held = home.load(note)
-            kept = tuple(r for r in held.record.relations if r.edge_id != edge.id)
-            home.change(held, held.record.replace(relations=kept), verb="unlinked")
+    for note in home.index.cards.rows_of((edge.from_id, edge.to_id)):
+        held = home.load(note)
+        kept = tuple(relation for relation in held.record.relations if relation.edge_id != edge.id)
+        home.change(held, held.record.replace(relations=kept), verb="unlinked")
     home.put_away(edge, [loaded.path])
 
 
-def _strike(home: Home, unit: str, said: str, a: str, b: str) -> None:
-    """Take a link out of the record that holds it."""
-    row = home.db.execute("SELECT id FROM records WHERE unit = ?", (unit,)).fetchone()
-    loaded = home.load(row[0])
-    record = loaded.record
-    ends = {a, b} - {record.id}
-    if record.kind == "note":
-        new = record.replace(relations=tuple(r for r in record.relations if not (r.type == said and r.target in ends)))
-    elif record.kind == "memo":
-        from otolith.verbs.memos import reinstate
+def copy_of(edge: Edge, note: str) -> Relation:
+    """The edge as one of its notes states it."""
+    outgoing = edge.from_id == note
+    return Relation(target=edge.to_id if outgoing else edge.from_id, type=edge.type, strength=edge.strength,
+                    direction="outgoing" if outgoing else "incoming", context=edge.link().context, edge_id=edge.id)
 
-        for old in ends:
-            reinstate(home, record.id, old)
-        return
+
+def true_relations(home: Home, note: Note, *, given: Iterable[Edge] = (), dropping: bool = False) -> tuple[Relation, ...]:
+    """The note's relations as the edges have it: missing copies added, wrong ones set right.
+
+    `given` are edges just written. Copies of edges that are gone leave only when `dropping`, that is after a sweep:
+    an edge file may have arrived that the index does not know yet. While one cannot be read, nobody knows which are gone.
+    """
+    unsure = dropping and bool(home.index.notes.unreadable_edges())
+    fresh = {edge.id: edge for edge in given if note.id in (edge.from_id, edge.to_id)}
+    known = home.index.notes.edges_at(note.id)
+    kept: list[Relation] = []
+    for relation in note.relations:
+        if relation.edge_id in fresh:
+            kept.append(_corrected(relation, copy_of(fresh[relation.edge_id], note.id)))
+        elif relation.edge_id in known:
+            edge = None if agrees(relation, note.id, known[relation.edge_id]) else _edge(home, relation.edge_id)
+            copy = copy_of(edge, note.id) if edge else relation
+            kept.append(_corrected(relation, copy.replace(context=copy.context or relation.context)))
+        elif relation.edge_id is None or not dropping or (unsure and not home.index.cards.find(relation.edge_id)):
+            kept.append(relation)
+    named = {relation.edge_id for relation in kept}
+    for edge_id in sorted((known.keys() | fresh.keys()) - named):
+        if edge := fresh.get(edge_id) or _edge(home, edge_id):
+            kept = _with_copy(kept, copy_of(edge, note.id))
+    return tuple(dict.fromkeys(kept))
+
+
+def _with_copy(relations: Sequence[Relation], copy: Relation) -> list[Relation]:
+    """A note's relations with the copy of an edge; a relation of the note alone that got its edge now becomes the copy."""
+    same = (copy.target, copy.type, copy.direction, None)
+    own = [other for other in relations if (other.target, other.type, other.direction, other.edge_id) == same]
+    if own:  # what a person wrote about it stays theirs
+        context = own[0].context
+        copy = own[0].replace(strength=copy.strength, context=context or copy.context, edge_id=copy.edge_id,
+                              own=True if context not in (None, copy.context) else None)
+    return [*(other for other in relations if other not in own), copy]
+
+
+def agrees(relation: Relation, note: str, edge: Standing) -> bool:
+    """Whether a note's copy says what its edge says; a symmetric one has no direction, an edge without text no context."""
+    out = edge.a == note
+    if (relation.target, relation.type, relation.strength) != (edge.b if out else edge.a, edge.type, edge.strength):
+        return False
+    if not LINK_TYPES[edge.type].symmetric and relation.direction != ("outgoing" if out else "incoming"):
+        return False
+    return relation.own is True or edge.context in (None, relation.context)
+
+
+def _corrected(relation: Relation, copy: Relation) -> Relation:
+    """A copy as its edge has it; a context of the person's own stays, and so do keys that nobody knows."""
+    return relation.replace(target=copy.target, type=copy.type, direction=copy.direction, strength=copy.strength,
+                            context=relation.context if relation.own else copy.context)
+
+
+def _edge(home: Home, edge_id: str) -> Edge | None:
+    try:
+        edge: Edge = home.load(edge_id).record
+    except (NotFound, Damaged):
+        return None
+    return edge
+
+
+def mend(home: Home, notes: Iterable[str], *, given: Sequence[Edge] = (), dropping: bool = False) -> list[str]:
+    """Bring the copies in these notes up to the edges; returns the paths that were written."""
+    written = []
+    for note_id in dict.fromkeys(notes):
+        try:
+            loaded = home.load(note_id)
+        except (NotFound, Damaged):
+            continue
+        relations = true_relations(home, loaded.record, given=given, dropping=dropping)
+        if relations != loaded.record.relations:
+            home.change(loaded, loaded.record.replace(relations=relations), verb="linked")
+            written.append(loaded.path)
+    return written
+
+
+def heal(home: Home, _providers: Any = None) -> list[str]:
+    """Upkeep's part: every note whose edges changed since the last time, and every edge whose notes were renamed.
+
+    If edges it knew changed or vanished, or others can or cannot be read any more, any note may name one.
+    """
+    index, marks = home.index, home.index.marks
+    notes, edges, unread = (marks.changed("relations", "note"), marks.changed("edges", "edge"),
+                            "\n".join(index.notes.unreadable_edges()))
+    if marks.all("edges").keys().isdisjoint(edges) and marks.get("edges unread") in (None, unread):
+        changed = {*notes, *index.notes.unseen_edge_ends()}
     else:
-        listed = record.links.targets(said) if record.kind == "work" else getattr(record.links, said)
-        new = record.replace(links=record.links.replace(**{said: tuple(one for one in listed if one not in ends)}))
-        if record.kind == "chunk":
-            new = new.replace(links=new.links.replace(details=_without_word(record.links.details, said, ends)))
-        else:
-            new = new.replace(links_at=_without_word(record.links_at, said, ends))
-    home.change(loaded, new, verb="unlinked")
+        changed = {*index.notes.ids_of(("note",))}
+    lines = [f"{path}: relations" for path in mend(home, sorted(changed), dropping=True)]
+    lines += [f"{path}: titles" for path in _follow_titles(home, changed)]
+    marks.settle("relations", marks.changed("relations", "note"))
+    marks.settle("edges", marks.changed("edges", "edge"))
+    marks.set("edges unread", "", unread)
+    return lines
 
 
-def _without_word(about: Any, word: str, ends: set[str]) -> Any:
-    """What is said of a record's links, without what is said of these."""
-    return about and {one: {end: said for end, said in found.items() if one != word or end not in ends}
-                      for one, found in about.items()}
+def _follow_titles(home: Home, notes: Collection[str]) -> list[str]:
+    """Edges whose notes bear other titles than the edge says; found by the index, read only where they differ."""
+    written = []
+    for row in home.index.notes.edge_titles():
+        either = [_JOIN.join(titles) for titles in ((row.a_title, row.type, row.b_title), (row.b_title, row.type, row.a_title))]
+        if row.title not in either and not {row.a, row.b}.isdisjoint(notes):
+            written += _retitle(home, row.edge, {row.a: row.a_title, row.b: row.b_title})
+    return written
+
+
+def retitle(home: Home, note: Note) -> None:
+    """A note's new title in the edges that name it; their file names stay."""
+    for edge in home.index.notes.edges_at(note.id):
+        _retitle(home, edge, {note.id: note.title})
+
+
+def _retitle(home: Home, edge_id: str, titles: dict[str, str]) -> list[str]:
+    """The edge's path if it had to be written."""
+    loaded = home.load(edge_id)
+    edge: Edge = loaded.record
+    new = edge.replace(from_title=titles.get(edge.from_id, edge.from_title), to_title=titles.get(edge.to_id, edge.to_title))
+    if new == edge:
+        return []
+    home.change(loaded, new, verb="retitled")
+    return [loaded.path]

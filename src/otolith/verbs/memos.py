@@ -19,6 +19,7 @@ from otolith.index import read
 from otolith.model.memo import Memo, check_name
 from otolith.model.shape import Value, read_strings, read_tags
 from otolith.model.times import minute, parse_time, zulu
+from otolith.verbs.links import reinstate, supersede
 from otolith.verbs.steps import check_text, each
 
 if TYPE_CHECKING:
@@ -55,36 +56,6 @@ def memo(
                            f"change it with: otolith edit {stem}, or choose another name")
         home.create(made, verb="memo", origin=made.origin)
     return made
-
-
-def supersede(home: Home, new: str, old: str) -> None:
-    """The new memo says what it replaces, and the old one is marked; recall lets it sink."""
-    from otolith.derive.protocol import deprecation_note
-
-    fresh = home.load(new)
-    if old not in fresh.record.supersedes:
-        home.change(fresh, fresh.record.replace(supersedes=(*fresh.record.supersedes, old)), verb="superseded")
-    stale = home.load(old)
-    if stale.record.deprecated_by is None:
-        text = f"{deprecation_note(new)}\n\n{stale.record.text}"
-        home.change(stale, stale.record.replace(text=text, deprecated_by=new), verb="deprecated")
-
-
-def reinstate(home: Home, new: str, old: str) -> None:
-    """The opposite of supersede: what the two memos say of each other is taken back."""
-    fresh = home.load(new)
-    left = tuple(name for name in fresh.record.supersedes if name != old)
-    home.change(fresh, fresh.record.replace(supersedes=left), verb="reinstated")
-    row = read.find(home.db, old)
-    stale = home.load(old) if row and row.kind == "memo" else None
-    if stale and stale.record.deprecated_by == new:
-        text = unmark(stale.record.text)
-        home.change(stale, stale.record.replace(text=text, deprecated_by=None), verb="reinstated")
-
-
-def unmark(text: str) -> str:
-    """A memo's text without the line that says it is superseded."""
-    return re.sub(r"^DEPRECATED: See valid [^\n]*(?:\n+|\Z)", "", text, count=1, flags=re.MULTILINE)
 
 
 # What a dialog asks to keep
@@ -241,7 +212,7 @@ def _cut(master: Memo, copies: Sequence[Memo], parts: Sequence[dict[str, Any]]) 
     owns = [written for part in parts for found in re.finditer(r"(?m)^## ", master.text)
             if fingerprint((written := master.text[found.start() :][: part["signs"]]).encode()) == part["text"]]
     text, stays = master.text, False
-    for own in dict.fromkeys(owns or [section(one.replace(text=unmark(one.text))) for one in copies]):
+    for own in dict.fromkeys(owns or [section(one.unmarked()) for one in copies]):
         text, more = without_section(text, own)
         stays |= more
     brought = {tag for part in parts for tag in part["tags"]} if text != master.text else set[str]()

@@ -23,9 +23,8 @@ from otolith.model.record import Link
 from otolith.model.shape import plain
 from otolith.model.text import fold
 from otolith.model.times import offset, zulu
-from otolith.verbs.edges import mend
 from otolith.verbs.editing import restore
-from otolith.verbs.links import remove_edge, write_line
+from otolith.verbs.links import mend, remove_edge, write_line
 from otolith.verbs.steps import diary, locate
 
 FIELDS = ("text", "tags", "aliases", "importance", "confidence", *PROCEDURE_LISTS)

@@ -19,13 +19,12 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index import read, vectors
 from otolith.index.facts import only_in, stated
-from otolith.model.record import without_links
 from otolith.model.text import fold
 from otolith.verbs import merging, reports, topics
 from otolith.verbs.chapters import without_work
 from otolith.verbs.editing import BUILT, files_of
 from otolith.verbs.exports import write_exports
-from otolith.verbs.memos import GARDEN_LOG, cut_from_masters, unmark, without_memo
+from otolith.verbs.memos import GARDEN_LOG, cut_from_masters, without_memo
 from otolith.verbs.steps import Named, bytes_of, each, fetch, locate
 
 PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md")
@@ -251,10 +250,7 @@ def _without(home: Home, held: Any, record: str) -> Any:
         return None
     if held.kind == "chapter":
         return without_work(home, held, record) if held.origin == "manual" else None
-    if held.kind == "memo":
-        text = unmark(held.text) if held.deprecated_by == record else held.text
-        return held.replace(supersedes=tuple(name for name in held.supersedes if name != record), text=text)
-    return without_links(held, (record,))
+    return held.without_links((record,))
 
 
 def _clear_gauges(home: Home, needles: list[str]) -> None:

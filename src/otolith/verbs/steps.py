@@ -76,7 +76,7 @@ def _by_path(home: Home, handle: str) -> list[Row]:
     """A record named by its file's path inside the home."""
     if "../" in handle or handle.endswith("/..") or handle.startswith("/"):
         check_id(handle)  # says what is wrong with it
-    return home.index.cards.at_path(handle)
+    return home.index.cards.in_unit(handle)
 
 
 def fetch(home: Home, row: Row) -> Any:

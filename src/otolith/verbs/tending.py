@@ -112,7 +112,7 @@ def _dangling(home: Home) -> Iterator[Finding]:
 
 def _unmirrored(home: Home) -> Iterator[Finding]:
     """An edge stands, and one of its notes does not say so or says something else; or a note names an edge that is not there."""
-    known, unread = verbs.edges.all_standing(home), verbs.edges.unreadable_edges(home)
+    known, unread = home.index.notes.all_edges(), home.index.notes.unreadable_edges()
     ends: dict[str, set[str]] = {}
     for edge in known.values():
         ends.setdefault(edge.a, set()).add(edge.id)
@@ -124,7 +124,7 @@ def _unmirrored(home: Home) -> Iterator[Finding]:
         for edge_id in sorted(own - named.keys()):
             yield Finding(unit, None, "unmirrored-edge", f"does not name its edge {known[edge_id].unit}", "run: otolith upkeep")
         for edge_id, relation in named.items():
-            if edge_id in own and not verbs.edges.agrees(relation, note.id, known[edge_id]):
+            if edge_id in own and not verbs.links.agrees(relation, note.id, known[edge_id]):
                 yield Finding(unit, None, "unmirrored-edge", f"does not say what its edge {known[edge_id].unit} says",
                               "run: otolith upkeep")
             elif edge_id in known and edge_id not in own:
