@@ -12,8 +12,21 @@ from otolith.doors.exchange import FORMATS
 from otolith.memory import Memory
 from otolith.model.recall import FILTERS as FILTER_NAMES
 from otolith.model.shape import Shape
-from otolith.verbs.table import FAMILIES, PLUMBING, choices_of, in_model, rows_of, table, verb
-from otolith.verbs.table.row import ANSWERS, DOORS, FILTERS, Param, Type, Verb
+from otolith.verbs.table import (
+    ANSWERS,
+    DOORS,
+    FAMILIES,
+    FILTERS,
+    PLUMBING,
+    Param,
+    Type,
+    Verb,
+    choices_of,
+    in_model,
+    rows_of,
+    table,
+    verb,
+)
 
 TABLE = table()
 IN_PYTHON = [row for row in TABLE.values() if "python" in row.doors]

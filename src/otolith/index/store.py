@@ -19,12 +19,14 @@ from otolith.index.database import index_path as index_path
 if TYPE_CHECKING:
     from otolith.index.around import Around
     from otolith.index.cards import Cards
+    from otolith.index.dialogs import Dialogs
     from otolith.index.facts import Facts
     from otolith.index.graph import Graph
     from otolith.index.marks import Marks
     from otolith.index.notes import Notes
     from otolith.index.vectors import Meaning
     from otolith.index.words import Words
+    from otolith.index.works import Works
     from otolith.index.write import Units
 
 
@@ -72,6 +74,18 @@ class Index(Database):
         from otolith.index.write import Units
 
         return Units(self)
+
+    @cached_property
+    def work(self) -> Works:
+        from otolith.index.works import Works
+
+        return Works(self)
+
+    @cached_property
+    def dialogs(self) -> Dialogs:
+        from otolith.index.dialogs import Dialogs
+
+        return Dialogs(self)
 
     @cached_property
     def marks(self) -> Marks:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otolith.verbs.table.row import (
+from otolith.verbs.table import (
     ASK,
     BY_HAND,
     DEPTH,

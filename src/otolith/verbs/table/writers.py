@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otolith.verbs.table.row import (
+from otolith.verbs.table import (
     ASK,
     BY_HAND,
     CREATED,
@@ -110,7 +110,8 @@ ROWS = {row.name: row for row in (
          takes=(Param("title", "text", "what it is about, in one line", cli="title"),
                 Param("text", "text", "the text", "", needed=REMOTE, stdin="pipe")),
          options=(
-             Param("type", "text", "what kind of knowledge it is", "general", choices="kinds.NOTE_TYPES"), TAGGED,
+             Param("type", "text", "what kind of knowledge it is", "general", choices="kinds.NOTE_TYPES"),
+             TAGGED,
              IMPORTANCE,
              Param("confidence", "number", "0 to 1", 0.8, BY_HAND), *STEPS,
              Param("aliases", "words", "other names of it", None, ("python",)), *SCOPE, CREATED_IN_PYTHON,
@@ -122,7 +123,8 @@ ROWS = {row.name: row for row in (
     Verb("memo", "keep one concept in one named file", "record", agents="For example user_prefers_tabs.",
          takes=(Param("name", "text", "3 to 10 lowercase words joined by underscores", cli="name"),
                 Param("text", "text", "the text", stdin="pipe")),
-         options=(Param("category", "text", "which time it is about", "past", choices="kinds.MEMO_CATEGORIES"),
+         options=(Param("category", "text", "which time it is about", "past",
+                        choices="kinds.MEMO_CATEGORIES"),
                   TAGGED,
                   Param("title", "text", "its heading (default: its name)", None, BY_HAND),
                   Param("supersedes", "words", "memos that it replaces", (), ("python",)), *SCOPE,
