@@ -9,6 +9,7 @@ never search syntax. Reads only.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.cards import Cards
 from otolith.index.database import Facet
-from otolith.index.schema import ROW, Row
+from otolith.index.graph import replaces
+from otolith.index.schema import ROW, Row, columns_of
 from otolith.model.record import tail_of
 from otolith.model.text import fold, searchable
 
@@ -38,6 +40,28 @@ class Handle(NamedTuple):
 
     id: str
     how: str
+
+
+class Told(NamedTuple):
+    """A record worth telling without being asked, with the passage that says why."""
+
+    n: int  # of the passage
+    id: str
+    kind: str
+    type: str
+    title: str
+    created: float
+    trust: str
+    unit: str
+    text: str
+
+
+# What may be told unasked: what people and agents of a project, or of none, wrote and nothing replaced.
+_TELLABLE = f"""SELECT {columns_of(Told, 'r', n='p.n', text='p.text')} FROM passages p
+JOIN records r ON r.n = p.record WHERE p.n IN (SELECT value FROM json_each(?)) AND r.trust IN ('user', 'agent')
+AND NOT r.sunk AND r.kind NOT IN ('episode', 'global', 'agent', 'edge')
+AND (r.project IS NULL OR r.project IN ('', 'default', ?))
+AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND {replaces('r', 'x')})"""
 
 
 def match(words: Iterable[str], *, every: bool = False) -> str:
@@ -108,6 +132,10 @@ class Words(Facet):
         is none.
         """
         return int(self.db.value("SELECT coalesce(max(n), 0) FROM passages"))
+
+    def tellable(self, passages: Iterable[int], project: str) -> list[Told]:
+        """Those of these passages that may be told unasked in a project."""
+        return self.db.select(Told, _TELLABLE, (json.dumps(list(passages)), project))
 
     # Handles
 

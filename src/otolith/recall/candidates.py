@@ -1,17 +1,16 @@
 """From a question to the passages worth ranking: rows of full text, nearest vectors, and the turns around both.
 
 What the index hands over as row numbers becomes columns here, by numpy; ranking is arithmetic over them. Pure but for the
-few looks into the index that `search` does.
+few looks into the index.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from otolith.index import search
-from otolith.index.search import Spot
+from otolith.index.around import Spot
+from otolith.index.store import Index
 from otolith.recall.question import Question, closest, mistyped
 from otolith.recall.rank import REACH, Candidates, rarity
 
@@ -26,17 +25,17 @@ SEEDS, SEEDS_A_HIT = 60, 2  # from words, and as many from meaning: so many, or 
 RANKED = 1  # turns beside a seed that are ranked with it; two find no more
 
 
-def look_up(db: sqlite3.Connection, words: Iterable[str]) -> tuple[list[Ints], dict[str, str]]:
+def look_up(index: Index, words: Iterable[str]) -> tuple[list[Ints], dict[str, str]]:
     """For each word the passages that have it; and for words the memory does not know, what was probably meant.
 
     Slips in the first letter are rare and would mean reading the whole vocabulary, so words of the same initial are tried.
     """
     found, meant = [], {}
     for word in words:
-        rows = search.look_up(db, word)
-        if not len(rows) and mistyped(word) and (better := closest(word, search.words_like(db, word[0]))):
+        rows = index.words.look_up(word)
+        if not len(rows) and mistyped(word) and (better := closest(word, index.words.words_like(word[0]))):
             meant[word] = better
-            rows = search.look_up(db, better)
+            rows = index.words.look_up(better)
         found.append(rows)
     return found, meant
 
@@ -63,10 +62,10 @@ def best(scores: NDArray[np.floating], limit: int) -> Ints:
     return places
 
 
-def with_neighbours(db: sqlite3.Connection, seeds: Iterable[int]) -> list[Spot]:
+def with_neighbours(index: Index, seeds: Iterable[int]) -> list[Spot]:
     """The seeds and, for turns of a dialog, what was said around them, as far as what is ranked looks."""
-    found = {spot.n: spot for spot in search.read_spots(db, seeds)}
-    for spot in search.spots_around(db, list(found.values()), RANKED + REACH):
+    found = {spot.n: spot for spot in index.around.spots(seeds)}
+    for spot in index.around.spots_beside(list(found.values()), RANKED + REACH):
         found.setdefault(spot.n, spot)
     return list(found.values())
 

@@ -13,9 +13,8 @@ from typing import Any
 from otolith.errors import Damaged, NotFound
 from otolith.files import codec
 from otolith.home import Home
-from otolith.index import read, search
-from otolith.index.read import Row
-from otolith.index.search import Passage
+from otolith.index.around import Passage
+from otolith.index.schema import Row
 from otolith.model.recall import Hit
 from otolith.model.record import DEPTHS
 from otolith.model.shape import plain
@@ -55,7 +54,7 @@ def _hit(home: Home, one: Candidate, depth: str, room: tuple[int | None, int | N
     `room` is the whole budget and what is left of it. `said` are the texts delivered so far, each with its record: what has
     a title of its own is named, its text not repeated.
     """
-    row = read.find(home.db, one.passage.id)
+    row = home.index.cards.find(one.passage.id)
     record = _record(home, row, depth, as_of) if row else None
     if row is None or (record is None and row.kind != "entry"):
         return None
@@ -79,7 +78,7 @@ def _hit(home: Home, one: Candidate, depth: str, room: tuple[int | None, int | N
     why = [*one.why, "edited-since"] if as_of is not None and (row.updated or 0.0) > as_of else one.why
     return Hit(
         id=row.id, kind=row.kind, type=row.type, title=row.title, text=text, created=row.created, path=row.unit,
-        score=one.score, why=why, tags=read.tags_of(home.db, [row.n]).get(row.n, []), origin=_origin(record, row),
+        score=one.score, why=why, tags=home.index.cards.tags_of([row.n]).get(row.n, []), origin=_origin(record, row),
         superseded_by=one.superseded_by or (getattr(record, "deprecated_by", None) if as_of is None else None),
         tokens=tokens, parts=one.parts, record=record, passage={"start": about.start, "end": about.stop, "turn": _number(about.turn)})
 
@@ -95,9 +94,7 @@ def _count(text: str, left: int | None) -> int | None:
 def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
     """The record itself, straight from its file; of an entry only what its turn does not tell."""
     if row.kind == "fact":
-        from otolith.index.facts import fact_of
-
-        return fact_of(home.db, row.id, as_of)
+        return home.index.facts.of(row.id, as_of)
     if row.kind == "entry" and depth != "complete":
         return None
     try:
@@ -109,14 +106,14 @@ def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
 def _text(home: Home, passage: Passage, row: Row, record: Any, depth: str, as_of: float | None) -> str:
     beside = ""
     if depth == "reasoning" and (passage.is_turn or row.kind in ("note", "memo", "page")):
-        beside = "\n".join(one.text for one in search.around(home.db, passage, 1) if one.n != passage.n)
+        beside = "\n".join(one.text for one in home.index.around.beside(passage, 1) if one.n != passage.n)
     if row.kind == "entry" and (depth != "complete" or record is None):
         opening = f"{row.title}. {first_sentence(passage.text, 200)}"
         parts = {"summary": [opening], "outcome": [opening, passage.text], "reasoning": [opening, passage.text, beside]}
         return "\n".join(part for part in parts.get(depth, [passage.text]) if part)
     complete = depth == "complete"
     return render(record, depth, passage=passage.text, beside=beside,
-                  links=read.neighbours(home.db, row.id, as_of) if complete else (),
+                  links=home.index.graph.neighbours(row.id, as_of) if complete else (),
                   usage=home.usage_of(row) if complete and as_of is None else None)
 
 
@@ -162,7 +159,7 @@ def _line(home: Home, found: Found, one: Candidate, reach: int) -> Iterator[list
     """The turns at distance 1, 2, … of a hit, as far as the filters let them pass."""
     if not one.passage.is_turn:
         return
-    turns = search.around(home.db, one.passage, reach)
+    turns = home.index.around.beside(one.passage, reach)
     here = next((at for at, turn in enumerate(turns) if turn.n == one.passage.n), 0)
     for step in range(1, reach + 1):
         yield [turns[at] for at in (here - step, here + step) if 0 <= at < len(turns) and found.passes(turns[at].n)]

@@ -7,14 +7,12 @@ deprecated or rejected sinks, and never stands above what replaced it.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from otolith.home import Home
-from otolith.index import search
-from otolith.index.search import Passage
+from otolith.index.around import Passage
 from otolith.meaning import Sense, sense
 from otolith.model.dates import mentions_time
 from otolith.model.decay import DAY, LAMBDA, usage_factor, weight
@@ -74,12 +72,12 @@ class Found:
 
 def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> Found:
     """Look every way there is and weigh what was found."""
-    db, now = home.db, home.clock() if chosen.as_of is None else chosen.as_of
-    question = read_question(query, lambda word: search.is_speaker(db, word), now)
-    found = Found(question, search.allowed(db, chosen, home.config.projects))
-    felt = sense(home.index, home.config, question.meaning, providers, found.notices)
+    index, now = home.index, home.clock() if chosen.as_of is None else chosen.as_of
+    question = read_question(query, index.words.is_speaker, now)
+    found = Found(question, index.around.allowed(chosen, home.config.projects))
+    felt = sense(index, home.config, question.meaning, providers, found.notices)
     found.embedder = felt.embedder.name if felt else None
-    named = {handle.id: handle.how for handle in search.handles(db, query)}
+    named = {handle.id: handle.how for handle in index.words.handles(query)}
     best = _by_passage(home, found, felt, named, limit)
     if question.only_time and question.span:
         for one in best:
@@ -103,29 +101,29 @@ def _by_passage(home: Home, found: Found, felt: Sense | None, named: dict[str, s
     """The best passages by words and meaning, and the opening of every record that is named."""
     import numpy as np
 
-    db, question = home.db, found.question
-    rows, meant = look_up(db, question.words)
-    total = search.count_passages(db)
+    index, question = home.index, found.question
+    rows, meant = look_up(index, question.words)
+    total = index.words.count_passages()
     wanted = max(SEEDS, SEEDS_A_HIT * limit)
     seeds = best_by_words(rows, rare := rarity([len(part) for part in rows], total), found.mask, wanted)
-    heavy = search.weighty(db)  # of many that match alike, what people marked is not left to chance
+    heavy = index.around.weighty()  # of many that match alike, what people marked is not left to chance
     marked = best_by_words(rows, rare, heavy, wanted) if heavy is not None else seeds[:0]
     seeds = merged(seeds, marked)
     if felt is not None:
         seeds = merged(seeds, felt.nearest(wanted, found.mask))
-    told = search.first_passages(db, named)
+    told = index.around.openings(named)
     span = question.span
     # A month of any year means looking at every record, so that is done only where nothing else is asked.
-    dated = search.first_within(db, span.since, span.before, span.month, span.day, wanted) \
+    dated = index.around.within(span.since, span.before, span.month, span.day, wanted) \
         if span and (span.month is None or question.only_time) else []
     openings = [one.n for one in (*told, *(dated if question.only_time else ())) if found.passes(one.n)]
     seeds = merged(seeds, np.array(sorted({*openings, *(one.n for one in dated if found.passes(one.n))}), np.int64))
-    spots = with_neighbours(db, seeds.tolist())
+    spots = with_neighbours(index, seeds.tolist())
     if not spots:
         return []
 
     def likeness(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        return felt.likeness(numbers, lambda lacking: search.texts(db, lacking)) if felt else np.zeros(len(numbers))
+        return felt.likeness(numbers, index.around.texts) if felt else np.zeros(len(numbers))
 
     columns = gather(spots, seeds, question, rows, total, likeness)
     weights = WEIGHTS.get(found.embedder or "static", WEIGHTS["minilm"])
@@ -136,7 +134,7 @@ def _by_passage(home: Home, found: Found, felt: Sense | None, named: dict[str, s
     must = {*openings, *marked.tolist()}
     kept = {spots[row].n: row for at, row in enumerate(order) if at < 3 * limit + SLACK or spots[row].n in must}
     best = []
-    for passage in search.read_passages(db, kept):
+    for passage in index.around.passages(kept):
         row = kept[passage.n]
         one = Candidate(passage, {name: float(part[row]) for name, part in parts.items() if part[row]})
         if mentions_time(passage.text):
@@ -183,14 +181,11 @@ def _weigh_record(one: Candidate, now: float) -> None:
 
 def _weigh_usage(home: Home, best: Sequence[Candidate], now: float, *, counted: bool) -> None:
     """How well the record stands: seed 004's decay."""
-    query = ("SELECT r.id, r.uses + coalesce(u.count, 0), max(coalesce(r.used, 0), coalesce(u.last, 0)) FROM records r "
-             "LEFT JOIN usage u ON u.id = r.id WHERE r.id IN (SELECT value FROM json_each(?))")
-    ids = json.dumps(list({one.passage.id for one in best}))
     since = home.usage_since() if counted else {}
-    uses = {id: (count, last) for id, count, last in home.db.execute(query, (ids,))} if counted else {}
+    uses = home.index.cards.uses_of({one.passage.id for one in best}) if counted else {}
     for one in best:
         about = one.passage
-        count, last = uses.get(about.id, (0, 0))
+        _, count, last = uses.get(about.id, (about.id, 0, 0.0))
         if (more := since.get(about.id)) is not None:
             count, last = count + more.count, max(last, more.last or 0)
         fading = math.exp(-LAMBDA * max(0.0, now - (last or about.created)) / DAY)
@@ -212,8 +207,8 @@ def _follow_links(home: Home, found: Found, best: list[Candidate], as_of: float 
     """Add what a link leads to from the best hits; it never comes to stand above where it was reached from."""
     known = {one.passage.id: one for one in sorted(best, key=lambda one: one.score)}  # of an entry's turns the best
     heads = dict(list(known.items())[-HEADS:])
-    hops = [hop for hop in search.hops(home.db, list(heads)) if as_of is None or (hop.created or 0.0) <= as_of]
-    fresh = [Candidate(one) for one in search.first_passages(home.db, {hop.id for hop in hops} - known.keys())
+    hops = [hop for hop in home.index.graph.hops(heads) if as_of is None or (hop.created or 0.0) <= as_of]
+    fresh = [Candidate(one) for one in home.index.around.openings({hop.id for hop in hops} - known.keys())
              if found.passes(one.n)]
     known |= {one.passage.id: one for one in fresh}
     for hop in hops:
@@ -242,7 +237,7 @@ def _fold_copies(home: Home, best: list[Candidate], chosen: Filter) -> list[Cand
             sentence = about.text.partition("\n")[2].strip()
             said = turns.get(about.unit.removesuffix("/summary.json"), ())
             return bool(sentence) and any(sentence in turn.passage.text for turn in said)
-        told = search.told_of(home.db, about.text) if about.kind == "episode" else None
+        told = home.index.words.note_of(about.text) if about.kind == "episode" else None
         return told is not None and ("episode" not in chosen.kind or not told)
 
     return [one for one in best if not repeats(one)]
@@ -250,10 +245,9 @@ def _fold_copies(home: Home, best: list[Candidate], chosen: Filter) -> list[Cand
 
 def _sink(home: Home, found: Found, best: list[Candidate], as_of: float | None) -> None:
     """Replaced, deprecated and rejected records go down, below what replaced them."""
-    db = home.db
-    replaced = search.replacements(db, {one.passage.id for one in best}, as_of)
+    replaced = home.index.graph.replacements({one.passage.id for one in best}, as_of)
     by_id = {one.passage.id: one for one in sorted(best, key=lambda one: one.score)}
-    missing = search.first_passages(db, {new for new in replaced.values() if new not in by_id})
+    missing = home.index.around.openings({new for new in replaced.values() if new not in by_id})
     for passage in missing:
         if found.passes(passage.n):
             best.append(by_id.setdefault(passage.id, Candidate(passage)))
@@ -281,8 +275,6 @@ def _sank_by(home: Home, passage: Passage, as_of: float | None) -> bool:
     if as_of is None:
         return True
     if passage.kind == "fact":
-        from otolith.index.facts import fact_of
-
-        fact = fact_of(home.db, passage.id, as_of)
+        fact = home.index.facts.of(passage.id, as_of)
         return fact is not None and (fact.user_fact_score == 0 or fact.superseded_by is not None)
-    return passage.id not in search.replacements(home.db, [passage.id])
+    return passage.id not in home.index.graph.replacements([passage.id])

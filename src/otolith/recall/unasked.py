@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from otolith.home import Home
-from otolith.index.read import replaces
+from otolith.index.words import Told
 from otolith.model.words import STOP, word_set
 from otolith.recall.question import LONGEST, MOST_WORDS, look_up
 
@@ -23,24 +22,6 @@ FEW = 1_000  # passages below which rarity is not told from chance
 _ASKING = word_set("know tell remember remind show explain want need help give make use think say find get")
 COMMON = 3_000  # passages from which a word says too little to be followed up
 LOOKED_AT = 40
-_TOLD = f"""SELECT p.n, r.id, r.kind, r.type, r.title, r.created, r.trust, r.unit, p.text
-FROM passages p JOIN records r ON r.n = p.record
-WHERE p.n IN (%s) AND r.trust IN ('user', 'agent') AND NOT r.sunk AND r.kind NOT IN ('episode', 'global', 'agent', 'edge')
-AND (r.project IS NULL OR r.project IN ('', 'default', ?))
-AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND {replaces('r', 'x')})"""
-
-
-class Told(NamedTuple):
-    """A record worth telling, with the passage that says why."""
-
-    id: str
-    kind: str
-    type: str
-    title: str
-    created: float
-    trust: str
-    unit: str
-    text: str
 
 
 def find_by_words(home: Home, question: str, *, limit: int = 5) -> list[Told]:
@@ -61,26 +42,25 @@ def _find(home: Home, question: str, limit: int) -> list[Told]:
     best = sorted(scores, key=lambda n: (-scores[n], -n))[:LOOKED_AT]
     if not best:
         return []
-    rows = home.db.execute(_TOLD % ",".join("?" * len(best)), [*best, home.config.project]).fetchall()
+    rows = home.index.words.tellable(best, home.config.project)
     told: dict[str, Told] = {}
-    for row in sorted(rows, key=lambda row: (-scores[row[0]], -row[0])):
-        told.setdefault(row[1], Told(*row[1:]))
+    for row in sorted(rows, key=lambda row: (-scores[row.n], -row.n)):
+        told.setdefault(row.id, row)
     return list(told.values())[:limit]
 
 
 def _cover(home: Home, words: Sequence[str]) -> dict[int, float]:
     """Passage → the share of the question's rarity that it holds, where that is enough."""
-    held_in_all = home.db.execute("SELECT coalesce(max(n), 0) FROM passages").fetchone()[0] or 1
+    held_in_all = home.index.words.last_passage() or 1
     total = max(FEW, held_in_all)
     weights: list[float] = []
     held: dict[int, float] = defaultdict(float)
     for word in words:
-        quoted = '"' + word.replace('"', '""') + '"'
-        rows = home.db.execute("SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (quoted, COMMON)).fetchall()
+        rows = home.index.words.holding(word, COMMON)
         often = max(0, len(rows) - 1) / held_in_all  # in a small memory a word of every second record is no rare one
         weight = math.log(1 + total / (len(rows) + 0.5)) * (1 - min(often, 0.9)) if rows else UNKNOWN * math.log(1 + total / 1.5)
         weights.append(weight)
-        for (n,) in rows if len(rows) < COMMON else ():
+        for n in rows if len(rows) < COMMON else ():
             held[n] += weight
     whole = sum(weights)
     return {n: share / whole for n, share in held.items() if share / whole >= COVERED_ENOUGH}
