@@ -16,7 +16,7 @@ from otolith.files import paths
 from otolith.files.tree import Token, Tree, fingerprint
 from otolith.index import read, write
 from otolith.index.store import Index
-from otolith.model.finding import Change, Finding
+from otolith.model.record import Change, Finding
 from otolith.units import broken, read_unit
 
 if TYPE_CHECKING:

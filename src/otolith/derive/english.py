@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from otolith.model import dates
-from otolith.model.facts_table import SINGLE_VALUED
+from otolith.model.dialog import SINGLE_VALUED
 from otolith.model.words import DENIALS, DOUBTING, SUPPOSING
 from otolith.model.words import word_set as _words
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.index.database import Facet, Holder
 from otolith.index.schema import ROW, Row
-from otolith.model.finding import Finding
-from otolith.model.record import Usage
+from otolith.model.record import Finding, Usage
 from otolith.model.text import fold
 
 if TYPE_CHECKING:

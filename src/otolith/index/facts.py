@@ -3,7 +3,7 @@ recall.
 
 Only what a change touches is settled again, whatever else the topic holds: a fact said once more changes
 nothing but its evidence, a newer rival changes itself and the one it replaces. What a slot means is decided
-in model/facts_table. A rebuild goes the same way and gives the same rows.
+in model/dialog. A rebuild goes the same way and gives the same rows.
 """
 
 from __future__ import annotations
@@ -17,8 +17,19 @@ from typing import Any, NamedTuple
 from otolith.index.database import Bare, Connection, Facet
 from otolith.index.schema import columns_of
 from otolith.index.write import Unit, Units
-from otolith.model.dialog import Fact
-from otolith.model.facts_table import EVIDENCE_SHOWN, Group, Look, Mention, Review, compose, mark, replay, settle, slot_of
+from otolith.model.dialog import (
+    EVIDENCE_SHOWN,
+    Fact,
+    FactGroup,
+    Look,
+    Mention,
+    Review,
+    compose,
+    mark,
+    replay,
+    settle,
+    slot_of,
+)
 from otolith.model.record import TRUST
 
 
@@ -118,7 +129,7 @@ class Touched:
         self.news[row.slot][row.id] = min(first, row.mark)
         self.said[row.id, row.mark] = (fact, row.unit, row.project)
 
-    def chosen(self, slot: str, groups: Sequence[Group]) -> Sequence[Group]:
+    def chosen(self, slot: str, groups: Sequence[FactGroup]) -> Sequence[FactGroup]:
         """The groups of a slot that may have changed: the new ones, and the one that held it, if nothing came
         in between.
         """
@@ -268,16 +279,16 @@ class Facts(Facet):
 
         return before, after
 
-    def _grouped(self, slots: Sequence[str], until: str) -> dict[str, list[Group]]:
+    def _grouped(self, slots: Sequence[str], until: str) -> dict[str, list[FactGroup]]:
         """The slots in their order, each with its mentions counted by fact."""
-        groups: dict[str, list[Group]] = {slot: [] for slot in slots}
+        groups: dict[str, list[FactGroup]] = {slot: [] for slot in slots}
         for slot, record, times, confidence, trust, *rest in self.db.execute(_GROUPS,
                                                                              (json.dumps(slots),
                                                                               until)) if slots else ():
-            groups[slot].append(Group(record, times, confidence, TRUST[trust], *rest))
+            groups[slot].append(FactGroup(record, times, confidence, TRUST[trust], *rest))
         return groups
 
-    def _scored(self, group: Group, until: str) -> Group:
+    def _scored(self, group: FactGroup, until: str) -> FactGroup:
         rows = self.db.execute(_SCORE, {"id": group.id, "until": until})
         return group._replace(score=rows[0][0]) if rows else group
 

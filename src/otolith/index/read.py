@@ -11,9 +11,8 @@ from otolith.index.graph import Dangling, Graph
 from otolith.index.graph import Neighbour as Neighbour
 from otolith.index.graph import replaces as replaces
 from otolith.index.schema import Row as Row
-from otolith.model.finding import Finding
 from otolith.model.recall import Filter
-from otolith.model.record import Usage
+from otolith.model.record import Finding, Usage
 
 
 def find(db: Any, record: str) -> Row | None:

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.index.database import Bare, Connection, Facet
 from otolith.index.schema import LINK, ROW, LinkRow, Row
-from otolith.model.finding import Finding
-from otolith.model.record import TYPES, Card, Link, Passage, Usage, tail_of, threads_of
+from otolith.model.kinds import LINK_TYPES
+from otolith.model.record import Card, Finding, Link, Piece, Usage, tail_of, threads_of
 from otolith.model.text import fold, searchable
 
 if TYPE_CHECKING:
-    from otolith.model.facts_table import Mention, Review
+    from otolith.model.dialog import Mention, Review
 
 SELDOM = 100_000  # objects made between two searches for circles
 _NONE, _NONE_HERE = float("-inf"), "nullif(?, -9e999)"
@@ -60,7 +60,7 @@ class _Rows:
         """The rows of one record; returns the next number. It has that of its first passage; no number is
         used twice.
         """
-        cut = card.cut() or (Passage(0, 0, ""),)  # a title alone can be found too
+        cut = card.cut() or (Piece(0, 0, ""),)  # a title alone can be found too
         self.records.append(Row(
             n, card.id, card.kind, card.type, card.title, unit, card.created, card.updated, card.importance,
                                 card.confidence,
@@ -110,7 +110,7 @@ def _words_of(speaker: str | None) -> list[str]:
 
 def _link_row(link: Link, unit: str, trust: str) -> LinkRow:
     a, word, b = link.canonical()
-    meaning = TYPES.get(link.type)
+    meaning = LINK_TYPES.get(link.type)
     target = f"name:{fold(b)}" if link.type == "mentions" else b
     return LinkRow(a, word, target, link.type, int(bool(meaning and meaning.inverted)), link.strength,
                    link.context,

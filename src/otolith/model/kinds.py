@@ -141,7 +141,7 @@ class Kind(NamedTuple):
     origin: OriginPlace = ""  # which field says who wrote it
     # How it is shown and found
     body: str = "text"  # the attribute or method with its whole text; "" tells its lists
-    layers: str = ""  # module:function that renders it at a depth, where it has layers of its own
+    layers: str = ""  # the method that renders it at a depth, where it has layers of its own
     titled: bool = True  # its title is its own, not drawn from its text
     lines: bool = False  # its text keeps its line breaks; else it is Markdown
     around: Around = ""  # beside a passage stand the dialog's turns, its conversation's chunks, its passages
@@ -199,7 +199,7 @@ _ROWS = (
          around="conversation", listed=True, colour="#3c8288", dark="#6bb9bf"),
     Kind("entry", "dialog:Entry", "entries", "Dialogs", "folder",
          ("topics/*/*/raw.md", "topics/*/*/meta.json", "topics/*/*/summary.json"), "topics/{topic}/{id}",
-         ("dialog",), origin="meta", not_edited="entries are append-only; log another one", body="raw",
+         ("dialog",), origin="meta", not_edited="entries are append-only; log another one", body="transcript",
          titled=False, lines=True, around="turns", listed=True, states_facts=True, colour="#4d8446",
          dark="#85bd7c"),
     Kind("fact", "dialog:Fact", "facts", "Facts", "none", (), "", FACT_TYPES, origin="trust",
@@ -217,7 +217,7 @@ _ROWS = (
          not_forgotten=_BUILT, purge="", body="", lines=True, counted=False, dated=False, decays=False),
     Kind("work", "work:Work", "works", "Work", "json", ("work/*/*.json", "work/cold/*/*.json.gz"),
          "work/{month}/{id}.json", TASK_TYPES, origin="origin", editable=("tags", "importance"),
-         links="lists", link_words=WORK_LINKS, body="whole", layers="work:render", lines=True, listed=True,
+         links="lists", link_words=WORK_LINKS, body="whole", layers="at_depth", lines=True, listed=True,
          tabled=True, embedded_at_once=True, colour="#3f6fb0", dark="#79a6e3"),
     Kind("agent", "work:Agent", "agents", "Agents", "json", ("work/agents/*.json",), "work/agents/{id}.json",
          ("main", "subagent"), body="", counted=False, dated=False, tabled=True),

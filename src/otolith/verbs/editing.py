@@ -14,7 +14,7 @@ from otolith.files import codec, paths
 from otolith.home import Home
 from otolith.index import read
 from otolith.index.read import Row
-from otolith.model.note import FOLDERS
+from otolith.model.kinds import NOTE_FOLDERS
 from otolith.model.record import Link
 from otolith.model.shape import read_tags
 from otolith.model.times import offset
@@ -204,7 +204,7 @@ def own_place(note: Any, before: Any, path: str) -> str:
     top, below, _ = rest.partition("/")
     if before.pinned and top == "graph" and paths.kind_of(rest) == "note":
         return rest
-    if note.pinned and (rest == path or (below and top in ("graph", *FOLDERS.values()))):
+    if note.pinned and (rest == path or (below and top in ("graph", *NOTE_FOLDERS))):
         return f"vault/{path}"
     return f"{paths.note_folder(note)}/{rest.rsplit('/', 1)[-1] if rest == path else rest}"
 

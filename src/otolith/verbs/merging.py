@@ -12,7 +12,7 @@ from typing import Any
 
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import ledger, paths
-from otolith.files.jsonform import read_object, write_object
+from otolith.files.codec import read_object, write_object
 from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index import read

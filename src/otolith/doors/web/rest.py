@@ -26,7 +26,7 @@ from otolith.doors.mcp.tools import Tool, call, check_arguments
 from otolith.doors.web import access, routes, views
 from otolith.doors.web.feed import Feed
 from otolith.errors import Conflict, Invalid, NeedsConfirmation, OtolithError, Usage
-from otolith.model.finding import log
+from otolith.model.record import log
 
 if TYPE_CHECKING:
     from otolith.doors.web.assets import Assets
