@@ -53,6 +53,7 @@ def read_unit(tree: Tree, name: str) -> write.Unit | None:
 
 def make_unit(name: str, records: Sequence[Any], files: Mapping[str, tuple[Token, bytes]]) -> write.Unit:
     """What the index is to know of records just read or just written."""
+    records = [record for record in records if not getattr(record, "points", False)]  # what a diary tells of others
     cards = [_named_by_file(record.card(), name) if record.kind == "note" else record.card() for record in records]
     for card in cards:
         utc(card.created)  # what no calendar has could never be shown

@@ -110,13 +110,8 @@ class Cards(Facet):
         return tags
 
     def tag_counts(self) -> list[tuple[str, int]]:
-        """Every tag with the number of its records; the diary, which repeats the tags of notes, is not
-        counted.
-        """
-        return list(self.db.execute(
-            "SELECT t.tag, count(*) AS c FROM tags t JOIN records r ON r.n = t.record WHERE r.kind <> "
-            "'episode' "
-            "GROUP BY t.tag ORDER BY c DESC, t.tag"))
+        """Every tag with the number of its records."""
+        return list(self.db.execute("SELECT tag, count(*) AS c FROM tags GROUP BY tag ORDER BY c DESC, tag"))
 
     def usage_of(self, row: Row) -> Usage:
         """The number in the record's own file plus the ledger's."""

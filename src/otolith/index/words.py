@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 HANDLES = 20  # records that one handle may lead to
 TOKENS = 32  # words of a question that are tried as handles
 HANDLE_LENGTH = 300  # characters of a question that may as a whole be a handle
-_NOTE_LINK = re.compile(r"\(\.\./((?:graph|vault)/[^()\n]+-([0-9a-f]{6})\.md)\)")
 _TOKEN = re.compile(r"[^\s\"'`,;!?()\[\]{}<>“”«»]{2,200}")
 
 
@@ -166,10 +165,8 @@ class Words(Facet):
             yield row.id, "id" if row.id.startswith(handle) else "title" if fold(row.title) == fold(handle) else "name"
 
     def _tagged(self, tag: str) -> list[str]:
-        return self.db.column("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, "
-                              "?) "
-                              "AND r.kind <> 'episode' ORDER BY r.created DESC LIMIT ?",
-                              (tag, tag.casefold(), HANDLES))
+        return self.db.column("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, ?) "
+                              "ORDER BY r.created DESC LIMIT ?", (tag, tag.casefold(), HANDLES))
 
     def _token(self, token: str, whole: str) -> Iterator[tuple[str, str]]:
         """One word of a question: a #tag, a file, or what can only be an id or a memo's name."""
@@ -190,15 +187,3 @@ class Words(Facet):
         query = ("SELECT DISTINCT m.id FROM file_works x JOIN memories m ON m.id = x.memory_id "
                  "WHERE x.tail >= ? AND x.tail < ? ORDER BY m.created_at DESC LIMIT ?")
         return self.db.column(query, (tail, tail[:-1] + "0", HANDLES)) if tail else []
-
-    def note_of(self, episode: str) -> bool | None:
-        """Whether the note that a diary line was written for is still there; None if it was written for none.
-
-        A note that was moved or renamed since is known by the end of its file's name, the beginning of its
-        id.
-        """
-        link = _NOTE_LINK.search(episode)
-        if link is None:
-            return None
-        query = "SELECT 1 FROM records WHERE unit = ? OR (id >= ? AND id < ?) LIMIT 1"
-        return bool(self.db.execute(query, (link[1], link[2], link[2] + "g")))

@@ -150,7 +150,6 @@ class Kind(NamedTuple):
     dated: bool = True  # its date answers a question about a day
     decays: bool = True
     weighted: bool = False  # its types decay at different rates
-    tagged: bool = True  # its tags are its own, and count
     named_by_file: bool = False  # found by its file's name, too
     states_facts: bool = False  # facts are drawn from it
     tabled: bool = False  # has rows in the tables of seed 003
@@ -231,7 +230,7 @@ _ROWS = (
     Kind("episode", "note:Episode", "episodes", "Diary", "diary", ("episodes/DATE.md",), "episodes/{date}.md",
          ("diary",), not_edited="the diary is append-only", forget="", purge="block", not_forgotten=(
              "the diary is append-only", "remove the block for good with: otolith forget --purge ID"),
-         titled=False, counted=False, decays=False, tagged=False),
+         titled=False, counted=False, decays=False),
     Kind("page", "note:Page", "pages", "Pages", "raw", ("memories/**",), "memories/{path}", ("page",),
          around="passages", listed=True),
 )
@@ -239,7 +238,6 @@ KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 LISTED = tuple(row.name for row in _ROWS if row.listed)
 COUNTED = tuple(row.name for row in _ROWS if row.counted)
 DATED = tuple(row.name for row in _ROWS if row.dated)
-TAGGED = tuple(row.name for row in _ROWS if row.tagged)
 LINKING = tuple(row.name for row in _ROWS if row.links)  # whose files may name other records
 
 

@@ -172,8 +172,13 @@ class Episode(Record):
     def created(self) -> float:
         return parse_time(f"{self.date}T{self.time}:00Z")
 
+    @property
+    def points(self) -> bool:
+        """It only points to a record that stands elsewhere, so it is none of its own. Merges are counted by their blocks."""
+        return self.memory is not None and self.type.strip() != "merge"
+
     def card(self) -> Card:
-        # The diary repeats what others wrote and has no origin of its own, so it is trusted least.
+        # A diary has no origin of its own and may come from anywhere, so it is trusted least.
         return self.make_card(self.text, type="diary", tags=self.tags, importance=0.3, trust="outside")
 
 

@@ -80,10 +80,11 @@ def _naming(home: Home, record: str, mention: str, titles: list[str]) -> list[st
     """What still names it and is not ours to change: people's own words, other tools' copies, what cannot be read."""
     spoken = "SELECT DISTINCT r.unit FROM passages p JOIN records r ON r.n = p.record WHERE instr(p.text, ?) OR instr(p.text, ?)"
     found = [unit for unit, in home.db.execute(spoken, (record, f"/{mention}"))]
-    for path, in home.db.execute("SELECT path FROM documents WHERE hash = '' OR path LIKE 'archive/%'").fetchall():
+    for path, in home.db.execute("SELECT path FROM documents WHERE hash = '' OR path LIKE 'archive/%' "
+                                 "OR path LIKE 'episodes/%'").fetchall():
         if ledger.holds(bytes_of(home, path) or b"", [record, f"/{mention}", *(titles if paths.is_copy(path) else ())]):
             found.append(path)
-    return found
+    return list(dict.fromkeys(found))
 
 
 def _pages_about(files: list[str], kind: str, touched: list[str]) -> tuple[str, ...]:
@@ -295,7 +296,7 @@ def _rewrite_logs(home: Home, record: str, mention: str, gone: Collection[str], 
     for path in (paths.LINKS, usage, paths.SHOWN):
         if _rewrite_lines(home, path, without, needles) and path == paths.LINKS:
             rewritten.append(path)
-    for unit, in home.db.execute("SELECT DISTINCT unit FROM records WHERE kind = 'episode'").fetchall():
+    for unit in home.index.notes.documents("episodes/"):
         if _rewrite(home, unit, lambda data, unit=unit: ledger.strike_blocks(data, unit, record, mention, headings)):  # type: ignore[misc]
             rewritten.append(unit)
     return rewritten
