@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from otolith.index.store import Index
 from otolith.model.dates import mentions_time, read_span
-from otolith.recall import candidates
-from otolith.recall.candidates import best, best_by_words, gather, neighbours, with_neighbours
+from otolith.recall import rank as ranking
 from otolith.recall.question import closest, distance, read_question
-from otolith.recall.rank import Weights, rank, rarity, timely
+from otolith.recall.rank import Weights, best, best_by_words, gather, neighbours, rank, rarity, timely, with_neighbours
 
 NOW = datetime(2026, 2, 11, 12, tzinfo=UTC).timestamp()  # a Wednesday
 
@@ -191,7 +190,7 @@ def test_a_word_is_never_search_syntax(shelf, word):
 def test_a_mistyped_word_finds_what_was_meant(shelf):
     put(shelf, 1, "run pytest first")
 
-    rows, meant = candidates.look_up(shelf, ["run", "pytesst"])
+    rows, meant = ranking.look_up(shelf, ["run", "pytesst"])
 
     assert meant == {"pytesst": "pytest"}
     assert [part.tolist() for part in rows] == [[1], [1]]

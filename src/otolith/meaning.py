@@ -1,9 +1,10 @@
 """Meaning: which embedder answers for a home, and how its vectors keep up with the passages.
 
-The built-in set is always kept; it is filled when records are written in a process that has the embedder loaded, else a
-little at each recall. Sets of other embedders are filled by `embed` and upkeep, which say what they send where. A question
-is put to the first embedder of the chain whose set is complete and which answers; what could not be used is a notice. No
-failure is kept in mind for long: after a short pause the provider is tried again.
+The built-in set is always kept; it is filled when records are written in a process that has the embedder
+loaded, else a little at each recall. Sets of other embedders are filled by `embed` and upkeep, which say what
+they send where. A question is put to the first embedder of the chain whose set is complete and which answers;
+what could not be used is a notice. No failure is kept in mind for long: after a short pause the provider is
+tried again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from otolith.index.vectors import Loaded, Unembedded, VectorSet
+    from otolith.index.vectors import Unembedded, VectorSet, VectorTable
     from otolith.providers.embedders import Choice, Embedder
 
     Floats = NDArray[np.float32]
@@ -43,13 +44,14 @@ class Sense(NamedTuple):
 
     embedder: Embedder
     vector: Floats
-    loaded: Loaded
+    loaded: VectorTable
 
     def nearest(self, limit: int, allowed: NDArray[np.bool_] | None) -> Ints:
         return self.loaded.nearest(self.vector, limit, allowed)
 
     def likeness(self, numbers: Ints, texts: Callable[[list[int]], list[str]]) -> NDArray[np.float64]:
-        """The cosines of passages with the question; what the built-in set lacks yet is embedded on the spot."""
+        """The cosines of passages with the question; what the built-in set lacks yet is embedded on the spot.
+        """
         import numpy as np
 
         found, known = self.loaded.likeness(self.vector, numbers)
@@ -77,7 +79,8 @@ def given_embedder(providers: Any) -> Embedder | None:
     return found
 
 
-def embedders_of(config: Config, providers: Any, notices: list[str], seconds: float | None = None) -> list[Embedder]:
+def embedders_of(config: Config, providers: Any, notices: list[str],
+                 seconds: float | None = None) -> list[Embedder]:
     """The embedders to try, in order; what is not there is told."""
     from otolith.providers.embedders import chain, make_embedder
 
@@ -109,7 +112,8 @@ def sense(index: Index, config: Config, text: str, providers: Any, notices: list
             other = index.meaning.find_set(embedder.name, embedder.model, len(vector))
             if other and not index.meaning.count_missing(other):
                 return Sense(embedder, vector, index.meaning.load(other))
-            notices.append(f"not searched by {embedder.name}: it answered {len(vector)} dimensions where {held.dimension} are "
+            notices.append(f"not searched by {embedder.name}: it answered {len(vector)} dimensions where "
+                           f"{held.dimension} are "
                            "kept; run: otolith embed")
             continue
         return Sense(embedder, vector, index.meaning.load(held))
@@ -119,7 +123,8 @@ def sense(index: Index, config: Config, text: str, providers: Any, notices: list
 def _paused(index: Index, embedder: Embedder, notices: list[str]) -> bool:
     waiting = embedder.name != "static" and time.monotonic() < _FAILED.get(index, {}).get(embedder.name, 0.0)
     if waiting:
-        notices.append(f"not searched by {embedder.name}: it failed a moment ago and is left alone for {PAUSE:g} s")
+        notices.append(f"not searched by {embedder.name}: it failed a moment ago and is left alone for "
+                       f"{PAUSE:g} s")
     return waiting
 
 
@@ -128,7 +133,8 @@ def _ready(index: Index, config: Config, embedder: Embedder, notices: list[str])
     if embedder.name == "static":
         held = fill(index, config, embedder, records=CALL_RECORDS, passages=CALL_PASSAGES, notices=notices)
         if held and (left := index.meaning.count_missing(held)):
-            notices.append(f"{left} passages are searched by words only until they are embedded; run: otolith embed")
+            notices.append(f"{left} passages are searched by words only until they are embedded; run: "
+                           "otolith embed")
         return held
     held = index.meaning.find_set(embedder.name, embedder.model)
     left = index.meaning.count_missing(held)
@@ -136,17 +142,21 @@ def _ready(index: Index, config: Config, embedder: Embedder, notices: list[str])
         held = fill(index, config, embedder, passages=FEW, notices=notices)
         left = index.meaning.count_missing(held)
     if left or held is None:
-        notices.append(f"not searched by {embedder.name}: {left} passages are not embedded yet; run: otolith embed")
+        notices.append(f"not searched by {embedder.name}: {left} passages are not embedded yet; run: otolith "
+                       "embed")
         return None
     return held
 
 
 def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str], records: int | None = None,
-         passages: int | None = None, progress: Progress | None = None, dimension: int | None = None) -> VectorSet | None:
-    """Embed what a set lacks, oldest first, batch by batch; None if there is no such set and none could be made.
+         passages: int | None = None, progress: Progress | None = None,
+         dimension: int | None = None) -> VectorSet | None:
+    """Embed what a set lacks, oldest first, batch by batch; None if there is no such set and none could be
+    made.
 
-    Embedding happens outside the index's lock; a batch that another process was quicker with is dropped. A model that
-    answers in another dimension than before gets a set of its own, begun anew; the other one is left as it is.
+    Embedding happens outside the index's lock; a batch that another process was quicker with is dropped. A
+    model that answers in another dimension than before gets a set of its own, begun anew; the other one is
+    left as it is.
     """
     held = index.meaning.find_set(embedder.name, embedder.model, dimension)
     total = index.meaning.count_missing(held)
@@ -160,10 +170,12 @@ def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str]
         try:
             made = embedder.embed([one.text for one in texts])
             if held and held.dimension != made.shape[1] and dimension is None:
-                return fill(index, config, embedder, notices=notices, records=records, passages=passages, progress=progress,
+                return fill(index, config, embedder, notices=notices, records=records, passages=passages,
+                            progress=progress,
                             dimension=made.shape[1])
             if dimension not in (None, made.shape[1]):
-                raise Provider(f"{embedder.name} answers now in {dimension}, now in {made.shape[1]} dimensions", "run: otolith embed")
+                raise Provider(f"{embedder.name} answers now in {dimension}, now in {made.shape[1]} "
+                               "dimensions", "run: otolith embed")
             held = _append(index, held, embedder, texts, made, keep_works=embedder.name == config.provider)
         except (Provider, Busy, CannotWrite) as error:
             notices.append(f"{total - done} passages are not embedded: {error}")

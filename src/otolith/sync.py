@@ -162,12 +162,12 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], known: Known, od
     done, touched, unread = 0, None, set[str]()
     # Another process may have filled the index since it was looked at.
     fresh = not known and index.db.execute("SELECT 1 FROM documents LIMIT 1").fetchone() is None
-    with write.filling(index.db, fresh):
+    with index.units.filling(fresh):
         for batch in _batches(_read_all(tree, alive, gone, odd)):
             units = own_ids(index, batch, gone)
             for unit in () if fresh else units:
                 _drop(index, unit.name, keep_records=unit.broken)
-            write.put(index.db, units)
+            index.units.put(units)
             unread.update(unit.name for unit in units if unit.broken or (
                 unit.findings and not unit.cards and paths.kind_of(unit.name) not in ("links", "curation")))
             touched = _take_facts(index, units, (), touched)
@@ -187,18 +187,16 @@ def _take_facts(index: Index, units: Sequence[write.Unit], gone: Iterable[str], 
     left = [name for name in gone if name.startswith("topics/")]
     if not said and not left:
         return touched
-    from otolith.index import facts
+    from otolith.index.facts import Touched
 
-    touched = touched or facts.Touched()
-    facts.replace(index.db, said, left, touched)
+    touched = touched or Touched()
+    index.facts.replace(said, left, touched)
     return touched
 
 
 def _settle_facts(index: Index, touched: Touched | None) -> None:
     if touched is not None and touched.slots:
-        from otolith.index.facts import settle_touched
-
-        settle_touched(index.db, touched)
+        index.facts.settle(touched)
 
 
 def _read_anyway(tree: Tree, name: str, alive: list[str]) -> bool:
@@ -275,19 +273,19 @@ def refresh(tree: Tree, index: Index, names: Iterable[str]) -> None:
 def put(index: Index, units: Sequence[write.Unit], gone: Iterable[str] = ()) -> None:
     """Write units into the index in one transaction."""
     left = set(gone)
-    with index.writing() as db:
+    with index.writing():
         index.adopt()
         own = own_ids(index, units, left)
         for unit in own:
             _drop(index, unit.name, keep_records=unit.broken)
-        write.put(db, own)
+        index.units.put(own)
         for name in left:
             _drop(index, name)
         _settle_facts(index, _take_facts(index, own, left, None))
 
 
 def _drop(index: Index, name: str, *, keep_records: bool = False) -> None:
-    write.drop(index.db, name, paths.files_of(name), keep_records=keep_records)
+    index.units.drop(name, paths.files_of(name), keep_records=keep_records)
 
 
 def own_ids(index: Index, units: Sequence[write.Unit], gone: set[str]) -> Sequence[write.Unit]:

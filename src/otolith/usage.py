@@ -9,7 +9,6 @@ from __future__ import annotations
 from otolith.errors import BrokenIndex, Busy, CannotWrite
 from otolith.files import ledger, paths
 from otolith.files.tree import Tree
-from otolith.index import write
 from otolith.index.store import Index
 from otolith.model.record import Usage, log
 
@@ -32,13 +31,8 @@ def fold(tree: Tree, index: Index, machine: str) -> None:
         return
     totals, length = ledger.read_usage(tree, machine, start)
     try:
-        with index.writing() as db:
-            if start == 0:
-                db.execute("DELETE FROM usage")
-            db.executemany("INSERT INTO usage VALUES (?,?,?) ON CONFLICT(id) DO UPDATE SET count = count + excluded.count, "
-                           "last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
-                           [(key, usage.count, usage.last) for key, usage in totals.items()])
-            write.count_works(db, [key for key in totals if key.startswith("mem_")])
+        with index.writing():
+            index.units.count_uses(totals, anew=start == 0)
             index.set("usage_bytes", start + length)
     except (BrokenIndex, Busy, CannotWrite) as error:
         log.debug("usage: %s", error)

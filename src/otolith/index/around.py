@@ -127,16 +127,12 @@ class Around(Facet):
 
     def within(self, since: float | None, before: float | None, month: int | None, day: int | None,
                limit: int) -> list[Passage]:
-        """The openings of the newest records of a time, built and mirroring ones left out; a month is one of
-        any year.
-        """
+        """The openings of the newest written records of a time; a month is one of any year."""
         return self.db.select(Passage, _WITHIN, {"since": since, "before": before, "month": month, "day": day,
                                                  "limit": limit})
 
     def beside(self, passage: Passage, reach: int) -> list[Passage]:
-        """What was said up to so many turns before and after a passage of a dialog, itself included, in
-        order.
-        """
+        """The turns up to so many before and after a passage of a dialog, itself included, in order."""
         here = self.db.select(Passage, f"SELECT {_COLUMNS} {_JOINED} WHERE p.record = ? AND p.n BETWEEN ? "
                                        "AND ? ORDER BY p.n",
                               (passage.record, passage.n - reach, passage.n + reach))
@@ -166,9 +162,7 @@ class Around(Facet):
         return self._mask(self.db.value(query, values))
 
     def weighty(self) -> NDArray[np.bool_] | None:
-        """By passage number, whether it opens a record that a person pinned or that is of great importance;
-        None if none does.
-        """
+        """By passage number, whether it opens a pinned or very important record; None if none does."""
         listed = self.db.value("SELECT group_concat(n) FROM records WHERE pinned OR importance >= 0.9")
         return self._mask(listed) if listed else None
 

@@ -49,9 +49,7 @@ class Cards(Facet):
         return self.db.first(Row, f"SELECT {ROW} FROM records r WHERE id = ?", (record,))
 
     def resolve(self, handle: str) -> list[Row]:
-        """Exact handles: an id, else a unique prefix of one (six characters or more), else a title, alias or
-        memo name.
-        """
+        """An id, else a unique prefix of one (six characters or more), else a title, alias or memo name."""
         if exact := self.find(handle):
             return [exact]
         beginning = f"SELECT {ROW} FROM records r WHERE id >= ? AND id < ? LIMIT {NAMES}"
@@ -59,9 +57,7 @@ class Cards(Facet):
         return rows or self.by_name(handle)
 
     def by_name(self, name: str) -> list[Row]:
-        """Records of that title; else those that bear it as a further name, with or without the ending of
-        their file.
-        """
+        """Records of that title, else of that further name, with or without the ending of their file."""
         folded = fold(name)
         rows = self.db.select(Row, _NAMED, (folded,))
         return self.db.select(Row, _NAMED, (folded[:-3],)) if not rows and folded.endswith(".md") else rows

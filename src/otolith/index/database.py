@@ -179,9 +179,7 @@ class Database:
         self._opened = _file(self.path)
 
     def keep_place(self) -> None:
-        """Somebody may have removed the file since it was opened: then there is an empty one again, to be
-        filled.
-        """
+        """If somebody removed the file since it was opened, there is an empty one again, to be filled."""
         if self._opened is None or self._depth or _file(self.path) == self._opened:
             return
         self._opened = None  # until it is ready
@@ -262,9 +260,7 @@ class Database:
             fill()
 
     def remove_others(self) -> list[Path]:
-        """Remove this home's indexes of other shapes, which hold what they last knew; returns those that
-        would not go.
-        """
+        """Remove this home's indexes of other shapes; returns those that would not go."""
         left = []
         own = self.path or Path()
         for old in sorted(own.parent.glob("index-*.sqlite*")) if self.path else ():
@@ -305,9 +301,7 @@ class Database:
 
     @contextmanager
     def unspilled(self) -> Iterator[None]:
-        """Many writes: what does not fit the cache stays in memory until the commit, so that others can read
-        meanwhile.
-        """
+        """Many writes: no page leaves the cache before the commit, so that others can read meanwhile."""
         self.db.execute("PRAGMA cache_spill = OFF")
         try:
             yield

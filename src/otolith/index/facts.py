@@ -87,19 +87,16 @@ class _Slot(NamedTuple):
 
 _SAID, _REVIEW = columns_of(SaidRow, "s"), columns_of(ReviewRow, "v")
 _GIVEN = "IN (SELECT value FROM json_each(?))"
-_LATEST = f"SELECT {_REVIEW} FROM reviewed v WHERE fact = ? AND mark > ? AND target IS NOT NULL ORDER BY mark DESC LIMIT 1"
 _SCORE = ("SELECT score FROM (SELECT score, mark FROM reviewed WHERE fact = :id AND target IS NULL UNION ALL "
           "SELECT score, mark FROM reviewed WHERE target = :id AND score IS NOT NULL) WHERE mark <= :until "
           "ORDER BY mark DESC LIMIT 1")
-_GROUPS = ("SELECT slot, id, count(*), max(confidence), min(trust), min(mark), max(mark), max(score) FROM "
-           "said "
-           f"WHERE slot {_GIVEN} AND mark <= ? GROUP BY slot, id")
+_GROUPS = ("SELECT slot, id, count(*), max(confidence), min(trust), min(mark), max(mark), max(score) "
+           f"FROM said WHERE slot {_GIVEN} AND mark <= ? GROUP BY slot, id")
 _STANDING = ("SELECT id, type, confidence, trust, project, "
              "(SELECT min(mark) FROM said s WHERE s.slot = r.id AND s.id = r.id) AS first, "
              "(SELECT max(mark) FROM said s WHERE s.slot = r.id AND s.id = r.id) AS last FROM records r "
              f"WHERE id {_GIVEN}")
-# its mentions as corrected; written so that the indexes are used
-_OF_FACT = "(slot = :fact OR (id = :fact AND id <> slot))"
+_OF_FACT = "(slot = :fact OR (id = :fact AND id <> slot))"  # as corrected; written so that indexes are used
 _AS_SAID = "(raw = :fact AND raw <> id)"  # what became another fact
 _FOREVER = "~"  # after every mark
 _written = json.JSONEncoder(ensure_ascii=False).encode  # made once, not for each fact
@@ -116,11 +113,12 @@ class Touched:
         self.ids: set[str] = set()  # facts whose records may no longer stand
         self.said: dict[tuple[str, str], Said] = {}  # (fact, mark) just read
 
-    def add(self, row: SaidRow) -> None:
-        """A mention that went, or became something else."""
-        self.slots[row.slot] = row.topic
-        self.whole.add(row.slot)
-        self.ids.add(row.id)
+    def add(self, mentions: Iterable[SaidRow]) -> None:
+        """Mentions that went, or became something else."""
+        for row in mentions:
+            self.slots[row.slot] = row.topic
+            self.whole.add(row.slot)
+            self.ids.add(row.id)
 
     def new(self, row: SaidRow, fact: Fact) -> None:
         """A mention that came."""
@@ -130,9 +128,7 @@ class Touched:
         self.said[row.id, row.mark] = (fact, row.unit, row.project)
 
     def chosen(self, slot: str, groups: Sequence[FactGroup]) -> Sequence[FactGroup]:
-        """The groups of a slot that may have changed: the new ones, and the one that held it, if nothing came
-        in between.
-        """
+        """Those that may have changed: new ones, and the one that held the slot, if nothing came between."""
         news = self.news.get(slot, {})
         others = [group for group in groups if group.id not in news]
         holder = max(others, key=lambda group: group.ended, default=None)
@@ -150,14 +146,12 @@ class Facts(Facet):
         """Take in what these units say about facts, in place of what they said before."""
         about: set[str] = set()
         corrected: set[str] = set()
-        whole: list[tuple[str, Sequence[Review]]] = [(unit.name, unit.reviews)
-                                                     for unit in units if not unit.broken]
+        whole: list[tuple[str, Sequence[Review]]] = [(unit.name, unit.reviews) for unit in units
+                                                     if not unit.broken]
         whole += [(name, ()) for name in gone]
         for name, _ in whole:
-            before = self.db.select(SaidRow, f"SELECT {_SAID} FROM said s WHERE unit = ?", (name,))
-            for row in before:
-                touched.add(row)
-            if before:
+            if before := self._mentions("unit = ?", (name,)):
+                touched.add(before)
                 self.db.execute("DELETE FROM said WHERE unit = ?", (name,))
         for name, reviews in whole:
             if name.endswith("/curation.jsonl"):
@@ -166,8 +160,8 @@ class Facts(Facet):
             self._review_again(about, corrected, touched)
         rows: list[tuple[SaidRow, Fact]] = []
         for unit in units:
-            free = {topic for topic in {mention.topic for mention in unit.mentions}
-                    if not self._reviewed(topic)}
+            topics = {mention.topic for mention in unit.mentions}
+            free = {topic for topic in topics if not self._reviewed(topic)}
             rows += [self._row(unit.name, mention, as_said=mention.topic in free)
                      for mention in unit.mentions]
         alone = json.dumps([row.id for row, _ in rows if row.id == row.slot])
@@ -180,15 +174,19 @@ class Facts(Facet):
     def _insert(self, rows: Iterable[tuple[SaidRow, Fact]]) -> None:
         self.db.executemany("INSERT INTO said VALUES (?,?,?,?,?,?,?,?,?,?,?)", [row for row, _ in rows])
 
+    def _mentions(self, condition: str, values: Any) -> list[SaidRow]:
+        return self.db.select(SaidRow, f"SELECT {_SAID} FROM said s WHERE {condition}", values)
+
+    def _reviews(self, condition: str, values: Any) -> list[ReviewRow]:
+        return self.db.select(ReviewRow, f"SELECT {_REVIEW} FROM reviewed v WHERE {condition}", values)
+
     def _reviewed(self, topic: str) -> bool:
         return bool(self.db.execute("SELECT 1 FROM reviewed WHERE topic = ? LIMIT 1", (topic,)))
 
     def _replace_reviews(self, name: str, reviews: Sequence[Review], about: set[str],
                          corrected: set[str]) -> None:
-        """Note which facts the new and the vanished lines of a curation file are about; the other lines
-        changed nothing.
-        """
-        before = set(self.db.select(ReviewRow, f"SELECT {_REVIEW} FROM reviewed v WHERE unit = ?", (name,)))
+        """Note which facts the new and the vanished lines of a file are about; the others changed nothing."""
+        before = set(self._reviews("unit = ?", (name,)))
         now = {ReviewRow(name, review.topic, review.mark, review.fact_id, review.score, review.target,
                          None if review.to is None else _written(dict(review.to)), review.trust)
                for review in reviews}
@@ -200,23 +198,18 @@ class Facts(Facet):
             corrected.update({row.topic} if row.target else ())
 
     def _review_again(self, about: set[str], corrected: set[str], touched: Touched) -> None:
-        """Find the mentions that a changed review concerns; where corrections changed, mentions may become
-        other facts.
-        """
+        """Find the mentions that changed reviews concern; corrections may have made them other facts."""
         for topic in corrected:  # a chain of corrections may have changed in its middle
-            query = "SELECT fact, target FROM reviewed WHERE topic = ? AND target IS NOT NULL"
-            about.update(fact for link in self.db.execute(query, (topic,)) for fact in link)
+            corrections = self._reviews("topic = ? AND target IS NOT NULL", (topic,))
+            about.update(fact for row in corrections for fact in (row.fact, str(row.target)))
         for record in about:
-            for row in self.db.select(SaidRow, f"SELECT {_SAID} FROM said s WHERE {_OF_FACT} OR {_AS_SAID}",
-                                      {"fact": record}):
-                touched.add(row)
-                if corrected:
-                    new, _ = self._row(row.unit, row.mention, as_said=False)
-                    self.db.execute("UPDATE said SET id = ?, slot = ?, confidence = ?, trust = ? WHERE unit "
-                                    "= ? AND mark = ? "
-                                    "AND raw = ?", (new.id, new.slot, new.confidence, new.trust, row.unit,
-                                                    row.mark, row.raw))
-                    touched.add(new)
+            rows = self._mentions(f"{_OF_FACT} OR {_AS_SAID}", {"fact": record})
+            touched.add(rows)
+            for row in rows if corrected else ():
+                new, _ = self._row(row.unit, row.mention, as_said=False)
+                self.db.execute("UPDATE said SET id = ?, slot = ?, confidence = ?, trust = ? WHERE unit = ? "
+                                "AND mark = ?", (new.id, new.slot, new.confidence, new.trust, row.unit, row.mark))
+                touched.add([new])
 
     def _row(self, unit: str, mention: Mention, *, as_said: bool) -> tuple[SaidRow, Fact]:
         """(a mention's row, the fact after its corrections)."""
@@ -224,14 +217,17 @@ class Facts(Facet):
         raw = fact.id_in(topic)
         now = fact if as_said else replay(topic, fact, self._latest)
         record = raw if now is fact else now.id_in(topic)
-        return SaidRow(unit, mention.mark, topic, mention.project, raw, record, slot_of(topic, now, record),
-                       now.confidence,
-                       TRUST.index(now.trust or "user"), fact.user_fact_score, _written(fact.to_dict())), now
+        row = SaidRow(unit, mention.mark, topic, mention.project, raw, record, slot_of(topic, now, record),
+                      now.confidence, TRUST.index(now.trust or "user"), fact.user_fact_score,
+                      _written(fact.to_dict()))
+        return row, now
 
     def _latest(self, record: str, after: str) -> Review | None:
-        row = self.db.first(ReviewRow, _LATEST, (record, after))
-        return Review(row.topic, row.mark, row.fact, row.score, row.target, json.loads(row.changes or "null"),
-                      row.trust) if row else None
+        query = "fact = ? AND mark > ? AND target IS NOT NULL ORDER BY mark DESC LIMIT 1"
+        for row in self._reviews(query, (record, after)):
+            return Review(row.topic, row.mark, row.fact, row.score, row.target,
+                          json.loads(row.changes or "{}"), row.trust)
+        return None
 
     def settle(self, touched: Touched) -> None:
         """Bring the fact records up to their mentions and reviews."""
@@ -245,11 +241,9 @@ class Facts(Facet):
 
     def _settled(self, slots: Mapping[str, str], *, touched: Touched | None = None,
                  until: str = _FOREVER) -> Iterator[tuple[Fact, str, str | None]]:
-        """(fact, path, project) of the facts in these slots (slot → topic); the path is that of the earliest
-        summary.
+        """(fact, path, project) of the facts in these slots (slot → topic); its path is the first summary.
 
-        With `touched` only those that may have changed, and without their evidence, which no record's row
-        holds.
+        With `touched` only those that may have changed, without their evidence, which no row holds.
         """
         reviewed = {topic for topic in set(slots.values()) if self._reviewed(topic)}
         for slot, groups in self._grouped(list(slots), until).items():
@@ -258,9 +252,10 @@ class Facts(Facet):
                 groups = [self._scored(group, until) for group in groups]
             before, after = self._looks(slot, until)
             for group in touched.chosen(slot, groups) if touched else groups:
-                first, unit, project = mention = self._said(slot, group.id, group.began, touched, as_said)
-                last, _, project = self._said(slot, group.id, group.ended, touched,
-                                              as_said) if group.times > 1 else mention
+                first, unit, _ = mention = self._said(slot, group.id, group.began, touched, as_said)
+                if group.times > 1:
+                    mention = self._said(slot, group.id, group.ended, touched, as_said)
+                last, _, project = mention
                 evidence = None if touched else self._evidence(slot, group.id, group.began, until)
                 yield (compose(topic, group, settle(group, groups, before, after), first, last, evidence),
                        f"{unit}/summary.json", project)
@@ -273,18 +268,16 @@ class Facts(Facet):
                                  (slot, record, here)) or None
 
         def after(record: str, here: str) -> str | None:
-            return self.db.value("SELECT min(mark) FROM said WHERE slot = ? AND id = ? AND mark > ? AND mark "
-                                 "<= ?",
-                                 (slot, record, here, until)) or None
+            return self.db.value("SELECT min(mark) FROM said WHERE slot = ? AND id = ? AND mark > ? "
+                                 "AND mark <= ?", (slot, record, here, until)) or None
 
         return before, after
 
     def _grouped(self, slots: Sequence[str], until: str) -> dict[str, list[FactGroup]]:
         """The slots in their order, each with its mentions counted by fact."""
         groups: dict[str, list[FactGroup]] = {slot: [] for slot in slots}
-        for slot, record, times, confidence, trust, *rest in self.db.execute(_GROUPS,
-                                                                             (json.dumps(slots),
-                                                                              until)) if slots else ():
+        rows = self.db.execute(_GROUPS, (json.dumps(slots), until)) if slots else ()
+        for slot, record, times, confidence, trust, *rest in rows:
             groups[slot].append(FactGroup(record, times, confidence, TRUST[trust], *rest))
         return groups
 
@@ -296,17 +289,15 @@ class Facts(Facet):
         """One mention, from what was just read or from its row."""
         if touched and (record, when) in touched.said:
             return touched.said[record, when]
-        row, = self.db.select(SaidRow, f"SELECT {_SAID} FROM said s WHERE slot = ? AND id = ? AND mark = ? "
-                                       "LIMIT 1",
-                              (slot, record, when))
+        row = self._mentions("slot = ? AND id = ? AND mark = ? LIMIT 1", (slot, record, when))[0]
         fact = row.mention.fact
         return fact if as_said else replay(row.topic, fact, self._latest), row.unit, row.project
 
     def _evidence(self, slot: str, record: str, began: str, until: str) -> tuple[str, ...]:
         """The entries that say it: the first, and the latest ones."""
-        marks = self.db.column("SELECT mark FROM said WHERE slot = ? AND id = ? AND mark > ? AND mark <= ? "
-                               "ORDER BY mark DESC "
-                               "LIMIT ?", (slot, record, began, until, EVIDENCE_SHOWN - 1))
+        query = ("SELECT mark FROM said WHERE slot = ? AND id = ? AND mark > ? AND mark <= ? "
+                 "ORDER BY mark DESC LIMIT ?")
+        marks = self.db.column(query, (slot, record, began, until, EVIDENCE_SHOWN - 1))
         return tuple(dict.fromkeys(entry.split(" ")[1] for entry in [began, *reversed(marks)]))
 
     # Reading
@@ -315,52 +306,47 @@ class Facts(Facet):
         """One fact with its evidence; as of a day, what was said and reviewed later does not count."""
         until, topic = _until(as_of), self.db.value("SELECT topic FROM records WHERE id = ?", (record,))
         with self._as_it_stood(topic, until) as then:
-            slots = dict(then.db.execute(f"SELECT slot, topic FROM said WHERE {_OF_FACT} LIMIT 1",
-                                         {"fact": record}))
+            query = f"SELECT slot, topic FROM said WHERE {_OF_FACT} LIMIT 1"
+            slots = dict(then.db.execute(query, {"fact": record}))
             return next((fact for fact, _, _ in then._settled(slots, until=until) if fact.id == record), None)
 
     def of_topic(self, topic: str, as_of: float | None = None) -> list[Fact]:
         """A topic's facts table, in the order it was first said."""
         until = _until(as_of)
         with self._as_it_stood(topic, until) as then:
-            slots = then.db.column("SELECT slot FROM said WHERE topic = ? GROUP BY slot ORDER BY min(mark), "
-                                   "slot", (topic,))
-            facts = [fact for fact, _, _ in then._settled(dict.fromkeys(slots, topic), until=until)]
+            query = "SELECT slot FROM said WHERE topic = ? GROUP BY slot ORDER BY min(mark), slot"
+            slots = dict.fromkeys(then.db.column(query, (topic,)), topic)
+            facts = [fact for fact, _, _ in then._settled(slots, until=until)]
         return sorted(facts, key=lambda fact: (fact.entry_ts, fact.entry_id, fact.turn or 0))
 
     def held_on(self, as_of: float) -> list[str]:
         """The ids of the facts that held on a day: said by then, and replaced by nothing that was."""
         until = _until(as_of)
         later = set(self.db.column("SELECT DISTINCT topic FROM reviewed WHERE mark > ?", (until,)))
-        slots = [slot for slot in self.db.select(_Slot, "SELECT slot, topic, min(id) AS record, min(id) = "
-                                                        "max(id) AS alone "
-                 "FROM said WHERE mark <= ? GROUP BY slot", (until,)) if slot.topic not in later]
+        query = ("SELECT slot, topic, min(id) AS record, min(id) = max(id) AS alone FROM said "
+                 "WHERE mark <= ? GROUP BY slot")
+        slots = [slot for slot in self.db.select(_Slot, query, (until,)) if slot.topic not in later]
         rivals = {slot.slot: slot.topic for slot in slots if not slot.alone}
         facts = [fact for fact, _, _ in self._settled(rivals, until=until)]
         facts += [fact for topic in later for fact in self.of_topic(topic, as_of)]
-        return [slot.record for slot in slots if slot.alone] + [str(fact.id)
-                                                                for fact in facts if not fact.superseded_by]
+        held = [slot.record for slot in slots if slot.alone]
+        return held + [str(fact.id) for fact in facts if not fact.superseded_by]
 
     @contextmanager
     def _as_it_stood(self, topic: str | None, until: str) -> Iterator[Facts]:
-        """Where a topic is read as of a day: in the index, unless corrections came later; then in a copy made
-        without them.
-        """
+        """The table as of a day: itself, unless corrections came later; then a copy made without them."""
         later = "SELECT 1 FROM reviewed WHERE topic = ? AND mark > ? AND target IS NOT NULL LIMIT 1"
         if topic is None or not self.db.execute(later, (topic, until)):
             yield self
             return
         with closing(sqlite3.connect(":memory:", factory=Connection)) as db:
             past = Facts(Bare(db))
-            for shape in self.db.column("SELECT sql FROM sqlite_master WHERE tbl_name IN ('reviewed', "
-                                        "'said') "
-                                        "ORDER BY type DESC"):  # tables first
+            shapes = "SELECT sql FROM sqlite_master WHERE tbl_name IN ('reviewed', 'said') ORDER BY type DESC"
+            for shape in self.db.column(shapes):  # tables first
                 db.execute(shape)
-            reviews = self.db.select(ReviewRow, f"SELECT {_REVIEW} FROM reviewed v WHERE topic = ? AND mark "
-                                                "<= ?", (topic, until))
-            db.executemany("INSERT INTO reviewed VALUES (?,?,?,?,?,?,?,?)", reviews)
-            mentions = self.db.select(SaidRow, f"SELECT {_SAID} FROM said s WHERE topic = ? AND mark <= ?",
-                                      (topic, until))
+            db.executemany("INSERT INTO reviewed VALUES (?,?,?,?,?,?,?,?)",
+                           self._reviews("topic = ? AND mark <= ?", (topic, until)))
+            mentions = self._mentions("topic = ? AND mark <= ?", (topic, until))
             past._insert([past._row(row.unit, row.mention, as_said=False) for row in mentions])
             yield past
 
@@ -371,8 +357,8 @@ class Facts(Facet):
     def only_in(self, unit: str) -> set[str]:
         """The ids of facts that only this entry states, as said and as corrected."""
         query = f"SELECT 1 FROM said WHERE ({_OF_FACT} OR {_AS_SAID}) AND unit <> :unit"
-        ids = {fact for pair in self.db.execute("SELECT raw, id FROM said WHERE unit = ?", (unit,))
-               for fact in pair}
+        pairs = self.db.execute("SELECT raw, id FROM said WHERE unit = ?", (unit,))
+        ids = {fact for pair in pairs for fact in pair}
         return {fact for fact in ids if not self.db.execute(query, {"fact": fact, "unit": unit})}
 
     def stated(self, record: str) -> bool:
@@ -384,44 +370,17 @@ class Facts(Facet):
 def _said_again(standing: FactRow, row: SaidRow, fact: Fact) -> bool:
     """A fact that stands, was settled, and is said once more in no other way: its record stays as it is.
 
-    It says how the fact was said first, of what type and in which project it was said last, and how surely at
-    most.
+    It says how it was said first, of what type and in which project it was said last, and how surely at most.
     """
     first, last = standing.first, standing.last
     if row.score is not None or first is None or last is None:
         return False  # also a slot with rivals: who spoke last matters
-    if row.mark <= first or row.mark == last or row.confidence > standing.confidence or row.trust < TRUST.index(standing.trust):
+    if row.mark in (first, last) or row.mark < first:
+        return False
+    if row.confidence > standing.confidence or row.trust < TRUST.index(standing.trust):
         return False
     return row.mark < last or (fact.type == standing.type and row.project == standing.project)
 
 
 def _until(as_of: float | None) -> str:
     return _FOREVER if as_of is None else mark(as_of, "~", 0)
-
-
-def replace(db: Any, units: Sequence[Unit], gone: Iterable[str], touched: Touched) -> None:
-    Facts(Bare(db)).replace(units, gone, touched)
-
-
-def settle_touched(db: Any, touched: Touched) -> None:
-    Facts(Bare(db)).settle(touched)
-
-
-def fact_of(db: Any, record: str, as_of: float | None = None) -> Fact | None:
-    return Facts(Bare(db)).of(record, as_of)
-
-
-def facts_of(db: Any, topic: str, as_of: float | None = None) -> list[Fact]:
-    return Facts(Bare(db)).of_topic(topic, as_of)
-
-
-def last_review(db: Any, topic: str) -> str:
-    return Facts(Bare(db)).last_review(topic)
-
-
-def only_in(db: Any, unit: str) -> set[str]:
-    return Facts(Bare(db)).only_in(unit)
-
-
-def stated(db: Any, record: str) -> bool:
-    return Facts(Bare(db)).stated(record)

@@ -100,9 +100,7 @@ class Index(Database):
         return Notes(self)
 
     def renew(self, fill: Callable[[], object]) -> None:
-        """Empty the index and fill it again. What was last built is carried over: it tells a file that a
-        person changed since.
-        """
+        """Empty the index and fill it again; what was last built is carried over."""
         built: dict[str, Any] = {}
         with suppress(OtolithError):  # damage is a good reason to be here
             built = self.marks.all("built")

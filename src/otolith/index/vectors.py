@@ -12,25 +12,22 @@ import os
 from _thread import RLock
 from collections.abc import Iterable, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
-from otolith.index.database import Bare, Connection, Facet, Holder
+import numpy as np
+from numpy.typing import NDArray
+
+from otolith.index.database import Connection, Facet, Holder
 from otolith.index.schema import columns_of
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float32]
-    Ints = NDArray[np.int64]
-
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
 BLOCK = 4096  # rows in the largest blocks
 COARSE = 20_000  # rows from which the nearest are first looked for by half of their dimensions
 COARSE_SHARE = 8  # of these, so many times as many as are wanted are looked at in full
 GONE_SHARE = 8  # one dropped row in so many is worth writing the set anew
-_MISSING = ("SELECT p.n, p.n - r.n, r.id, r.kind, r.title, p.head, p.text FROM passages p JOIN records r ON "
-            "r.n = p.record "
-            "WHERE p.n > ? ORDER BY p.n LIMIT ?")
+_MISSING = ("SELECT p.n, p.n - r.n, r.id, r.kind, r.title, p.head, p.text FROM passages p "
+            "JOIN records r ON r.n = p.record WHERE p.n > ? ORDER BY p.n LIMIT ?")
 
 
 class VectorSet(NamedTuple):
@@ -61,21 +58,17 @@ class Meaning(Facet):
 
     def __init__(self, index: Holder) -> None:
         super().__init__(index)
-        self._loaded: dict[int, Loaded] = {}
+        self._loaded: dict[int, VectorTable] = {}
         self._loading = RLock()
 
     def find_set(self, provider: str, model: str, dimension: int | None = None) -> VectorSet | None:
         """The set of a model that is furthest on; of one dimension, if that is asked for."""
-        query = (f"SELECT {_SET} FROM vector_sets s WHERE provider = ? AND model = ? AND dimension = "
-                 "coalesce(?, dimension) "
-                 "ORDER BY last DESC")
+        query = (f"SELECT {_SET} FROM vector_sets s WHERE provider = ? AND model = ? "
+                 "AND dimension = coalesce(?, dimension) ORDER BY last DESC")
         return self.db.first(VectorSet, query, (provider, model, dimension))
 
     def make_set(self, provider: str, model: str, dimension: int) -> VectorSet:
-        """An empty set.
-
-        Its number is drawn, so that no process takes it for one of an index that was emptied.
-        """
+        """An empty set. Its number is drawn: no process takes it for one of an index that was emptied."""
         made = VectorSet(int.from_bytes(os.urandom(7)), provider, model, dimension, 0)
         self.db.execute("INSERT INTO vector_sets VALUES (?,?,?,?,?)", made)
         return made
@@ -85,8 +78,8 @@ class Meaning(Facet):
         self.db.execute("DELETE FROM vector_sets WHERE n = ?", (held.n,))
 
     def all_sets(self) -> list[VectorSet]:
-        return self.db.select(VectorSet, f"SELECT {_SET} FROM vector_sets s ORDER BY provider, model, "
-                                         "dimension")
+        query = f"SELECT {_SET} FROM vector_sets s ORDER BY provider, model, dimension"
+        return self.db.select(VectorSet, query)
 
     def count_missing(self, held: VectorSet | None) -> int:
         """How many passages a set lacks."""
@@ -94,13 +87,11 @@ class Meaning(Facet):
 
     def missing(self, held: VectorSet | None, *, passages: int,
                 records: int | None = None) -> list[Unembedded]:
-        """The next passages that a set lacks, with the text to embed: the title goes before it, unless it is
-        its beginning.
-        """
+        """The next passages that a set lacks, with the text to embed: a title goes before it."""
         lacking: list[Unembedded] = []
         seen: set[str] = set()
-        for n, ord_, id, kind, title, head, text in self.db.execute(_MISSING,
-                                                                    (held.last if held else 0, passages)):
+        after = held.last if held else 0
+        for n, ord_, id, kind, title, head, text in self.db.execute(_MISSING, (after, passages)):
             seen.add(id)
             if records is not None and len(seen) > records:
                 break
@@ -109,24 +100,18 @@ class Meaning(Facet):
         return lacking
 
     def append(self, held: VectorSet, numbers: Sequence[int], vectors: Floats) -> VectorSet:
-        """Add rows that come after all others.
-
-        Blocks no larger than the new one merge with it, so that there are few.
-        """
-        import numpy as np
-
+        """Add rows that come after all others. Blocks no larger than the new one merge with it: there are few."""
         if not len(numbers):
             return held
         ids, matrix = np.asarray(numbers, np.int64).tobytes(), vectors.astype(np.float16).tobytes()
         size = len(numbers)
-        for last, rows in self.db.execute("SELECT last, size FROM vectors WHERE held = ? ORDER BY last DESC",
-                                          (held.n,)):
+        query = "SELECT last, size FROM vectors WHERE held = ? ORDER BY last DESC"
+        for last, rows in self.db.execute(query, (held.n,)):
             if rows > size or rows + size > BLOCK:
                 break
-            block = (held.n, last)
-            before = self.db.execute("SELECT numbers, matrix FROM vectors WHERE held = ? AND last = ?",
-                                     block).fetchone()
-            self.db.execute("DELETE FROM vectors WHERE held = ? AND last = ?", block)
+            block = "FROM vectors WHERE held = ? AND last = ?"
+            before = self.db.execute(f"SELECT numbers, matrix {block}", (held.n, last)).fetchone()
+            self.db.execute(f"DELETE {block}", (held.n, last))
             ids, matrix, size = before[0] + ids, before[1] + matrix, rows + size
         grown = held._replace(last=int(numbers[-1]))
         self.db.execute("INSERT INTO vectors VALUES (?,?,?,?,?)", (held.n, grown.last, size, ids, matrix))
@@ -134,17 +119,13 @@ class Meaning(Facet):
         return grown
 
     def keep_works(self, vectors: Iterable[tuple[str, Floats]], *, anew: bool) -> None:
-        """The vectors of works, as seed 003's table has them; unless `anew`, only where there is none of that
-        length.
-        """
+        """The vectors of works in seed 003's table; unless `anew`, only where none of that length is."""
         unless = "" if anew else " AND (embedding IS NULL OR length(embedding) <> length(:vector))"
         self.db.executemany(f"UPDATE memories SET embedding = :vector WHERE id = :id{unless}",
                             [{"id": id, "vector": vector.astype("<f4").tobytes()} for id, vector in vectors])
 
     def compact(self, *, force: bool = False) -> bool:
         """Write the sets anew without the rows of dropped passages, if there are many of them."""
-        import numpy as np
-
         dropped = self.db.value("SELECT count(*) FROM gone")
         rows = self.db.value("SELECT coalesce(sum(size), 0) FROM vectors")
         if not dropped or not (force or dropped * GONE_SHARE > rows):
@@ -156,8 +137,8 @@ class Meaning(Facet):
             self.drop_set(held)
             fresh = self.make_set(held.provider, held.model, held.dimension)
             for at in range(0, int(kept.sum()), BLOCK):
-                fresh = self.append(fresh, numbers[kept][at : at + BLOCK].tolist(),
-                                    matrix[kept][at : at + BLOCK])
+                part = slice(at, at + BLOCK)
+                fresh = self.append(fresh, numbers[kept][part].tolist(), matrix[kept][part])
             self.db.execute("UPDATE vector_sets SET last = ? WHERE n = ?", (held.last, fresh.n))
         # the others tell which numbers were used
         self.db.execute("DELETE FROM gone WHERE n <= (SELECT max(n) FROM passages)")
@@ -171,35 +152,28 @@ class Meaning(Facet):
         first = self.db.execute("SELECT id, n FROM records WHERE kind = ? ORDER BY id", (kind,))
         return {id: matrix[rows[n]] for id, n in first if n in rows}
 
-    def load(self, held: VectorSet) -> Loaded:
-        """The set in memory, up to date; read once a process.
-
-        What is given out stays as it is while other threads go on.
-        """
+    def load(self, held: VectorSet) -> VectorTable:
+        """The set in memory, up to date; read once. What is given out stays as it is while others go on."""
         with self._loading:
             if held.n not in self._loaded:
                 for stale in self._loaded.keys() - {other.n for other in self.all_sets()}:
                     del self._loaded[stale]
-                self._loaded[held.n] = Loaded(held)
+                self._loaded[held.n] = VectorTable(held)
             self._loaded[held.n].catch_up(self.db)
             return copy(self._loaded[held.n])
 
 
 def _blocks(db: Connection, held: VectorSet, after: int) -> list[tuple[Ints, NDArray[np.float16]]]:
     """The rows whose numbers come after one, block by block as they are kept."""
-    import numpy as np
-
     query = "SELECT numbers, matrix FROM vectors WHERE held = ? AND last > ? ORDER BY last"
-    found = [(np.frombuffer(ids, np.int64), np.frombuffer(half, np.float16).reshape(-1, held.dimension))
-             for ids, half in db.execute(query, (held.n, after))]
-    starts = [int(np.searchsorted(numbers, after, "right")) for numbers, _ in found]
-    return [(numbers[start:], half[start:]) for start, (numbers, half) in zip(starts, found, strict=True)]
+    blocks = [(np.frombuffer(ids, np.int64), np.frombuffer(half, np.float16).reshape(-1, held.dimension))
+              for ids, half in db.execute(query, (held.n, after))]
+    starts = [int(np.searchsorted(numbers, after, "right")) for numbers, _ in blocks]
+    return [(numbers[start:], half[start:]) for start, (numbers, half) in zip(starts, blocks, strict=True)]
 
 
 def _read(db: Connection, held: VectorSet) -> tuple[Ints, Floats]:
     """All rows of a set."""
-    import numpy as np
-
     blocks = _blocks(db, held, 0)
     numbers = np.concatenate([np.zeros(0, np.int64), *(part for part, _ in blocks)])
     matrix = np.concatenate([np.zeros((0, held.dimension), np.float16), *(half for _, half in blocks)])
@@ -207,23 +181,19 @@ def _read(db: Connection, held: VectorSet) -> tuple[Ints, Floats]:
 
 
 def _gone(db: Connection) -> Ints:
-    import numpy as np
-
     return np.array(db.column("SELECT n FROM gone ORDER BY n"), np.int64)
 
 
 def _rows_of(numbers: Ints, wanted: Ints) -> Ints:
     """The rows of those of the wanted numbers that are there; both ascending."""
-    import numpy as np
-
     if not len(numbers):
         return np.zeros(0, np.int64)
     rows = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
-    found: Ints = rows[numbers[rows] == wanted]
-    return found
+    present: Ints = rows[numbers[rows] == wanted]
+    return present
 
 
-class Loaded:
+class VectorTable:
     """A set in memory: `numbers` ascending, and a unit row for each; rows of dropped passages are zero.
 
     Rows lie in two halves, because the first one alone tells nearly as well which are near, and is read in a
@@ -231,13 +201,11 @@ class Loaded:
     """
 
     def __init__(self, held: VectorSet) -> None:
-        import numpy as np
-
         self._held, self._gone, self._size = held, 0, 0
         self._half = held.dimension // 2
         self._numbers = np.zeros(0, np.int64)
-        self._fore, self._rest = np.zeros((0, self._half), np.float32), np.zeros((0,
-                                                                                  held.dimension - self._half), np.float32)
+        self._fore = np.zeros((0, self._half), np.float32)
+        self._rest = np.zeros((0, held.dimension - self._half), np.float32)
 
     @property
     def numbers(self) -> Ints:
@@ -251,8 +219,8 @@ class Loaded:
             self._make_room(sum(len(numbers) for numbers, _ in blocks))
             for numbers, half in blocks:  # straight into place: a cold start has no time for a copy between
                 new = slice(self._size, self._size + len(numbers))
-                self._numbers[new], self._fore[new], self._rest[new] = numbers, half[:, : self._half], half[:,
-                                                                                                            self._half :]
+                self._numbers[new] = numbers
+                self._fore[new], self._rest[new] = half[:, : self._half], half[:, self._half :]
                 self._size += len(numbers)
             self._gone = -1
         if (gone := db.value("SELECT count(*) FROM gone")) != self._gone:
@@ -261,8 +229,6 @@ class Loaded:
             self._gone = gone
 
     def _make_room(self, more: int) -> None:
-        import numpy as np
-
         wanted = self._size + more
         if wanted > len(self._numbers):
             room = wanted * 5 // 4 if self._size else wanted
@@ -277,13 +243,10 @@ class Loaded:
         return cosines
 
     def nearest(self, vector: Floats, limit: int, allowed: NDArray[np.bool_] | None = None) -> Ints:
-        """The passages most like a vector, by ascending number; `allowed` tells by number which may be among
-        them.
-        """
-        import numpy as np
-
-        may = None if allowed is None else (self.numbers < len(allowed)) & allowed[np.minimum(self.numbers,
-                                                                                              len(allowed) - 1)]
+        """The passages most like a vector, ascending; `allowed` says by number which may be among them."""
+        may = None
+        if allowed is not None:
+            may = (self.numbers < len(allowed)) & allowed[np.minimum(self.numbers, len(allowed) - 1)]
         # of another's first dimensions nothing is known
         if self._size <= COARSE or self._held.provider != "static":
             return self.numbers[_largest(_only(self._cosines(vector, slice(self._size)), may), limit)]
@@ -292,8 +255,6 @@ class Loaded:
 
     def likeness(self, vector: Floats, numbers: Ints) -> tuple[Floats, NDArray[np.bool_]]:
         """(cosines, which of the passages are in the set at all)."""
-        import numpy as np
-
         if not self._size:
             return np.zeros(len(numbers), np.float32), np.zeros(len(numbers), np.bool_)
         rows = np.minimum(np.searchsorted(self.numbers, numbers), self._size - 1)
@@ -307,33 +268,7 @@ def _only(scores: Floats, may: NDArray[np.bool_] | None) -> Floats:
 
 def _largest(scores: Floats, limit: int) -> Ints:
     """The places of the largest positive scores, ascending."""
-    import numpy as np
-
     if len(scores) > limit:
         places = np.sort(np.argpartition(scores, len(scores) - limit)[-limit:])
         return places[scores[places] > 0]
     return np.flatnonzero(scores > 0)
-
-
-def find_set(db: Any, provider: str, model: str, dimension: int | None = None) -> VectorSet | None:
-    return Meaning(Bare(db)).find_set(provider, model, dimension)
-
-
-def count_missing(db: Any, held: VectorSet | None) -> int:
-    return Meaning(Bare(db)).count_missing(held)
-
-
-def all_sets(db: Any) -> list[VectorSet]:
-    return Meaning(Bare(db)).all_sets()
-
-
-def drop_set(db: Any, held: VectorSet) -> None:
-    Meaning(Bare(db)).drop_set(held)
-
-
-def compact(db: Any, *, force: bool = False) -> bool:
-    return Meaning(Bare(db)).compact(force=force)
-
-
-def first_vectors(db: Any, held: VectorSet, kind: str) -> dict[str, Floats]:
-    return Meaning(Bare(db)).first_vectors(held, kind)

@@ -127,9 +127,7 @@ class Words(Facet):
         return int(self.db.value("SELECT count(*) FROM passages"))
 
     def last_passage(self) -> int:
-        """The highest number of a passage, which is about how many there are and is had at once; 0 if there
-        is none.
-        """
+        """The highest number of a passage: about how many there are, known at once."""
         return int(self.db.value("SELECT coalesce(max(n), 0) FROM passages"))
 
     def tellable(self, passages: Iterable[int], project: str) -> list[Told]:
@@ -143,9 +141,7 @@ class Words(Facet):
         return Cards(self.index)
 
     def handles(self, question: str) -> list[Handle]:
-        """The records a question names: by id or a unique beginning of one, title, alias, tag, file or memo
-        name.
-        """
+        """The records a question names: by id or its beginning, title, alias, tag, file or memo name."""
         whole, named = question.strip(), dict[str, str]()
         if len(whole) <= HANDLE_LENGTH:
             tag = whole.removeprefix("#")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from otolith.index.database import Bare, Connection, Facet
+from otolith.index.database import Connection, Facet
 from otolith.index.schema import LINK, ROW, LinkRow, Row
 from otolith.model.kinds import LINK_TYPES
 from otolith.model.record import Card, Finding, Link, Piece, Usage, tail_of, threads_of
@@ -57,33 +57,27 @@ class _Rows:
         self.speakers: Counter[str] = Counter()
 
     def add(self, unit: str, card: Card, n: int) -> int:
-        """The rows of one record; returns the next number. It has that of its first passage; no number is
-        used twice.
-        """
+        """The rows of one record, which bears the number of its first passage; returns the next number."""
         cut = card.cut() or (Piece(0, 0, ""),)  # a title alone can be found too
         self.records.append(Row(
             n, card.id, card.kind, card.type, card.title, unit, card.created, card.updated, card.importance,
-                                card.confidence,
-            card.project, card.agent, card.session, card.conversation, card.topic,
-            None if card.success is None else int(card.success), card.trust, card.valid_from,
-                                card.valid_until,
-            int(card.sunk), int(card.pinned), card.usage.count, card.usage.last, card.place,
-                                last=n + len(cut) - 1))
+            card.confidence, card.project, card.agent, card.session, card.conversation, card.topic,
+            None if card.success is None else int(card.success), card.trust, card.valid_from, card.valid_until,
+            int(card.sunk), int(card.pinned), card.usage.count, card.usage.last, card.place, n + len(cut) - 1))
         self.tags += [(tag, n, place) for place, tag in enumerate(dict.fromkeys(card.tags))]
         if name := fold(card.title):
             self.names.append((name, n, 0))
         self.names += [(fold(further), n, 1) for further in card.names if further]
         title, joined = searchable(card.title), " ".join(sorted(set(card.tags)))
-        # a turn is found by its own words, any other passage also by its record's title and tags
-        head = card.passages is None
+        head = card.passages is None  # a turn is found by its own words only, not by title and tags
+        if not head:
+            title = joined = ""
         for number, passage in enumerate(cut, n):
             for word in _words_of(passage.speaker):
                 self.speakers[word] += 1
             self.passages.append((number, n, passage.start, passage.stop, passage.turn, passage.speaker,
-                                  passage.said,
-                                  int(head), passage.text))
-            self.words.append((number, searchable(passage.text), title if head else "",
-                               joined if head else ""))
+                                  passage.said, int(head), passage.text))
+            self.words.append((number, searchable(passage.text), title, joined))
         self.links.extend(_link_row(link, unit, card.trust) for link in card.links)
         return n + len(cut)
 
@@ -98,9 +92,8 @@ class _Rows:
             db.executemany("INSERT INTO words(rowid, text, title, tags) VALUES (?,?,?,?)", self.words)
         _insert_sparse(db, "links", self.links)
         if self.speakers:
-            db.executemany("INSERT INTO speakers VALUES (?,?) ON CONFLICT DO UPDATE SET passages = passages "
-                           "+ excluded.passages",
-                           list(self.speakers.items()))
+            db.executemany("INSERT INTO speakers VALUES (?,?) ON CONFLICT DO UPDATE SET "
+                           "passages = passages + excluded.passages", list(self.speakers.items()))
 
 
 def _words_of(speaker: str | None) -> list[str]:
@@ -113,15 +106,11 @@ def _link_row(link: Link, unit: str, trust: str) -> LinkRow:
     meaning = LINK_TYPES.get(link.type)
     target = f"name:{fold(b)}" if link.type == "mentions" else b
     return LinkRow(a, word, target, link.type, int(bool(meaning and meaning.inverted)), link.strength,
-                   link.context,
-                   link.created, link.edge_id, unit, trust)
+                   link.context, link.created, link.edge_id, unit, trust)
 
 
 def _insert_sparse(db: Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Rows with many a None.
-
-    To bind None costs as much as ten texts, so a number that is none stands for it.
-    """
+    """Rows with many a None, which costs as much to bind as ten texts; so a number that is none stands for it."""
     if not rows:
         return
     if table not in _marks:
@@ -141,9 +130,9 @@ class Units(Facet):
         What is read for it holds no circles, so Python is told to look for some less often meanwhile.
         """
         seldom, *others = gc.get_threshold()
-        made = self.db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL "
-                               "AND tbl_name IN "
-                               "('documents', 'records', 'tags', 'names', 'passages', 'links')") if empty else []
+        query = ("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN "
+                 "('documents', 'records', 'tags', 'names', 'passages', 'links')")
+        made = self.db.execute(query) if empty else []
         for name, _ in made:
             self.db.execute(f"DROP INDEX {name}")
         gc.set_threshold(max(seldom, SELDOM) if seldom else 0, *others)
@@ -169,12 +158,10 @@ class Units(Facet):
                     _SEEDS[record.kind].put(self.db, record)
 
     def put_cards(self, cards: Sequence[tuple[str, Card]]) -> None:
-        """Write records that stand in no unit of their own, each with the path it is found at; an equal one
-        stays as it is.
-        """
+        """Write records that have no unit of their own, each with its path; an equal one stays as it is."""
         query = f"SELECT {ROW} FROM records r WHERE id IN (SELECT value FROM json_each(?))"
-        standing = {row.id: row for row in self.db.select(Row, query,
-                                                          (json.dumps([card.id for _, card in cards]),))}
+        ids = json.dumps([card.id for _, card in cards])
+        standing = {row.id: row for row in self.db.select(Row, query, (ids,))}
         rows, n = _Rows(), self._next_number()
         for path, card in cards:
             if card.id in standing:
@@ -239,8 +226,8 @@ class Units(Facet):
         """Full text keeps no copy of what it indexed, so what it was given is told to it again."""
         db, span = self.db, (row.n, row.last)
         tags = " ".join(db.column("SELECT tag FROM tags WHERE record = ? ORDER BY tag", (row.n,)))
-        for n, head, text, speaker in db.execute("SELECT n, head, text, speaker FROM passages WHERE n "
-                                                 "BETWEEN ? AND ?", span):
+        query = "SELECT n, head, text, speaker FROM passages WHERE n BETWEEN ? AND ?"
+        for n, head, text, speaker in db.execute(query, span):
             db.execute("INSERT INTO words(words, rowid, text, title, tags) VALUES ('delete', ?, ?, ?, ?)",
                        (n, searchable(text), searchable(row.title) if head else "", tags if head else ""))
             db.executemany("UPDATE speakers SET passages = passages - 1 WHERE word = ?",
@@ -248,31 +235,24 @@ class Units(Facet):
         db.executemany("INSERT OR IGNORE INTO gone VALUES (?)", [(n,) for n in range(row.n, row.last + 1)])
         db.execute("DELETE FROM passages WHERE n BETWEEN ? AND ?", span)
         db.execute("DELETE FROM names WHERE name = ? AND record = ?", (fold(row.title), row.n))
-        for statement in ("DELETE FROM tags WHERE record = ?",
-                          "DELETE FROM names WHERE record = ? AND further",
-                          "DELETE FROM records WHERE n = ?"):
-            db.execute(statement, (row.n,))
+        for table in ("tags WHERE record = ?", "names WHERE record = ? AND further", "records WHERE n = ?"):
+            db.execute(f"DELETE FROM {table}", (row.n,))
         for statement in _SEEDS[row.kind].drops if row.kind in _SEEDS else ():
             db.execute(statement, (row.id,))
 
     # Use
 
     def count_uses(self, totals: Mapping[str, Usage], *, anew: bool) -> None:
-        """Add what a part of the ledger counts, or begin anew with it; the seed's table of works is brought
-        up to it.
-        """
+        """Add what a part of the ledger counts, or begin anew with it; seed 003's table follows."""
         if anew:
             self.db.execute("DELETE FROM usage")
-        self.db.executemany("INSERT INTO usage VALUES (?,?,?) ON CONFLICT(id) DO UPDATE SET count = count + "
-                            "excluded.count, "
-                            "last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
+        self.db.executemany("INSERT INTO usage VALUES (?,?,?) ON CONFLICT(id) DO UPDATE SET "
+                            "count = count + excluded.count, last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
                             [(record, usage.count, usage.last) for record, usage in totals.items()])
         self.db.executemany(
-            "UPDATE memories SET (access_count, last_accessed) = (SELECT r.uses + u.count, "
-            "CAST(max(coalesce(r.used, 0), coalesce(u.last, 0)) AS INTEGER) FROM records r JOIN usage u ON "
-            "u.id = r.id "
-            "WHERE r.id = memories.id) WHERE id = ?",
-                            [(record,) for record in totals if record.startswith("mem_")])
+            "UPDATE memories SET (access_count, last_accessed) = (SELECT r.uses + u.count, CAST(max(coalesce("
+            "r.used, 0), coalesce(u.last, 0)) AS INTEGER) FROM records r JOIN usage u ON u.id = r.id WHERE "
+            "r.id = memories.id) WHERE id = ?", [(record,) for record in totals if record.startswith("mem_")])
 
     def forget_uses(self, record: str) -> None:
         self.db.execute("DELETE FROM usage WHERE id = ?", (record,))
@@ -387,19 +367,3 @@ _SEEDS = {
         _UNMARK_CHAPTERS, "DELETE FROM wisdom WHERE id = ?",
                                   "DELETE FROM wisdom_chapters WHERE wisdom_id = ?")),
 }
-
-
-def filling(db: Any, empty: bool) -> Any:
-    return Units(Bare(db)).filling(empty)
-
-
-def put(db: Any, units: Sequence[Unit]) -> None:
-    Units(Bare(db)).put(units)
-
-
-def drop(db: Any, unit: str, files: Sequence[str], *, keep_records: bool = False) -> None:
-    Units(Bare(db)).drop(unit, files, keep_records=keep_records)
-
-
-def count_works(db: Any, ids: Sequence[str]) -> None:
-    Units(Bare(db)).count_uses(dict.fromkeys(ids, Usage()), anew=False)

@@ -18,14 +18,13 @@ from otolith.files import paths
 from otolith.files.codec import write_object
 from otolith.files.markdown import front_fields
 from otolith.home import Home
-from otolith.index import vectors
-from otolith.index.vectors import VectorSet
 from otolith.meaning import Progress, embedders_of, fill
 from otolith.model.kinds import CHUNK_LINKS
 from otolith.model.times import offset
 from otolith.verbs.steps import bytes_of, each
 
 if TYPE_CHECKING:
+    from otolith.index.vectors import VectorSet
     from otolith.providers.embedders import Embedder
 
 EMBEDDINGS = "_embeddings.json"
@@ -106,16 +105,16 @@ def embed(home: Home, *, providers: Any = None, progress: Progress | None = None
     wanted = [one for one in chain if one is chain[0] or one.name == "static"]  # others only stand in when they have a set
     for embedder in wanted:
         held, made = _fill(home, embedder, notices, progress, tell)
-        left = vectors.count_missing(home.db, held)
+        left = home.index.meaning.count_missing(held)
         sets.append({"provider": embedder.name, "model": embedder.model, "dimension": held.dimension if held else None,
                      "embedded": made, "missing": left})
         if held and not left:
             whole.append(held)
     if whole and whole[0].provider == wanted[0].name:
         _drop_others(home, whole[0], wanted[0])
-    with home.index.writing() as db:
-        vectors.compact(db)
-    chosen = vectors.find_set(home.db, *whole[0][1:4]) if whole else None
+    with home.index.writing():
+        home.index.meaning.compact()
+    chosen = home.index.meaning.find_set(*whole[0][1:4]) if whole else None
     written = chosen is not None and _write_export(home, chosen)
     return {"sets": sets, "written": [EMBEDDINGS] if written else [], "notices": notices}
 
@@ -132,42 +131,40 @@ def embed_rung(home: Home, providers: Any = None) -> list[str]:
 def _fill(home: Home, embedder: Embedder, notices: list[str], progress: Progress | None, tell: Callable[[str], None] | None
           ) -> tuple[VectorSet | None, int]:
     """The set after filling, and how many passages were embedded."""
-    held = vectors.find_set(home.db, embedder.name, embedder.model)
-    missing = vectors.count_missing(home.db, held)
+    held = home.index.meaning.find_set(embedder.name, embedder.model)
+    missing = home.index.meaning.count_missing(held)
     address, dimension = getattr(embedder, "address", None), None
     try:
         if held and not missing and address:  # is it still the model that it was?
             dimension = len(embedder.embed(["otolith"])[0])
-            held = vectors.find_set(home.db, embedder.name, embedder.model, dimension)
-            missing = vectors.count_missing(home.db, held)
+            held = home.index.meaning.find_set(embedder.name, embedder.model, dimension)
+            missing = home.index.meaning.count_missing(held)
         if missing and address and tell:
             tell(f"sending the text of {missing} passages to {embedder.name} at {address}")
         held = fill(home.index, home.config, embedder, notices=notices, progress=progress, dimension=dimension)
     except Provider as error:
         notices.append(str(error))
-    return held, max(0, missing - vectors.count_missing(home.db, held))
+    return held, max(0, missing - home.index.meaning.count_missing(held))
 
 
 def _drop_others(home: Home, chosen: VectorSet, embedder: Embedder) -> None:
     """Sets that nobody asks any more. One wrong answer does not cost a model its set: it is asked once more first."""
-    others = [held for held in vectors.all_sets(home.db) if held.provider != "static" and held.n != chosen.n]
+    others = [held for held in home.index.meaning.all_sets() if held.provider != "static" and held.n != chosen.n]
     try:
         if any(held[1:3] == chosen[1:3] for held in others) and len(embedder.embed(["otolith"])[0]) != chosen.dimension:
             return
     except Provider:
         return
-    with home.index.writing() as db:
+    with home.index.writing():
         for held in others:
-            vectors.drop_set(db, held)
+            home.index.meaning.drop_set(held)
         if chosen.provider == home.config.provider:
-            known = vectors.first_vectors(db, chosen, "work")
-            db.executemany("UPDATE memories SET embedding = ? WHERE id = ? AND (embedding IS NULL OR length(embedding) <> ?)",
-                           [(row.astype("<f4").tobytes(), id, 4 * chosen.dimension) for id, row in known.items()])
+            home.index.meaning.keep_works(home.index.meaning.first_vectors(chosen, "work").items(), anew=False)
 
 
 def _write_export(home: Home, held: VectorSet) -> bool:
     """_embeddings.json, one line a note; not written if nothing but its stamp would change."""
-    rows = vectors.first_vectors(home.db, held, "note")
+    rows = home.index.meaning.first_vectors(held, "note")
     entries = ",\n".join(f"    {json.dumps(id)}: {json.dumps(row.astype('f8').round(DIGITS).tolist())}"
                          for id, row in rows.items())
     if not rows and home.tree.look(EMBEDDINGS) is None:

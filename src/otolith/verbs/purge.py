@@ -17,8 +17,7 @@ from otolith.files import codec, ledger, paths
 from otolith.files.ledger import Keep
 from otolith.files.tree import fingerprint
 from otolith.home import Home
-from otolith.index import read, vectors
-from otolith.index.facts import only_in, stated
+from otolith.index import read
 from otolith.model.text import fold
 from otolith.verbs import merging, reports, topics
 from otolith.verbs.chapters import without_work
@@ -141,7 +140,7 @@ def _shrink(home: Home, record: str) -> None:
                                     if not home.tree.look(f"topics/{topic}/topic_memory.json")])
             home.index.set("usage_bytes", 0)  # the ledger was rewritten: it is read again from its beginning
             db.execute("INSERT INTO words(words) VALUES ('optimize')")
-            vectors.compact(db, force=True)
+            home.index.meaning.compact(force=True)
         db.execute("VACUUM")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except (BrokenIndex, Busy, CannotWrite) as error:
@@ -310,9 +309,9 @@ def _facts_only_in(home: Home, files: list[str]) -> set[str]:
         if folder != path and path.startswith("archive/"):
             for entry in codec.read_unit(home.tree, folder)[0]:
                 said = {fact.id_in(path.split("/")[2]) for fact in entry.facts}
-                found |= {one for one in said if not stated(home.db, one)}
+                found |= {one for one in said if not home.index.facts.stated(one)}
         elif folder != path:
-            found |= only_in(home.db, folder)
+            found |= home.index.facts.only_in(folder)
     return found
 
 

@@ -30,7 +30,7 @@ from otolith.derive.similar import (
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import paths
 from otolith.home import Home
-from otolith.index import read, vectors
+from otolith.index import read
 from otolith.model.decay import DIGITS, Decay, Standing, score_all, take_apart, weight
 from otolith.model.ids import derived_uuid
 from otolith.model.note import Note
@@ -317,7 +317,7 @@ def _alike(home: Home, notes: Sequence[Standing]) -> list[Pair]:
     held = fill(home.index, home.config, Static(), notices=home.notices)
     if held is None:
         return []
-    known = vectors.first_vectors(home.db, held, "note")
+    known = home.index.meaning.first_vectors(held, "note")
     empty = numpy.zeros(held.dimension, numpy.float32)
     return find_pairs(numpy.stack([known.get(note.id, empty) for note in notes])) if notes else []
 
