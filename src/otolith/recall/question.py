@@ -69,9 +69,9 @@ def look_up(text: str) -> list[str]:
 
 def _without(text: str, names: frozenset[str]) -> str:
     def is_name(piece: str) -> bool:
-        found = WORD.search(piece)
-        return found is not None and found[0].casefold().replace("’",
-                                                                 "'").removesuffix("'s").removesuffix("'") in names
+        word = WORD.search(piece)
+        bare = word[0].casefold().replace("’", "'").removesuffix("'s").removesuffix("'") if word else ""
+        return bare in names
 
     return " ".join(piece for piece in _PIECE.findall(text) if not is_name(piece)) if names else text
 

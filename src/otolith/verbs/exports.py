@@ -100,7 +100,8 @@ def embed(home: Home, *, providers: Any = None, progress: Progress | None = None
     """Embed every passage that lacks a vector; what each set holds now, and what went wrong."""
     home.ensure_fresh()
     notices: list[str] = []
-    sets, whole = [], list[VectorSet]()
+    sets: list[dict[str, Any]] = []
+    whole: list[VectorSet] = []
     chain = embedders_of(home.config, providers, notices)
     wanted = [one for one in chain if one is chain[0] or one.name == "static"]  # others only stand in when they have a set
     for embedder in wanted:
