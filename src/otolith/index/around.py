@@ -13,7 +13,7 @@ from otolith.index.cards import where
 from otolith.index.database import Facet
 from otolith.index.schema import columns_of
 from otolith.index.words import numbers_in
-from otolith.model.record import KINDS
+from otolith.model.kinds import DATED, KINDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,9 +39,8 @@ class Spot(NamedTuple):
     @property
     def strand(self) -> str | int | None:
         """The dialog it is a turn of: an entry, or a conversation of chunks; None for all else."""
-        if self.kind == "entry":
-            return self.record
-        return self.conversation if self.kind == "chunk" else None
+        around = KINDS[self.kind].around
+        return self.record if around == "turns" else self.conversation if around == "conversation" else None
 
 
 class Passage(NamedTuple):
@@ -70,7 +69,8 @@ class Passage(NamedTuple):
     @property
     def is_turn(self) -> bool:
         """Does it stand in a dialog, with something said before and after it?"""
-        return self.kind == "entry" or (self.kind == "chunk" and self.conversation is not None)
+        around = KINDS[self.kind].around
+        return around == "turns" or (around == "conversation" and self.conversation is not None)
 
 
 # all else is the record's
@@ -82,8 +82,7 @@ _JOINED = "FROM passages p JOIN records r ON r.n = p.record"
 _GIVEN = "(SELECT value FROM json_each(?))"
 _OPENING = f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n = r.n"
 # Kinds whose time is their own; named one by one, so that the index by kind and time is used.
-_WRITTEN = ", ".join(f"'{kind}'" for kind in KINDS if kind not in ("edge", "fact", "topic", "global",
-                                                                   "agent"))
+_WRITTEN = ", ".join(f"'{kind}'" for kind in DATED)
 _WITHIN = f"""{_OPENING} WHERE r.kind IN ({_WRITTEN})
 AND r.created >= coalesce(:since, -9e999) AND r.created < coalesce(:before, 9e999)
 AND (:month IS NULL OR strftime('%m', r.created, 'unixepoch') + 0 = :month)
@@ -136,7 +135,7 @@ class Around(Facet):
         here = self.db.select(Passage, f"SELECT {_COLUMNS} {_JOINED} WHERE p.record = ? AND p.n BETWEEN ? "
                                        "AND ? ORDER BY p.n",
                               (passage.record, passage.n - reach, passage.n + reach))
-        if passage.kind != "chunk":
+        if KINDS[passage.kind].around != "conversation":
             return here
         place = (passage.conversation, passage.created, passage.place, passage.record, reach)
         return self.db.select(Passage, _EARLIER, place)[::-1] + here + self.db.select(Passage, _LATER, place)
@@ -144,9 +143,9 @@ class Around(Facet):
     def spots_beside(self, spots: Iterable[Spot], reach: int) -> Iterator[Spot]:
         """The turns around many passages at once, in no order; what is no dialog has no neighbours."""
         turns = [spot for spot in spots if spot.strand is not None]
-        spans = [(spot.record, spot.n - reach, spot.n + reach) for spot in turns if spot.kind == "entry"]
+        spans = [(spot.record, spot.n - reach, spot.n + reach) for spot in turns if spot.strand == spot.record]
         chunks = [(spot.conversation, spot.created, spot.place, spot.record)
-                  for spot in turns if spot.kind == "chunk"]
+                  for spot in turns if spot.strand != spot.record]
         if spans:
             yield from self.db.select(Spot, _SAME_RECORDS, (json.dumps(spans),))
         if chunks:

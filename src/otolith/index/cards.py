@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.index.database import Facet, Holder
 from otolith.index.schema import ROW, Row
+from otolith.model.kinds import LISTED
 from otolith.model.record import Finding, Usage
 from otolith.model.text import fold
 
 if TYPE_CHECKING:
     from otolith.model.recall import Filter
 
+_LAST = "\U0010ffff"
 NAMES = 20  # records that one name or beginning of an id leads to
 _GIVEN = "(SELECT value FROM json_each(?))"
 _NAMED = (f"SELECT {ROW} FROM names x JOIN records r ON r.n = x.record WHERE x.name = ? AND x.further = "
@@ -53,7 +55,7 @@ class Cards(Facet):
         if exact := self.find(handle):
             return [exact]
         beginning = f"SELECT {ROW} FROM records r WHERE id >= ? AND id < ? LIMIT {NAMES}"
-        rows = self.db.select(Row, beginning, (handle, handle + "\U0010ffff")) if len(handle) >= 6 else []
+        rows = self.db.select(Row, beginning, (handle, handle + _LAST)) if len(handle) >= 6 else []
         return rows or self.by_name(handle)
 
     def by_name(self, name: str) -> list[Row]:
@@ -61,6 +63,16 @@ class Cards(Facet):
         folded = fold(name)
         rows = self.db.select(Row, _NAMED, (folded,))
         return self.db.select(Row, _NAMED, (folded[:-3],)) if not rows and folded.endswith(".md") else rows
+
+    def starting(self, start: str, limit: int) -> list[Row]:
+        """Listed records whose id or title begins so; where nothing is given, the latest ones."""
+        query, kinds, name = f"SELECT {ROW} FROM records r WHERE kind IN {_GIVEN}", json.dumps(LISTED), fold(start)
+        if not start:
+            return self.db.select(Row, f"{query} ORDER BY created DESC, id LIMIT ?", (kinds, limit))
+        begins = ("(r.id >= ? AND r.id < ? OR r.n IN (SELECT record FROM names WHERE name >= ? AND name < ? "
+                  "AND NOT further))")
+        return self.db.select(Row, f"{query} AND {begins} LIMIT ?",
+                              (kinds, start, start + _LAST, name, name + _LAST, limit))
 
     def in_unit(self, unit: str) -> list[Row]:
         """The records that a file, or an entry's folder, holds."""

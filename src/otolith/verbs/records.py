@@ -35,7 +35,6 @@ def get(home: Home, handle: str, depth: str = "full") -> Hit:
 
 def make_hit(home: Home, row: Row, record: Any, depth: str) -> Hit:
     """A record as it is delivered."""
-    from otolith.index.search import replacements
     from otolith.recall.depth import render
 
     complete = depth == "complete"
@@ -43,7 +42,7 @@ def make_hit(home: Home, row: Row, record: Any, depth: str) -> Hit:
     usage = home.usage_of(row) if complete else None
     origin = getattr(record, "origin", None) or getattr(getattr(record, "metadata", None), "origin", None) \
         or getattr(getattr(record, "meta", None), "origin", None)
-    newer = replacements(home.db, [row.id]).get(row.id)
+    newer = home.index.graph.replacements([row.id]).get(row.id)
     return Hit(
         id=row.id, kind=row.kind, type=row.type, title=row.title, created=row.created, path=row.unit, record=record,
         text=render(record, depth, links=around, usage=usage), tags=read.tags_of(home.db, [row.n]).get(row.n, []),
