@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from otolith.index.database import Connection, Facet
 from otolith.index.schema import LINK, ROW, LinkRow, Row
 from otolith.model.kinds import LINK_TYPES
-from otolith.model.record import Card, Finding, Link, Piece, Usage, tail_of, threads_of
+from otolith.model.record import Card, Finding, Link, Stretch, Usage, tail_of, threads_of
 from otolith.model.text import fold, searchable
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class _Rows:
 
     def add(self, unit: str, card: Card, n: int) -> int:
         """The rows of one record, which bears the number of its first passage; returns the next number."""
-        cut = card.cut() or (Piece(0, 0, ""),)  # a title alone can be found too
+        cut = card.cut() or (Stretch(0, 0, ""),)  # a title alone can be found too
         self.records.append(Row(
             n, card.id, card.kind, card.type, card.title, unit, card.created, card.updated, card.importance,
             card.confidence, card.project, card.agent, card.session, card.conversation, card.topic,

@@ -147,7 +147,7 @@ def _count(text: str, left: int | None) -> int | None:
 def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
     """The record itself, straight from its file; of an entry only what its turn does not say."""
     kind = KINDS[row.kind]
-    if kind.codec == "none":
+    if kind.drawn:
         return home.index.facts.of(row.id, as_of)
     if kind.around == "turns" and depth != "complete":
         return None

@@ -203,7 +203,7 @@ def _weigh_record(candidate: Weighed, now: float) -> None:
     if passage.importance is not None and passage.importance != 0.5:
         parts["importance"] = IMPORTANCE * (passage.importance - 0.5)
     parts["recent"] = RECENT * 0.5 ** (max(0.0, now - passage.created) / DAY / HALF_LIFE)
-    if passage.kind == "edge":
+    if KINDS[passage.kind].echo:
         parts["echo"] = ECHO
     if passage.pinned:
         parts["pinned"] = PINNED
@@ -272,7 +272,7 @@ def _fold_copies(best: list[Weighed], chosen: Filter) -> list[Weighed]:
             turns.setdefault(candidate.passage.unit, []).append(candidate.passage.text)
 
     def repeats(about: Passage) -> bool:
-        if about.kind != "fact" or about.kind in chosen.kind or about.pinned or about.importance != 0.5:
+        if not KINDS[about.kind].drawn or about.kind in chosen.kind or about.pinned or about.importance != 0.5:
             return False
         sentence = about.text.partition("\n")[2].strip()
         return bool(sentence) and any(sentence in text
@@ -318,7 +318,7 @@ def _sank_by(home: Home, passage: Passage, as_of: float | None) -> bool:
     """Had it sunk by then? What replaced or rejected it later does not count."""
     if as_of is None:
         return True
-    if KINDS[passage.kind].forget == "score":
+    if KINDS[passage.kind].drawn:
         fact = home.index.facts.of(passage.id, as_of)
         return fact is not None and (fact.user_fact_score == 0 or fact.superseded_by is not None)
     return passage.id not in home.index.graph.replacements([passage.id])
