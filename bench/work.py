@@ -90,6 +90,7 @@ def bare_write(folder: Path, data: bytes, at: int) -> None:
 def measure_record(mem: Any, rounds: int) -> None:
     """Alternating, so that all see the same disk. The index commit writes the rows of another work of the same size."""
     from otolith import sync
+    from otolith.index.write import Units
     from otolith.model.work import Work
     from otolith.units import make_unit
 
@@ -113,7 +114,7 @@ def measure_record(mem: Any, rounds: int) -> None:
     tell("record", ours, plain)
     with mem.home.index.writing():
         for at in range(rounds):
-            mem.home.index.units.drop(name := f"work/2025-01/mem_bare-{at}.json", [name])
+            Units(mem.home.index).drop(name := f"work/2025-01/mem_bare-{at}.json", [name])
 
 
 def measure_check(mem: Any, rounds: int) -> None:

@@ -145,7 +145,7 @@ def test_a_word_with_digits_or_far_from_all_others_is_left_alone():
 
 @pytest.fixture
 def shelf(tmp_path):
-    index = Index(tmp_path / "cache", str(tmp_path))
+    index = Index(tmp_path / "cache", str(tmp_path), lambda: "1")
     yield index
     index.close()
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from otolith.index.database import Facet, Holder
+from otolith.index.database import Database, Facet
 from otolith.index.schema import ROW, Row
 from otolith.model.kinds import LISTED
 from otolith.model.record import Finding, Usage
@@ -160,7 +160,7 @@ class Cards(Facet):
         return int(self.db.value("SELECT coalesce(sum(count), 0) FROM usage"))
 
 
-def where(index: Holder, chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:
+def where(index: Database, chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:
     """(condition, values); `1` when nothing is asked.
 
     Which facts held on a day is asked of the facts table.

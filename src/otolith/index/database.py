@@ -14,15 +14,16 @@ import os
 import sqlite3
 from _thread import RLock
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, OtolithError
 from otolith.index.schema import DDL, SCHEMA
 
 WAL_SINCE = (3, 51, 3)
 BUSY_SECONDS = 10.0
+TROUBLE = (BrokenIndex, Busy, CannotWrite)  # why an index may fail to take what is safe in the files
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _UNWRITABLE = {sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL,
                sqlite3.SQLITE_CANTOPEN}
@@ -32,7 +33,8 @@ Shape = TypeVar("Shape")
 
 def index_path(cache: Path, home: str) -> Path:
     """Where a home's index lies."""
-    name = hashlib.sha256(os.path.realpath(home).encode()).hexdigest()[:16]
+    place = os.path.realpath(home) if os.path.isabs(home) else home
+    name = hashlib.sha256(place.encode()).hexdigest()[:16]
     return cache / name / f"index-{SCHEMA}.sqlite"
 
 
@@ -113,28 +115,10 @@ def _as_ours(error: sqlite3.DatabaseError) -> Exception:
     return BrokenIndex(f"the index is damaged ({error})", "it is only a cache; make it anew: otolith reindex")
 
 
-class Holder(Protocol):
-    """Whatever has a connection to ask: an index, or a copy of a part of one."""
-
-    db: Connection
-
-    def writing(self) -> AbstractContextManager[Connection]: ...
-
-
-class Bare:
-    """A bare connection."""
-
-    def __init__(self, db: Connection) -> None:
-        self.db = db
-
-    def writing(self) -> AbstractContextManager[Connection]:
-        return nullcontext(self.db)
-
-
 class Facet:
     """One side of an index. The connection is asked for anew each time: the file may have been replaced."""
 
-    def __init__(self, index: Holder) -> None:
+    def __init__(self, index: Database) -> None:
         self.index = index
 
     @property
@@ -145,9 +129,9 @@ class Facet:
 class Database:
     """An open index file."""
 
-    def __init__(self, cache: Path, home: str) -> None:
+    def __init__(self, cache: Path, home: str, identity: Callable[[], str]) -> None:
         self.path: Path | None = index_path(cache, home)
-        self._home = home
+        self._identity = identity  # differs between homes in the same place; "none" before there is one
         self._depth, self.alone = 0, RLock()  # a transaction is one thread's
         self._connections: list[Connection] = []  # also those left to a thread that still reads from them
         self._opened: tuple[int, int] | None = None  # device and inode of the file that is open
@@ -190,6 +174,11 @@ class Database:
         except (OSError, sqlite3.Error, OtolithError):
             self._in_memory()
 
+    @property
+    def times_opened(self) -> int:
+        """Grows when the file was removed by somebody and an empty one was opened in its place."""
+        return len(self._connections)
+
     def _make(self, *, anew: bool = False) -> None:
         if sqlite3.sqlite_version_info >= WAL_SINCE and not self.db.in_transaction:
             self.db.execute("PRAGMA journal_mode = WAL")
@@ -207,13 +196,6 @@ class Database:
         """It has our tables and was made for this folder, or before the folder was."""
         return self.db.value("PRAGMA user_version") == SCHEMA and self.get("home") in (self._identity(),
                                                                                        "none")
-
-    def _identity(self) -> str:
-        try:
-            folder = os.stat(self._home)
-            return f"{folder.st_dev}:{folder.st_ino}"
-        except OSError:
-            return "none"
 
     def _start_over(self) -> None:
         """The file is no database of ours, or a broken one: it is a cache, so it goes."""
@@ -358,6 +340,13 @@ class Database:
         """What was set under keys that begin with this."""
         return dict(self.db.execute("SELECT key, value FROM meta WHERE key >= ? AND key < ? || char(1114111)",
                                     (prefix, prefix)))
+
+
+class Bare(Database):
+    """A connection to a copy of some tables, asked as an index is."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db, self._depth, self.alone = db, 1, RLock()
 
 
 def _file(path: Path | None) -> tuple[int, int] | None:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from otolith.errors import OtolithError
+from otolith.index.database import TROUBLE as TROUBLE
 from otolith.index.database import Database
 from otolith.index.database import index_path as index_path
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from otolith.index.around import Around
     from otolith.index.cards import Cards
     from otolith.index.dialogs import Dialogs
+    from otolith.index.documents import Documents
     from otolith.index.facts import Facts
     from otolith.index.graph import Graph
     from otolith.index.marks import Marks
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from otolith.index.vectors import Meaning
     from otolith.index.words import Words
     from otolith.index.works import Works
-    from otolith.index.write import Units
 
 
 class Index(Database):
@@ -70,10 +71,10 @@ class Index(Database):
         return Facts(self)
 
     @cached_property
-    def units(self) -> Units:
-        from otolith.index.write import Units
+    def documents(self) -> Documents:
+        from otolith.index.documents import Documents
 
-        return Units(self)
+        return Documents(self)
 
     @cached_property
     def work(self) -> Works:

@@ -12,16 +12,18 @@ import os
 from _thread import RLock
 from collections.abc import Iterable, Sequence
 from copy import copy
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from otolith.index.database import Connection, Facet, Holder
+from otolith.index.database import Connection, Database, Facet
 from otolith.index.schema import columns_of
 
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Ints = NDArray[np.int64]
+
 BLOCK = 4096  # rows in the largest blocks
 COARSE = 20_000  # rows from which the nearest are first looked for by half of their dimensions
 COARSE_SHARE = 8  # of these, so many times as many as are wanted are looked at in full
@@ -56,7 +58,7 @@ _SET = columns_of(VectorSet, "s")
 class Meaning(Facet):
     """Vectors of passages: what is near in meaning, and what still lacks a vector."""
 
-    def __init__(self, index: Holder) -> None:
+    def __init__(self, index: Database) -> None:
         super().__init__(index)
         self._loaded: dict[int, VectorTable] = {}
         self._loading = RLock()
@@ -101,6 +103,8 @@ class Meaning(Facet):
 
     def append(self, held: VectorSet, numbers: Sequence[int], vectors: Floats) -> VectorSet:
         """Add rows that come after all others. Blocks no larger than the new one merge with it: there are few."""
+        import numpy as np
+
         if not len(numbers):
             return held
         ids, matrix = np.asarray(numbers, np.int64).tobytes(), vectors.astype(np.float16).tobytes()
@@ -126,6 +130,8 @@ class Meaning(Facet):
 
     def compact(self, *, force: bool = False) -> bool:
         """Write the sets anew without the rows of dropped passages, if there are many of them."""
+        import numpy as np
+
         dropped = self.db.value("SELECT count(*) FROM gone")
         rows = self.db.value("SELECT coalesce(sum(size), 0) FROM vectors")
         if not dropped or not (force or dropped * GONE_SHARE > rows):
@@ -165,6 +171,8 @@ class Meaning(Facet):
 
 def _blocks(db: Connection, held: VectorSet, after: int) -> list[tuple[Ints, NDArray[np.float16]]]:
     """The rows whose numbers come after one, block by block as they are kept."""
+    import numpy as np
+
     query = "SELECT numbers, matrix FROM vectors WHERE held = ? AND last > ? ORDER BY last"
     blocks = [(np.frombuffer(ids, np.int64), np.frombuffer(half, np.float16).reshape(-1, held.dimension))
               for ids, half in db.execute(query, (held.n, after))]
@@ -174,6 +182,8 @@ def _blocks(db: Connection, held: VectorSet, after: int) -> list[tuple[Ints, NDA
 
 def _read(db: Connection, held: VectorSet) -> tuple[Ints, Floats]:
     """All rows of a set."""
+    import numpy as np
+
     blocks = _blocks(db, held, 0)
     numbers = np.concatenate([np.zeros(0, np.int64), *(part for part, _ in blocks)])
     matrix = np.concatenate([np.zeros((0, held.dimension), np.float16), *(half for _, half in blocks)])
@@ -181,11 +191,15 @@ def _read(db: Connection, held: VectorSet) -> tuple[Ints, Floats]:
 
 
 def _gone(db: Connection) -> Ints:
+    import numpy as np
+
     return np.array(db.column("SELECT n FROM gone ORDER BY n"), np.int64)
 
 
 def _rows_of(numbers: Ints, wanted: Ints) -> Ints:
     """The rows of those of the wanted numbers that are there; both ascending."""
+    import numpy as np
+
     if not len(numbers):
         return np.zeros(0, np.int64)
     rows = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
@@ -201,6 +215,8 @@ class VectorTable:
     """
 
     def __init__(self, held: VectorSet) -> None:
+        import numpy as np
+
         self._held, self._gone, self._size = held, 0, 0
         self._half = held.dimension // 2
         self._numbers = np.zeros(0, np.int64)
@@ -229,6 +245,8 @@ class VectorTable:
             self._gone = gone
 
     def _make_room(self, more: int) -> None:
+        import numpy as np
+
         wanted = self._size + more
         if wanted > len(self._numbers):
             room = wanted * 5 // 4 if self._size else wanted
@@ -244,6 +262,8 @@ class VectorTable:
 
     def nearest(self, vector: Floats, limit: int, allowed: NDArray[np.bool_] | None = None) -> Ints:
         """The passages most like a vector, ascending; `allowed` says by number which may be among them."""
+        import numpy as np
+
         may = None
         if allowed is not None:
             may = (self.numbers < len(allowed)) & allowed[np.minimum(self.numbers, len(allowed) - 1)]
@@ -255,6 +275,8 @@ class VectorTable:
 
     def likeness(self, vector: Floats, numbers: Ints) -> tuple[Floats, NDArray[np.bool_]]:
         """(cosines, which of the passages are in the set at all)."""
+        import numpy as np
+
         if not self._size:
             return np.zeros(len(numbers), np.float32), np.zeros(len(numbers), np.bool_)
         rows = np.minimum(np.searchsorted(self.numbers, numbers), self._size - 1)
@@ -268,6 +290,8 @@ def _only(scores: Floats, may: NDArray[np.bool_] | None) -> Floats:
 
 def _largest(scores: Floats, limit: int) -> Ints:
     """The places of the largest positive scores, ascending."""
+    import numpy as np
+
     if len(scores) > limit:
         places = np.sort(np.argpartition(scores, len(scores) - limit)[-limit:])
         return places[scores[places] > 0]

@@ -155,7 +155,7 @@ def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
         records, _ = codec.read_unit(home.tree, row.unit)
     except (NotFound, Damaged):
         return None
-    return shown(home.db, next((record for record in records if record.id == row.id), None))
+    return shown(home.index, next((record for record in records if record.id == row.id), None))
 
 
 def _text(home: Home, passage: Passage, row: Row, record: Any, depth: str, as_of: float | None) -> str:

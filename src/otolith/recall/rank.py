@@ -13,18 +13,21 @@ them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from otolith.index.around import Spot
 from otolith.index.store import Index
 from otolith.model.shape import Value
 from otolith.recall.question import Question, closest, mistyped
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
 # from words, and as many from meaning: so many, or more where more hits are wanted
 SEEDS, SEEDS_A_HIT = 60, 2
 RANKED = 1  # turns beside a seed that are ranked with it; two find no more
@@ -74,6 +77,8 @@ def rarity(found: Sequence[int], total: int) -> Floats:
     The idf of BM25 divided by its largest value, so that the words' part of the score does not grow with the
     memory.
     """
+    import numpy as np
+
     counts = np.asarray(found, np.float64)
     largest = np.log1p((total - 0.5) / 1.5) if total else 1.0
     return np.log1p(np.maximum(total - counts + 0.5, 0.0) / (counts + 0.5)) / largest
@@ -84,6 +89,8 @@ def rank(candidates: Columns, weights: Weights) -> dict[str, Floats]:
 
     That a passage says when is worth `timely` more; it takes its text, so it is looked at only in the best.
     """
+    import numpy as np
+
     seen = candidates
     word_score = seen.rarity @ seen.matches
     mass = seen.rarity.sum() or 1.0
@@ -136,6 +143,8 @@ def look_up(index: Index, words: Iterable[str]) -> tuple[list[Ints], dict[str, s
 
 def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: Bools | None, limit: int) -> Ints:
     """The passages with the largest share of the question's rare words, ascending."""
+    import numpy as np
+
     if not any(len(part) for part in rows):
         return np.zeros(0, np.int64)
     scores: Floats = np.bincount(np.concatenate(rows), np.repeat(weights,
@@ -148,6 +157,8 @@ def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: Bools | None, 
 
 def best(scores: NDArray[np.floating], limit: int) -> Ints:
     """The places of the largest positive scores, ascending; of equal ones the later, which are the newer."""
+    import numpy as np
+
     places: Ints = np.flatnonzero(scores > 0)  # first, because selection is slow where most are equal
     if len(places) > limit:
         places = np.sort(places[np.argpartition(scores[places] + places * 1e-12,
@@ -165,6 +176,8 @@ def with_neighbours(index: Index, seeds: Iterable[int]) -> list[Spot]:
 
 def neighbours(spots: Sequence[Spot]) -> Ints:
     """For each passage the rows of those at -2, -1, +1, +2 in its dialog, -1 where there is none."""
+    import numpy as np
+
     around = np.full((len(spots), 2 * REACH), -1, np.int64)
     names: dict[str | int, int] = {}
     strands = np.array([-1 if (strand := spot.strand) is None else names.setdefault(strand, len(names))
@@ -186,6 +199,8 @@ def gather(spots: Sequence[Spot], seeds: Ints, question: Question, rows: Sequenc
 
     `likeness` gives the cosines of passages with the question.
     """
+    import numpy as np
+
     numbers = np.array([spot.n for spot in spots], np.int64)
     around = neighbours(spots)
     seeded = among(seeds, numbers)
@@ -209,12 +224,16 @@ def merged(one: Ints, other: Ints) -> Ints:
 
     (numpy's own union loads its masked arrays, a tenth of a cold start.)
     """
+    import numpy as np
+
     both = np.sort(np.concatenate([one, other]))
     return both[np.concatenate([[True], both[1:] != both[:-1]])] if len(both) else both
 
 
 def among(ascending: Ints, numbers: Ints) -> Bools:
     """Which numbers are in an ascending list."""
+    import numpy as np
+
     if not len(ascending):
         return np.zeros(len(numbers), np.bool_)
     places = np.minimum(np.searchsorted(ascending, numbers), len(ascending) - 1)

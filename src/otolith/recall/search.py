@@ -10,10 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from otolith.home import Home
 from otolith.index.around import Passage
@@ -38,6 +35,10 @@ from otolith.recall.rank import (
     timely,
     with_neighbours,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 HANDLE = {"id": 20.0, "title": 20.0, "name": 20.0, "path": 20.0, "file": 12.0, "tag": 5.0}
 IMPORTANCE = 0.8  # times what importance is above or below the middle
@@ -118,6 +119,8 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
 def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: dict[str, str],
                 limit: int) -> list[Weighed]:
     """The best passages by words and meaning, and the opening of every record that is named."""
+    import numpy as np
+
     index, question, passes = home.index, candidates.question, candidates.passes
     rows, meant = look_up(index, question.words)
     total, wanted = index.words.count_passages(), max(SEEDS, SEEDS_A_HIT * limit)

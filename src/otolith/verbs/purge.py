@@ -6,7 +6,6 @@ The one verb that rewrites append-only files.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Collection
 from contextlib import suppress
@@ -138,7 +137,7 @@ def _shrink(home: Home, record: str) -> None:
             marks.forget("built", [path for path in marks.all("built") if not home.tree.look(path)])
             marks.forget("topics", [topic for topic in marks.all("topics")
                                     if not home.tree.look(f"topics/{topic}/topic_memory.json")])
-            home.index.set("usage_bytes", 0)  # the ledger was rewritten: it is read again from its beginning
+            home.index.documents.recount()
             db.execute("INSERT INTO words(words) VALUES ('optimize')")
             home.index.meaning.compact(force=True)
         db.execute("VACUUM")
@@ -255,25 +254,16 @@ def _without(home: Home, held: Any, record: str) -> Any:
 
 def _clear_gauges(home: Home, needles: list[str]) -> None:
     """What sessions noted for their gauges, where it names the record."""
-    folder = f"{getattr(home.tree, 'root', '')}/log"
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
-        if re.fullmatch(r"session-.+\.json", name):
-            said = bytes_of(home, f"log/{name}") or b""
-            if ledger.holds(said, needles):
-                home.tree.remove(f"log/{name}")
+    for path in home.tree.within("log"):
+        if re.fullmatch(r"log/session-.+\.json", path) and ledger.holds(bytes_of(home, path) or b"", needles):
+            home.tree.remove(path)
 
 
 def _drop_empty(home: Home, removed: list[str]) -> None:
     """Folders that only a purged entry kept, in the archive and where it came from."""
-    root = getattr(home.tree, "root", None)
-    for path in [*removed, *(path.removeprefix("archive/") for path in removed)] if root else ():
-        while (path := path.rpartition("/")[0]).removeprefix("archive/").startswith("topics"):
-            try:
-                os.rmdir(f"{root}/{path}")
-            except FileNotFoundError:
-                continue
-            except OSError:  # not empty
-                break
+    for path in [*removed, *(path.removeprefix("archive/") for path in removed)]:
+        if path.removeprefix("archive/").startswith("topics/"):
+            home.tree.prune(path)
 
 
 def _rewrite_logs(home: Home, record: str, mention: str, gone: Collection[str], needles: Collection[str],

@@ -33,7 +33,7 @@ def take_file(home: Home, path: str, data: bytes) -> str | None:
         return _put(home, path, data)
     if kind == "entry":
         raise Invalid(f"{path} is a part of an entry", "take the whole entry")
-    record = codec.decode(path, data, home.clock())[0]
+    record = codec.decode(path, data, home.clock)[0]
     marked = mark_outside(home, record)
     new = codec.amend(data, record, marked, path)
     if kind == "note" and path.startswith("vault/"):
@@ -136,7 +136,7 @@ def take_record(home: Home, record: Any) -> bool:
     marked = mark_outside(home, record)
     path = paths.place(marked)
     if home.tree.look(path) is not None:
-        known = codec.decode(path, home.tree.read(path)[0], home.clock())[0]
+        known = codec.decode(path, home.tree.read(path)[0], home.clock)[0]
         if known.to_dict() != marked.to_dict():
             raise Conflict(f"another {marked.kind} is kept as {marked.id}")
         return False
