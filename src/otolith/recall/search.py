@@ -19,22 +19,8 @@ from otolith.model.dates import mentions_time
 from otolith.model.decay import DAY, LAMBDA, usage_factor, weight
 from otolith.model.kinds import KINDS
 from otolith.model.recall import Filter
+from otolith.recall import rank
 from otolith.recall.question import Question, read_question
-from otolith.recall.rank import (
-    SEEDS,
-    SEEDS_A_HIT,
-    WEIGHTS,
-    Ints,
-    among,
-    best_by_words,
-    gather,
-    look_up,
-    merged,
-    rank,
-    rarity,
-    timely,
-    with_neighbours,
-)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,29 +108,29 @@ def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: d
     import numpy as np
 
     index, question, passes = home.index, candidates.question, candidates.passes
-    rows, meant = look_up(index, question.words)
-    total, wanted = index.words.count_passages(), max(SEEDS, SEEDS_A_HIT * limit)
-    rare = rarity([len(part) for part in rows], total)
-    seeds = best_by_words(rows, rare, candidates.mask, wanted)
+    rows, meant = rank.look_up(index, question.words)
+    total, wanted = index.words.count_passages(), max(rank.SEEDS, rank.SEEDS_A_HIT * limit)
+    rare = rank.rarity([len(part) for part in rows], total)
+    seeds = rank.best_by_words(rows, rare, candidates.mask, wanted)
     heavy = index.around.weighty()  # of many that match alike, what people marked is not left to chance
-    marked = best_by_words(rows, rare, heavy, wanted) if heavy is not None else seeds[:0]
-    seeds = merged(seeds, marked)
+    marked = rank.best_by_words(rows, rare, heavy, wanted) if heavy is not None else seeds[:0]
+    seeds = rank.merged(seeds, marked)
     if felt is not None:
-        seeds = merged(seeds, felt.nearest(wanted, candidates.mask))
+        seeds = rank.merged(seeds, felt.nearest(wanted, candidates.mask))
     openings, dated = _openings(home, candidates, named, wanted)
-    seeds = merged(seeds, np.array(sorted({*openings, *dated}), np.int64))
-    spots = with_neighbours(index, seeds.tolist())
+    seeds = rank.merged(seeds, np.array(sorted({*openings, *dated}), np.int64))
+    spots = rank.with_neighbours(index, seeds.tolist())
     if not spots:
         return []
 
-    def likeness(numbers: Ints) -> NDArray[np.float64]:
+    def likeness(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         return felt.likeness(numbers, index.around.texts) if felt else np.zeros(len(numbers))
 
-    columns = gather(spots, seeds, question, rows, total, likeness)
-    weights = WEIGHTS.get(candidates.embedder or "static", WEIGHTS["minilm"])
-    parts = rank(columns, weights)
+    columns = rank.gather(spots, seeds, question, rows, total, likeness)
+    weights = rank.WEIGHTS.get(candidates.embedder or "static", rank.WEIGHTS["minilm"])
+    parts = rank.rank(columns, weights)
     scores = np.sum(list(parts.values()), axis=0)
-    opens = among(np.array(sorted(openings), np.int64), columns.numbers)
+    opens = rank.among(np.array(sorted(openings), np.int64), columns.numbers)
     near = columns.ranked & ((parts["cover"] > 0) | (columns.likeness >= FLOOR) | opens)
     order = [row for row in np.lexsort((columns.numbers, -scores)).tolist() if near[row]
              and passes(spots[row].n)]
@@ -156,7 +142,7 @@ def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: d
         row = kept[passage.n]
         candidate = Weighed(passage, {name: float(part[row]) for name, part in parts.items() if part[row]})
         if mentions_time(passage.text):
-            candidate.parts["when"] = timely(weights, asks_when=question.asks_when)
+            candidate.parts["when"] = rank.timely(weights, asks_when=question.asks_when)
         candidate.covered = float(parts["cover"][row]) / weights.cover
         candidate.likeness = float(columns.likeness[row])
         words = [word for word, hit in zip(question.words, columns.matches[:, row], strict=True) if hit]
