@@ -59,14 +59,15 @@ class Documents(Facet):
                             [(whole, now, path) for path, whole in settled.items()])
 
     def restamp(self, path: str, before: str, stamp: Stamp) -> bool:
-        """The file is another one, of which there is nothing else to learn; False if it is not the one known."""
+        """The file is another one with nothing else to learn from it; False if it was not the one known."""
         with self.index.writing() as db:
             return db.execute("UPDATE documents SET stamp = ?, same = ?, settled = ?, hash = ?, seen = ? "
                               "WHERE path = ? AND hash = ?", (*stamp, path, before)).rowcount == 1
 
     def contested(self) -> list[str]:
         """The units that were refused for having the id of another."""
-        return [path for path, in self.db.execute("SELECT DISTINCT path FROM problems WHERE code = 'duplicate-id'")]
+        rows = self.db.execute("SELECT DISTINCT path FROM problems WHERE code = 'duplicate-id'")
+        return [path for path, in rows]
 
     # Units
 
