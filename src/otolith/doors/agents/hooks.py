@@ -64,7 +64,7 @@ def _open(home: str | None, folder: Path, given: Mapping[str, Any]) -> Memory:
 
 def start(mem: Memory, _given: Mapping[str, Any], _ignore: Ignore) -> str:
     """SessionStart: what to know at the start."""
-    from otolith.doors.mcp.fenced import fenced
+    from otolith.doors.fenced import fenced
     from otolith.providers.tokens import estimate_many
 
     if not mem.home.index.cards.total():
@@ -75,11 +75,11 @@ def start(mem: Memory, _given: Mapping[str, Any], _ignore: Ignore) -> str:
 
 def prompt(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     """UserPromptSubmit: what is known about what was asked, if it is good enough."""
-    from otolith.doors.mcp.fenced import fenced, hit_lines
+    from otolith.doors.fenced import fenced, hit_lines
     from otolith.model.text import unfence
     from otolith.model.times import zulu
     from otolith.providers.tokens import estimate_many
-    from otolith.recall.unasked import find_by_words
+    from otolith.recall.question import find_by_words
 
     asked = unfence(str(given.get("prompt") or "")).strip()[:4_000]
     if len(asked.split()) < 2 or asked.startswith(("/", "!", "#")):
@@ -109,7 +109,7 @@ def edit(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     """PreToolUse: what past work on the file warns of."""
     if given.get("tool_name") not in EDITS:
         return ""
-    from otolith.doors.mcp.fenced import fenced
+    from otolith.doors.fenced import fenced
 
     lines: list[str] = []
     for path in _edited(given.get("tool_input"))[:MOST]:
@@ -169,6 +169,8 @@ def run(event: str, data: bytes, home: str | None = None) -> str:
         said = answer(event or str(given.get("hook_event_name")), given, home)
         return json.dumps(said, ensure_ascii=True) if said else ""
     except Exception:  # a door that must never be in the way
-        if os.environ.get("OTOLITH_DEBUG"):
+        from otolith.config import variable
+
+        if variable("OTOLITH_DEBUG"):
             raise
         return ""

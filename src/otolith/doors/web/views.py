@@ -1,7 +1,7 @@
 """What the page shows, as plain values: one function a view, and a record as a resource with its fingerprint.
 
-Nothing here is only for the page: each view is a GET that answers JSON. Looking is not a use, but for a record that is
-opened. Views read the index and call verbs; they write nothing.
+Nothing here is only for the page: each view is a GET that answers JSON. Looking is not a use, but for a
+record that is opened. Views read the index and call verbs; they write nothing.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from otolith.doors.mcp.tools import plain
+from otolith.doors.calls import plain
 from otolith.doors.web import charts
 from otolith.doors.web.feed import read_mark
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec, paths
 from otolith.files.tree import fingerprint
 from otolith.index import read
+from otolith.model.kinds import KINDS, LISTED
 from otolith.model.times import day, zulu
 from otolith.verbs import records, steps
 
@@ -25,12 +26,8 @@ if TYPE_CHECKING:
 
 BRIEF = 1_200  # tokens
 HISTORY = 200
-# Which fields the page offers to change; a kind that is not here is built or append-only.
-EDITABLE = {"note": ("title", "text", "type", "tags", "importance"), "memo": ("text", "category", "tags"),
-            "chunk": ("content", "type", "tags", "confidence"), "edge": ("text", "strength"), "work": ("tags", "importance"),
-            "chapter": ("title", "summary", "tags"), "page": ()}
-_LISTED = ("note", "memo", "chunk", "work", "entry", "chapter", "wisdom", "topic", "page")
-_kept: dict[tuple[str, str], tuple[Any, Any]] = {}  # (home, view) → (state, view), shared by the keepers of a home
+# (home, view) → (state, view), shared by the keepers of a home
+_kept: dict[tuple[str, str], tuple[Any, Any]] = {}
 
 
 def as_json(value: Any) -> Any:
@@ -40,7 +37,7 @@ def as_json(value: Any) -> Any:
 
 def remembered(mem: Memory, name: str, build: Callable[[], Any], asked: Any = None) -> Any:
     """A view as it was last built, if the home, the hour and what was asked for are the same."""
-    state, place = (read_mark(mem), int(mem.home.clock() // 3600), asked), (str(mem.path), name)
+    state, place = (read_mark(mem), int(mem.home.clock() // 3600), asked), (mem.home.tree.name, name)
     kept = _kept.get(place)
     if kept is None or kept[0] != state:
         kept = _kept[place] = (state, build())
@@ -51,12 +48,13 @@ def remembered(mem: Memory, name: str, build: Callable[[], Any], asked: Any = No
 
 def fingerprint_of(mem: Memory, row: read.Row, record: Any) -> str:
     """What an ETag says: the hash of the record's file, or of the record where several share one."""
-    if row.kind in EDITABLE:
+    if KINDS[row.kind].alone:
         return mem.home.load(row.id).hash
     return fingerprint(json.dumps(codec.public(record), sort_keys=True, default=str).encode())
 
 
-def read_record(mem: Memory, handle: str, depth: str = "full", *, counted: bool = True) -> tuple[dict[str, Any], str]:
+def read_record(mem: Memory, handle: str, depth: str = "full", *,
+                counted: bool = True) -> tuple[dict[str, Any], str]:
     """(record, fingerprint); opening one counts as a use, unless it is only looked at again."""
     from otolith.model.record import DEPTHS
 
@@ -73,10 +71,11 @@ def read_record(mem: Memory, handle: str, depth: str = "full", *, counted: bool 
     return {**hit, "record": codec.public(record), "etag": tag}, tag
 
 
-def change_record(mem: Memory, handle: str, changes: dict[str, Any], expect: str | None, key: str | None = None
+def change_record(mem: Memory, handle: str, changes: dict[str, Any], expect: str | None,
+                  key: str | None = None
                   ) -> tuple[dict[str, Any], str]:
     """Edit if the record is still the one that was read."""
-    from otolith.doors.mcp.keys import once
+    from otolith.doors.calls import once
     from otolith.verbs.editing import edit
 
     def act() -> dict[str, Any]:
@@ -106,10 +105,12 @@ def record(mem: Memory, id: str, again: bool = False) -> dict[str, Any]:
     links = [{"id": one.id, "kind": one.kind, "title": one.title, "link": one.word, "outgoing": one.outgoing,
               "strength": one.strength, "context": one.context, "edge_id": one.edge, "said": one.said}
              for one in read.neighbours(mem.home.db, row.id)]
-    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.id), "pinned": is_pinned(mem, row),
+    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.id),
+            "pinned": is_pinned(mem, row),
             "importance": row.importance, "updated": zulu(row.updated) if row.updated else None,
-            "uses": usage.count, "used": zulu(usage.last) if usage.last else None, "decay": charts.standing(mem, row),
-            "editable": list(EDITABLE.get(row.kind, ())), "topic": row.topic, "project": row.project}
+            "uses": usage.count, "used": zulu(usage.last) if usage.last else None,
+            "decay": charts.standing(mem, row),
+            "editable": list(KINDS[row.kind].editable), "topic": row.topic, "project": row.project}
 
 
 def _forgotten(mem: Memory, gone: tuple[str, str, str, str]) -> dict[str, Any]:
@@ -120,8 +121,8 @@ def _forgotten(mem: Memory, gone: tuple[str, str, str, str]) -> dict[str, Any]:
         text = body(codec.read_unit(mem.home.tree, path)[0][0])
     except (NotFound, Damaged):
         text = ""
-    return {"id": id_, "kind": kind, "type": "", "title": title, "path": path, "text": text, "forgotten": True, "links": [],
-            "history": history(mem, id_), "tags": [], "editable": []}
+    return {"id": id_, "kind": kind, "type": "", "title": title, "path": path, "text": text,
+            "forgotten": True, "links": [], "history": history(mem, id_), "tags": [], "editable": []}
 
 
 def is_pinned(mem: Memory, row: read.Row) -> bool:
@@ -150,7 +151,8 @@ def history(mem: Memory, record: str) -> list[dict[str, Any]]:
 
 def forgotten(mem: Memory) -> dict[str, Any]:
     mem.home.ensure_fresh()
-    items = [{"id": id_, "kind": kind, "title": title, "path": path} for id_, kind, title, path in read.archived(mem.home.db)]
+    items = [{"id": id_, "kind": kind, "title": title, "path": path} for id_, kind, title,
+             path in read.archived(mem.home.db)]
     return {"items": items, "total": len(items)}
 
 
@@ -164,17 +166,21 @@ def today(mem: Memory) -> dict[str, Any]:
 
 def _today(mem: Memory) -> dict[str, Any]:
     db, now = mem.home.db, mem.home.clock()
-    marks = ",".join("?" * len(_LISTED))
-    rows = db.execute(f"SELECT * FROM records WHERE kind IN ({marks}) ORDER BY max(coalesce(updated, 0), created) DESC, n DESC "
-                      "LIMIT 24", _LISTED).fetchall()
+    marks = ",".join("?" * len(LISTED))
+    rows = db.execute(
+        f"SELECT * FROM records WHERE kind IN ({marks}) ORDER BY max(coalesce(updated, 0), created) DESC, n "
+        f"DESC "
+                      "LIMIT 24", LISTED).fetchall()
     diary = db.execute("SELECT title, created FROM records WHERE kind = 'episode' "
                        "ORDER BY created DESC, n DESC LIMIT 8").fetchall()
     counts = read.counts(db)
     week = db.execute("SELECT count(*) FROM records WHERE created > ? AND kind NOT IN ('edge', 'episode')",
                       (now - 7 * 86_400,)).fetchone()[0]
     return {
-        "date": day(now), "home": mem.path.name, "brief": _brief(mem), "records": counts["records"], "kinds": counts["kinds"],
-        "links": counts["links"], "new_this_week": week, "changed": [listed(mem, read.Row(*row)) for row in rows],
+        "date": day(now), "home": mem.home.tree.name.rpartition("/")[2], "brief": _brief(mem),
+        "records": counts["records"], "kinds": counts["kinds"],
+        "links": counts["links"], "new_this_week": week,
+        "changed": [listed(mem, read.Row(*row)) for row in rows],
         "diary": [{"title": title, "at": zulu(when)} for title, when in diary],
         "waiting": {"facts": charts.waiting_count(mem), "contradictions": len(charts.contradictions(mem, 50)),
                     "findings": len(read.problems(db))},
@@ -193,7 +199,8 @@ def listed(mem: Memory, row: read.Row) -> dict[str, Any]:
     passage = mem.home.db.execute("SELECT text FROM passages WHERE n = ?", (row.n,)).fetchone()
     tags = read.tags_of(mem.home.db, [row.n]).get(row.n, [])
     opening = " ".join(str(passage[0]).split())[:220] if passage else ""
-    return {**records.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)), "opening": opening,
+    return {**records.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)),
+            "opening": opening,
             "edited": bool(row.updated and row.updated > row.created + 1), "trust": row.trust}
 
 
@@ -211,7 +218,8 @@ def _bounded(value: int, low: int, high: int, name: str = "limit") -> int:
     return value
 
 
-def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit: int = 60, offset: int = 0) -> dict[str, Any]:
+def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit: int = 60,
+             offset: int = 0) -> dict[str, Any]:
     """How the home grew day by day, and what it held as of one day."""
     limit, offset = _bounded(limit, 1, 500), _bounded(offset, 0, 1 << 31, "offset")
     mem.home.ensure_fresh()
@@ -219,7 +227,8 @@ def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit
     chosen = at or (days[-1]["day"] if days else day(mem.home.clock()))
     if len(chosen) != 10:
         raise Invalid(f"{chosen[:60]!r} is no day", "give a date such as 2026-02-10")
-    items, total = mem.list(as_of=f"{chosen}T23:59:59Z", kind=list(kind or _LISTED), limit=limit, offset=offset)
+    items, total = mem.list(as_of=f"{chosen}T23:59:59Z", kind=list(kind or LISTED), limit=limit,
+                            offset=offset)
     return {"at": chosen, "days": days, "items": items, "total": total, "offset": offset}
 
 
@@ -227,7 +236,8 @@ def graph(mem: Memory, limit: int = 2_000, around: str | None = None, **filters:
     """Records and the links among them."""
     mem.home.ensure_fresh()
     chosen = _bounded(limit, 1, 5_000)
-    return dict(remembered(mem, "graph", lambda: charts.graph(mem, chosen, around, filters), (chosen, around, repr(filters))))
+    return dict(remembered(mem, "graph", lambda: charts.graph(mem, chosen, around, filters),
+                           (chosen, around, repr(filters))))
 
 
 def health(mem: Memory) -> dict[str, Any]:
@@ -239,6 +249,6 @@ def health(mem: Memory) -> dict[str, Any]:
 
 
 VIEWS: Mapping[str, Callable[..., dict[str, Any]]] = {
-    "today": today, "review": review, "graph": graph, "timeline": timeline, "health": health, "record": record,
-    "forgotten": forgotten,
+    "today": today, "review": review, "graph": graph, "timeline": timeline, "health": health,
+    "record": record, "forgotten": forgotten,
 }
