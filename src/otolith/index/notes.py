@@ -1,14 +1,15 @@
-"""What the notes ladder asks of the index: notes with their use, edges and relations as written, the diary, pages, memos."""
+"""What the notes ladder asks of the index: notes with their use, edges, relations, diary, memos."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from otolith.index.facets import Facet
-from otolith.index.read import Row, replaces
-
-_ROW = ", ".join(f"r.{name}" for name in Row._fields)
+from otolith.index.database import Facet
+from otolith.index.graph import replaces
+from otolith.index.schema import ROW as _ROW
+from otolith.index.schema import Row
+from otolith.index.words import match
 
 
 class NoteUse(NamedTuple):
@@ -28,7 +29,7 @@ class NoteUse(NamedTuple):
     trust: str
 
 
-class Standing(NamedTuple):
+class StandingEdge(NamedTuple):
     """An edge as the index knows it: of a symmetric one it does not say which end is which."""
 
     id: str
@@ -50,42 +51,6 @@ class Written(NamedTuple):
     strength: float | None
     edge: str | None
     unit: str
-
-
-class GraphLink(NamedTuple):
-    """A link in its canonical direction; an end is a record's id, or `name:` and a name."""
-
-    a: str
-    word: str
-    b: str
-    strength: float | None
-
-
-class Growth(NamedTuple):
-    """How many records of a kind a day brought."""
-
-    day: str
-    kind: str
-    records: int
-
-
-class MostUsed(NamedTuple):
-    """A record and how often it was delivered."""
-
-    id: str
-    kind: str
-    title: str
-    uses: int
-
-
-class Progress(NamedTuple):
-    """How far the index has come: a changed record has a higher number than any before it."""
-
-    top: int = 0
-    records: int = 0
-    top_link: int = 0
-    links: int = 0
-    forgotten: int = 0
 
 
 class Titled(NamedTuple):
@@ -111,15 +76,17 @@ class Notes(Facet):
     def uses(self) -> list[NoteUse]:
         """Every note by id, with its use: what its own file says and what the ledger counts."""
         return [NoteUse(*row) for row in self.db.execute(
-            "SELECT r.id, r.type, coalesce(r.importance, 0.5), r.created, r.pinned, r.uses + coalesce(u.count, 0), "
-            "max(coalesce(r.used, u.last), coalesce(u.last, r.used)), r.n, r.title, r.unit, r.project, r.trust "
+            "SELECT r.id, r.type, coalesce(r.importance, 0.5), r.created, r.pinned, "
+            "r.uses + coalesce(u.count, 0), max(coalesce(r.used, u.last), coalesce(u.last, r.used)), "
+            "r.n, r.title, r.unit, r.project, r.trust "
             "FROM records r LEFT JOIN usage u ON u.id = r.id WHERE r.kind = 'note' ORDER BY r.id")]
 
     def tags(self) -> dict[int, list[str]]:
         """The tags of every note, by its number, in their order."""
         tags: dict[int, list[str]] = {}
-        for record, tag in self.db.execute("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record "
-                                           "WHERE r.kind = 'note' ORDER BY t.record, t.place"):
+        query = ("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record WHERE r.kind = 'note' "
+                 "ORDER BY t.record, t.place")
+        for record, tag in self.db.execute(query):
             tags.setdefault(record, []).append(tag)
         return tags
 
@@ -130,20 +97,21 @@ class Notes(Facet):
 
     # Edges and relations
 
-    def edges_at(self, *notes: str) -> dict[str, Standing]:
+    def edges_at(self, *notes: str) -> dict[str, StandingEdge]:
         """The edges that have one of these notes at an end, by id."""
         marks = ",".join("?" * len(notes))
-        rows = self.db.execute(f"{_STANDING} AND (a IN ({marks}) OR b IN ({marks})) ORDER BY edge", notes + notes)
-        return {row[0]: Standing(*row) for row in rows}
+        rows = self.db.execute(f"{_STANDING} AND (a IN ({marks}) OR b IN ({marks})) ORDER BY edge",
+                               notes + notes)
+        return {row[0]: StandingEdge(*row) for row in rows}
 
-    def all_edges(self) -> dict[str, Standing]:
-        return {row[0]: Standing(*row) for row in self.db.execute(_STANDING)}
+    def all_edges(self) -> dict[str, StandingEdge]:
+        return {row[0]: StandingEdge(*row) for row in self.db.execute(_STANDING)}
 
     def unreadable_edges(self) -> list[str]:
         """Edge files, or their whole folder, that the last sweep could not read."""
         return [path for path, in self.db.execute(
-            "SELECT DISTINCT path FROM problems WHERE (path IN ('graph', 'graph/edges') OR path LIKE 'graph/edges/%') "
-            "AND code NOT IN ('copy', 'duplicate-id') ORDER BY path")]
+            "SELECT DISTINCT path FROM problems WHERE (path IN ('graph', 'graph/edges') "
+            "OR path LIKE 'graph/edges/%') AND code NOT IN ('copy', 'duplicate-id') ORDER BY path")]
 
     def find_edges(self, words: Sequence[str], type: str | None, note: str | None, limit: int | None,
                    offset: int) -> tuple[list[Row], int]:
@@ -151,7 +119,7 @@ class Notes(Facet):
         condition = ("r.kind = 'edge' AND (:type IS NULL OR r.type = :type) AND (:note IS NULL OR r.id IN "
                      "(SELECT edge FROM links WHERE a = :note OR b = :note)) AND (:words = '' OR r.n IN "
                      "(SELECT p.record FROM words JOIN passages p ON p.n = words.rowid WHERE words MATCH :words))")
-        values = {"type": type, "note": note, "words": " AND ".join(f'"{word}"' for word in words),
+        values = {"type": type, "note": note, "words": match(words, every=True),
                   "limit": -1 if limit is None else limit, "offset": offset}
         total = self.db.execute(f"SELECT count(*) FROM records r WHERE {condition}", values).fetchone()[0]
         rows = self.db.execute(f"SELECT {_ROW} FROM records r WHERE {condition} ORDER BY r.created DESC, r.id "
@@ -160,7 +128,8 @@ class Notes(Facet):
 
     def relation(self, a: str, word: str, b: str) -> Written | None:
         """A relation by its canonical word, that of an edge first; None if there is none."""
-        row = self.db.execute(f"{_WRITTEN} WHERE a = ? AND word = ? AND b = ? ORDER BY edge IS NULL", (a, word, b)).fetchone()
+        row = self.db.execute(f"{_WRITTEN} WHERE a = ? AND word = ? AND b = ? ORDER BY edge IS NULL",
+                              (a, word, b)).fetchone()
         return Written(*row) if row else None
 
     def relations(self) -> list[Written]:
@@ -175,13 +144,13 @@ class Notes(Facet):
 
     def unseen_edge_ends(self) -> set[str]:
         """The notes at both ends of the edges that upkeep has not seen yet."""
-        rows = self.db.execute("SELECT l.a, l.b FROM links l JOIN records r ON r.id = l.edge LEFT JOIN seen s "
-                               "ON s.rung = 'edges' AND s.key = r.id WHERE s.key IS NULL")
+        rows = self.db.execute("SELECT l.a, l.b FROM links l JOIN records r ON r.id = l.edge "
+                               "LEFT JOIN seen s ON s.rung = 'edges' AND s.key = r.id WHERE s.key IS NULL")
         return {note for ends in rows for note in ends}
 
     def edge_titles(self) -> list[Titled]:
-        query = ("SELECT DISTINCT e.id, e.title, e.type, x.id, x.title, y.id, y.title FROM links l JOIN records e ON e.id = l.edge "
-                 "JOIN records x ON x.id = l.a JOIN records y ON y.id = l.b")
+        query = ("SELECT DISTINCT e.id, e.title, e.type, x.id, x.title, y.id, y.title FROM links l "
+                 "JOIN records e ON e.id = l.edge JOIN records x ON x.id = l.a JOIN records y ON y.id = l.b")
         return [Titled(*row) for row in self.db.execute(query)]
 
     def sharing_words(self, words: Sequence[str], but: str, limit: int) -> list[Row]:
@@ -189,12 +158,13 @@ class Notes(Facet):
         query = (f"SELECT {_ROW}, bm25(words, 1.0, 2.0, 1.0) AS score FROM words JOIN passages p ON p.n = words.rowid "
                  "JOIN records r ON r.n = p.record WHERE words MATCH ? AND r.kind = 'note' AND r.id <> ? "
                  "ORDER BY score, r.id LIMIT ?")
-        rows = self.db.execute(query, (" OR ".join(f'"{word}"' for word in words), but, 3 * limit))
+        rows = self.db.execute(query, (match(words), but, 3 * limit))
         return list({row[1]: Row(*row[:-1]) for row in rows}.values())[:limit]
 
     def ids_of(self, kinds: Sequence[str]) -> list[str]:
         marks = ",".join("?" * len(kinds))
-        return [record for record, in self.db.execute(f"SELECT id FROM records WHERE kind IN ({marks})", list(kinds))]
+        rows = self.db.execute(f"SELECT id FROM records WHERE kind IN ({marks})", list(kinds))
+        return [record for record, in rows]
 
     def all_names(self) -> list[tuple[str, str]]:
         """(name, record) of every title and further name."""
@@ -224,17 +194,20 @@ class Notes(Facet):
 
     def holders(self, record: str) -> list[str]:
         """The records in whose units a link to or from this one is written."""
-        query = "SELECT DISTINCT r.id FROM links l JOIN records r ON r.unit = l.unit WHERE (l.a = ? OR l.b = ?) AND r.id <> ?"
+        query = ("SELECT DISTINCT r.id FROM links l JOIN records r ON r.unit = l.unit "
+                 "WHERE (l.a = ? OR l.b = ?) AND r.id <> ?")
         return [other for other, in self.db.execute(query, (record, record, record))]
 
     def units_saying(self, *words: str) -> list[str]:
         """The units of which a passage holds one of these, letter by letter."""
         query = "SELECT DISTINCT r.unit FROM passages p JOIN records r ON r.n = p.record WHERE "
-        return [unit for unit, in self.db.execute(query + " OR ".join(["instr(p.text, ?)"] * len(words)), words)]
+        rows = self.db.execute(query + " OR ".join(["instr(p.text, ?)"] * len(words)), words)
+        return [unit for unit, in rows]
 
     def documents(self, below: str = "", *, unread: bool = False) -> list[str]:
         """The paths of the files that begin so; with `unread` those alone that could not be read."""
-        query = "SELECT path FROM documents WHERE substr(path, 1, ?) = ? AND (hash = '' OR NOT ?) ORDER BY path"
+        query = ("SELECT path FROM documents WHERE substr(path, 1, ?) = ? AND (hash = '' OR NOT ?) "
+                 "ORDER BY path")
         return [path for path, in self.db.execute(query, (len(below), below, unread))]
 
     def beginning(self, letters: str) -> tuple[str | None, str | None]:
@@ -261,40 +234,3 @@ class Notes(Facet):
             "SELECT edge, unit, first FROM (SELECT edge, unit, first_value(unit) OVER "
             "(PARTITION BY a, word, b ORDER BY created, unit) AS first FROM links WHERE edge IS NOT NULL) "
             "WHERE unit <> first").fetchall()
-
-    # All records, as pages and charts show them
-
-    def progress(self) -> Progress:
-        return Progress(*self.db.execute(
-            "SELECT (SELECT coalesce(max(n), 0) FROM records), (SELECT count(*) FROM records), "
-            "(SELECT coalesce(max(rowid), 0) FROM links), (SELECT count(*) FROM links), "
-            "(SELECT count(*) FROM archived)").fetchone())
-
-    def changed_since(self, number: int, limit: int) -> list[Row]:
-        """The records that came in after this number, the latest first."""
-        return [Row(*row) for row in self.db.execute(
-            f"SELECT {_ROW} FROM records r WHERE r.n > ? ORDER BY r.n DESC LIMIT ?", (number, limit))]
-
-    def latest(self, kinds: Sequence[str], limit: int) -> list[Row]:
-        """The records of these kinds that were made or edited last."""
-        return [Row(*row) for row in self.db.execute(
-            f"SELECT {_ROW} FROM records r WHERE r.kind IN ({','.join('?' * len(kinds))}) "
-            "ORDER BY max(coalesce(r.updated, 0), r.created) DESC, r.n DESC LIMIT ?", (*kinds, limit))]
-
-    def growth(self, kinds: Sequence[str]) -> list[Growth]:
-        """What each day brought of these kinds, oldest first."""
-        rows = self.db.execute("SELECT date(created, 'unixepoch') AS day, kind, count(*) FROM records "
-                               f"WHERE kind IN ({','.join('?' * len(kinds))}) AND created > 0 "
-                               "GROUP BY 1, 2 HAVING day IS NOT NULL ORDER BY 1", list(kinds))
-        return [Growth(*row) for row in rows]
-
-    def most_used(self, limit: int) -> list[MostUsed]:
-        return [MostUsed(*row) for row in self.db.execute(
-            "SELECT r.id, r.kind, r.title, u.count FROM usage u JOIN records r ON r.id = u.id "
-            "ORDER BY u.count DESC, r.id LIMIT ?", (limit,))]
-
-    def links(self, as_of: float | None = None) -> list[GraphLink]:
-        """All links but pins; with `as_of` those that stood then."""
-        return [GraphLink(*row) for row in self.db.execute(
-            "SELECT a, word, b, strength FROM links WHERE said <> 'pinned' "
-            "AND (:as_of IS NULL OR created IS NULL OR created <= :as_of)", {"as_of": as_of})]

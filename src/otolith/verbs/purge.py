@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any
 
-from otolith.errors import Busy, CannotWrite, Invalid, NotFound
+from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.ledger import Keep
 from otolith.files.tree import fingerprint
 from otolith.home import Home
-from otolith.index import read, vectors
-from otolith.index.facts import only_in, stated
+from otolith.index import read
 from otolith.model.text import fold
 from otolith.verbs import merging, reports, topics
 from otolith.verbs.chapters import without_work
@@ -141,10 +139,10 @@ def _shrink(home: Home, record: str) -> None:
                                     if not home.tree.look(f"topics/{topic}/topic_memory.json")])
             home.index.documents.recount()
             db.execute("INSERT INTO words(words) VALUES ('optimize')")
-            vectors.compact(db, force=True)
+            home.index.meaning.compact(force=True)
         db.execute("VACUUM")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except (sqlite3.Error, Busy, CannotWrite) as error:
+    except (BrokenIndex, Busy, CannotWrite) as error:
         home.notices.append(f"the files are purged, but the index could not be shrunk ({error}); try: otolith reindex")
 
 
@@ -301,9 +299,9 @@ def _facts_only_in(home: Home, files: list[str]) -> set[str]:
         if folder != path and path.startswith("archive/"):
             for entry in codec.read_unit(home.tree, folder)[0]:
                 said = {fact.id_in(path.split("/")[2]) for fact in entry.facts}
-                found |= {one for one in said if not stated(home.db, one)}
+                found |= {one for one in said if not home.index.facts.stated(one)}
         elif folder != path:
-            found |= only_in(home.db, folder)
+            found |= home.index.facts.only_in(folder)
     return found
 
 

@@ -79,7 +79,7 @@ def prompt(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     from otolith.model.text import unfence
     from otolith.model.times import zulu
     from otolith.providers.tokens import estimate_many
-    from otolith.recall.unasked import find_by_words
+    from otolith.recall.question import find_by_words
 
     asked = unfence(str(given.get("prompt") or "")).strip()[:4_000]
     if len(asked.split()) < 2 or asked.startswith(("/", "!", "#")):
@@ -169,6 +169,8 @@ def run(event: str, data: bytes, home: str | None = None) -> str:
         said = answer(event or str(given.get("hook_event_name")), given, home)
         return json.dumps(said, ensure_ascii=True) if said else ""
     except Exception:  # a door that must never be in the way
-        if os.environ.get("OTOLITH_DEBUG"):
+        from otolith.config import variable
+
+        if variable("OTOLITH_DEBUG"):
             raise
         return ""

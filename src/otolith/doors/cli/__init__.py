@@ -56,12 +56,10 @@ def attempt(given: list[str], as_json: bool) -> int:
 
 def bug(error: Exception, as_json: bool) -> int:
     """What nobody foresaw: one line, or the traceback for who asks for it."""
-    if os.environ.get("OTOLITH_DEBUG"):
-        raise error
-    from otolith.index.store import damage_of
+    from otolith.config import variable
 
-    if damage := damage_of(error):
-        return complain(damage, as_json)
+    if variable("OTOLITH_DEBUG"):
+        raise error
     return complain(OtolithError(f"this is a bug in Otolith: {type(error).__name__}: {error}",
                                 "run again with OTOLITH_DEBUG=1 for the details"), as_json)
 

@@ -17,7 +17,7 @@ from otolith.errors import Busy, OtolithError
 
 if TYPE_CHECKING:
     from otolith.doors.keeper import Keepers
-    from otolith.index.notes import Progress
+    from otolith.index.cards import Progress
     from otolith.memory import Memory
 
 LISTENERS = 64
@@ -33,10 +33,10 @@ def error_parts(error: OtolithError) -> dict[str, str]:
 def look(mem: Memory, before: Progress | None) -> tuple[Progress, dict[str, Any] | None]:
     """Sweep if it is due; (how far the index has come, what is new since then)."""
     mem.home.ensure_fresh()
-    now = mem.home.index.notes.progress()
+    now = mem.home.index.cards.progress()
     if before is None or now == before:
         return now, None
-    rows = mem.home.index.notes.changed_since(before.top if now.top >= before.top else 0, NAMED)
+    rows = mem.home.index.cards.changed_since(before.top if now.top >= before.top else 0, NAMED)
     return now, {"records": [{"id": row.id, "kind": row.kind, "title": row.title} for row in rows],
                  "removed": max(0, before.records - now.records), "total": now.records}
 

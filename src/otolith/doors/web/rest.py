@@ -26,7 +26,6 @@ from otolith.doors.keeper import Keepers
 from otolith.doors.web import gate, routes, views
 from otolith.doors.web.feed import Feed, error_parts
 from otolith.errors import Conflict, Invalid, NeedsConfirmation, OtolithError, Usage
-from otolith.index.store import damage_of
 from otolith.model.record import log
 from otolith.verbs.table import Verb
 
@@ -98,8 +97,8 @@ def guarded(act: Callable[..., Awaitable[Response]], *given: Any) -> Endpoint:
             made = answer({"error": error_parts(error), **current}, getattr(error, "status", error.http_status))
         except Exception as error:  # a door: whatever happens, the server goes on
             log.warning("rest: %r", error)
-            trouble = damage_of(error) or OtolithError(
-                f"this is a bug in Otolith: {type(error).__name__}: {str(error)[:300]}", "nothing else was changed")
+            trouble = OtolithError(f"this is a bug in Otolith: {type(error).__name__}: {str(error)[:300]}",
+                                   "nothing else was changed")
             made = answer({"error": error_parts(trouble)}, 500)
         made.headers["server-timing"] = f"total;dur={1000 * (time.perf_counter() - started):.1f}"
         return made

@@ -17,7 +17,7 @@ from typing import Any
 
 from otolith.doors.keeper import Keeper, Keepers
 from otolith.doors.web import gate
-from otolith.model import kinds
+from otolith.model.kinds import as_json
 
 PORT = 7518
 CONNECTIONS = 512
@@ -35,11 +35,9 @@ class Assets:
     def __init__(self, folder: Path | None = None) -> None:
         folder = folder or Path(__file__).parent / "page"
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*"))
-                 if path.suffix in MEDIA}
-        files["style.css"] += _colours().encode()
+                 if path.suffix in MEDIA} | _kinds()
         html = {name: (folder / f"{name}.html").read_bytes() for name in ("index", "door", *DOORS)}
         html |= {name: html["door"].replace(b"{inner}", html[name]) for name in DOORS}
-        html["index"] = html["index"].replace(_DATA, _data_block("kinds", kinds.as_json()) + _DATA)
         digest = hashlib.sha256(b"\0".join(name.encode() + data for name, data in files.items())).hexdigest()
         self.base = f"/assets/{digest[:12]}"
         self.files = {f"{self.base}/{name}": (data, MEDIA[Path(name).suffix]) for name, data in files.items()}
@@ -56,24 +54,22 @@ class Assets:
         return self._html["signin" if path == "/in" else "index"]
 
     def shell(self, value: Any) -> bytes:
-        """The page with the data of its first view in it."""
-        return self._html["index"].replace(_DATA, _data_block("today", value), 1)
+        """The page with the data of its first view in it, as a block that no browser executes."""
+        data = json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str)
+        safe = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+        block = f'<script type="application/json" id="today">{safe}</script>'
+        return self._html["index"].replace(_DATA, block.encode(), 1)
 
 
-def _data_block(name: str, value: Any) -> bytes:
-    """Data for the page's scripts, as a block that no browser executes."""
-    data = json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str)
-    safe = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return f'<script type="application/json" id="{name}">{safe}</script>'.encode()
-
-
-def _colours() -> str:
-    """The colour of each kind, by light and by dark, and the class that wears it."""
-    rows = kinds.KINDS.values()
-    light = "".join(f"--{row.name}:{row.colour};" for row in rows)
-    dark = "".join(f"--{row.name}:{row.dark};" for row in rows)
-    marks = "".join(f".k-{row.name}{{--k:var(--{row.name})}}" for row in rows)
-    return f":root{{{light}}}@media (prefers-color-scheme: dark){{:root{{{dark}}}}}{marks}\n"
+def _kinds() -> dict[str, bytes]:
+    """What the page has to know of kinds, out of the one table: a module and a sheet of colours."""
+    table = as_json()
+    light, dark = (" ".join(f"--{row['name']}: {row[shade]};" for row in table["kinds"])
+                   for shade in ("colour", "dark"))
+    marks = "".join(f".k-{name} {{ --k: var(--{name}); }} .chart .{name} {{ fill: var(--{name}); }}\n"
+                    for name in (row["name"] for row in table["kinds"]))
+    sheet = f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n{marks}"
+    return {"kinds.css": sheet.encode(), "kinds.js": f"export default {json.dumps(table)};\n".encode()}
 
 
 # The server

@@ -23,8 +23,8 @@ from otolith.model.times import day, zulu
 from otolith.verbs import records, steps
 
 if TYPE_CHECKING:
-    from otolith.index.notes import Growth
-    from otolith.index.read import Row
+    from otolith.index.cards import Growth
+    from otolith.index.schema import Row
     from otolith.memory import Memory
 
 BRIEF = 1_200  # tokens
@@ -46,8 +46,8 @@ def as_json(value: Any) -> Any:
 
 def remembered(mem: Memory, name: str, build: Callable[[], Any], arguments: Any = None) -> Any:
     """A view as it was last built, if the home, the hour and the arguments are the same."""
-    state = (mem.home.index.notes.progress(), int(mem.home.clock() // 3600), arguments)
-    place = (str(mem.path), name)
+    state = (mem.home.index.cards.progress(), int(mem.home.clock() // 3600), arguments)
+    place = (mem.home.tree.name, name)
     kept = _kept.get(place)
     if kept is None or kept[0] != state:
         kept = _kept[place] = (state, build())
@@ -193,11 +193,11 @@ def _today(mem: Memory) -> dict[str, Any]:
     _, week = index.cards.listing(make_filter(kind=COUNTED, since=now - 7 * 86_400), 0)
     brief = plain(mem, mem.brief(budget=BRIEF))
     return {
-        "date": day(now), "home": mem.path.name, "records": counts["records"], "kinds": counts["kinds"],
+        "date": day(now), "home": mem.home.tree.name.rpartition("/")[2], "records": counts["records"], "kinds": counts["kinds"],
         "brief": str(brief.get("text", "") if isinstance(brief, dict) else brief or ""),
         "links": counts["links"], "new_this_week": week,
-        "changed": [_listed(mem, row) for row in index.notes.latest(LISTED, 24)],
-        "diary": [{"title": row.title, "at": zulu(row.created)} for row in index.notes.latest(["episode"], 8)],
+        "changed": [_listed(mem, row) for row in index.cards.latest(LISTED, 24)],
+        "diary": [{"title": row.title, "at": zulu(row.created)} for row in index.cards.latest(["episode"], 8)],
         "waiting": {"facts": sum(index.dialogs.unscored_counts().values()), "findings": len(index.cards.problems()),
                     "contradictions": len(contradictions(mem, 50))},
     }
@@ -246,7 +246,7 @@ def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit
     limit, offset = _bounded(limit, 1, 500), _bounded(offset, 0, 1 << 31, "offset")
     mem.home.ensure_fresh()
     days = remembered(mem, "days", lambda: [
-        {"day": date, "kinds": kinds} for date, kinds in _by_time(mem.home.index.notes.growth(COUNTED), 10)])
+        {"day": date, "kinds": kinds} for date, kinds in _by_time(mem.home.index.cards.growth(COUNTED), 10)])
     chosen = at or (days[-1]["day"] if days else day(mem.home.clock()))
     if len(chosen) != 10:
         raise Invalid(f"{chosen[:60]!r} is not a day", "give a date such as 2026-02-10")
@@ -300,7 +300,7 @@ def _links(mem: Memory, rows: Sequence[Row], as_of: float | None) -> dict[tuple[
     ids = {row.id for row in rows}
     names = {f"name:{name}": record for name, record in mem.home.index.notes.all_names() if record in ids}
     links: dict[tuple[str, str, str], float | None] = {}
-    for link in mem.home.index.notes.links(as_of):
+    for link in mem.home.index.graph.links(as_of):
         a, b = names.get(link.a, link.a), names.get(link.b, link.b)
         if a != b and a in ids and b in ids:
             links.setdefault((a, link.word, b), link.strength)
@@ -334,7 +334,7 @@ def _health(mem: Memory) -> dict[str, Any]:
                       "fading": [{"id": note.id, "title": note.title, "score": round(note.score, 3)}
                                  for note in nearest]},
             "growth": [{"month": month, "kinds": kinds}
-                       for month, kinds in _by_time(mem.home.index.notes.growth(COUNTED), 7)]}
+                       for month, kinds in _by_time(mem.home.index.cards.growth(COUNTED), 7)]}
 
 
 def _usage(mem: Memory) -> dict[str, Any]:
@@ -345,7 +345,7 @@ def _usage(mem: Memory) -> dict[str, Any]:
     for use in _lines(mem, path, start=max(0, measure.size - LEDGER_TAIL) if measure else 0):
         if isinstance(use.get("ids"), list) and "t" in use:  # a base line has no day
             days.setdefault(str(use["t"])[:10], Counter())[str(use.get("door"))] += len(use["ids"])
-    return {"top": [row._asdict() for row in mem.home.index.notes.most_used(10)],
+    return {"top": [row._asdict() for row in mem.home.index.cards.most_used(10)],
             "days": [{"day": date, "doors": dict(doors)} for date, doors in sorted(days.items())[-60:]]}
 
 

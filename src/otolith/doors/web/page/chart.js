@@ -1,6 +1,8 @@
 // Bars, drawn once and small: stacked by kind, or plain.
 import { h, s } from "./dom.js";
-import { mark, number } from "./format.js";
+import { KINDS, mark, number } from "./format.js";
+
+const KNOWN = new Set(KINDS);
 
 /** Bars of {label, parts: {name: count}}; `cursor` is a share of the width. */
 export function bars(columns, { height = 130, width = 720, cursor = null, label = "Chart", ticks = [] } = {}) {
@@ -13,7 +15,7 @@ export function bars(columns, { height = 130, width = 720, cursor = null, label 
     const stacked = Object.entries(parts).map(([kind, count]) => {
       const tall = (count / most) * (height - 12);
       from -= tall;
-      return s("rect", { class: `k-${kind}`, x: at * step + gap / 2, y: from, width: Math.max(0.6, step - gap), height: tall, rx: Math.min(2, step / 4) });
+      return s("rect", { class: KNOWN.has(kind) ? kind : kind === "plain" ? "plain" : "other", x: at * step + gap / 2, y: from, width: Math.max(0.6, step - gap), height: tall, rx: Math.min(2, step / 4) });
     });
     const total = Object.values(parts).reduce((a, b) => a + b, 0);
     return s("g", { class: after ? "after" : "" }, s("title", {}, `${name}: ${number(total)}`), stacked);
