@@ -65,8 +65,8 @@ class Progress(NamedTuple):
 
     top: int = 0
     records: int = 0
-    top_link: int = 0
     links: int = 0
+    top_link: int = 0
     forgotten: int = 0
 
 
@@ -190,12 +190,14 @@ class Cards(Facet):
 
     def progress(self) -> Progress:
         return self.db.select(Progress, """SELECT (SELECT coalesce(max(n), 0) FROM records) AS top,
-            (SELECT count(*) FROM records) AS records, (SELECT coalesce(max(rowid), 0) FROM links) AS top_link,
-            (SELECT count(*) FROM links) AS links, (SELECT count(*) FROM archived) AS forgotten""")[0]
+            (SELECT count(*) FROM records) AS records, (SELECT count(*) FROM links) AS links,
+            (SELECT coalesce(max(rowid), 0) FROM links) AS top_link,
+            (SELECT count(*) FROM archived) AS forgotten""")[0]
 
     def changed_since(self, number: int, limit: int) -> list[Row]:
         """The records that came in after this number, the latest first."""
-        return self.db.select(Row, f"SELECT {ROW} FROM records r WHERE n > ? ORDER BY n DESC LIMIT ?", (number, limit))
+        query = f"SELECT {ROW} FROM records r WHERE n > ? ORDER BY n DESC LIMIT ?"
+        return self.db.select(Row, query, (number, limit))
 
     def latest(self, kinds: Iterable[str], limit: int) -> list[Row]:
         """The records of these kinds that were made or edited last."""

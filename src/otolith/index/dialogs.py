@@ -107,7 +107,8 @@ class Dialogs(Facet):
     def unscored(self, topic: str | None, limit: int) -> list[str]:
         """The facts that nobody has scored, the least sure first."""
         return self._texts(f"SELECT id {_UNSCORED} AND (:topic IS NULL OR topic = :topic) "
-                           "ORDER BY confidence, created DESC, id LIMIT :limit", {"topic": topic, "limit": limit})
+                           "ORDER BY confidence, created DESC, id LIMIT :limit",
+                           {"topic": topic, "limit": limit})
 
     def unscored_counts(self) -> dict[str, int]:
         """Topic → how many of its facts nobody has scored, most first."""

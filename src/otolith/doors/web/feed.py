@@ -2,7 +2,7 @@
 of long work.
 
 While somebody listens, the home is swept as often as that is cheap, so that an edit made in any editor shows
-on an open page. What changed is known from the index: a changed record has a higher number than any before it.
+on an open page. A changed record has a higher number in the index than any before it.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Feed:
             self._listeners.discard(queue)
 
     async def watch(self, keepers: Keepers, prepare: Callable[[Memory], Any]) -> None:
-        """Look at the home as long as somebody listens, and prepare what is asked for next; until cancelled."""
+        """Look at the home while somebody listens, and prepare what is asked for next; until cancelled."""
         self._loop = asyncio.get_running_loop()
         progress: Progress | None = None  # taken at once, so that the first page learns of all that follows
         trouble = ""

@@ -1,8 +1,8 @@
 """Who may come in by HTTP, and how often: loopback names only, no foreign pages, no body without end; a
 program by the token, a person's browser by a signed cookie.
 
-The token lies in the user's configuration folder, readable by the user alone. A person signs in once by a link
-with a one-time code; code and cookie are signed with the token, so a token that is new or gone ends every
+The token lies in the user's configuration folder, readable by the user alone. A person signs in once by a
+link with a one-time code; code and cookie are signed with the token, so a token that is new or gone ends every
 session, and nothing about sessions is stored. `Access`, the outer layer, turns a valid cookie into the token
 and marks the request as a person's; `Gate` refuses what may not pass before the application sees it. Every
 answer leaves with the headers that keep a browser from being used against the home. Nothing here knows what
@@ -198,7 +198,7 @@ class Access:
         stranger = not person and not self._has_token(headers)
         reads = scope["method"] in ("GET", "HEAD")
         if not (self.strangers if stranger else self.reads if reads else self.writes).take():
-            await _refuse(send, 429, "too_many", "too many requests; wait a moment", [(b"retry-after", b"1")])
+            await _refuse(send, 429, "too_many", "too many requests; wait a moment", (b"retry-after", b"1"))
             return
         if person:
             kept = [(name, value) for name, value in scope["headers"] if name.lower() != b"authorization"]
@@ -212,7 +212,8 @@ class Access:
         if b"authorization" in headers:
             return False
         cookies = (part.strip().partition("=") for part in headers.get(b"cookie", "").split(";"))
-        return any(name == self.cookie and check_signed(self.token(), "cookie", value, time.time(), COOKIE_SECONDS)
+        now, token = time.time(), self.token()
+        return any(name == self.cookie and check_signed(token, "cookie", value, now, COOKIE_SECONDS)
                    for name, _, value in cookies)
 
     def _has_token(self, headers: Mapping[bytes, str]) -> bool:
@@ -275,7 +276,8 @@ def listen(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
     except OSError as error:
         listening.close()
-        raise Usage(f"port {port} of {host} cannot be used: {error.strerror}", "choose another with --port") from None
+        raise Usage(f"port {port} of {host} cannot be used: {error.strerror}",
+                    "choose another with --port") from None
     listening.listen(256)  # whoever calls from now on is answered, if a moment later
     return listening
 
@@ -341,10 +343,10 @@ class Gate:
 async def _turn_away(send: Send, status: int, code: str, message: str) -> None:
     """Refuse, and read no more from this client."""
     challenge: Headers = [(b"www-authenticate", b"Bearer")] if status == 401 else []
-    await _refuse(send, status, code, message, [(b"connection", b"close"), *challenge])
+    await _refuse(send, status, code, message, (b"connection", b"close"), *challenge)
 
 
-async def _refuse(send: Send, status: int, code: str, message: str, more: Collection[tuple[bytes, bytes]] = ()) -> None:
+async def _refuse(send: Send, status: int, code: str, message: str, *more: tuple[bytes, bytes]) -> None:
     body = json.dumps({"error": {"code": code, "message": message, "hint": ""}}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *more]
     await send({"type": "http.response.start", "status": status, "headers": headers})

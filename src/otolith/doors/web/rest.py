@@ -66,7 +66,8 @@ def make_app(door: Door, mcp: Any = None) -> Starlette:
             with suppress(asyncio.CancelledError):
                 await watching
 
-    every = [*_verb_routes(door), *_other_routes(door), *_page_routes(door), *(mcp.routes if mcp is not None else ())]
+    agents = mcp.routes if mcp is not None else []
+    every = [*_verb_routes(door), *_other_routes(door), *_page_routes(door), *agents]
     refuse: Any = partial(_refuse, door)
     return Starlette(routes=every, lifespan=lifespan, exception_handlers={HTTPException: refuse})
 
@@ -82,7 +83,8 @@ async def _refuse(door: Door, request: Request, error: HTTPException) -> Respons
 
 def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    return Response(text.encode("utf-8", "replace"), status, headers=dict(headers or {}), media_type="application/json")
+    data = text.encode("utf-8", "replace")
+    return Response(data, status, headers=dict(headers or {}), media_type="application/json")
 
 
 def guarded(act: Callable[..., Awaitable[Response]], *given: Any) -> Endpoint:
@@ -93,8 +95,8 @@ def guarded(act: Callable[..., Awaitable[Response]], *given: Any) -> Endpoint:
         try:
             made = await act(*given, request)
         except OtolithError as error:
-            current = {"current": error.current} if isinstance(error, Stale) else {}
-            made = answer({"error": error_parts(error), **current}, getattr(error, "status", error.http_status))
+            body = {"error": error_parts(error), **getattr(error, "more", {})}
+            made = answer(body, getattr(error, "status", error.http_status))
         except Exception as error:  # a door: whatever happens, the server goes on
             log.warning("rest: %r", error)
             trouble = OtolithError(f"this is a bug in Otolith: {type(error).__name__}: {str(error)[:300]}",
@@ -106,7 +108,7 @@ def guarded(act: Callable[..., Awaitable[Response]], *given: Any) -> Endpoint:
     return endpoint
 
 
-class Refused(Usage):
+class HttpRefusal(Usage):
     """A request that HTTP has a status of its own for."""
 
     def __init__(self, status: int, message: str, hint: str = "") -> None:
@@ -119,19 +121,20 @@ class Stale(Conflict):
 
     def __init__(self, error: Conflict, current: Mapping[str, Any]) -> None:
         super().__init__(error.message, error.hint)
-        self.current = current
+        self.more = {"current": current}
 
 
 async def read_json(request: Request) -> dict[str, Any]:
     """The body, which must be one JSON object; nothing a foreign form could send."""
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media != "application/json":
-        raise Refused(415, f"a write is JSON; got {media[:60] or 'nothing'!r}", "send Content-Type: application/json")
+        raise HttpRefusal(415, f"a write is JSON; got {media[:60] or 'nothing'!r}",
+                          "send Content-Type: application/json")
     data = bytearray()
     async for piece in request.stream():
         data += piece
         if len(data) > MAX_BODY:
-            raise Refused(413, f"a request may have {MAX_BODY >> 20} MB", "split it into several")
+            raise HttpRefusal(413, f"a request may have {MAX_BODY >> 20} MB", "split it into several")
     try:
         body = json.loads(data or b"{}", parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -162,11 +165,11 @@ def _verb_routes(door: Door) -> list[Route]:
 
 async def _read(door: Door, row: Verb, request: Request) -> Response:
     given = routes.read_query(calls.takes(row, "rest"), request.query_params.multi_items())
-    return await _run(door, row, given, request, long=row.long)
+    return await _run(door, row, given, request)
 
 
-async def _run(door: Door, row: Verb, given: Mapping[str, Any], request: Request, *, long: bool = False) -> Response:
-    value = await door.ask(request, lambda mem: _with_notices(mem, call(mem, row, "rest", given)), long=long)
+async def _run(door: Door, row: Verb, given: Mapping[str, Any], request: Request) -> Response:
+    value = await door.ask(request, lambda mem: _with_notices(mem, call(mem, row, "rest", given)), long=row.long)
     return _answer_verb(row, value)
 
 
@@ -176,7 +179,8 @@ async def _write(door: Door, row: Verb, request: Request) -> Response:
         given.setdefault("key", key)
     check_arguments(row, "rest", given)
     if row.person and request.state.door != "page":
-        raise Refused(403, "agents propose; a person accepts", "do it on the page, or on the command line")
+        raise HttpRefusal(403, "agents propose; a person accepts",
+                          "do it on the page, or on the command line")
     made = await (_write_long if row.long else _run)(door, row, given, request)
     door.feed.nudge()
     return made
@@ -185,7 +189,7 @@ async def _write(door: Door, row: Verb, request: Request) -> Response:
 async def _write_long(door: Door, row: Verb, given: dict[str, Any], request: Request) -> Response:
     """One at a time of each; who listens sees it go on."""
     if row.name in door.running:
-        raise Refused(503, f"{row.name} is running already", "wait until it is done")
+        raise HttpRefusal(503, f"{row.name} is running already", "wait until it is done")
     door.running.add(row.name)
     tell = partial(door.feed.publish_from_thread, "progress")
 
@@ -220,17 +224,17 @@ def _answer_verb(row: Verb, value: tuple[Any, list[str]]) -> Response:
 # Records as resources, views, events, sign-in
 
 def _other_routes(door: Door) -> list[Route]:
-    every = [("GET", "records/{id:path}", _get_record), ("PATCH", "records/{id:path}", _change_record),
+    paths = [("GET", "records/{id:path}", _get_record), ("PATCH", "records/{id:path}", _change_record),
              ("DELETE", "records/{id:path}", _forget_record), ("GET", "events", _events),
              ("GET", "openapi.json", _document), ("POST", "signin", _sign_in), ("POST", "signout", _sign_out)]
-    return [*(Route(f"{routes.API}/{path}", guarded(act, door), methods=[method]) for method, path, act in every),
-            *(Route(f"{routes.API}/views/{name}", guarded(_view, door, name), methods=["GET"])
-              for name in routes.VIEWS)]
+    paths += [("GET", f"views/{name}", partial(_view, name)) for name in routes.VIEWS]
+    return [Route(f"{routes.API}/{path}", guarded(act, door), methods=[method]) for method, path, act in paths]
 
 
 async def _get_record(door: Door, request: Request) -> Response:
     given = routes.read_query({"depth": {"type": "string"}}, request.query_params.multi_items())
-    value, tag = await door.ask(request, lambda mem: views.read_record(mem, request.path_params["id"], **given))
+    record = request.path_params["id"]
+    value, tag = await door.ask(request, lambda mem: views.read_record(mem, record, **given))
     if request.headers.get("if-none-match") in (f'"{tag}"', "*"):
         return Response(status_code=304, headers={"etag": f'"{tag}"'})
     return answer(value, headers={"etag": f'"{tag}"'})
@@ -245,7 +249,8 @@ async def _change_record(door: Door, request: Request) -> Response:
     expect = None if match.strip() == "*" else match.strip().removeprefix("W/").strip('"')
     record, key = request.path_params["id"], _key(request)
     try:
-        value, tag = await door.ask(request, lambda mem: views.change_record(mem, record, changes, expect, key))
+        value, tag = await door.ask(
+            request, lambda mem: views.change_record(mem, record, changes, expect, key))
     except Conflict as error:
         now, _ = await door.ask(request, lambda mem: views.read_record(mem, record, counted=False))
         raise Stale(error, now) from None
@@ -261,7 +266,7 @@ async def _forget_record(door: Door, request: Request) -> Response:
     return made
 
 
-async def _view(door: Door, name: str, request: Request) -> Response:
+async def _view(name: str, door: Door, request: Request) -> Response:
     given = routes.read_query(routes.VIEWS[name], request.query_params.multi_items())
     if "id" in routes.VIEWS[name] and "id" not in given:
         raise Invalid(f"the view {name} needs 'id'", f"it takes {', '.join(routes.VIEWS[name])}")
@@ -289,7 +294,7 @@ async def _document(door: Door, request: Request) -> Response:  # noqa: ARG001
 async def _sign_in(door: Door, request: Request) -> Response:
     code = (await read_json(request)).get("code")
     if not isinstance(code, str) or not door.codes.spend(code):
-        raise Refused(401, "this link was used before or is too old", "run: otolith serve --link")
+        raise HttpRefusal(401, "this link was used before or is too old", "run: otolith serve --link")
     made = answer({"signed_in": True})
     made.set_cookie(door.cookie, gate.make_cookie(door.token(), time.time()), max_age=gate.COOKIE_SECONDS,
                     path="/", httponly=True, samesite="strict")

@@ -1,7 +1,7 @@
 """Every verb as a route of REST, and all routes as an OpenAPI document, made from the table of verbs.
 
-A verb that reads is a GET with its arguments in the query; one that writes is a POST with a JSON body. A record
-is also a resource of its own, with an ETag.
+A verb that reads is a GET with its arguments in the query; one that writes is a POST with a JSON body. A
+record is also a resource of its own, with an ETag.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def describe() -> dict[str, Any]:
     for row in calls.offered("rest"):
         paths[path_of(row)] = {"get": _reading(row)} if row.only_reads("rest") else {"post": _writing(row)}
     for name, takes in VIEWS.items():
-        paths[f"{API}/views/{name}"] = {"get": _operation(f"view_{name}", f"What the page shows under {name}.",
-                                                          parameters=_queries(takes, ["id"]))}
+        summary, queries = f"What the page shows under {name}.", _queries(takes, ["id"])
+        paths[f"{API}/views/{name}"] = {"get": _operation(f"view_{name}", summary, parameters=queries)}
     paths[f"{API}/records/{{id}}"] = _record_resource()
     paths[f"{API}/events"] = {"get": {
         "operationId": "events", "summary": "Changes and progress as server-sent events.",
@@ -144,8 +144,9 @@ def _record_resource() -> dict[str, Any]:
     match = {"name": "If-Match", "in": "header", "required": True, "schema": TEXT,
              "description": "the ETag of what was read; * for whatever is there"}
     return {
-        "get": _operation("read_record", "One record, with an ETag.", parameters=[_ID, *_queries({"depth": TEXT})]),
-        "patch": _operation("change_record", "Change fields of a record, if it is still the one that was read.",
+        "get": _operation("read_record", "One record, with an ETag.",
+                          parameters=[_ID, *_queries({"depth": TEXT})]),
+        "patch": _operation("change_record", "Change fields of a record if it is still the one that was read.",
                             parameters=[_ID, match, _KEY],
                             requestBody={"required": True, "content": _json({"type": "object"})}),
         "delete": _operation("forget_record", "Put a record into the archive.", parameters=[_ID, _KEY]),

@@ -1,8 +1,8 @@
 """`serve`: one process on one port for REST, the page and the agents' MCP, behind the same gate.
 
-Loopback unless another host is named; other names must be allowed by name. The page's files are read once and
-served under a name that holds their fingerprint, so a browser may keep them for good. Only what is listed here
-is ever served; a path is looked up, never joined. What the page knows of kinds comes from the table of kinds.
+Loopback unless another host is named; other names must be allowed by name. The page's files are read once
+and served under a name that holds their fingerprint, so a browser may keep them for good. Only these are ever
+served; a path is looked up, never joined. What the page knows of kinds comes from the table of kinds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 MEDIA = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 VIEWS = ("recall", "review", "graph", "timeline", "health")
 FREE = ("style.css", "signin.js", "icon.svg")  # what the sign-in page itself needs
-DOORS = ("signin", "locked", "missing")  # what a person sees who is not inside, each in the frame of door.html
+DOORS = ("signin", "locked", "missing")  # what a person outside sees, each in the frame of door.html
 _DATA = b"<!--data-->"
 
 

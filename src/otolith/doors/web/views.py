@@ -32,9 +32,9 @@ HISTORY = 200  # acts of a record
 BINS = 20  # of the decay histogram
 MANY = 20_000  # records that a graph is chosen from
 LEDGER_TAIL = 1 << 20  # bytes
-FACT_FIELDS = ("subject", "relation", "object", "type", "time_span", "confidence", "user_fact_score", "sentence",
-               "speaker", "entry_id", "entry_ts", "topic", "trust", "date", "superseded_by", "evidence_count",
-               "valid_from", "valid_until")
+FACT_FIELDS = ("subject", "relation", "object", "type", "time_span", "confidence", "user_fact_score",
+               "sentence", "speaker", "entry_id", "entry_ts", "topic", "trust", "date", "superseded_by",
+               "evidence_count", "valid_from", "valid_until")
 # (home, view) → (state, view), shared by the keepers of a home
 _kept: dict[tuple[str, str], tuple[Any, Any]] = {}
 
@@ -116,13 +116,14 @@ def record(mem: Memory, id: str, again: bool = False) -> dict[str, Any]:
         raise NotFound(f"no record {id[:80]!r}")
     usage = cards.usage_of(row)
     links = [{"id": near.id, "kind": near.kind, "title": near.title, "link": near.word, "said": near.said,
-              "outgoing": near.outgoing, "strength": near.strength, "context": near.context, "edge_id": near.edge}
-             for near in mem.home.index.graph.neighbours(row.id)]
+              "outgoing": near.outgoing, "strength": near.strength, "context": near.context,
+              "edge_id": near.edge} for near in mem.home.index.graph.neighbours(row.id)]
     pinned = row.pinned or mem.home.index.notes.relation(row.id, "pinned", row.id) is not None
-    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.id), "pinned": bool(pinned),
-            "importance": row.importance, "updated": zulu(row.updated) if row.updated else None,
-            "uses": usage.count, "used": zulu(usage.last) if usage.last else None, "decay": standing(mem, row),
-            "editable": list(KINDS[row.kind].editable), "topic": row.topic, "project": row.project}
+    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.id),
+            "pinned": bool(pinned), "importance": row.importance, "topic": row.topic, "project": row.project,
+            "updated": zulu(row.updated) if row.updated else None, "uses": usage.count,
+            "used": zulu(usage.last) if usage.last else None, "decay": standing(mem, row),
+            "editable": list(KINDS[row.kind].editable)}
 
 
 def _forgotten(mem: Memory, id: str, kind: str, title: str, path: str) -> dict[str, Any]:
@@ -139,8 +140,9 @@ def _forgotten(mem: Memory, id: str, kind: str, title: str, path: str) -> dict[s
 def history(mem: Memory, record: str) -> list[dict[str, Any]]:
     """What the audit log says of a record, newest first."""
     needle = b'"id":' + json.dumps(record, ensure_ascii=False).encode()
-    acts = [act for act in _lines(mem, paths.AUDIT, needle) if act.get("id") == record]
-    return [{name: act.get(name) for name in ("ts", "verb", "origin", "sha256")} for act in acts[::-1][:HISTORY]]
+    acts = [{name: act.get(name) for name in ("ts", "verb", "origin", "sha256")}
+            for act in _lines(mem, paths.AUDIT, needle) if act.get("id") == record]
+    return acts[::-1][:HISTORY]
 
 
 def _lines(mem: Memory, path: str, needle: bytes = b"", start: int = 0) -> Iterable[dict[str, Any]]:
@@ -189,17 +191,17 @@ def today(mem: Memory) -> dict[str, Any]:
 
 def _today(mem: Memory) -> dict[str, Any]:
     index, now = mem.home.index, mem.home.clock()
-    counts = index.cards.counts()
+    counts, diary = index.cards.counts(), index.cards.latest(["episode"], 8)
     _, week = index.cards.listing(make_filter(kind=COUNTED, since=now - 7 * 86_400), 0)
     brief = plain(mem, mem.brief(budget=BRIEF))
     return {
-        "date": day(now), "home": mem.home.tree.name.rpartition("/")[2], "records": counts["records"], "kinds": counts["kinds"],
+        "date": day(now), "home": mem.home.tree.name.rpartition("/")[2], "records": counts["records"],
+        "kinds": counts["kinds"], "links": counts["links"], "new_this_week": week,
         "brief": str(brief.get("text", "") if isinstance(brief, dict) else brief or ""),
-        "links": counts["links"], "new_this_week": week,
         "changed": [_listed(mem, row) for row in index.cards.latest(LISTED, 24)],
-        "diary": [{"title": row.title, "at": zulu(row.created)} for row in index.cards.latest(["episode"], 8)],
-        "waiting": {"facts": sum(index.dialogs.unscored_counts().values()), "findings": len(index.cards.problems()),
-                    "contradictions": len(contradictions(mem, 50))},
+        "diary": [{"title": block.title, "at": zulu(block.created)} for block in diary],
+        "waiting": {"facts": sum(index.dialogs.unscored_counts().values()),
+                    "contradictions": len(contradictions(mem, 50)), "findings": len(index.cards.problems())},
     }
 
 
@@ -207,8 +209,9 @@ def _listed(mem: Memory, row: Row) -> dict[str, Any]:
     """A row of a list, with when it last changed and the opening of its text."""
     tags = mem.home.index.cards.tags_of([row.n]).get(row.n, [])
     opening = " ".join(mem.home.index.around.texts([row.n])[0].split())[:220]
-    return {**records.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)), "opening": opening,
-            "edited": bool(row.updated and row.updated > row.created + 1), "trust": row.trust}
+    return {**records.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)),
+            "opening": opening, "edited": bool(row.updated and row.updated > row.created + 1),
+            "trust": row.trust}
 
 
 # Review
@@ -250,7 +253,8 @@ def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit
     chosen = at or (days[-1]["day"] if days else day(mem.home.clock()))
     if len(chosen) != 10:
         raise Invalid(f"{chosen[:60]!r} is not a day", "give a date such as 2026-02-10")
-    items, total = mem.list(as_of=f"{chosen}T23:59:59Z", kind=list(kind or LISTED), limit=limit, offset=offset)
+    items, total = mem.list(as_of=f"{chosen}T23:59:59Z", kind=list(kind or LISTED), limit=limit,
+                            offset=offset)
     return {"at": chosen, "days": days, "items": items, "total": total, "offset": offset}
 
 
@@ -267,8 +271,8 @@ def _by_time(growth: Iterable[Growth], letters: int) -> Iterable[tuple[str, dict
 def graph(mem: Memory, limit: int = 2_000, around: str | None = None, **filters: Any) -> dict[str, Any]:
     """Records and the links among them."""
     mem.home.ensure_fresh()
-    most = _bounded(limit, 1, 5_000)
-    return dict(remembered(mem, "graph", lambda: _graph(mem, most, around, filters), (most, around, repr(filters))))
+    arguments = _bounded(limit, 1, 5_000), around, repr(filters)
+    return dict(remembered(mem, "graph", lambda: _graph(mem, limit, around, filters), arguments))
 
 
 def _graph(mem: Memory, limit: int, around: str | None, filters: Mapping[str, Any]) -> dict[str, Any]:
@@ -330,7 +334,8 @@ def _health(mem: Memory) -> dict[str, Any]:
     statuses = Counter(status(note.score) for note in fading)
     nearest = sorted(fading, key=lambda note: (abs(note.score - 0.2), note.id))[:8]
     return {"decay": {"bins": [bins[at] for at in range(BINS)], "width": 2 / BINS,
-                      "statuses": {name: statuses[name] for name in STATUSES}, "pinned": len(notes) - len(fading),
+                      "statuses": {name: statuses[name] for name in STATUSES},
+                      "pinned": len(notes) - len(fading),
                       "fading": [{"id": note.id, "title": note.title, "score": round(note.score, 3)}
                                  for note in nearest]},
             "growth": [{"month": month, "kinds": kinds}
