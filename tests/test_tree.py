@@ -71,6 +71,9 @@ class DictTree:
     def tidy(self) -> list[str]:
         return []
 
+    def names(self, folder: str) -> list[str]:
+        return sorted({path.split("/")[1] for path in self.held if path.startswith(f"{folder}/")})
+
     @contextmanager
     def lock(self) -> Iterator[None]:
         yield

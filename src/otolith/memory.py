@@ -51,6 +51,8 @@ class Memory(Reader):
         self.home = Home(tree=DiskTree(str(root)), index=Index(configuration.cache_folder(), str(root)), config=settings,
                          clock=clock, new_id=new_id, machine=configuration.machine_id(), door=door, trust=trust,
                          session=settings.session or f"session-{os.urandom(6).hex()}")
+        self.home.complete = lambda home, intent: verbs.purge.finish(home, intent)
+        self.home.heed()
         if self.home.index.path is None:
             self.home.notices.append("no cache folder can be written; the index is kept in memory and made anew each time")
         if self.home.index.get("swept") is None:

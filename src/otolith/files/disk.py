@@ -276,6 +276,16 @@ class DiskTree:
                     gone.append(os.path.relpath(f"{here}/{name}", self.root))
         return gone
 
+    def names(self, folder: str) -> list[str]:
+        try:
+            here = self._folder([folder])
+        except OSError:
+            return []
+        try:
+            return sorted(os.listdir(here))
+        finally:
+            os.close(here)
+
     # Together
 
     def lock(self) -> AbstractContextManager[None]:

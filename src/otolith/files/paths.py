@@ -23,6 +23,8 @@ OTHER_FILES = ("GLOBAL_MEMORY.md", "CORE.md", "REFLECTION.md", "_index.json", "_
 
 _FOLDERS = {*SCANNED, *UNSCANNED}
 AUDIT = "index/audit.log"
+INTENT = "log/intent-"  # and 8 hex digits: an act that has begun, see intents.py
+UNDO = "archive/undo/"  # the journal of acts that can be undone
 LINKS = "links.jsonl"
 SHOWN = "log/shown.jsonl"  # which works were offered unasked, in which session
 EXPORTS = ("index/metadata_index.json", "index/tag_index.json", "index/link_graph.json", "_index.json")
@@ -74,7 +76,7 @@ def kind_of(path: str) -> str:
     if root == "episodes":
         return "episode" if count == 2 and len(name) == 13 and name.endswith(".md") and name[:4].isdigit() else ""
     if root == "archive":
-        return "archived" if count > 1 and parts[1] not in ("edited", "merges") else ""
+        return "archived" if count > 1 and parts[1] not in ("edited", "merges", "undo") else ""
     if root == "memories":
         return "page" if count > 1 else ""
     return {"links.jsonl": "links", "GLOBAL_MEMORY.json": "global"}.get(path, "")

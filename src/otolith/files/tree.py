@@ -58,6 +58,9 @@ class Tree(Protocol):
     def tidy(self) -> list[str]:
         """Remove what killed writers left behind; says what."""
 
+    def names(self, folder: str) -> list[str]:
+        """What lies directly in a folder that is not scanned, such as log."""
+
     def lock(self) -> AbstractContextManager[None]:
         """Keep other writers out; may be nested."""
 

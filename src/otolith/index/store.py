@@ -11,7 +11,7 @@ import hashlib
 import os
 import sqlite3
 from _thread import RLock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -297,6 +297,19 @@ class Index:
         db.execute("PRAGMA trusted_schema = OFF")
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 64 << 20)
         return db
+
+    def shrink(self, gone: Iterable[str]) -> None:
+        """Keep nothing of these ids, nor of any text that is not there any more: in free pages, in the log, in vectors."""
+        try:
+            with self.writing() as db:
+                db.executemany("DELETE FROM usage WHERE id = ?", [(record,) for record in gone])
+                self.set("usage_bytes", 0)  # the ledger is read again from its beginning
+                db.execute("INSERT INTO words(words) VALUES ('optimize')")
+                self.meaning.compact(force=True)
+            self.db.execute("VACUUM")
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.OperationalError as error:
+            raise _trouble(error) from None
 
     def get(self, key: str, default: Any = None) -> Any:
         row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
         taking,
         tending,
         topics,
+        undo,
         work,
     )
 
 __all__ = ["chapters", "chunks", "dialogs", "edges", "editing", "exports", "links", "memos", "merging", "notes",
-           "offering", "purge", "reasoning", "records", "reports", "session", "steps", "taking", "tending", "topics", "work"]
+           "offering", "purge", "reasoning", "records", "reports", "session", "steps", "taking", "tending", "topics", "undo", "work"]
 
 
 def __getattr__(name: str) -> Any:

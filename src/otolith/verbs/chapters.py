@@ -223,7 +223,7 @@ def _maker(told: Any) -> str:
 def _build(home: Home, built: Sequence[Any]) -> list[str]:
     """Write derived records in one go, each only if its bytes differ."""
     lines = []
-    with home.tree.lock(), home.index.writing(), home.bulk():
+    with home.writing(), home.index.writing(), home.bulk():
         for one in built:
             path = paths.place(one)
             word = "changed" if home.tree.look(path) else "found"
@@ -234,7 +234,7 @@ def _build(home: Home, built: Sequence[Any]) -> list[str]:
 
 def _remove(home: Home, path: str) -> None:
     """Take a derived file away; one that a person changed is kept aside."""
-    with home.tree.lock():
+    with home.writing():
         home.keep_edited(path, home.tree.read(path)[0])
         home.tree.remove(path)
         home.refresh([path])

@@ -59,7 +59,7 @@ def remember(
     like = Chunk(id=chunk_id(when, "0" * 8), content="", tokens=0, type=type or "note", tags=labels, links=ChunkLinks(),
                  metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source, confidence=confidence,
                                         origin=home.origin(agent=agent, project=project, session=session)))
-    with home.tree.lock():  # of several calls with one key the first keeps it, the others find it
+    with home.writing():  # of several calls with one key the first keeps it, the others find it
         marks = _marks(home, text, pieces, key)
         told = conversation_id if conversation_id is not None else session
         keyed = {} if key is None else _kept_under(home, key, when, text, marks, told)

@@ -60,7 +60,7 @@ def log(
     check_whole(meta.to_dict())
     entry = Entry(meta=meta, raw=raw, turns=turns)
     model = verbs.topics.model_of(home, ask, providers)
-    with home.tree.lock():
+    with home.writing():
         if key is not None:
             home.settle()
             if same := _kept_before(home, key, raw):
@@ -212,7 +212,7 @@ def review(home: Home, fact: str, score: float | None = AS_IS, correct: Mapping[
         score=before.user_fact_score if score is AS_IS else score, fact=(before.subject, before.relation, before.object),
         by="user" if home.trust == "user" else home.config.agent, trust=None if home.trust == "user" else home.trust).to_dict()
     path = f"{paths.topic_folder(topic)}/curation.jsonl"
-    with home.tree.lock():
+    with home.writing():
         ledger.append_line(home.tree, path, line, synced=True)
         home.refresh([path])
         home.audit("reviewed", before.replace(id=now), fingerprint(repr(line).encode()))

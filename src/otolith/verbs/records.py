@@ -9,11 +9,12 @@ from otolith.errors import Invalid
 from otolith.home import Home
 from otolith.index import read
 from otolith.index.read import Row
+from otolith.model.kinds import KINDS
 from otolith.model.recall import Filter, Hit
 from otolith.model.record import DEPTHS
 from otolith.model.shape import plain
 from otolith.model.times import zulu
-from otolith.verbs.steps import NOT_EDITED, fetch, locate
+from otolith.verbs.steps import fetch, locate
 
 MAX_DEPTH = 50
 LEADS = {"caused_by": "causes", "blocked_by": "causes", "led_to": "effects", "blocks": "effects"}
@@ -27,7 +28,7 @@ def get(home: Home, handle: str, depth: str = "full") -> Hit:
         raise Invalid(f"no depth {depth!r}", f"use one of {', '.join(DEPTHS)}")
     row = locate(home, handle)
     record, hash = fetch(home, row), None
-    if row.kind not in NOT_EDITED:
+    if not KINDS[row.kind].not_edited:
         hash = home.load(row.id).hash
     home.used([row.id])
     return make_hit(home, row, record, depth).replace(hash=hash)

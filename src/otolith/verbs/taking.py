@@ -12,14 +12,14 @@ from typing import Any
 from otolith.errors import Conflict, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.jsonform import read_object, write_object
-from otolith.home import Home
+from otolith.home import Home, Named
 from otolith.model.finding import Finding
 from otolith.model.record import Link, Origin
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time, zulu
 from otolith.verbs.editing import own_place
 from otolith.verbs.links import check_ends, standing, write_line
-from otolith.verbs.steps import Named, bytes_of
+from otolith.verbs.steps import bytes_of
 
 OUTSIDE = "outside"
 PAGES = "memories/imported/"
@@ -72,7 +72,7 @@ def take_entry(home: Home, folder: str, files: Mapping[str, bytes]) -> str | Non
                if data is not None and bytes_of(home, path := f"{folder}/{name}") != data}
     if not missing:
         return None
-    with home.tree.lock():
+    with home.writing():
         for path, data in missing.items():
             home.tree.write(path, data)
         home.refresh([folder])
@@ -148,7 +148,7 @@ def take_record(home: Home, record: Any) -> bool:
 def _put(home: Home, path: str, data: bytes) -> str | None:
     if bytes_of(home, path) == data:
         return None
-    with home.tree.lock():
+    with home.writing():
         if home.tree.look(path):
             raise Conflict(f"{path} is here already and says something else")
         home.tree.write(path, data)

@@ -87,6 +87,8 @@ def check(home: Home, *, secrets: bool = False) -> list[Finding]:
              *_logs(home), *_schemas(home)]
     found += [Finding(path, None, "leftover", "was left behind by a writer that was killed; it is not read", "run: otolith upkeep")
               for path in _leftovers(home)]
+    found += [Finding(f"log/{name}", None, "unfinished", "an act was interrupted; what it is about to remove is hidden meanwhile",
+                      "the next verb that writes finishes it, or: otolith upkeep") for name in home.heed()]
     if secrets:
         found.extend(_secrets(home))
     return sorted(set(found), key=lambda finding: (finding.path, finding.line or 0, finding.code))
@@ -211,7 +213,7 @@ def fold(home: Home, _providers: Any = None) -> list[str]:
     token = home.tree.look(path)
     if token is None or token.size <= ledger.USAGE_BYTES:
         return []
-    with home.tree.lock():
+    with home.writing():
         data, _ = home.tree.read(path)
         totals: dict[str, Usage] = {}
         ledger.fold_usage(ledger.read_lines(data), totals)
@@ -241,7 +243,7 @@ def commit_all(home: Home, message: str) -> list[str]:
     if _git(root, "rev-parse", "--is-inside-work-tree").stdout.strip() != "true":
         home.notices.append("git_commit is set, but the home is no git repository; try: git init")
         return []
-    with home.tree.lock():
+    with home.writing():
         if _half_done(root):
             home.notices.append("git did not commit: a merge, rebase or cherry-pick is not finished; finish it first")
             return []
