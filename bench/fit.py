@@ -20,9 +20,9 @@ from locomo import DEPTHS, NOW, Dialog, Names, log_sessions, open_memory, read_d
 from otolith import meaning
 from otolith.index import search
 from otolith.memory import Memory
+from otolith.model.dates import mentions_time
 from otolith.providers.embedders import Embedder, MiniLM, Static
 from otolith.recall.candidates import best_by_words, gather, look_up, merged, with_neighbours
-from otolith.recall.dates import mentions_time
 from otolith.recall.question import read_question
 from otolith.recall.rank import WEIGHTS, Weights, rank, rarity
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from otolith.derive.chunking import ChunkingEngine, Piece
 from otolith.derive.chunks import Neighbour, auto_links, detect_type
 from otolith.errors import Invalid
-from otolith.model.words import sentences
+from otolith.model.text import sentences
 
 
 def by_words(texts: Sequence[str]) -> list[int]:

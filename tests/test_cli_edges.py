@@ -61,7 +61,7 @@ def test_bytes_that_are_no_text_are_told_in_one_line(home: Path, words: tuple[by
 
 @pytest.mark.parametrize("ask", [
     lambda mem: mem.recall("\ud800"), lambda mem: mem.get("\ud800"), lambda mem: mem.list(tag="\ud800"),
-    lambda mem: mem.list(file=3), lambda mem: mem.recall("tea", bogus=1), lambda mem: mem.list(bogus=1), lambda mem: mem.sql(None),
+    lambda mem: mem.list(file=3), lambda mem: mem.sql(None),
     lambda mem: mem.recall("tea", min_confidence="x"), lambda mem: mem.list(since=float("nan")), lambda mem: mem.list(since=1e300),
     lambda mem: mem.list(limit=-1), lambda mem: mem.list(offset=-1), lambda mem: mem.list(limit=10**23),
     lambda mem: mem.list(offset=10**23), lambda mem: mem.related("Tea", 10**23), lambda mem: mem.edges(limit=-1),

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from otolith.derive.protocol import Candidate, render_candidates
-from otolith.doors.exchange import claude_code, detect, read
-from otolith.doors.exchange.bundle import end_of_lines, open_bundle
+from otolith.doors.exchange import coding_sessions, detect, read
+from otolith.doors.exchange.bundle import end_of_lines
 from otolith.doors.exchange.items import (
     ChunkItem,
     Dialog,
@@ -24,6 +24,7 @@ from otolith.doors.exchange.items import (
     NoteItem,
     WorkItem,
 )
+from otolith.doors.exchange.zipped import open_bundle
 from otolith.errors import Invalid, NotFound, Usage
 from otolith.model.text import fence
 
@@ -99,8 +100,7 @@ def test_a_chatgpt_export_gives_the_path_the_person_last_saw(tmp_path: Path) -> 
         ("user", "How long does green tea steep?"),
         ("assistant", "Three minutes."),
     ]
-    assert (dialog.key, dialog.title, dialog.started) == ("chatgpt:c-1", "Tea", "2026-02-02T02:40:00Z")
-    assert dialog.trust == "outside"
+    assert (dialog.key, dialog.title, dialog.created) == ("chatgpt:c-1", "Tea", "2026-02-02T02:40:00Z")
 
 
 def test_a_split_chatgpt_export_is_read_whole_and_in_order(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_claude_export_gives_words_and_attachments_but_no_thoughts(tmp_path: P
     assert detect(export) == "claude"
     assert dialog.turns[0].text == "Which database?\n\n[attached: load.txt]\n900 writes a second"
     assert dialog.turns[1].text == "Postgres."
-    assert (dialog.key, dialog.started) == ("claude:cl-1", "2026-02-14T10:04:22Z")
+    assert (dialog.key, dialog.created) == ("claude:cl-1", "2026-02-14T10:04:22Z")
 
 
 def test_a_claude_export_with_branches_follows_the_current_leaf(tmp_path: Path) -> None:
@@ -358,7 +358,7 @@ def test_only_the_new_end_of_a_grown_transcript_need_be_read(tmp_path: Path) -> 
         growing.write(json.dumps(typed("u3", "Thanks.")) + '\n{"type": "us')
 
     bundle = open_bundle(path)
-    (dialog,) = claude_code.read_transcript(bundle, path.name, seen)
+    (dialog,) = coding_sessions.read_claude_code(bundle, path.name, seen)
 
     assert [turn.key for turn in dialog.turns] == ["u3"]
     assert end_of_lines(path) == path.stat().st_size - len('{"type": "us')
@@ -408,7 +408,7 @@ def test_every_spelling_of_a_codex_rollout_gives_the_same_turns(tmp_path: Path, 
 
     assert detect(path) == "codex"
     assert [(turn.role, turn.text) for turn in dialog.turns] == [("user", "Fix the build"), ("assistant", "Done.")]
-    assert (dialog.key, dialog.project, dialog.started) == ("codex:r-1", "app", "2026-09-01T10:00:00Z")
+    assert (dialog.key, dialog.project, dialog.created) == ("codex:r-1", "app", "2026-09-01T10:00:00Z")
 
 
 def test_the_oldest_rollouts_without_envelopes_are_read(tmp_path: Path) -> None:
@@ -749,7 +749,7 @@ def test_a_candidates_block_becomes_the_memos_it_was_made_of(tmp_path: Path) -> 
 # Everything
 
 
-def test_reading_twice_gives_the_same_keys_and_nothing_is_trusted(tmp_path: Path) -> None:
+def test_reading_twice_gives_the_same_keys(tmp_path: Path) -> None:
     sources = [
         zip_of(tmp_path / "a.zip", {"conversations.json": [tree()]}),
         zip_of(tmp_path / "b.zip", {"conversations.json": [chat()]}),
@@ -765,7 +765,6 @@ def test_reading_twice_gives_the_same_keys_and_nothing_is_trusted(tmp_path: Path
         assert first == second
         assert keys
         assert len(keys) == len(set(keys))
-        assert {item.trust for item in first if not isinstance(item, Finding)} == {"outside"}
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"{}", b"[]", b"[1, 2", b"\x00\xff" * 50, b"[" * 100_000, b'{"a": 1}\n'])

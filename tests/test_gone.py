@@ -600,7 +600,7 @@ def test_a_chunk_is_never_made_larger_than_it_could_be_created(mem: Memory) -> N
     chunk, = mem.remember("The zebra lives in the east.")
 
     with pytest.raises(Invalid, match="800"):
-        mem.edit(chunk.id, tokens=5000)
+        mem.edit(chunk.id, {"tokens": 5000})
 
 
 # Every link, as it was written

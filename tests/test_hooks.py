@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from otolith.doors.agents import hooks
-from otolith.doors.exchange.ignore import Ignore
+from otolith.doors.agents.ignore import Ignore
 from otolith.memory import Memory
 
 SESSION = "9f0c2f0e-5b1e-4a53-9a55-0d9a3c1f7f10"

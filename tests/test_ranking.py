@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from otolith.index.schema import DDL
 from otolith.index.search import look_up, texts
+from otolith.model.dates import mentions_time, read_span
 from otolith.recall import candidates
 from otolith.recall.candidates import best, best_by_words, gather, neighbours, with_neighbours
-from otolith.recall.dates import mentions_time, read_span
 from otolith.recall.question import closest, distance, read_question
 from otolith.recall.rank import Weights, rank, rarity, timely
 

@@ -1,4 +1,8 @@
-"""Memory: the one object you hold on an open home. Every verb is a short method; the work is done in verbs/."""
+"""Memory: the one object you hold on an open home. Every verb is a short method; the work is done in verbs/.
+
+The signatures are the manual (`help(Memory.note)`); a law compares them with the table of verbs. Where a
+default is `...`, the value stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +10,47 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import date
 from pathlib import Path
-from types import TracebackType
+from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from otolith import config as configuration
 from otolith import verbs
+from otolith.errors import Invalid
 from otolith.files.disk import DiskTree
 from otolith.home import Home
 from otolith.index.store import Index
-from otolith.reader import Reader
+from otolith.model.recall import FILTERS, check_counts, check_text, make_filter
 
 if TYPE_CHECKING:
+    from otolith.derive.notices import FileNotices, Notice
+    from otolith.derive.reasoning import Reasoning
+    from otolith.derive.similar import EdgeProposal, TagScore
     from otolith.model.chunk import Chunk
     from otolith.model.dialog import Entry, Fact, GlobalMemory, Topic
     from otolith.model.finding import Change, Finding
     from otolith.model.memo import Memo
     from otolith.model.note import Note
+    from otolith.model.recall import Hit, Recall
     from otolith.model.record import Link
-    from otolith.model.work import Agent, Chapter, Work
+    from otolith.model.work import Agent, Chapter, Wisdom, Work
     from otolith.sync import Progress
     from otolith.upkeep import Report
     from otolith.verbs.memos import Garden
+    from otolith.verbs.reasoning import Explored
     from otolith.verbs.reports import Reflected
-    from otolith.verbs.session import Brief, Ended
+    from otolith.verbs.session import Brief, Count, Ended
     from otolith.verbs.work import Move
+
+Some = str | Sequence[str] | None  # one word or several
+Rows = Sequence[Mapping[str, Any]]
+Time = str | float | date | None  # a date or a time in any of their forms
+Words = Sequence[str] | None
+Object = Mapping[str, Any]
+Objects = Sequence[Object] | None
+Ask = Callable[[str], Any]
+_NOT_FIELDS = ("self", "work", "id", "changes", "expect", "project", "agent", "session", "created", "key")
 
 
 def _new_id() -> str:
@@ -39,29 +59,38 @@ def _new_id() -> str:
     return uuid.uuid4().hex
 
 
-class Memory(Reader):
+def _fields(parameters: Mapping[str, Any], unset: Any) -> dict[str, Any]:
+    """The fields of a record among a method's parameters, as far as they were given."""
+    return {name: value for name, value in parameters.items()
+            if value is not unset and name not in _NOT_FIELDS}
+
+
+class Memory:
     """An open home. Opening creates nothing; the first write does."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, clock: Callable[[], float] = time.time,
-                 new_id: Callable[[], str] = _new_id, providers: Any = None, door: str = "python", trust: str = "user",
-                 config: configuration.Config | None = None) -> None:
+                 new_id: Callable[[], str] = _new_id, providers: Any = None, door: str = "python",
+                 trust: str = "user", config: configuration.Config | None = None) -> None:
         root = configuration.home_path(None if path is None else os.fspath(path))
         settings = config or configuration.load(root)
         self.providers = providers
-        self.home = Home(tree=DiskTree(str(root)), index=Index(configuration.cache_folder(), str(root)), config=settings,
-                         clock=clock, new_id=new_id, machine=configuration.machine_id(), door=door, trust=trust,
+        self.home = Home(tree=DiskTree(str(root)), index=Index(configuration.cache_folder(), str(root)),
+                         config=settings,
+                         clock=clock, new_id=new_id, machine=configuration.machine_id(), door=door,
+                         trust=trust,
                          session=settings.session or f"session-{os.urandom(6).hex()}")
         self.home.complete = lambda home, intent: verbs.purge.finish(home, intent)
         self.home.heed()
         if self.home.index.path is None:
-            self.home.notices.append("no cache folder can be written; the index is kept in memory and made anew each time")
+            self.home.notices.append("no cache folder can be written; the index is kept in memory only")
         if self.home.index.get("swept") is None:
             self.home.sweep(accept_removals=True)
 
     def __enter__(self) -> Memory:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
         self.close()
 
     def close(self) -> None:
@@ -77,8 +106,8 @@ class Memory(Reader):
     @property
     def notices(self) -> list[str]:
         """What went wrong without harm since the last look."""
-        told, self.home.notices = self.home.notices, []
-        return told
+        notices, self.home.notices = self.home.notices, []
+        return notices
 
     def bulk(self) -> AbstractContextManager[None]:
         """Many writes, acknowledged together at the end: files synced, then one commit of the index."""
@@ -86,89 +115,324 @@ class Memory(Reader):
 
     # Writing
 
-    def init(self) -> list[str]:
+    def init(self) -> Sequence[str]:
+        """Make the home's folders and settings; answers what was made."""
         return verbs.tending.init(self.home)
 
-    def remember(self, text: str, **more: Any) -> Sequence[Chunk]:
-        """Cut a text into chunks and keep them (conversation_id=, tags=, type=, confidence=, created=, source=, key=)."""
-        return verbs.chunks.remember(self.home, text, **more)
+    def remember(self, text: str, *, conversation_id: str | None = None, tags: Sequence[str] = (),
+                 type: str | None = None, confidence: float = 0.7, created: Time = None,
+                 source: str = "interaction", project: str | None = None, agent: str | None = None,
+                 session: str | None = None, key: str | None = None) -> Sequence[Chunk]:
+        """Keep a text, cut into chunks where it is long; the same text of a conversation is kept once."""
+        return verbs.chunks.remember(
+            self.home, text, conversation_id=conversation_id, tags=tags, type=type, confidence=confidence,
+            created=created, source=source, project=project, agent=agent, session=session, key=key)
 
-    def note(self, title: str, text: str = "", **more: Any) -> Note:
-        return verbs.notes.note(self.home, title, text, **more)
+    def note(self, title: str, text: str = "", *, type: str = "general", tags: Sequence[str] = (),
+             importance: float = 0.5, confidence: float = 0.8, steps: Words = None,
+             preconditions: Words = None, postconditions: Words = None, aliases: Words = None,
+             project: str | None = None, agent: str | None = None, session: str | None = None,
+             created: Time = None, key: str | None = None) -> Note:
+        """Keep one titled piece of knowledge; steps and conditions belong to a procedure."""
+        return verbs.notes.note(
+            self.home, title, text, type=type, tags=tags, importance=importance, confidence=confidence,
+            steps=steps, preconditions=preconditions, postconditions=postconditions, aliases=aliases,
+            project=project, agent=agent, session=session, created=created, key=key)
 
-    def memo(self, name: str, text: str, **more: Any) -> Memo:
-        return verbs.memos.memo(self.home, name, text, **more)
+    def memo(self, name: str, text: str, *, category: str = "past", tags: Sequence[str] = (),
+             title: str | None = None, supersedes: Sequence[str] = (), project: str | None = None,
+             agent: str | None = None, session: str | None = None, created: Time = None) -> Memo:
+        """Keep one concept in one file; the name is 3 to 10 lowercase words joined by underscores."""
+        return verbs.memos.memo(
+            self.home, name, text, category=category, tags=tags, title=title, supersedes=supersedes,
+            project=project, agent=agent, session=session, created=created)
 
-    def log(self, dialog: Any, topic: str | None = None, **more: Any) -> Entry:
-        """Keep a dialog (text, path or messages) and draw its facts; `ask` is a model to ask instead of the configured one."""
-        return verbs.dialogs.log(self.home, dialog, topic, providers=self.providers, **more)
+    def log(self, dialog: str | os.PathLike[str] | Sequence[Object], topic: str | None = None, *,
+            ask: Ask | None = None, title: str | None = None, tags: Sequence[str] = (),
+            source: str = "interaction", conversation_id: str | None = None, project: str | None = None,
+            agent: str | None = None, session: str | None = None, created: Time = None,
+            key: str | None = None) -> Entry:
+        """Keep a dialog (a text, a path, or messages with role, content and perhaps ts) and draw its facts.
 
-    def review(self, fact: str, *args: Any, **more: Any) -> Fact:
-        """A person's word on a fact: score=0…10 or None, correct={"object": "…"}."""
-        return verbs.dialogs.review(self.home, fact, *args, **more)
+        `ask` is a model to ask instead of the configured one.
+        """
+        return verbs.dialogs.log(
+            self.home, dialog, topic, ask=ask, providers=self.providers, title=title, tags=tags,
+            source=source,
+            conversation_id=conversation_id, project=project, agent=agent, session=session, created=created,
+            key=key)
 
-    def record(self, work: Mapping[str, Any] | None = None, *, agent: str | None = None, project: str | None = None,
-               session: str | None = None, created: Any = None, key: str | None = None, id: str | None = None,
-               trust: str | None = None, usage: Any = (0, None), **fields: Any) -> Work:
-        """Keep one unit of work: the five layers, or their fields flat; goal, task_type, success and summary are enough."""
-        return verbs.work.record(self.home, {**(work or {}), **fields}, agent=agent, project=project, session=session,
-                                 created=created, key=key, id=id, trust=trust, usage=usage)
+    def review(self, fact: str, score: float | EllipsisType | None = ...,
+               correct: Object | None = None) -> Fact:
+        """A word on a fact: score= from 0 (never show) to 10, None for no score; correct={"object": "…"}."""
+        if score is ...:
+            return verbs.dialogs.review(self.home, fact, correct=correct)
+        return verbs.dialogs.review(self.home, fact, score, correct)
 
-    def agent(self, id: str | None = None, **more: Any) -> Agent:
-        """Register an agent (type=, parent=, project=, metadata=), or get the one that is registered."""
-        return verbs.work.register(self.home, id, **more)
+    def record(self, work: Object | None = None, *, intent: Object | None = None,
+               outcome: Object | None = None, perception: Object | None = None,
+               reasoning: Object | None = None, actions: Objects = None, links: Object | None = None,
+               goal: str | None = None, task_type: str | None = None, success: bool | None = None,
+               summary: str | None = None, context: str | None = None, approach_chosen: str | None = None,
+               why_chosen: str | None = None, failure_reason: str | None = None,
+               failure_category: str | None = None, learnings: Words = None, follow_up_needed: Words = None,
+               constraints: Words = None, observations: Objects = None, relevant_files: Objects = None,
+               patterns_noticed: Words = None, anomalies: Words = None,
+               alternatives_considered: Objects = None, assumptions: Words = None,
+               risks_identified: Words = None, verified_by: Object | None = None, files: Words = None,
+               tags: Words = None, importance: float | None = None, project: str | None = None,
+               agent: str | None = None, session: str | None = None, created: Time = None,
+               key: str | None = None) -> Work:
+        """Keep one unit of work: its five layers, or their fields flat, or both as one object.
 
-    def chapter(self, works: Sequence[str], **more: Any) -> Chapter:
+        goal, task_type, success and summary are enough; `files` are paths that were edited.
+        """
+        given = {**(work or {}), **_fields(locals(), None)}
+        return verbs.work.record(self.home, given, project=project, agent=agent, session=session,
+                                 created=created, key=key)
+
+    def agent(self, id: str | None = None, *, type: str | None = None, parent: str | None = None,
+              project: str | None = None, metadata: Object | None = None) -> Agent:
+        """Register an agent, or get the one that is registered; a parent makes it a subagent."""
+        return verbs.work.register(self.home, id, type=type, parent=parent, project=project,
+                                   metadata=metadata)
+
+    def chapter(self, works: Sequence[str], *, title: str | None = None, summary: str | None = None,
+                tags: Words = None, project: str | None = None, key: str | None = None) -> Chapter:
         """Make a chapter of these works by hand."""
-        return verbs.chapters.make_chapter(self.home, works, **more)
+        return verbs.chapters.make_chapter(self.home, works, title=title, summary=summary, tags=tags,
+                                           project=project, key=key)
 
-    def edit(self, id: str, /, *, expect: str | None = None, **changes: Any) -> Any:
-        return verbs.editing.edit(self.home, id, changes, expect)
+    def edit(self, id: str, changes: Object | None = None, *, expect: str | None = None,
+             title: str | EllipsisType = ..., text: str | EllipsisType = ..., type: str | EllipsisType = ...,
+             tags: Sequence[str] | EllipsisType = ..., importance: float | EllipsisType = ...,
+             confidence: float | EllipsisType = ..., category: str | EllipsisType = ...,
+             content: str | EllipsisType = ..., summary: str | EllipsisType = ...,
+             strength: float | EllipsisType = ..., steps: Sequence[str] | EllipsisType | None = ...,
+             preconditions: Sequence[str] | EllipsisType | None = ...,
+             postconditions: Sequence[str] | EllipsisType | None = ...,
+             aliases: Sequence[str] | EllipsisType | None = ..., intent: Object | EllipsisType = ...,
+             perception: Object | EllipsisType = ..., reasoning: Object | EllipsisType = ...,
+             outcome: Object | EllipsisType = ..., actions: Sequence[Object] | EllipsisType = ...,
+             links: Object | EllipsisType = ...) -> Any:
+        """Change fields of a record; which it has depends on its kind. `changes` takes any of them by name.
 
-    def link(self, source: str, type: str, target: str, **more: Any) -> Link:
-        return verbs.links.link(self.home, source, type, target, **more)
+        `expect` is the hash of what was read (`get(id).hash`); if the file moved on since, it is a Conflict.
+        """
+        return verbs.editing.edit(self.home, id, {**(changes or {}), **_fields(locals(), ...)}, expect)
+
+    def link(self, source: str, type: str, target: str, *, strength: float | None = None,
+             context: str | None = None, text: str | None = None, key: str | None = None,
+             created: Time = None) -> Link:
+        """Relate two records: SOLVES, CAUSES, RELATED_TO, supersedes, …; `context` says why."""
+        return verbs.links.link(self.home, source, type, target, strength=strength, context=context,
+                                text=text, key=key, created=created)
 
     def unlink(self, source: str, type: str, target: str) -> None:
+        """Take a relation back."""
         verbs.links.unlink(self.home, source, type, target)
 
     def pin(self, id: str) -> str:
+        """Keep a record from fading; answers its id."""
         return verbs.editing.pin(self.home, id)
 
     def unpin(self, id: str) -> str:
+        """Take a pin back; answers the record's id."""
         return verbs.editing.unpin(self.home, id)
 
     def forget(self, id: str, *, purge: bool = False) -> Any:
+        """Put a record into the archive, or purge every trace of it; answers its id, or what was removed."""
         return verbs.purge.purge(self.home, id) if purge else verbs.editing.forget(self.home, id)
 
     def restore(self, id: str) -> Any:
+        """Bring a forgotten record back."""
         return verbs.editing.restore(self.home, id)
 
-    def episode(self, heading: str, *, type: str = "diary", tags: Sequence[str] = (), summary: str = "") -> None:
-        verbs.notes.episode(self.home, heading, type=type, tags=tags, summary=summary)
-
-    def diary(self, date: str | None = None) -> Sequence[Mapping[str, Any]]:
-        """A day's episodes; today's by default."""
-        return verbs.notes.read_diary(self.home, date)
-
     def merge(self, keep: str, absorb: str) -> Note:
+        """Make two notes one."""
         return verbs.merging.merge(self.home, keep, absorb)
 
     def unmerge(self, absorbed: str) -> Note:
+        """Take a merge apart again; `absorbed` is the note that was merged away."""
         return verbs.merging.unmerge(self.home, absorbed)
+
+    def episode(self, heading: str, *, type: str = "diary", tags: Sequence[str] = (),
+                summary: str = "") -> None:
+        """Write a line in the diary."""
+        verbs.notes.episode(self.home, heading, type=type, tags=tags, summary=summary)
+
+    # Finding: nothing is written but a line in the usage ledger
+
+    def recall(self, query: str, *, limit: int = 10, depth: str = "full", budget: int | None = None,
+               kind: Some = None, type: Some = None, tag: Some = None, tags: Some = None,
+               topic: str | None = None, project: str | None = None, agent: str | None = None,
+               conversation: str | None = None, session: str | None = None, file: str | None = None,
+               since: Time = None, before: Time = None, as_of: Time = None, failures: bool = False,
+               successes: bool = False, min_confidence: float | None = None) -> Recall:
+        """Find what is known about something: the hits, best first, cut to a budget of tokens."""
+        given = {name: value for name, value in locals().items() if name in FILTERS}
+        from otolith.recall.answer import recall
+
+        check_text(query, "the question")
+        chosen = make_filter(**given)
+        answer = recall(self.home, query, chosen, limit=limit, depth=depth, budget=budget,
+                        providers=self.providers)
+        if answer.hits or not chosen or verbs.records.listing(self.home, chosen, limit=1)[1]:
+            return answer
+        names = ", ".join(name for name, value in given.items() if value)
+        return answer.replace(notices=[*answer.notices, f"no record passes the filter ({names})"])
+
+    def get(self, id: str, depth: str = "full") -> Hit:
+        """One record by its id, the beginning of one, its title or its name; `.record` is the value."""
+        check_text(id, "an id")
+        return verbs.records.get(self.home, id, depth)
+
+    def list(self, *, limit: int | None = 50, offset: int = 0, kind: Some = None, type: Some = None,
+             tag: Some = None, tags: Some = None, topic: str | None = None, project: str | None = None,
+             agent: str | None = None, conversation: str | None = None, session: str | None = None,
+             file: str | None = None, since: Time = None, before: Time = None, as_of: Time = None,
+             failures: bool = False, successes: bool = False,
+             min_confidence: float | None = None) -> tuple[Rows, int]:
+        """Records that pass the filters, newest first, and how many there are."""
+        check_counts(limit=limit, offset=offset)
+        chosen = make_filter(**{name: value for name, value in locals().items() if name in FILTERS})
+        return verbs.records.listing(self.home, chosen, limit=limit, offset=offset)
+
+    def related(self, id: str, depth: int = 1) -> Rows:
+        """What is linked to a record, up to `depth` links away."""
+        check_counts(depth=depth)
+        return verbs.records.related(self.home, id, depth)
+
+    def trace(self, id: str, direction: str = "both", max_depth: int = 10) -> Rows:
+        """What caused a record and what it led to (causes, effects or both), as a tree in reading order."""
+        return verbs.records.trace(self.home, id, direction, max_depth)
+
+    def check_file(self, path: str, *, plan: str = "", again: bool = False,
+                   project: str | None = None) -> FileNotices:
+        """What is worth knowing before touching a file; `plan` says what is about to be done."""
+        return verbs.offering.check_file(self.home, path, plan=plan, again=again, project=project)
+
+    def check_intent(self, goal: str, task_type: str | None = None) -> Sequence[Notice]:
+        """Earlier works with much the same aim."""
+        return verbs.offering.check_intent(self.home, goal, task_type)
+
+    def unfinished(self, project: str | None = None) -> Sequence[Notice]:
+        """Failures that nothing made good yet, and steps still to take."""
+        return verbs.offering.unfinished(self.home, project)
+
+    def agents(self, project: str | None = None) -> Rows:
+        """Who works here, and on what."""
+        return verbs.work.agents(self.home, project)
+
+    def resume(self, agent: str | None = None, session: str | None = None) -> Object:
+        """Take up an agent's latest session, or the one named."""
+        return verbs.work.resume(self.home, agent, session)
+
+    def facts(self, topic: str | None = None, *, type: str | None = None, waiting: bool = False,
+              current: bool = False, rejected: bool = False, as_of: Time = None) -> Sequence[Fact]:
+        """Facts of a topic or of all; only those that wait for a score or still hold, also rejected ones."""
+        return verbs.dialogs.facts(self.home, topic, type=type, waiting=waiting, current=current,
+                                   rejected=rejected, as_of=as_of)
+
+    def topics(self) -> Rows:
+        """The topics of the dialogs, with their state."""
+        return verbs.dialogs.topics(self.home)
+
+    def global_memory(self) -> GlobalMemory:
+        """What must not be forgotten, across all topics."""
+        return verbs.dialogs.global_memory(self.home)
+
+    def chapters(self, project: str | None = None, origin: str | None = None) -> Sequence[Chapter]:
+        """The chapters, made by hand (origin "manual") or found ("auto")."""
+        return verbs.chapters.chapters(self.home, project, origin)
+
+    def wisdom(self, project: str | None = None) -> Sequence[Wisdom]:
+        """What the chapters teach together."""
+        return verbs.chapters.wisdom(self.home, project)
+
+    def sql(self, query: str) -> dict[str, Any]:
+        """One SELECT against the index, which holds seed 003's tables: its columns and rows."""
+        if not isinstance(query, str):
+            raise Invalid(f"a query must be text, not {type(query).__name__}")
+        return verbs.records.sql(self.home, query)
+
+    def tags(self) -> Rows:
+        """Every tag, and how often it is used."""
+        return verbs.records.tags(self.home)
+
+    def tags_near(self, tag: str, limit: int = 10) -> Sequence[TagScore]:
+        """Tags that stand beside this one."""
+        check_counts(limit=limit)
+        return verbs.edges.tags_near(self.home, tag, limit)
+
+    def tags_for(self, text_or_id: str, limit: int = 8) -> Sequence[TagScore]:
+        """Tags in use that would suit a text or a record."""
+        check_counts(limit=limit)
+        return verbs.edges.tags_for(self.home, text_or_id, limit)
+
+    def edges(self, query: str | None = None, *, type: str | None = None, note: str | None = None,
+              limit: int | None = 50, offset: int = 0) -> tuple[Rows, int]:
+        """Edges between notes: all, of a type, of a note, or by words; and how many there are."""
+        check_counts(limit=limit, offset=offset)
+        return verbs.edges.edges(self.home, query, type=type, note=note, limit=limit, offset=offset)
+
+    def suggest_edges(self, note: str) -> Sequence[EdgeProposal]:
+        """Edges that a note could have."""
+        return verbs.edges.suggest_edges(self.home, note)
+
+    def graph(self, id: str | None = None, *, depth: int = 1, format: str = "mermaid",
+              kind: Sequence[str] = ("note",)) -> str:
+        """The links around a record, or among all of a kind, as mermaid, dot or svg."""
+        check_counts(depth=depth)
+        return verbs.edges.graph(self.home, id, depth=depth, format=format, kind=kind)
+
+    def reason(self, question: str = "", *, way: str = "synthesis", terms: Sequence[str] = (),
+               limit: int = 50, kind: Some = None, type: Some = None, tag: Some = None, tags: Some = None,
+               topic: str | None = None, project: str | None = None, agent: str | None = None,
+               conversation: str | None = None, session: str | None = None, file: str | None = None,
+               since: Time = None, before: Time = None, as_of: Time = None, failures: bool = False,
+               successes: bool = False, min_confidence: float | None = None) -> Reasoning:
+        """Synthesis, comparison, pattern or gap over the chunks that the filters choose, with no model."""
+        check_counts(limit=limit)
+        chosen = make_filter(**{name: value for name, value in locals().items() if name in FILTERS})
+        return verbs.reasoning.reason(self.home, question, way=way, terms=terms, limit=limit, chosen=chosen,
+                                      providers=self.providers)
+
+    def explore(self, question: str, *, ask: Ask | None = None, depth: int = 2, calls: int = 16,
+                tokens: int = 30_000, seconds: float = 120.0) -> Explored:
+        """A model answers by searching, reading and following links; without one, the best evidence."""
+        return verbs.reasoning.explore(self.home, question, ask=ask, depth=depth, calls=calls, tokens=tokens,
+                                       seconds=seconds, providers=self.providers)
+
+    def diary(self, date: str | None = None) -> Rows:
+        """A day's episodes; today's by default."""
+        return verbs.notes.read_diary(self.home, date)
+
+    def stats(self) -> dict[str, Any]:
+        """How much of what there is."""
+        return verbs.records.stats(self.home)
+
+    def show(self, page: str) -> str:
+        """A built page as it stands: core, reflection or global."""
+        return verbs.reports.show(self.home, page)
 
     # A session
 
-    def brief(self, context: str = "", *, budget: int = 2000, **more: Any) -> Brief:
+    def brief(self, context: str = "", *, budget: int = 2000, project: str | None = None,
+              session: str | None = None, count: Count | None = None) -> Brief:
         """What to know at the start of a session, within a budget of tokens; no use is counted."""
-        return verbs.session.brief(self.home, context, budget=budget, providers=self.providers, **more)
+        return verbs.session.brief(self.home, context, budget=budget, project=project, session=session,
+                                   providers=self.providers, count=count)
 
-    def hud(self, **gauges: Any) -> str:
-        """The LiveHud; past=, present= and future= are kept for the session."""
-        return verbs.session.hud(self.home, **gauges)
+    def hud(self, *, past: str | None = None, present: str | None = None, future: str | None = None,
+            session: str | None = None) -> str:
+        """The LiveHud; what is given is kept for the session."""
+        return verbs.session.hud(self.home, past=past, present=present, future=future, session=session)
 
-    def end(self, text: str | Sequence[Mapping[str, Any]] = "", **more: Any) -> Ended:
+    def end(self, text: str | Sequence[Object] = "", *, session: str | None = None,
+            project: str | None = None, agent: str | None = None) -> Ended:
         """Keep as memos what the session taught."""
-        return verbs.session.end(self.home, text, **more)
+        return verbs.session.end(self.home, text, session=session, project=project, agent=agent)
 
     # Tending
 
@@ -185,19 +449,23 @@ class Memory(Reader):
         return self.home.sweep(accept_removals=accept_removals, progress=progress)
 
     def reindex(self, progress: Progress | None = None) -> dict[str, Any]:
+        """Make the index anew and write its exports."""
         return verbs.exports.reindex(self.home, progress)
 
     def check(self, *, secrets: bool = False) -> Sequence[Finding]:
+        """Everything that wants a person's eye; also keys and passwords, if asked for."""
         return verbs.tending.check(self.home, secrets=secrets)
 
     def upkeep(self, progress: Progress | None = None) -> Report:
+        """The nightly round: sync, distil, fade, rebuild what is built, propose what to tidy."""
         from otolith.upkeep import run
 
         return run(self.home, progress, self.providers)
 
-    def build_topic(self, topic: str, ask: Any = None) -> Topic:
+    def build_topic(self, topic: str, ask: Ask | None = None) -> Topic:
         """Build a topic's memory from its entries and reviews."""
-        return verbs.topics.build_topic(self.home, topic, verbs.topics.model_of(self.home, ask, self.providers))
+        model = verbs.topics.model_of(self.home, ask, self.providers)
+        return verbs.topics.build_topic(self.home, topic, model)
 
     def build_global(self) -> GlobalMemory:
         """Build the front page from the topic memories."""
@@ -207,28 +475,26 @@ class Memory(Reader):
         """Score every note and write _state.json: (id, uses, last use, score) of each."""
         return verbs.reports.decay(self.home)
 
-    def embed(self, progress: Progress | None = None, tell: Callable[[str], None] | None = None) -> dict[str, Any]:
+    def embed(self, progress: Progress | None = None,
+              tell: Callable[[str], None] | None = None) -> dict[str, Any]:
         """Bring the vectors up to the records and write _embeddings.json; `tell` hears what is sent where."""
         return verbs.exports.embed(self.home, providers=self.providers, progress=progress, tell=tell)
 
     def core(self) -> str:
+        """Build CORE.md, the most important notes, and answer it."""
         return verbs.reports.core(self.home)
 
     def reflection(self) -> str:
+        """Build REFLECTION.md and answer it."""
         return verbs.reports.reflection(self.home)
 
     def reflect(self, *, apply: bool = False) -> Reflected:
+        """Themes, gaps, and proposals of merges and insights; `apply` carries all of them out."""
         return verbs.reports.reflect(self.home, apply=apply)
 
     def accept(self, proposal: str) -> Note:
         """Carry out one proposal of `reflect`, named by its key."""
         return verbs.reports.accept(self.home, proposal)
 
-    def show(self, page: str) -> str:
-        """CORE.md, REFLECTION.md or GLOBAL_MEMORY.md as it stands."""
-        return verbs.reports.show(self.home, page)
 
-
-def open(path: str | os.PathLike[str] | None = None, **more: Any) -> Memory:
-    """Open a home: the folder given, else OTOLITH_HOME, else the user's own."""
-    return Memory(path, **more)
+open = Memory  # so that a home reads as what it is: with otolith.open("~/memory") as mem

@@ -422,7 +422,7 @@ def test_an_edges_ends_cannot_be_changed(mem, pair):
     link = mem.link(pair[0].id, "SOLVES", pair[1].id)
 
     with pytest.raises(Invalid, match="from_id"):
-        mem.edit(link.edge_id, from_id=pair[1].id)
+        mem.edit(link.edge_id, {"from_id": pair[1].id})
 
 
 def test_edges_at_the_command_line(mem, run, pair):

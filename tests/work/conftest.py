@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from otolith.derive.chapters import Member
-from otolith.derive.notices import Touch
+from otolith.index.works import Member, Touch
 from otolith.model.record import threads_of
 from otolith.model.work import Work
 
@@ -66,7 +65,7 @@ def touch_of(work: Work, operation: str = "", replaced: bool = False) -> Touch:
     """The work as notices see it."""
     return Touch(work.id, work.intent.goal, work.intent.task_type, work.agent_id, work.created, work.outcome.success,
                  work.outcome.summary, operation, work.outcome.failure_reason or "", work.reasoning.approach_chosen,
-                 replaced, work.outcome.follow_up_needed or ())
+                 replaced, follow_ups=work.outcome.follow_up_needed or ())
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otolith.derive.chapters import MOST_LEARNINGS, find_groups, tell, write_chapter
+from otolith.derive.chapters import MOST_LEARNINGS, describe, find_groups, write_chapter
 from otolith.derive.wisdom import read_digest
 from otolith.errors import Invalid
 from otolith.model.work import Chapter
@@ -100,7 +100,7 @@ def test_the_fingerprint_follows_what_works_say_and_not_how_often_they_were_used
 
 
 def test_what_a_person_gave_stands_as_given(story):
-    chapter = tell(story[:1], chapter_id="chapter_x", project="p", origin="manual", title="My title", summary="My words",
+    chapter = describe(story[:1], chapter_id="chapter_x", project="p", origin="manual", title="My title", summary="My words",
                    tags=["mine"], made=99)
 
     assert (chapter.title, chapter.summary, chapter.tags) == ("My title", "My words", ("mine",))
@@ -109,7 +109,7 @@ def test_what_a_person_gave_stands_as_given(story):
 
 def test_a_chapter_of_nothing_is_refused():
     with pytest.raises(Invalid, match="at least one work"):
-        tell([], chapter_id="chapter_x", project="p", origin="manual")
+        describe([], chapter_id="chapter_x", project="p", origin="manual")
 
 
 def test_the_digest_counts_and_cites(story):

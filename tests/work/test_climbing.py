@@ -288,7 +288,7 @@ def test_a_model_that_fails_leaves_the_rules_words(home, clock, answer):
 
         assert len(better.chapters()) == 2
         assert "chapters" not in report.failed
-        assert any("told by the rules" in notice for notice in better.notices)
+        assert any("in the rules' words" in notice for notice in better.notices)
 
 
 @pytest.mark.parametrize("answer", ["no JSON", Provider("out of reach")])

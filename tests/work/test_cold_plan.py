@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from otolith.errors import Invalid
-from otolith.verbs.work import Shelved, cold_path, plan_moves, warm_path
+from otolith.index.works import Shelved
+from otolith.verbs.work import cold_path, plan_moves, warm_path
 
 DAY = 86_400.0
 NOW = 1000 * DAY

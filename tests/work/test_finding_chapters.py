@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from otolith.derive.chapters import MOST, PAUSE, Member, close, find_groups
+from otolith.derive.chapters import MOST, PAUSE, close, find_groups
+from otolith.index.works import Member
 from otolith.model.record import folder_of, place_of, threads_of
 from work.conftest import member_of
 

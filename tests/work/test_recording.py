@@ -230,7 +230,7 @@ def test_an_edit_that_breaks_a_rule_or_takes_credit_is_refused(mem, snapshot, ch
     before = snapshot()
 
     with pytest.raises(Invalid):
-        mem.edit(work.id, **change)
+        mem.edit(work.id, change)
 
     assert snapshot() == before
 

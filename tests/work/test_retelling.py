@@ -7,14 +7,14 @@ import json
 import pytest
 
 from otolith.derive.asking import MOST_SIGNS, chapter_prompt, retell_chapter, retell_wisdom, wisdom_prompt
-from otolith.derive.chapters import tell
+from otolith.derive.chapters import describe
 from otolith.derive.wisdom import build_wisdom
 from otolith.errors import Invalid
 
 
 @pytest.fixture
 def chapters(make):
-    return [tell([make(n, learnings=[f"Learned {n}"])], chapter_id=f"chapter_{n}", project="p", origin="auto") for n in (1, 2)]
+    return [describe([make(n, learnings=[f"Learned {n}"])], chapter_id=f"chapter_{n}", project="p", origin="auto") for n in (1, 2)]
 
 
 def test_a_model_may_reword_a_chapter_but_not_what_it_is_made_of(chapters):

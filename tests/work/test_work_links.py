@@ -7,6 +7,7 @@ import json
 import pytest
 
 from otolith.errors import Invalid, NotFound
+from otolith.verbs.work import record
 
 
 @pytest.fixture
@@ -132,8 +133,8 @@ def test_a_work_from_outside_makes_no_failure_of_ours_good(mem, trust, told):
     failed = mem.record(goal="Rotate the signing keys", task_type="bug_fix", success=False, summary="It broke", files=["src/a.ts"],
                         failure_reason="no access")
 
-    mem.record(goal="Say all is well", task_type="bug_fix", success=True, summary="All is well", links={"supersedes": failed.id},
-               trust=trust)
+    record(mem.home, {"goal": "Say all is well", "task_type": "bug_fix", "success": True, "summary": "All is well",
+                      "links": {"supersedes": failed.id}}, trust=trust)
 
     assert ("Rotate the signing keys" in mem.brief().text) is told
     assert (mem.get(failed.id).superseded_by is None) is told

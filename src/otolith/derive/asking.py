@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from otolith.derive.sentences import sentences
@@ -241,6 +241,10 @@ def retell_wisdom(wisdom: Wisdom, answer: str, made_by: str) -> Wisdom:
     lists = {name: tuple(line for line in getattr(told, name) if (cited := cited_in(line)) and known.issuperset(cited))
              or getattr(wisdom, name) for name in ("insights", "patterns", "best_practices")}
     return wisdom.replace(summary=told.summary, made_by=made_by, **lists)
+
+
+PROSE: Mapping[str, tuple[Callable[[Sequence[Any]], str], Callable[[Any, str, str], Any]]] = {
+    Chapter.kind: (chapter_prompt, retell_chapter), Wisdom.kind: (wisdom_prompt, retell_wisdom)}
 
 
 def _check_length(*lines: str) -> None:

@@ -13,7 +13,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.derive.wisdom import MOST_TAGS, count, lowest_trust, merge_alike, most_first
 from otolith.errors import Invalid
@@ -24,6 +24,9 @@ from otolith.model.times import day
 from otolith.model.words import key_words, stem
 from otolith.model.work import Chapter, Work
 
+if TYPE_CHECKING:
+    from otolith.index.works import Member
+
 RULE = "together-1"
 PAUSE = 3 * 86_400.0
 LINK_REACH = 30 * 86_400.0
@@ -33,16 +36,6 @@ MOST_LEARNINGS = 12
 MOST_LESSONS = 4
 MOST_TOPICS = 8
 LINE = 160  # signs of a work's line within a summary
-
-
-class Member(NamedTuple):
-    """A work as far as finding chapters must know it; it can be read from the index alone."""
-
-    id: str
-    project: str
-    created: float
-    threads: tuple[str, ...] = ()  # what it may have in common with others, see model.record.threads_of
-    linked: tuple[str, ...] = ()
 
 
 class Group(NamedTuple):
@@ -118,10 +111,10 @@ def _cut(part: Iterable[Member]) -> Iterator[Group]:
 
 def write_chapter(group: Group, works: Sequence[Work]) -> Chapter:
     """A found chapter with all its words; `works` are the group's members in any order."""
-    return tell(works, chapter_id=group.id, project=group.project, origin="auto", rule=RULE)
+    return describe(works, chapter_id=group.id, project=group.project, origin="auto", rule=RULE)
 
 
-def tell(works: Sequence[Work], *, chapter_id: str, project: str, origin: str, rule: str | None = None,
+def describe(works: Sequence[Work], *, chapter_id: str, project: str, origin: str, rule: str | None = None,
          title: str | None = None, summary: str | None = None, tags: Iterable[str] | None = None,
          made: float | None = None) -> Chapter:
     """A chapter of these works in order of time; `made` is when a person made it, if a person did."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from otolith.errors import Invalid
-from otolith.model.words import sentence_starts
+from otolith.model.text import sentence_starts
 
 Count = Callable[[Sequence[str]], list[int]]
 

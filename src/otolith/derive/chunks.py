@@ -16,10 +16,10 @@ from heapq import nlargest
 from typing import NamedTuple
 
 from otolith.model.chunk import Chunk
-from otolith.model.words import is_question, sentences
+from otolith.model.text import sentences, without_code
+from otolith.model.words import is_question, is_supposed
 
 _LOOKED_AT = 600  # characters of a sentence, so that no text makes the patterns slow
-_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -32,7 +32,6 @@ _MODEST = (r"(?:\s(?:really|absolutely|also|still|just|very\smuch|personally|gen
            r"|strongly))*")
 _NOT = r"(?:\s(?:do\snot|don['’]t|does\snot|doesn['’]t|never|didn['’]t|did\snot|can['’]t|cannot))?"
 
-_SUPPOSED = _pattern(r"^\W*(?:if|suppose|supposing|imagine|what\sif|unless|assuming|maybe|perhaps)\b")
 # (type, what says so, what denies it), tried in order
 _ROWS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
     (
@@ -126,7 +125,7 @@ _STATES = _pattern(r"""
 
 def detect_type(text: str) -> str:
     """One of decision, preference, pattern, fact, note."""
-    parts = sentences(_FENCED.sub("\n", text)[:20_000])
+    parts = sentences(without_code(text)[:20_000])
     votes = Counter(kind for kind in map(_vote, parts) if kind)
     for kind, count in votes.most_common():
         if kind not in ("fact", "note") and count * 5 >= len(parts):
@@ -139,7 +138,7 @@ def _vote(sentence: str) -> str | None:
         return None
     ends = sentence[-1:] in "。！।۔။.።"
     sentence = " ".join(sentence[:_LOOKED_AT].split())  # the patterns know one space
-    if not _SUPPOSED.search(sentence):
+    if not is_supposed(sentence):
         for kind, says, denies in _ROWS:
             if says.search(sentence) and not (denies and denies.search(sentence)):
                 return kind

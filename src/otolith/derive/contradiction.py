@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from otolith.model.text import shorten
-from otolith.model.words import STOP, WORD, sentences, stem, word_set, words
+from otolith.model.text import sentences, shorten
+from otolith.model.words import DENIALS, STOP, WORD, is_question, is_supposed, stem, word_set, words
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -47,8 +47,7 @@ _RELATIONS = _WANTING | _SHUNNING | _USING | _stems(
     keep take return fail pass enable disable allow forbid accept reject open close stop increase decrease add remove
     include exclude work contain speak eat drink drive write read play sit stay meet marry study believe trust happen"""
 )
-_DENIALS = word_set("not never no don't doesn't didn't isn't aren't wasn't weren't won't can't cannot couldn't without "
-                     "hasn't haven't shouldn't wouldn't nobody nothing stopped quit neither")
+_DENIALS = DENIALS | {"quit"}
 _ONE_VALUE = _stems(
     """database port version deadline owner name language editor timezone email address city country birthday age price
     budget password host hostname url branch license framework provider region salary title status phone number limit
@@ -61,7 +60,6 @@ _ME = frozenset(("i", "we", "user", "users", "my", "our", "me", "us"))
 _EMPTY = frozenset(("the", "a", "an", "this", "that", "now", "currently", "actually", "always", "usually", "really",
                         "also", "longer", "anymore"))
 _REJECTS = re.compile(r"\b(?:over|instead of|rather than|not|than)\b", re.IGNORECASE)
-_SUPPOSED = re.compile(r"^\W*(?:if|suppose|imagine|maybe|perhaps|unless)\b|[?？]\s*\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +95,8 @@ def _has_one_value(claim: Claim) -> bool:
 
 def find_claims(text: str) -> list[Claim]:
     """The statements of a text that have a subject and a relation the tables know."""
-    claims = (_claim(sentence) for sentence in sentences(text) if len(sentence) <= 400 and not _SUPPOSED.search(sentence))
+    claims = (_claim(sentence) for sentence in sentences(text)
+              if len(sentence) <= 400 and not is_supposed(sentence) and not is_question(sentence))
     return [claim for claim in claims if claim]
 
 

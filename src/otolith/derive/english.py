@@ -1,78 +1,105 @@
-"""English, as the table that the fact rules read.
+"""What the fact rules must know of a language, as one value, and that value for English.
 
-Only words and patterns; the rules are in `facts.py` and the modules it reads with. A verb is its base and, where it is
-irregular, its past and participle; the other forms are spelled out by rule. Patterns are bounded and free of nested
-repetition, so that no text can make them slow. Adding a word here needs no other change.
+The rules (`sentences`, `grammar`, `statement`, `facts`) hold no word of any language: they ask a Language.
+Its fields are English unless set; a language whose clauses run subject, verb, object is a new value, not new
+code. All words are lower case; an empty table means that the language has no such thing. A verb is its base
+and, where it is irregular, its past and participle; the other forms follow by rule. Patterns are bounded and
+free of nested repetition, so that no text can make them slow. This module knows no rule and no fact.
 """
+# ruff: noqa: RUF009 - the defaults are immutable tables, made once
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from otolith.derive.language import Language, Tense, TimeWord
+from otolith.model import dates
 from otolith.model.facts_table import SINGLE_VALUED
+from otolith.model.words import DENIALS, DOUBTING, SUPPOSING
+from otolith.model.words import word_set as _words
+
+Tense = Literal["base", "third", "past", "participle", "progressive"]
+Words = frozenset[str]
+Forms = Mapping[str, tuple[tuple[str, Tense], ...]]
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def _table(entries: Mapping[str, Any]) -> Any:
+    return field(default_factory=lambda: entries)
 
 
-# base past participle; a bare base is regular
+def _pairs(text: str) -> Any:
+    """A table written as one text: `am/are=is have=has`."""
+    rows = (row.split("=") for row in text.split())
+    return _table({key: value for keys, value in rows for key in keys.split("/")})
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)
+
+
+def _rows(*rows: tuple[str, ...]) -> tuple[Any, ...]:
+    """Rows whose first cell is a pattern."""
+    return tuple((_pattern(pattern), *rest) for pattern, *rest in rows)
+
+
+# base past participle; a regular verb is its base alone, and a participle like the past is left out
 _IRREGULAR = """
-be was been; become became become; begin began begun; bend bent bent; bet bet bet; bite bit bitten; blow blew blown;
-break broke broken; bring brought brought; build built built; buy bought bought; catch caught caught;
-choose chose chosen; come came come; cost cost cost; cut cut cut; deal dealt dealt; do did done; draw drew drawn;
-dream dreamed dreamed; drink drank drunk; drive drove driven; eat ate eaten; fall fell fallen; feed fed fed;
-feel felt felt; fight fought fought; find found found; fly flew flown; forget forgot forgotten; forgive forgave forgiven;
-freeze froze frozen; get got gotten; give gave given; go went gone; grow grew grown; hang hung hung; have had had;
-hear heard heard; hide hid hidden; hit hit hit; hold held held; hurt hurt hurt; keep kept kept; know knew known;
-lay laid laid; lead led led; leave left left; lend lent lent; let let let; lie lay lain; lose lost lost;
-make made made; mean meant meant; meet met met; pay paid paid; put put put; quit quit quit; read read read;
-ride rode ridden; ring rang rung; rise rose risen; run ran run; say said said; see saw seen; seek sought sought;
-sell sold sold; send sent sent; set set set; shake shook shaken; shoot shot shot; show showed shown; shut shut shut;
-sing sang sung; sit sat sat; sleep slept slept; speak spoke spoken; spend spent spent; split split split;
-spread spread spread; stand stood stood; steal stole stolen; stick stuck stuck; strike struck struck; sweep swept swept;
-swim swam swum; take took taken; teach taught taught; tear tore torn; tell told told; think thought thought;
-throw threw thrown; understand understood understood; undergo underwent undergone; wake woke woken; wear wore worn;
-win won won; write wrote written; withdraw withdrew withdrawn; rewrite rewrote rewritten; rebuild rebuilt rebuilt
+be was been; become became become; begin began begun; bend bent; bet bet; bite bit bitten; blow blew blown;
+break broke broken; bring brought; build built; buy bought; catch caught; choose chose chosen; come came come;
+cost cost; cut cut; deal dealt; do did done; draw drew drawn; dream dreamed; drink drank drunk; drive drove
+driven; eat ate eaten; fall fell fallen; feed fed; feel felt; fight fought; find found; fly flew flown; forget
+forgot forgotten; forgive forgave forgiven; freeze froze frozen; get got gotten; give gave given; go went
+gone; grow grew grown; hang hung; have had; hear heard; hide hid hidden; hit hit; hold held; hurt hurt; keep
+kept; know knew known; lay laid; lead led; leave left; lend lent; let let; lie lay lain; lose lost; make made;
+mean meant; meet met; pay paid; put put; quit quit; read read; ride rode ridden; ring rang rung; rise rose
+risen; run ran run; say said; see saw seen; seek sought; sell sold; send sent; set set; shake shook shaken;
+shoot shot; show showed shown; shut shut; sing sang sung; sit sat; sleep slept; speak spoke spoken; spend
+spent; split split; spread spread; stand stood; steal stole stolen; stick stuck; strike struck; sweep swept;
+swim swam swum; take took taken; teach taught; tear tore torn; tell told; think thought; throw threw thrown;
+understand understood; undergo underwent undergone; wake woke woken; wear wore worn; win won; write wrote
+written; withdraw withdrew withdrawn; rewrite rewrote rewritten; rebuild rebuilt
 """
 _REGULAR = """
-accept achieve act add adopt advertise agree aim allow amplify analyze answer apply appreciate approve arrange arrive
-ask assume attach attend audit avoid bake balance ban believe belong benefit block book borrow brew cache call calm
-camp cancel care carry celebrate change chase chat check cheer clean cleanse clear climb close coach collaborate
-collect combine commit communicate compete compile complete compose concern configure connect consider contact contain
-contribute convert cook copy craft crash create cry dance decide declare default define delete deliver depend deploy
-deprecate describe deserve design destroy develop die disable discover discuss dislike document donate download drop
-earn educate email emit enable encourage encrypt end enforce enjoy enroll enter establish expand expect experience
-experiment expire explain explore export expose express extend face fail favor favour feature fetch figure film
-finalize finish fix focus follow force format foster function gain garden generate graduate guess guide handle happen
-hate head help hike hire hope host hug identify ignore imagine implement import improve include increase index inform
-inherit inspire install instruct integrate intend interact interview introduce invest invite involve join journal jump
-keep kick knit label land last laugh launch learn like limit link list listen live load log look love maintain manage
-map mark marry match matter measure mentor merge mess migrate mind miss mix mock monitor motivate mount move name need
-network notice offer open operate order organize outsource own pack paint park parse participate pass perform persist
-pet phone pick pin pitch place plan plant play point polish post practice practise prefer prepare present print
-process produce promise promote prove provide publish pull pursue push qualify query raise reach realize receive
-recharge recommend record recover redesign reduce refactor reference reflect refuse register reject relax release
-relocate remember remind remove rename renew renovate rent repair replace reply report represent request require
-rescue research resign resolve rest restart restore retire retry return reveal review revise reward roast rotate sail
-save schedule score search secure seem select serve share shift ship shop shut sign sketch skip smile solve sort sound
-spawn sponsor stack start state stay stop store stream strengthen stretch struggle study submit subscribe succeed
-suffer suggest supervise supply support suppose surf surprise survive switch sync talk target taste tend test thank
-throttle tie tour track trade train transfer transform transition translate travel treat trigger trust try turn
-uninstall unlock update upgrade upload use validate vary verify visit volunteer vote wait walk want warn wash waste
-watch water welcome whip whisk wish wonder work worry wrap yell
+accept achieve act add adopt advertise agree aim allow amplify analyze answer apply appreciate approve arrange
+arrive ask assume attach attend audit avoid bake balance ban believe belong benefit block book borrow brew
+cache call calm camp cancel care carry celebrate change chase chat check cheer clean cleanse clear climb close
+coach collaborate collect combine commit communicate compete compile complete compose concern configure
+connect consider contact contain contribute convert cook copy craft crash create cry dance decide declare
+default define delete deliver depend deploy deprecate describe deserve design destroy develop die disable
+discover discuss dislike document donate download drop earn educate email emit enable encourage encrypt end
+enforce enjoy enroll enter establish expand expect experience experiment expire explain explore export expose
+express extend face fail favor favour feature fetch figure film finalize finish fix focus follow force format
+foster function gain garden generate graduate guess guide handle happen hate head help hike hire hope host hug
+identify ignore imagine implement import improve include increase index inform inherit inspire install
+instruct integrate intend interact interview introduce invest invite involve join journal jump keep kick knit
+label land last laugh launch learn like limit link list listen live load log look love maintain manage map
+mark marry match matter measure mentor merge mess migrate mind miss mix mock monitor motivate mount move name
+need network notice offer open operate order organize outsource own pack paint park parse participate pass
+perform persist pet phone pick pin pitch place plan plant play point polish post practice practise prefer
+prepare present print process produce promise promote prove provide publish pull pursue push qualify query
+raise reach realize receive recharge recommend record recover redesign reduce refactor reference reflect
+refuse register reject relax release relocate remember remind remove rename renew renovate rent repair replace
+reply report represent request require rescue research resign resolve rest restart restore retire retry return
+reveal review revise reward roast rotate sail save schedule score search secure seem select serve share shift
+ship shop shut sign sketch skip smile solve sort sound spawn sponsor stack start state stay stop store stream
+strengthen stretch struggle study submit subscribe succeed suffer suggest supervise supply support suppose
+surf surprise survive switch sync talk target taste tend test thank throttle tie tour track trade train
+transfer transform transition translate travel treat trigger trust try turn uninstall unlock update upgrade
+upload use validate vary verify visit volunteer vote wait walk want warn wash waste watch water welcome whip
+whisk wish wonder work worry wrap yell
 """
-_DOUBLING = """
-ban begin cancel chat commit cut drag drop forget format get hit hop jog knit let log map mop nap pet pin plan plot prefer put
-quit run set ship shop shut sit skip split stop submit swim transfer travel trek win wrap
-"""
+_DOUBLING = _words("""
+ban begin cancel chat commit cut drag drop forget format get hit hop jog knit let log map mop nap pet pin plan
+plot prefer put quit run set ship shop shut sit skip split stop submit swim transfer travel trek win wrap
+""")
+_THIRD_ENDINGS = _rows((r"(s|x|z|ch|sh|o)$", r"\1es"), (r"([^aeiou])y$", r"\1ies"), (r"$", "s"))
 
 
 def _third(base: str) -> str:
-    if re.search(r"(?:s|x|z|ch|sh|o)$", base):
-        return base + "es"
-    return base[:-1] + "ies" if re.search(r"[^aeiou]y$", base) else base + "s"
+    pattern, ending = next(row for row in _THIRD_ENDINGS if row[0].search(base))
+    return str(pattern.sub(ending, base, count=1))
 
 
 def _past(base: str) -> str:
@@ -80,7 +107,7 @@ def _past(base: str) -> str:
         return base + "d"
     if re.search(r"[^aeiou]y$", base):
         return base[:-1] + "ied"
-    return base + base[-1] + "ed" if base in _DOUBLING.split() else base + "ed"
+    return base + base[-1] + "ed" if base in _DOUBLING else base + "ed"
 
 
 def _progressive(base: str) -> str:
@@ -88,262 +115,332 @@ def _progressive(base: str) -> str:
         return base[:-2] + "ying"
     if base.endswith("e") and not base.endswith(("ee", "ye", "oe")) and base != "be":
         return base[:-1] + "ing"
-    return base + base[-1] + "ing" if base in _DOUBLING.split() else base + "ing"
+    return base + base[-1] + "ing" if base in _DOUBLING else base + "ing"
 
 
-def _conjugate() -> tuple[dict[str, tuple[tuple[str, Tense], ...]], dict[str, str]]:
+def _conjugate() -> tuple[Forms, dict[str, str]]:
     """Every form of the verbs above, and the third person of each."""
     table: dict[str, list[tuple[str, Tense]]] = {}
     thirds = {"have": "has", "be": "is", "do": "does", "go": "goes"}
-    rows = [row.split() for row in _IRREGULAR.split(";")] + [[base] for base in _REGULAR.split()]
-    for base, *rest in rows:
-        past, participle = rest if rest else (_past(base), _past(base))
+    for base, *rest in [row.split() for row in (*_IRREGULAR.split(";"), *_REGULAR.split())]:
+        past, *participle = rest or [_past(base)]
         thirds.setdefault(base, _third(base))
-        shown: list[tuple[str, Tense]] = [(base, "base"), (thirds[base], "third"), (past, "past"),
-                                          (participle, "participle"), (_progressive(base), "progressive")]
-        for form, tense in shown:
+        forms: list[tuple[str, Tense]] = [(base, "base"), (thirds[base], "third"), (past, "past"),
+                                          (participle[0] if participle else past, "participle"),
+                                          (_progressive(base), "progressive")]
+        for form, tense in forms:
             table.setdefault(form, []).append((base, tense))
     table["got"].append(("get", "participle"))
-    return {form: tuple(found) for form, found in table.items()}, thirds
+    return {form: tuple(verbs) for form, verbs in table.items()}, thirds
 
 
 _FORMS, _THIRDS = _conjugate()
-_NUMBER = r"(?P<n>an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|few|couple(?: of)?|several|\d{1,3})"
-_UNIT = r"(?P<unit>day|week|weekend|month|year)"
-_WEEKDAY = (r"(?P<weekday>monday|tuesday|wednesday|thursday|friday|saturday|sunday"
-            r"|mon|tues|tue|wed|thurs|thur|thu|fri|sat|sun)")
-_MONTH = (r"(?P<month>january|february|march|april|may|june|july|august|september|october|november|december"
-          r"|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)")
-_SEASON = r"(?P<season>spring|summer|autumn|fall|winter)"
-_END = r"(?!['’]s)\b"
 
 
-def _time(pattern: str, **meaning: object) -> TimeWord:
-    return TimeWord(pattern=re.compile(rf"(?<![\w-])(?:{pattern}){_END}", re.IGNORECASE), **meaning)  # type: ignore[arg-type]
+@dataclass(frozen=True, kw_only=True)
+class Language:
+    """One language's words, by the part they play."""
 
-
-_TIMES = (
-    _time(rf"(?:on )?(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? (?P<year>(?:19|20)\d\d))?", unit="date"),
-    _time(rf"(?:on )?{_MONTH} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,? (?P<year>(?:19|20)\d\d))?", unit="date"),
-    _time(r"(?:on |by )?(?P<iso>(?:19|20)\d\d-\d\d-\d\d)", unit="date"),
-    _time(rf"(?:back )?in {_MONTH}(?:,?(?: of)? (?P<year>(?:19|20)\d\d))?", unit="date"),
-    _time(rf"since (?:{_MONTH} )?(?P<year>(?:19|20)\d\d)", unit="date", kept=True),
-    _time(r"(?:back )?in (?P<year>(?:19|20)\d\d)", unit="date"),
-    _time(rf"(?:just |about |around )?{_NUMBER} {_UNIT}s? ago", shift=-1),
-    _time(rf"in (?:about )?{_NUMBER} {_UNIT}s?(?: from now)?", shift=1),
-    _time(r"the day before yesterday", unit="day", shift=-2),
-    _time(r"(?:just )?yesterday(?: (?:morning|afternoon|evening|night))?|last night", unit="day", shift=-1),
-    _time(r"the day after tomorrow", unit="day", shift=2),
-    _time(r"tomorrow(?: (?:morning|afternoon|evening|night))?", unit="day", shift=1),
-    _time(r"today|tonight|this (?:morning|afternoon|evening)|earlier today", unit="day"),
-    _time(rf"(?:just )?(?:this past|last|this last) {_UNIT}(?! of\b)", shift=-1),
-    _time(rf"(?:this )?(?:coming|next|upcoming) {_UNIT}", shift=1),
-    _time(rf"(?:earlier |later )?this {_UNIT}", shift=0),
-    _time(rf"(?:just )?(?:last|this past) {_WEEKDAY}", shift=-1),
-    _time(rf"(?:(?:on|by) )?(?:next|this coming|this) {_WEEKDAY}", shift=1),
-    _time(rf"by (?:this )?{_WEEKDAY}", shift=1, kept=True), _time(rf"on {_WEEKDAY}(?!s)", unit="weekday", kept=True),
-    _time(rf"last {_SEASON}", shift=-1), _time(rf"next {_SEASON}", shift=1), _time(rf"this {_SEASON}", shift=0),
-    _time(r"(?:just )?recently|lately|the other day|not long ago|a while (?:ago|back)", unit="recent"),
-    _time(r"soon|in the (?:near )?future|one day|some ?day|later on", unit="soon"),
-    _time(r"from now on|right now|now|currently|at the moment|at present|these days|nowadays", unit="now"),
-)
-
-ENGLISH = Language(
-    code="en",
-    first=_words("i we"), group=_words("we"), second=_words("you"),
-    third=_words("he she it they this that these those there here who what one"),
-    own={"i": "they", "me": "them", "my": "their", "mine": "theirs", "myself": "themselves", "we": "they", "us": "them",
-         "our": "their", "ours": "theirs", "ourselves": "themselves"},
-    possessive_first=_words("my our"), object_first=_words("me us myself ourselves"),
-    second_words={"you": "{}", "yourself": "themselves", "yours": "{}'s", "your": "{}'s"},
-    possessive="{}'s",
-    objects=_words("you it that this these those one there here what who"),
-    nobody=_words("""everyone everybody someone somebody anyone anybody nobody noone none everything something
-        anything nothing people life things thing time it's that's what's there's here's others some many most all
-        both each any each no such every another either neither let's lets let way ways lots plenty thanks sounds
-        looks seems glad happy guess hope sorry sure wish"""),
-    forms=_FORMS, thirds=_THIRDS,
-    suffixes=((re.compile(r"[a-z]{2}ing$"), "progressive"), (re.compile(r"[a-z]{2}[^e]ed$"), "past"),
-              (re.compile(r"[a-z]{2}[^e]ed$"), "participle")),
-    third_endings=((re.compile(r"(s|x|z|ch|sh|o)$"), r"\1es"), (re.compile(r"([^aeiou])y$"), r"\1ies"),
-                   (re.compile(r"$"), "s")),
-    auxiliaries={"am": "be", "is": "be", "are": "be", "was": "was", "were": "was", "been": "been", "have": "have",
-                 "has": "have", "had": "had", "do": "do", "does": "do", "did": "do", "will": "will", "shall": "will",
-                 "would": "would", "can": "can", "could": "might", "may": "might", "might": "might", "must": "must",
-                 "should": "should", "ought": "should"},
-    with_name={"am": "is", "are": "is", "were": "was", "have": "has", "do": "does"},
-    infinitive="to",
-    contractions={"gonna": ("going", "to"), "wanna": ("want", "to"), "gotta": ("have", "to"), "can't": ("can", "not"),
-                  "cannot": ("can", "not"), "won't": ("will", "not"), "shan't": ("will", "not"), "i'm": ("I", "am"),
-                  "im": ("I", "am"), "ive": ("I", "have"), "ain't": ("is", "not"), "dont": ("do", "not"),
-                  "name's": ("name", "is"), "hafta": ("have", "to")},
-    endings={"n't": ("not",), "'ve": ("have",), "'ll": ("will",), "'re": ("are",), "'m": ("am",), "'d": ("would",)},
-    copula_endings={"'s": "is"},
-    chains=_words("""want plan decide hope need have try love like start begin agree promise intend aim manage learn
-        get expect prefer choose volunteer offer refuse commit use continue wish hate prepare tend go come head look"""),
-    going="going", be="be", have="have", had="had", wishes=_words("love like prefer"),
-    permits=_words("allowed permitted supported"),
-    silent=_words("""think guess believe know mean say tell hear wonder bet agree understand suppose assume imagine
-        doubt forget realize notice figure thank apologize congratulate mention ask swear reckon admit remember wish
-        see explain sound look seem let hope relate remind mind matter suggest recommend deserve respond reply bear"""),
-    spoken_with={"think": _words("about of"), "hope": _words("to for"), "believe": _words("in"),
-                 "look": _words("for at after into to"),
-                 "see": _words("a an my our some two three lots many the this these those so"), "agree": _words("to")},
-    negations=_words("not no never neither nor nothing nobody none hardly barely rarely seldom without longer stopped"),
-    lasting_negations=_words("never"),
-    hedges=_words("""maybe perhaps probably possibly apparently supposedly presumably allegedly might could may
-        potentially theoretically hopefully almost nearly somewhat seemingly seems seem guess doubt unsure"""),
-    hypotheticals=_words("if unless suppose supposing imagine pretend hypothetically whether wish wished assuming otherwise e.g"),
-    elsewhere=re.compile(
-        r"\baccording to\b|\bin (?:the|a|this|that|my|our|his|her|their) (?:\w+ )?(?:story|tale|dream|novel|poem|script|role-?play"
-        r"|(?:book|film|movie|play|game|show|series)(?=, (?:i|we)(?:['’]\w+| (?:am|are|live|work|own|have))\b))\b"
-        r"|(?<!\bi )(?<!\bwe )\b(?:sa(?:id|ys?)|wrote|writes|reads?|told \w+|tells \w+|replied|answered|stated|goes|texted)\s?:"
-        r"|^\W*once (?:i|we)\b(?: (?:live|work|am|are|have|own|study)\b|.*(?:\b(?:will|shall|can|gonna|going to)|['’]ll)\b)",
-        re.IGNORECASE),
-    retractions=re.compile(r"\b(?:just kidding|only joking|just joking|jk)\b|(?<!\S)/s\b", re.IGNORECASE),
-    courtesies=re.compile(
-        r"(?:is|was) (?:glad|sorry|sure|certain|here for|so (?:glad|sorry)|rooting for|with you|there for|all ears|curious"
-        r"|happy for|thrilled for|stoked for|excited for (?:you|your)|blown away|wondering|guessing|telling|saying"
-        r"|happy to (?:hear|help|see|have|be|know|share)|kidding|joking|afraid|back|done|in awe)\b"
-        r"|(?:will|is going to|can|has to|got to|should) (?:be|let|see|talk|keep you|make sure|do|catch|chat|check|tell|say"
-        r"|look|take your|remember|always|think|admit|imagine|ask|hear|wait|relate|understand|believe|give (?:it|that|you))\b"
-        r"|cannot wait (?:to (?:hear|see|check|know|try|show|read|watch|chat|catch)\b|for (?:it|that|you)\b)"
-        r"|(?:takes?|took) (?:a look|care)\b"
-        r"|(?:has|had) (?:a (?:question|point|good one|great one|look|feeling|moment|hard time)|fun|no|one|an idea|any|what)\b"
-        r"|(?:got|has got|has gotten) (?:it|this|you|your back|to (?:go|run|say|admit))\b"
-        r"|(?:comes?|came) to (?:mind|think)\b"
-        r"|(?:wants?|wanted) to (?:say|share|tell|let|ask|know|thank|hear|check|catch|show you|brag|make sure|fill|chat"
-        r"|see (?:it|you|your|what))\b"
-        r"|feels? (?:you|ya|like|the same|that|free)\b"
-        r"|loves? (?:to (?:hear|see|know|chat|talk|help)|hearing)\b"
-        r"|(?:looks?|is looking) forward to (?:hearing|seeing (?:you|it|your|what)|it|talking)\b"
-        r"|would (?:love|like) to (?:hear|know|chat|talk|help|check|see (?:it|that|what|how|you|your|some|more))\b"
-        r"|keeps? (?:it|up|going|on|pushing|you)\b", re.IGNORECASE),
-    asks=_words("""what how why when where who which whose do does did is are was were have has had can could would
-        will should any wanna shall anything"""),
-    tags=_words("right eh huh ok okay yes no correct yeah don't isn't aren't doesn't didn't wasn't"),
-    vague=_words("""thing things stuff something anything everything nothing lot lots way ways bit kind sort one
-        ones time times much many more less most some all such same other others own idea point part able great good
-        nice cool awesome amazing really very so too well here there back mind everyone people someone anyone world
-        like best better new keep make get go do take give come put got made went love news fun half ton tons true
-        luck chance"""),
-    bare_states=_words("""vegan vegetarian married single divorced engaged pregnant retired unemployed self-employed
-        freelance gay lesbian bisexual transgender trans queer nonbinary non-binary deaf blind diabetic asthmatic
-        dyslexic autistic colorblind left-handed right-handed lactose-intolerant gluten-free celiac pescatarian
-        catholic muslim jewish christian buddhist hindu atheist german french italian spanish swedish american
-        british irish indian chinese japanese canadian dutch polish australian mexican brazilian deprecated broken
-        down archived read-only frozen immutable mandatory required optional disabled enabled open-source
-        proprietary stateless serverless closed-source obsolete forbidden banned unsupported""")
-    | {"lactose intolerant", "gluten intolerant", "open source", "color blind", "left handed", "hard of hearing"},
-    moods=_words("""good great fine okay ok well cool amazing awesome happy sad tired excited nervous busy ready
-        done right wrong nice sure glad lucky free back here there new old big small beautiful stunning fun hard
-        tough easy important crucial key special perfect best better worse awful hot cold late early true clear
-        possible different same cute pretty lovely delicious tasty worth up down off out over close near alone
-        together tough interesting incredible wonderful"""),
-    fillers=_words("""yeah yes yep yup yea nope no nah wow oh ah aw aww hey hi hello well so and but also actually
-        honestly btw ok okay hmm haha lol man plus anyway besides sure thanks thank absolutely totally definitely
-        exactly indeed cool great awesome nice hm ugh oops alright right then like look see fyi too please basically
-        frankly luckily fortunately unfortunately sadly obviously really overall or hence thus therefore congrats
-        congratulations agreed true remember note seriously still however cuz cause because though although even now
-        again first second third finally lastly"""),
-    filler_phrases=re.compile(
-        r"(?:by the way|in fact|to be honest|tbh|as a matter of fact|for your information|you know|on the bright side"
-        r"|good (?:morning|evening|afternoon)|no (?:worries|problem)|of course|for (?:sure|real|me|now)|in addition"
-        r"|long time no (?:see|talk)|on top of that|as of now|from now on|at work|at home|at first|as you know|that said"
-        r"|(?:remember|note) that|(?:great|good|exciting|big|some) news|even though|just so you know|as always|as usual"
-        r"|in the end|these days)\b[,:]?\s*", re.IGNORECASE),
-    joints=_words("and like but so or yet plus then because since though although cuz cause 'cause while whereas as after before"),
-    breaks=_words("but because which who although though whereas until while when where unless cuz 'cause whenever whom whose"),
-    asides=_words("when while which who where until after before as since if unless whether whenever whom whose like whereas"),
-    list_words=_words("and or &"),
-    adverbs=_words("""just really also always never recently currently still already finally actually even totally
-        definitely absolutely often usually sometimes once ever now then so too truly fully kinda sorta only again
-        first both all constantly regularly generally typically mostly mainly soon lately almost officially super
-        not pretty very quite kind-of well ever twice either last ever"""),
-    adverb_ending="ly",
-    intensifiers=_words("""kinda sorta somewhat even so really super very pretty totally quite too extremely
-        incredibly just such definitely also still even"""),
-    prepositions=_words("""in at to for on with from of about as into up out off over through around by near under
-        down back away forward onto towards toward against between among during within across along behind beside
-        beyond inside outside upon via past after before since until than like together"""),
-    particles=_words("up out off over down back away forward along around together on in"),
-    determiners=_words("""a an the my our your his her their its this that these those some any each every another
-        no several many next last few both all two three four five six seven eight nine ten"""),
-    articles=_words("a an the"), indefinite=_words("a an"),
-    trailing=_words("""sure too though lol haha well also either anyway tho now then again so much today yes and or but
-        as just ya know there here already ever yet still to of for with the a an my their because"""),
-    sequels=_words("so"), hanging=_words("how what care thanks rid hold used track advantage part look close able"),
-    complement=_words("that what how why if whether when where who"),
-    stop_words=_words("""a an the and or but if then so as at by for from in into of off on onto out over to up with
-        about after before between during through under again i me my mine myself we us our ours ourselves you your
-        yours yourself he him his she her hers it its they them their theirs themselves this that these those there
-        here who whom whose which what when where why how am is are was were be been being have has had having do
-        does did doing will would shall should can could may might must ought not no nor too very just also only own
-        same such than both each few more most other some any all because while until very really s t d ll m re ve
-        don now one ones get got getting gets"""),
-    kinds={**dict.fromkeys(_words("like love prefer enjoy hate dislike adore favor favour want"), "preference"),
-           **dict.fromkeys(_words("promise plan decide agree commit intend aim pledge"), "commitment"),
-           **dict.fromkeys(_words("require forbid"), "constraint")},
-    lasting_kinds=_words("live work study own teach"),
-    relation_kinds=tuple((re.compile(pattern), kind, span) for pattern, kind, span in (
+    code: str = "en"
+    # who speaks and who is spoken of
+    first: Words = _words("i we")
+    group: Words = _words("we")  # those of them that mean the speaker with others
+    second: Words = _words("you")
+    # pronouns whose person the rules do not know
+    third: Words = _words("he she it they this that these those there here who what one")
+    # first-person words as they read once the subject is the speaker: my → their
+    own: Mapping[str, str] = _pairs(
+        "i/we=they me/us=them my/our=their mine/ours=theirs myself/ourselves=themselves")
+    possessive_first: Words = _words("my our")
+    object_first: Words = _words("me us myself ourselves")
+    # you, in every case, as it reads with the name of the one spoken to
+    second_words: Mapping[str, str] = _pairs("you={} yourself=themselves yours/your={}'s")
+    possessive: str = "{}'s"
+    # pronouns that may also stand as an object: you, it, that
+    objects: Words = _words("you it that this these those one there here what who")
+    # words that stand where a subject stands and name nothing
+    nobody: Words = _words("""everyone everybody someone somebody anyone anybody nobody noone none everything
+        something anything nothing people life things thing time it's that's what's there's here's others some
+        many most all both each any each no such every another either neither let's lets let way ways lots
+        plenty thanks sounds looks seems glad happy guess hope sorry sure wish""")
+    # verbs
+    # every known form → its base and tense
+    forms: Forms = _table(_FORMS)
+    thirds: Mapping[str, str] = _table(_THIRDS)  # base → the form that follows a name
+    # how unknown forms show their tense
+    suffixes: tuple[tuple[re.Pattern[str], Tense], ...] = _rows(
+        (r"[a-z]{2}ing$", "progressive"), (r"[a-z]{2}[^e]ed$", "past"), (r"[a-z]{2}[^e]ed$", "participle"))
+    third_endings: tuple[tuple[re.Pattern[str], str], ...] = _THIRD_ENDINGS
+    # helper → the part it plays
+    auxiliaries: Mapping[str, str] = _pairs("""am/is/are=be was/were=was been=been have/has=have had=had
+        do/does/did=do will/shall=will would=would can=can could/may/might=might must=must
+        should/ought=should""")
+    # auxiliaries as they follow a name: am → is
+    with_name: Mapping[str, str] = _pairs("am/are=is were=was have=has do=does")
+    infinitive: str = "to"
+    contractions: Mapping[str, tuple[str, ...]] = _table({
+        "gonna": ("going", "to"), "wanna": ("want", "to"), "gotta": ("have", "to"), "hafta": ("have", "to"),
+        "can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not"), "ain't": ("is", "not"),
+        "shan't": ("will", "not"), "dont": ("do", "not"), "i'm": ("I", "am"), "im": ("I", "am"),
+        "ive": ("I", "have"), "name's": ("name", "is")})
+    # contractions at a word's end
+    endings: Mapping[str, str] = _pairs("n't=not 've=have 'll=will 're=are 'm=am 'd=would")
+    copula_endings: Mapping[str, str] = _pairs("'s=is")  # endings that may also be a possessive
+    # verbs that take another by the infinitive: plan to
+    chains: Words = _words("""want plan decide hope need have try love like start begin agree promise intend
+        aim manage learn get expect prefer choose volunteer offer refuse commit use continue wish hate prepare
+        tend go come head look""")
+    going: str = "going"
+    be: str = "be"
+    have: str = "have"
+    had: str = "had"
+    wishes: Words = _words("love like prefer")  # verbs that "would" makes a wish: would love to
+    permits: Words = _words("allowed permitted supported")  # participles whose denial is a rule: not allowed
+    # what is no fact
+    # verbs of thinking, saying and courtesy
+    silent: Words = _words("""think guess believe know mean say tell hear wonder bet agree understand suppose
+        assume imagine doubt forget realize notice figure thank apologize congratulate mention ask swear
+        reckon admit remember wish see explain sound look seem let hope relate remind mind matter suggest
+        recommend deserve respond reply bear""")
+    # the words after which a silent verb does state something: think of
+    spoken_with: Mapping[str, Words] = _table({
+        "think": _words("about of"), "hope": _words("to for"), "believe": _words("in"), "agree": _words("to"),
+        "look": _words("for at after into to"),
+        "see": _words("a an my our some two three lots many the this these those so")})
+    negations: Words = DENIALS | _words("hardly barely rarely seldom longer")
+    lasting_negations: Words = _words("never")  # "never" with a habit is a rule one keeps
+    hedges: Words = DOUBTING
+    hypotheticals: Words = SUPPOSING | _words("pretend whether wish wished otherwise e.g")
+    # what shows that a sentence holds in a story, by somebody's word, or not yet
+    elsewhere: re.Pattern[str] = _pattern(
+        r"\baccording to\b|\bin (?:the|a|this|that|my|our|his|her|their) (?:\w+ )?(?:story|tale|dream|novel"
+        r"|poem|script|role-?play|(?:book|film|movie|play|game|show|series)(?=, (?:i|we)(?:['’]\w+| (?:am|are"
+        r"|live|work|own|have))\b))\b|(?<!\bi )(?<!\bwe )\b(?:sa(?:id|ys?)|wrote|writes|reads?|told \w+"
+        r"|tells \w+|replied|answered|stated|goes|texted)\s?:|^\W*once (?:i|we)\b(?: (?:live|work|am|are|have"
+        r"|own|study)\b|.*(?:\b(?:will|shall|can|gonna|going to)|['’]ll)\b)")
+    retractions: re.Pattern[str] = _pattern(r"\b(?:just kidding|only joking|just joking|jk)\b|(?<!\S)/s\b")
+    # against "<relation> <object>"
+    courtesies: re.Pattern[str] = _pattern(
+        r"(?:is|was) (?:glad|sorry|sure|certain|here for|so (?:glad|sorry)|rooting for|with you|there for"
+        r"|all ears|curious|happy for|thrilled for|stoked for|excited for (?:you|your)|blown away|wondering"
+        r"|guessing|telling|saying|happy to (?:hear|help|see|have|be|know|share)|kidding|joking|afraid|back"
+        r"|done|in awe)\b|(?:will|is going to|can|has to|got to|should) (?:be|let|see|talk|keep you|make sure"
+        r"|do|catch|chat|check|tell|say|look|take your|remember|always|think|admit|imagine|ask|hear|wait"
+        r"|relate|understand|believe|give (?:it|that|you))\b|cannot wait (?:to (?:hear|see|check|know|try"
+        r"|show|read|watch|chat|catch)\b|for (?:it|that|you)\b)|(?:takes?|took) (?:a look|care)\b|(?:has"
+        r"|had) (?:a (?:question|point|good one|great one|look|feeling|moment|hard time)|fun|no|one|an idea"
+        r"|any|what)\b|(?:got|has got|has gotten) (?:it|this|you|your back|to (?:go|run|say|admit))\b"
+        r"|(?:comes?|came) to (?:mind|think)\b|(?:wants?|wanted) to (?:say|share|tell|let|ask|know|thank|hear"
+        r"|check|catch|show you|brag|make sure|fill|chat|see (?:it|you|your|what))\b|feels? (?:you|ya|like"
+        r"|the same|that|free)\b|loves? (?:to (?:hear|see|know|chat|talk|help)|hearing)\b|(?:looks?"
+        r"|is looking) forward to (?:hearing|seeing (?:you|it|your|what)|it|talking)\b|would (?:love"
+        r"|like) to (?:hear|know|chat|talk|help|check|see (?:it|that|what|how|you|your|some|more))\b"
+        r"|keeps? (?:it|up|going|on|pushing|you)\b")
+    # words that open a question
+    asks: Words = _words("""what how why when where who which whose do does did is are was were have has had
+        can could would will should any wanna shall anything""")
+    # words that turn a statement into one: right?
+    tags: Words = _words("right eh huh ok okay yes no correct yeah don't isn't aren't doesn't didn't wasn't")
+    vague: Words = _words("""thing things stuff something anything everything nothing lot lots way ways bit
+        kind sort one ones time times much many more less most some all such same other others own idea point
+        part able great good nice cool awesome amazing really very so too well here there back mind everyone
+        people someone anyone world like best better new keep make get go do take give come put got made went
+        love news fun half ton tons true luck chance""")
+    # states worth keeping when they stand alone: vegan, married
+    bare_states: Words = _words("""vegan vegetarian married single divorced engaged pregnant retired
+        unemployed self-employed freelance gay lesbian bisexual transgender trans queer nonbinary non-binary
+        deaf blind diabetic asthmatic dyslexic autistic colorblind left-handed right-handed lactose-intolerant
+        gluten-free celiac pescatarian catholic muslim jewish christian buddhist hindu atheist german french
+        italian spanish swedish american british irish indian chinese japanese canadian dutch polish
+        australian mexican brazilian deprecated broken down archived read-only frozen immutable mandatory
+        required optional disabled enabled open-source proprietary stateless serverless closed-source obsolete
+        forbidden banned unsupported""") | frozenset((
+        "lactose intolerant", "gluten intolerant", "open source", "color blind", "left handed",
+        "hard of hearing"))
+    # states too slight to keep without what they are about
+    moods: Words = _words("""good great fine okay ok well cool amazing awesome happy sad tired excited nervous
+        busy ready done right wrong nice sure glad lucky free back here there new old big small beautiful
+        stunning fun hard tough easy important crucial key special perfect best better worse awful hot cold
+        late early true clear possible different same cute pretty lovely delicious tasty worth up down off out
+        over close near alone together tough interesting incredible wonderful""")
+    # how clauses hang together
+    fillers: Words = _words("""yeah yes yep yup yea nope no nah wow oh ah aw aww hey hi hello well so and but
+        also actually honestly btw ok okay hmm haha lol man plus anyway besides sure thanks thank absolutely
+        totally definitely exactly indeed cool great awesome nice hm ugh oops alright right then like look see
+        fyi too please basically frankly luckily fortunately unfortunately sadly obviously really overall or
+        hence thus therefore congrats congratulations agreed true remember note seriously still however cuz
+        cause because though although even now again first second third finally lastly""")
+    filler_phrases: re.Pattern[str] = _pattern(
+        r"(?:by the way|in fact|to be honest|tbh|as a matter of fact|for your information|you know"
+        r"|on the bright side|good (?:morning|evening|afternoon)|no (?:worries|problem)|of course|for (?:sure"
+        r"|real|me|now)|in addition|long time no (?:see|talk)|on top of that|as of now|from now on|at work"
+        r"|at home|at first|as you know|that said|(?:remember|note) that|(?:great|good|exciting|big"
+        r"|some) news|even though|just so you know|as always|as usual|in the end|these days)\b[,:]?\s*")
+    # and, but, so: a new clause may follow
+    joints: Words = _words("""and like but so or yet plus then because since though although cuz cause 'cause
+        while whereas as after before""")
+    # words that always end a clause
+    breaks: Words = _words("""but because which who although though whereas until while when where unless cuz
+        'cause whenever whom whose""")
+    # openers of clauses that only set the scene
+    asides: Words = _words("""when while which who where until after before as since if unless whether
+        whenever whom whose like whereas""")
+    list_words: Words = _words("and or &")
+    adverbs: Words = _words("""just really also always never recently currently still already finally actually
+        even totally definitely absolutely often usually sometimes once ever now then so too truly fully kinda
+        sorta only again first both all constantly regularly generally typically mostly mainly soon lately
+        almost officially super not pretty very quite kind-of well ever twice either last ever""")
+    adverb_ending: str = "ly"
+    intensifiers: Words = _words("""kinda sorta somewhat even so really super very pretty totally quite too
+        extremely incredibly just such definitely also still even""")
+    prepositions: Words = _words("""in at to for on with from of about as into up out off over through around
+        by near under down back away forward onto towards toward against between among during within across
+        along behind beside beyond inside outside upon via past after before since until than like
+        together""")
+    particles: Words = _words("up out off over down back away forward along around together on in")
+    determiners: Words = _words("""a an the my our your his her their its this that these those some any each
+        every another no several many next last few both all two three four five six seven eight nine ten""")
+    articles: Words = _words("a an the")
+    indefinite: Words = _words("a an")
+    trailing: Words = _words("""sure too though lol haha well also either anyway tho now then again so much
+        today yes and or but as just ya know there here already ever yet still to of for with the a an my
+        their because""")
+    sequels: Words = _words("so")  # words after which only the consequence follows: so
+    # words that mean nothing once what follows is cut off: take care
+    hanging: Words = _words("how what care thanks rid hold used track advantage part look close able")
+    # words that open a clause as object: that, what, how
+    complement: Words = _words("that what how why if whether when where who")
+    stop_words: Words = _words("""a an the and or but if then so as at by for from in into of off on onto out
+        over to up with about after before between during through under again i me my mine myself we us our
+        ours ourselves you your yours yourself he him his she her hers it its they them their theirs
+        themselves this that these those there here who whom whose which what when where why how am is are was
+        were be been being have has had having do does did doing will would shall should can could may might
+        must ought not no nor too very just also only own same such than both each few more most other some
+        any all because while until very really s t d ll m re ve don now one ones get got getting gets""")
+    # what kind of fact
+    # verb base → type, whatever the tense
+    kinds: Mapping[str, str] = _pairs("""
+        like/love/prefer/enjoy/hate/dislike/adore/favor/favour/want=preference
+        promise/plan/decide/agree/commit/intend/aim/pledge=commitment require/forbid=constraint""")
+    lasting_kinds: Words = _words("live work study own teach")  # verbs that say what somebody is: live, work
+    # relation → type, time span or nothing
+    relation_kinds: tuple[tuple[re.Pattern[str], str, str], ...] = _rows(
         (r"is allergic to", "constraint", "long_term"),
-        (r"(?:is|are) (?:not )?(?:allowed|permitted|required|forbidden|limited|restricted)\b.*", "constraint", "long_term"),
-        (r"is (?:into|fond of|keen on|obsessed with|passionate about|crazy about|interested in)", "preference", None),
-        (r"(?:is|was) (?:born|raised|married|engaged|named|called|based|employed)\b.*", "identity", "long_term"),
+        (r"(?:is|are) (?:not )?(?:allowed|permitted|required|forbidden|limited|restricted)\b.*",
+         "constraint", "long_term"),
+        (r"is (?:into|fond of|keen on|obsessed with|passionate about|crazy about|interested in)",
+         "preference", ""),
+        (r"(?:is|was) (?:born|raised|married|engaged|named|called|based|employed)\b.*",
+         "identity", "long_term"),
         (r"is from|comes? from|grew up\b.*", "identity", "long_term"),
         (r"(?:lives?|works?|studies|study|teaches|teach) (?:in|at|as|for|near)", "identity", "long_term"),
         (r"is (?:living|working|studying|teaching) (?:in|at|as|for|near)", "identity", "long_term"),
-        (r"has|has got|has had|have had|have|owns?", "trait", None),
+        (r"has|has got|has had|have had|have|owns?", "trait", ""),
         (r"feels?|appreciates?|misses|miss|is feeling|values?", "trait", "current"),
         (r"cannot wait\b.*|is off to|(?:is|was) looking forward to.*", "event", "future"),
-        (r"would (?:love|like|prefer) to.*", "preference", None),
+        (r"would (?:love|like|prefer) to.*", "preference", ""),
         (r"(?:hopes|is hoping|is planning|is aiming) to.*", "commitment", "future"),
-        (r"used to\b.*", "trait", "long_term"))),
-    object_kinds=(
-        (re.compile(r"a (?:bit|little|lot|mix)\b", re.IGNORECASE), "trait"),
-        (re.compile(r"(?:an? )?(?:\w+ ){0,2}(?:fan|lover|enthusiast)\b", re.IGNORECASE), "preference"),
-        (re.compile(r"(?:a )?must\b|mandatory|required|forbidden|banned|read-only|frozen", re.IGNORECASE), "constraint"),
-    ),
-    thing_verbs=_words("""run use return store support require live sit listen depend expect contain expire deploy
-        accept expose handle read write send call include default point connect log serve validate generate speak
-        host belong need take own cost start build fail crash break reject ship cache emit import export load parse
-        retry target track throttle time migrate sync inherit map mount open persist process query receive limit
-        enforce allow block provide replace consume depend pin publish subscribe trigger forbid ban prefer work move
-        come close end begin launch"""),
-    skills=_words("speak play read write code cook drive swim sing dance draw paint program ride ski type"),
-    gifts={"bring": "brought", "give": "given", "keep": "kept", "make": "made", "help": "helped", "inspire": "inspired",
-           "motivate": "motivated", "teach": "taught", "calm": "calmed", "relax": "relaxed", "push": "pushed",
-           "encourage": "encouraged", "recharge": "recharged", "cheer": "cheered"},
-    found_relation="finds {}", towards=_words("for to"), eager=_words("wait"), cannot="cannot",
-    feelings=_words("""excited nervous grateful thankful proud stoked pumped thrilled determined keen eager blessed
-        happy glad"""),
-    unfelt=_words("happy glad sad sorry mad kind nice mean good thankful proud grateful new up on off over easy hard"),
-    announced=_words("""look hope plan enjoy think work head try miss love like start learn get practice finish
-        follow prepare write train study build"""),
-    given_by="is {} {} by", role_relation="has as {}", is_word="is",
-    duties=_words("need have"), places=_words("from in at on into after by near under behind inside via"),
-    limits=_words("eat drink use run deploy have tolerate store exceed ship depend change break commit merge upgrade drive digest"),
-    favourite=re.compile(r"(?:all-time )?(?:favorite|favourite|fave|preferred|go-to)\b", re.IGNORECASE),
-    favourite_relation="favorite {}", name_word="name", name_relation="is named",
-    plural=re.compile(r"[^s'’]s$|(?:people|children|kids|men|women)$"),
-    pointing=_words("this that these those"),
-    unclear=_words("""it this that these those them him her there here one so he she they each both neither either
-        which his its their theirs hers"""),
-    standing={"always": "asks to always", "never": "asks to never"},
-    forbids={"must": "must not", "should": "should not", "can": "cannot", "might": "may not", "will": "must not"},
-    single_valued=SINGLE_VALUED,
-    asunder=_words("as with for since because and together"),
-    times=_TIMES,
-    time_hint=re.compile(r"\d|ago\b|\bback\b|day|week|month|year|night|morning|afternoon|evening|tomorrow|spring|summer|autumn"
-                         r"|\bfall\b|winter|recently|lately|\bsoon|future|later|now|currently|moment|present"
-                         r"|\b(?:mon|tues?|wed|thu|thurs?|fri|sat|sun)\b|" + _MONTH.replace("?P<month>", "?:"), re.IGNORECASE),
-    numbers={"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-             "ten": 10, "eleven": 11, "twelve": 12},
-    months={name: number for number, names in enumerate(
-        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
-         "september sept sep", "october oct", "november nov", "december dec"), 1) for name in names.split()},
-    weekdays={name: number for number, names in enumerate(
-        ("monday mon", "tuesday tues tue", "wednesday wed", "thursday thurs thur thu", "friday fri", "saturday sat",
-         "sunday sun")) for name in names.split()},
-    units={"day": "day", "week": "week", "weekend": "weekend", "month": "month", "year": "year"},
-)
+        (r"used to\b.*", "trait", "long_term"))
+    # object of the copula → type
+    object_kinds: tuple[tuple[re.Pattern[str], str], ...] = _rows(
+        (r"a (?:bit|little|lot|mix)\b", "trait"),
+        (r"(?:an? )?(?:\w+ ){0,2}(?:fan|lover|enthusiast)\b", "preference"),
+        (r"(?:a )?must\b|mandatory|required|forbidden|banned|read-only|frozen", "constraint"))
+    # what things do: run, store, require
+    thing_verbs: Words = _words("""run use return store support require live sit listen depend expect contain
+        expire deploy accept expose handle read write send call include default point connect log serve
+        validate generate speak host belong need take own cost start build fail crash break reject ship cache
+        emit import export load parse retry target track throttle time migrate sync inherit map mount open
+        persist process query receive limit enforce allow block provide replace consume depend pin publish
+        subscribe trigger forbid ban prefer work move come close end begin launch""")
+    # verbs whose "can" is a trait
+    skills: Words = _words("""speak play read write code cook drive swim sing dance draw paint program ride
+        ski type""")
+    # verbs by which things act on the speaker → participle: dancing keeps me going
+    gifts: Mapping[str, str] = _pairs("""bring=brought give=given keep=kept make=made help=helped
+        inspire=inspired motivate=motivated teach=taught calm=calmed relax=relaxed push=pushed
+        encourage=encouraged recharge=recharged cheer=cheered""")
+    given_by: str = "is {} {} by"
+    found_relation: str = "finds {}"  # "tea is good for me": finds good
+    towards: Words = _words("for to")
+    # states that chat names without their subject: so excited to
+    feelings: Words = _words("""excited nervous grateful thankful proud stoked pumped thrilled determined keen
+        eager blessed happy glad""")
+    # words before "for me" that say nothing of what the speaker finds
+    unfelt: Words = _words("""happy glad sad sorry mad kind nice mean good thankful proud grateful new up on
+        off over easy hard""")
+    # verbs that chat uses without their subject: still enjoying
+    announced: Words = _words("""look hope plan enjoy think work head try miss love like start learn get
+        practice finish follow prepare write train study build""")
+    eager: Words = _words("wait")  # verbs whose "cannot" is a promise: cannot wait
+    cannot: str = "cannot"
+    role_relation: str = "has as {}"
+    is_word: str = "is"
+    duties: Words = _words("need have")  # verbs that bind the one who says them: need to, have to
+    # prepositions that may follow the copula: is from
+    places: Words = _words("from in at on into after by near under behind inside via")
+    # verbs whose "cannot" is a constraint
+    limits: Words = _words("""eat drink use run deploy have tolerate store exceed ship depend change break
+        commit merge upgrade drive digest""")
+    # "favorite <slot>" in a possessive subject
+    favourite: re.Pattern[str] = _pattern(r"(?:all-time )?(?:favorite|favourite|fave|preferred|go-to)\b")
+    favourite_relation: str = "favorite {}"
+    name_word: str = "name"
+    name_relation: str = "is named"
+    plural: re.Pattern[str] = re.compile(r"[^s'’]s$|(?:people|children|kids|men|women)$")
+    # this, that: unclear alone, but they may go before a noun
+    pointing: Words = _words("this that these those")
+    # pronouns that as an object point at something said elsewhere
+    unclear: Words = _words("""it this that these those them him her there here one so he she they each both
+        neither either which his its their theirs hers""")
+    # openers of a standing instruction → relation
+    standing: Mapping[str, str] = _table({"always": "asks to always", "never": "asks to never"})
+    # role of the modal → relation when negated
+    forbids: Mapping[str, str] = _table({
+        "must": "must not", "should": "should not", "can": "cannot", "might": "may not", "will": "must not"})
+    # relations of which a subject has one at a time: a newer one replaces an older
+    single_valued: Words = SINGLE_VALUED
+    # prepositions at which the object of such a relation ends
+    asunder: Words = _words("as with for since because and together")
+    calendar: dates.Calendar = dates.ENGLISH
+
+    def tenses(self, word: str) -> tuple[tuple[str, Tense], ...]:
+        """The verbs this word may be a form of; unknown words show only what their ending says."""
+        known = self.forms.get(word)
+        if known is not None:
+            return known
+        return tuple((word, tense) for pattern, tense in self.suffixes if pattern.search(word))
+
+    def is_form(self, word: str, tense: Tense) -> bool:
+        """Whether a word is a known verb in this tense."""
+        return any(found == tense for _, found in self.forms.get(word, ()))
+
+    def shows(self, word: str, tense: Tense) -> bool:
+        """Whether a word is, or by its ending looks like, a verb in this tense."""
+        return any(found == tense for _, found in self.tenses(word))
+
+    def content_words(self, text: str) -> list[str]:
+        """The words of a text that say what it is about."""
+        words = (word.strip(".,;:!?()'\"`").casefold() for word in text.replace("’", "'").split())
+        return [word for word in words if word and word not in self.stop_words]
+
+    def after_name(self, base: str) -> str:
+        """The form of a verb that follows a name: live → lives."""
+        if base in self.thirds:
+            return self.thirds[base]
+        for pattern, ending in self.third_endings:
+            if pattern.search(base):
+                return pattern.sub(ending, base)
+        return base
+
+    def keeps_silent(self, base: str, after: str) -> bool:
+        """Whether a verb only thinks, says or greets, given the word after it."""
+        return base in self.silent and after not in self.spoken_with.get(base, ())
+
+    def is_adverb(self, word: str) -> bool:
+        return word in self.adverbs or (
+            bool(self.adverb_ending) and len(word) > 4 and word.endswith(self.adverb_ending)
+            and word not in self.stop_words and word not in self.forms)
+
+
+ENGLISH = Language()

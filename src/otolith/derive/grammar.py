@@ -1,17 +1,17 @@
 """Who a clause is about, and what its verb says of them in which sense.
 
-The subject is found from the clause's first words: the speaker, the one spoken to, somebody's somebody, a name, a thing; or
-the speaker left out, as chat does. A pronoun whose person is not known is nobody. Then come helpers, adverbs and the verb
-itself, worded as it follows a name. Denial, hedging, guessing, advice and verbs of thinking and courtesy are no statement;
-a prohibition and a rule are. The words come from a Language, the persons from a Speech; nothing here knows a type, a date
-or a confidence.
+The subject is found from the clause's first words: the speaker, the one spoken to, somebody's somebody, a
+name, a thing; or the speaker left out, as chat does. A pronoun whose person is not known is nobody. Then come
+helpers, adverbs and the verb itself, worded as it follows a name. Denial, hedging, guessing, advice and verbs
+of thinking and courtesy are no statement; a prohibition and a rule are. The words come from a Language, the
+persons from a Speech; nothing here knows a type, a date or a confidence.
 """
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from otolith.derive.language import Language, Role
+from otolith.derive.english import Language
 
 Who = Literal["speaker", "group", "implied", "other", "owned", "named", "thing"]
 Mode = Literal["present", "past", "perfect", "progressive", "future", "copula", "was", "must", "limit", "wish", "ability"]
@@ -179,7 +179,7 @@ def _implied(low: list[str], speech: Speech, language: Language) -> Subject | No
 
 def read_verb(low: list[str], subject: Subject, language: Language) -> Verb | None:
     """The verb group after a subject, with the sense its helpers give it."""
-    roles: list[Role] = []
+    roles: list[str] = []
     helper, denied, never, at = "", False, "", subject.stop
     while at < len(low):
         word = low[at]
@@ -235,7 +235,7 @@ def _main_verb(low: list[str], at: int, language: Language) -> bool:
     return not (shown & {"participle", "past"} or language.auxiliaries.get(low[after]) in ("been", "had"))
 
 
-def _denied(low: list[str], at: int, roles: list[Role], helper: str, never: str, subject: Subject,
+def _denied(low: list[str], at: int, roles: list[str], helper: str, never: str, subject: Subject,
             language: Language) -> Verb | None:
     """A denial is no fact; a prohibition, a binding incapacity and a habit of never doing something are."""
     base, role = low[at], roles[-1] if roles else None
@@ -256,7 +256,7 @@ def _denied(low: list[str], at: int, roles: list[Role], helper: str, never: str,
     return None
 
 
-def _must(low: list[str], at: int, roles: list[Role], helper: str, subject: Subject, language: Language) -> Verb | None:
+def _must(low: list[str], at: int, roles: list[str], helper: str, subject: Subject, language: Language) -> Verb | None:
     """A rule for things and for us; of a person, "must be tired" is a guess and "should rest" is advice."""
     if roles[-1] not in ("must", "should") or subject.who in ("other", "named", "owned", "implied"):
         return None
@@ -270,7 +270,7 @@ def _must(low: list[str], at: int, roles: list[Role], helper: str, subject: Subj
     return Verb(f"{helper} {low[at]}", low[at], "must", at + 1)
 
 
-def _modal(low: list[str], at: int, role: Role, helper: str, subject: Subject, language: Language) -> Verb | None:
+def _modal(low: list[str], at: int, role: str, helper: str, subject: Subject, language: Language) -> Verb | None:
     """What somebody will or can do."""
     word = low[at]
     if word in language.silent or word == language.be or word in language.stop_words:
@@ -283,7 +283,7 @@ def _modal(low: list[str], at: int, role: Role, helper: str, subject: Subject, l
     return _chain(low, at, f"{helper} {word}", word, "future" if role == "will" else "ability", language)
 
 
-def _being(low: list[str], at: int, roles: list[Role], helper: str, subject: Subject, language: Language) -> Verb | None:
+def _being(low: list[str], at: int, roles: list[str], helper: str, subject: Subject, language: Language) -> Verb | None:
     """Be: doing something, going to do it, or being something."""
     shown = _after(subject, helper, language)
     if "been" in roles:
@@ -299,7 +299,7 @@ def _being(low: list[str], at: int, roles: list[Role], helper: str, subject: Sub
     return Verb(shown, language.be, "was" if roles[-1] in ("was", "been") else "copula", at)
 
 
-def _plain(low: list[str], at: int, roles: list[Role], subject: Subject, language: Language) -> Verb | None:
+def _plain(low: list[str], at: int, roles: list[str], subject: Subject, language: Language) -> Verb | None:
     """A verb by itself, or after have."""
     word = low[at]
     shown = language.tenses(word)

@@ -8,35 +8,21 @@ Everything comes in as an argument (the works, the clock, what was shown when); 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from otolith.model.shape import Value
 from otolith.model.text import counted, first_sentence
 from otolith.model.times import age
 from otolith.model.words import likeness, stems
 
+if TYPE_CHECKING:
+    from otolith.index.works import Touch
+
 COOLDOWN = 1800.0  # seconds in which the same thing is not shown twice
 MOST = 5
 REPEATS = 0.5  # share of a plan's words that a failed work must share to be called the same plan
 SAME_GOAL = 0.6
 LINE = 200  # signs of a title or a reason within a notice's line
-
-
-class Touch(NamedTuple):
-    """A work on a file, as far as a notice must know it; it can be read from the index alone."""
-
-    id: str
-    goal: str
-    task_type: str
-    agent: str
-    created: float
-    success: bool
-    summary: str = ""
-    operation: str = "read"
-    reason: str = ""
-    approach: str = ""
-    replaced: bool = False  # another work supersedes it
-    follow_ups: tuple[str, ...] = ()
 
 
 class Notice:

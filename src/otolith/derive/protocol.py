@@ -17,9 +17,8 @@ from otolith.errors import Invalid
 from otolith.model.kinds import MEMO_CATEGORIES
 from otolith.model.memo import Memo, check_name, master_name
 from otolith.model.shape import Value
-from otolith.model.text import fold
+from otolith.model.text import fold, sentences
 from otolith.model.times import day
-from otolith.model.words import sentences
 
 if TYPE_CHECKING:
     from otolith.derive.contradiction import Cell

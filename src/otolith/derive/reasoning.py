@@ -14,8 +14,8 @@ from itertools import combinations
 
 from otolith.derive.contradiction import Cell, Claim, cells, find_claims, find_contradiction
 from otolith.errors import Invalid
-from otolith.model.text import counted, shorten
-from otolith.model.words import key_words, sentences, stem, stems, word_set
+from otolith.model.text import counted, sentences, shorten
+from otolith.model.words import is_question, key_words, stem, stems, word_set
 
 LINE = 240  # signs of a sentence that is cited
 KINDS = ("synthesis", "comparison", "pattern", "gap")
@@ -231,7 +231,7 @@ def _gap(sources: list[Source], question: str, terms: Sequence[str]) -> list[str
         lines += ["", "## Covered", "", *covered]
     open_questions = [
         f"- {shorten(sentence, LINE)} [{s.id}]"
-        for s in sources for sentence in sentences(s.text) if sentence.endswith(("?", "？", "؟"))
+        for s in sources for sentence in sentences(s.text) if is_question(sentence)
     ]
     if open_questions:
         lines += ["", "## Questions in the memory", "", *open_questions]

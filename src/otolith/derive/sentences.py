@@ -1,8 +1,8 @@
 """From what was said to the clauses that may hold facts.
 
-`prose` drops what is not the speaker's own plain speech: code, tables, headings, quoted lines. `sentences` cuts it,
-`clauses` cuts a sentence into pieces with one subject each. Everything is one walk over the text: time grows with its
-length and with nothing else. No word of a language stands here; see `language.py`.
+`prose` drops what is not the speaker's own plain speech: code, tables, headings, quoted lines. `sentences`
+cuts it, `clauses` cuts a sentence into pieces with one subject each. Everything is one walk over the text:
+time grows with its length and with nothing else. No word of a language stands here; see `language.py`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from otolith.derive.language import Language
-from otolith.model.words import sentences as cut
+from otolith.derive.english import Language
+from otolith.model.text import sentences as cut
 
 LONGEST_SENTENCE = 600  # characters; longer runs are logs, data or lists, not something somebody states
 LONGEST_QUOTED_LINE = 20_000  # an apostrophe may open a quotation; in longer lines looking for its end costs too much
@@ -102,9 +102,9 @@ def tokens(text: str, language: Language) -> list[str]:
         cut = low.rfind("'")
         ending = language.endings.get(low[cut:]) if cut > 0 else None
         if low.endswith("n't") and "n't" in language.endings:
-            found += (word[:-3], *language.endings["n't"])
+            found += (word[:-3], language.endings["n't"])
         elif ending is not None:
-            found += (word[:cut], *ending)
+            found += (word[:cut], ending)
         elif cut > 0 and low[cut:] in language.copula_endings and _opens_complement(words, index + 1, language):
             been = any(language.auxiliaries.get(after.casefold()) == "been" for after in words[index + 1:index + 3])
             found += (word[:cut], language.with_name[language.have] if been else language.copula_endings[low[cut:]])
@@ -116,7 +116,7 @@ def tokens(text: str, language: Language) -> list[str]:
 def _is_cut_short(word: str, language: Language) -> bool:
     """Whether a dot behind a word inside a sentence is a part of it: St., Inc., D.C."""
     if word[:1].isupper() and word.isalpha() and len(word) <= 5:
-        return word.casefold() not in language.first and word.casefold() not in language.months
+        return word.casefold() not in language.first and word.casefold() not in language.calendar.months
     return word[:1].isupper() and _INITIALS.match(word) is not None
 
 

@@ -1,8 +1,8 @@
 """Reading a clause as a statement: subject, relation, object.
 
-The verb takes its preposition, the object ends where it stops saying something, persons are resolved. An object that
-only makes sense with words from elsewhere, a courtesy, and what is no news of anybody are left out. The words come from
-a Language; nothing here knows a type, a date or a confidence.
+The verb takes its preposition, the object ends where it stops saying something, persons are resolved. An
+object that only makes sense with words from elsewhere, a courtesy, and what is no news of anybody are left
+out. The words come from a Language; nothing here knows a type, a date or a confidence.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from otolith.derive.english import Language
 from otolith.derive.grammar import LONGEST_SUBJECT, Mode, Speech, Subject, Verb, find_subject, opening, read_verb
-from otolith.derive.language import Language
 
 LONGEST_OBJECT = 20  # words; what runs longer is a story, not a fact
 MOST_VERBS = 4  # that share one subject

@@ -12,8 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from otolith.derive.english import ENGLISH
-from otolith.derive.language import Language
+from otolith.derive.english import ENGLISH, Language
 from otolith.derive.sentences import prose, sentences
 from otolith.model.dialog import TOPIC_SCHEMA, Entry, Fact, Topic, TopicState, Turn
 from otolith.model.ids import slug

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from otolith.model.dialog import Turn
 from otolith.model.memo import name_from
-from otolith.model.text import first_sentence
-from otolith.model.words import is_question, key_words, sentences, word_set
+from otolith.model.text import first_sentence, sentences, without_code
+from otolith.model.words import is_question, is_supposed, key_words, word_set
 
-_UNSAID = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.MULTILINE | re.DOTALL)
+_QUOTED_LINE = re.compile(r"(?m)^[ \t]*>.*")
 _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|`[^`\n]{1,200}`")
 
 
@@ -24,9 +24,8 @@ def _phrase(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE | re.VERBOSE)
 
 
-_SUPPOSED = _phrase(
-    r"""^\W*(?:if|suppose|supposing|imagine|what\sif|unless|assuming|maybe|perhaps|hypothetically|would\sit|in\scase)\b
-      | \b(?:if|once|when|until|before|as\ssoon\sas)\s(?:i|we|you|it|this|that|the\s\w+)\s
+_NOT_YET = _phrase(
+    r"""\b(?:if|once|when|until|before|as\ssoon\sas)\s(?:i|we|you|it|this|that|the\s\w+)\s
         (?:say|said|is|are|gets?|have|has|do|be|were)\b
       | \b(?:would|could|might)\shave\b"""
 )
@@ -165,7 +164,7 @@ def find_triggers(turns: Sequence[Turn]) -> list[Trigger]:
     for turn in turns:
         if turn.role != "user":
             continue
-        said = sentences(_UNSAID.sub("\n", turn.text))
+        said = sentences(_QUOTED_LINE.sub("", without_code(turn.text)))
         for at, sentence in enumerate(said):
             match = _match(sentence)
             if match:
@@ -208,7 +207,7 @@ def _in_third_person(said: str) -> str:
 def _match(sentence: str) -> tuple[str, str] | None:
     """The kind of a sentence and the words that showed it."""
     plain = " ".join(_QUOTED.sub(" … ", sentence[:_LOOKED_AT]).split())
-    if is_question(sentence) or _SUPPOSED.search(plain):
+    if is_question(sentence) or is_supposed(plain) or _NOT_YET.search(plain):
         return None
     for kind, says, denies in _ROWS:
         match = says.search(plain)

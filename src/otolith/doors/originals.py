@@ -1,26 +1,26 @@
 """The seeds' own classes, under their own names and signatures, as thin calls of Memory.
 
-`ChunkStore` is seed 000's: the same home, index and links as everything else. Where its document promises None instead of
-an error, it logs and returns None; every operation is a line of the logger `otolith`. `WritePipeline`, `TopicMemoryBuilder`
-and `GlobalMemoryBuilder` are seed 002's.
+`ChunkStore` is seed 000's: the same home, index and links as everything else. Where its document promises
+None instead of an error, it logs and returns None; every operation is a line of the logger `otolith`.
+`WritePipeline`, `TopicMemoryBuilder` and `GlobalMemoryBuilder` are seed 002's.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from otolith.derive.chunks import in_order
 from otolith.errors import Damaged, Invalid, NotFound
-from otolith.index import read
 from otolith.memory import Memory
 from otolith.model.chunk import Chunk
 from otolith.model.ids import check_chunk_id
+from otolith.model.kinds import CHUNK_LINKS
 from otolith.model.recall import make_filter
-from otolith.model.record import CHUNK_TYPES
 from otolith.model.shape import read_strings
 from otolith.model.times import zulu
 
@@ -40,7 +40,8 @@ class ChunkStore:
     def __enter__(self) -> ChunkStore:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
         self.close()
 
     def close(self) -> None:
@@ -52,11 +53,15 @@ class ChunkStore:
         """Keep one chunk of at most 800 tokens; a longer text is for Memory.remember, which cuts it."""
         from otolith.verbs.chunks import create_chunk
 
-        return create_chunk(self.mem.home, content, type=chunk_type, conversation_id=conversation_id, tokens=tokens,
-                            tags=() if tags is None else tags, confidence=confidence, source=source, created=created)
+        return create_chunk(self.mem.home, content, type=chunk_type, conversation_id=conversation_id,
+                            tokens=tokens,
+                            tags=() if tags is None else tags, confidence=confidence, source=source,
+                            created=created)
 
     def get_chunk(self, chunk_id: str) -> Chunk | None:
-        """The chunk, counted as used; None for an id that is no chunk's, unknown, forgotten, or of a broken file."""
+        """The chunk, counted as used; None for an id that is no chunk's, unknown, forgotten, or of a broken
+        file.
+        """
         found = self._read(chunk_id, "get")
         if found is None:
             return None
@@ -66,16 +71,22 @@ class ChunkStore:
         return self._shown(found)
 
     def update_chunk(self, chunk_id: str, **fields: Any) -> Chunk | None:
-        """Change fields (content, chunk_type, tags, confidence, conversation_id, source) and leave all others alone."""
+        """Change fields (content, chunk_type, tags, confidence, conversation_id, source) and leave all others
+        alone.
+        """
         for name in ("id", "expect", "metadata", "links", "access_count", "last_accessed"):
             if name in fields:
-                raise Invalid(f"{name} of a chunk is not set by hand", "links are made with Memory.link; use is counted")
+                raise Invalid(f"{name} of a chunk is not set by hand",
+                              "links are made with Memory.link; use is counted")
         if self._read(chunk_id, "update") is None:
             return None
-        return self._shown(self.mem.edit(chunk_id, **fields))
+        return self._shown(self.mem.edit(chunk_id, fields))
 
     def delete_chunk(self, chunk_id: str, permanent: bool = False) -> bool:
-        """Move the chunk into the archive, or remove it for good, from the archive too. False if there is no such chunk."""
+        """Move the chunk into the archive, or remove it for good, from the archive too.
+
+        False if there is no such chunk.
+        """
         try:
             check_chunk_id(chunk_id)
             self.mem.forget(chunk_id, purge=permanent)
@@ -93,28 +104,34 @@ class ChunkStore:
             _log.warning("restore chunk %r: %s", chunk_id, error)
             return None
 
-    def list_chunks(self, conversation_id: str | None = None, tags: Sequence[str] | None = None, created_after: Any = None,
-                    created_before: Any = None) -> list[Chunk]:
-        """The chunks of a conversation that carry all the tags, oldest first; after is inclusive, before exclusive."""
+    def list_chunks(self, conversation_id: str | None = None, tags: Sequence[str] | None = None,
+                    created_after: Any = None, created_before: Any = None) -> list[Chunk]:
+        """The chunks of a conversation that carry all the tags, oldest first;
+        after is inclusive, before exclusive.
+        """
         home = self.mem.home
         labels = read_strings(tags, "tags") if tags is not None else ()
-        chosen = make_filter(kind="chunk", conversation=conversation_id or None, tags=labels, since=created_after,
-                             before=created_before)
+        chosen = make_filter(kind="chunk", conversation=conversation_id or None, tags=labels,
+                             since=created_after, before=created_before)
         home.ensure_fresh()
-        rows, _ = read.listing(home.db, chosen, None, oldest_first=True)
-        found = [self._read(row.id, "list") for row in rows if conversation_id in (None, row.conversation or "")]
+        rows, _ = home.index.cards.listing(chosen, None, oldest_first=True)
+        found = [self._read(row.id, "list") for row in rows
+                 if conversation_id in (None, row.conversation or "")]
         home.fold_usage()
         _log.info("list %d chunks", len(found))
         return [self._shown(chunk) for chunk in in_order(chunk for chunk in found if chunk)]
 
     def get_stats(self) -> dict[str, Any]:
-        """How many chunks there are, of which types, in how many conversations, and how many lie in the archive."""
+        """How many chunks there are, of which types, in how many conversations, and how many lie in the
+        archive.
+        """
         home = self.mem.home
         home.ensure_fresh()
-        types = dict(home.db.execute("SELECT type, count(*) FROM records WHERE kind = 'chunk' GROUP BY type ORDER BY type"))
-        one = home.db.execute("SELECT count(DISTINCT conversation) FROM records WHERE kind = 'chunk'").fetchone()[0]
-        away = home.db.execute("SELECT count(*) FROM archived WHERE kind = 'chunk'").fetchone()[0]
-        return {"total_chunks": sum(types.values()), "by_type": types, "conversations": one, "archived": away}
+        chunks, total = home.index.cards.listing(make_filter(kind="chunk"), None)
+        types = Counter(sorted(row.type for row in chunks))
+        archived = [kind for _, kind, _, _ in home.index.cards.archived() if kind == "chunk"]
+        return {"total_chunks": total, "by_type": dict(types), "archived": len(archived),
+                "conversations": len({row.conversation for row in chunks if row.conversation is not None})}
 
     def _read(self, chunk_id: str, why: str) -> Chunk | None:
         """The chunk as its file holds it now; an id is checked before anything is looked up."""
@@ -131,22 +148,28 @@ class ChunkStore:
         return record if isinstance(record, Chunk) else None
 
     def _shown(self, chunk: Chunk) -> Chunk:
-        """The chunk with its use so far (the number in its file plus the ledger's) and without links to forgotten ones."""
-        db = self.mem.home.db
-        row = read.find(db, chunk.id)
+        """The chunk with its use so far (the number in its file plus the ledger's) and without links to
+        forgotten ones.
+        """
+        cards = self.mem.home.index.cards
+        row = cards.find(chunk.id)
         if row is None:
             return chunk
-        usage = read.usage_of(db, row)
+        usage = cards.usage_of(row)
         last = zulu(usage.last) if usage.last is not None else None
         linked = [link.target for link in chunk.all_links()]
-        hidden = {id for id in linked if read.archived(db, id) and not read.find(db, id)}
-        links = chunk.links.replace(**{word: tuple(id for id in getattr(chunk.links, word) if id not in hidden)
-                                       for word in CHUNK_TYPES[1:]}) if hidden else chunk.links
-        return chunk.replace(metadata=chunk.metadata.replace(access_count=usage.count, last_accessed=last), links=links)
+        hidden = {id for id in linked if cards.archived(id) and not cards.find(id)}
+        links = chunk.links.replace(**{word: tuple(id for id in getattr(chunk.links, word)
+                                                   if id not in hidden)
+                                       for word in CHUNK_LINKS[1:]}) if hidden else chunk.links
+        return chunk.replace(metadata=chunk.metadata.replace(access_count=usage.count, last_accessed=last),
+                             links=links)
 
 
 class _Builder:
-    """What seed 002's three have in common: a home, by its path or already open, and perhaps a model to ask."""
+    """What seed 002's three have in common: a home, by its path or already open, and perhaps a model to
+    ask.
+    """
 
     def __init__(self, home: str | os.PathLike[str] | Memory, ask: Any = None, **more: Any) -> None:
         self._own = not isinstance(home, Memory)
@@ -156,7 +179,8 @@ class _Builder:
     def __enter__(self: B) -> B:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
         self.close()
 
     def close(self) -> None:

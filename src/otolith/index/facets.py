@@ -95,6 +95,11 @@ class Cards(Facet):
 
         return read.archived(self.db, record)
 
+    def total(self) -> int:
+        """How many records there are."""
+        count: int = self.db.execute("SELECT count(*) FROM records").fetchone()[0]
+        return count
+
     def counts(self) -> dict[str, Any]:
         from otolith.index import read
 
@@ -307,11 +312,3 @@ class Facts(Facet):
         from otolith.index import facts
 
         return facts.stated(self.db, record)
-
-
-class Work(Facet):
-    """Works, agents, chapters and wisdom."""
-
-
-class Dialogs(Facet):
-    """Entries, topics and the global memory."""

@@ -22,8 +22,10 @@ from otolith.index import facets
 from otolith.index.schema import DDL, SCHEMA
 
 if TYPE_CHECKING:
+    from otolith.index.dialogs import Dialogs
     from otolith.index.marks import Marks
     from otolith.index.notes import Notes
+    from otolith.index.works import Works
 
 WAL_SINCE = (3, 51, 3)
 BUSY_SECONDS = 10.0
@@ -238,12 +240,16 @@ class Index:
         return facets.Facts(self)
 
     @cached_property
-    def work(self) -> facets.Work:
-        return facets.Work(self)
+    def work(self) -> Works:
+        from otolith.index.works import Works
+
+        return Works(self)
 
     @cached_property
-    def dialogs(self) -> facets.Dialogs:
-        return facets.Dialogs(self)
+    def dialogs(self) -> Dialogs:
+        from otolith.index.dialogs import Dialogs
+
+        return Dialogs(self)
 
     @cached_property
     def marks(self) -> Marks:

@@ -1,32 +1,94 @@
-"""Text on its way to a reader: titles, the passages and words the index sees, and the fences of an agent's prompt.
+"""Text on its way to a reader: sentences, titles, the passages and words the index sees, fences in an agent's prompt.
 
-Passages are cut by size in bytes (about four to a token in European languages), so that indexing needs no tokenizer. What
-Otolith puts into an agent's prompt stands between two lines that carry a mark; the mark is fresh and random and comes in as
-an argument, so no stored sentence can know it and close the fence early. What was fenced can be cut out again, so that a
-logged transcript never captures its own recall. Patterns are compiled when used: every command loads this module.
+There is one cutter of sentences. `sentence_starts` promises offsets into the text it was given, in one pass whose time
+grows with the length and not with its square; white space stays with the sentence before it, so that slices at these
+offsets join to the same text, and the indentation of a new line stays with that line. Passages are cut by size in bytes
+(about four to a token in European languages), so that indexing needs no tokenizer. What Otolith puts into an agent's
+prompt stands between two lines that carry a mark, fresh and random, so no stored sentence can know it and close the
+fence early. Patterns are compiled when used: every command loads this module.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from otolith.errors import Invalid
 
 PASSAGE_BYTES = 800  # about 200 tokens
 TITLE_SIGNS = 80
-_SENTENCE = r"(?<=[.!?])\s+|(?<=[。！？।])|\n\s*\n"
-_BREAKS = tuple(rf"(?s).*(?:{end})" for end in (r"\n\s*\n", r"\n", r"(?<=[.!?])\s+|(?<=[。！？।])", r"\s+"))
-# Scripts that set no spaces between words: Thai, Lao, Khmer, Myanmar, Kana, Han, Hangul and their extensions.
-_UNSPACED = ("\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-             "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff")
-_RUN = f"[{_UNSPACED}]+"
+
+# Where a sentence ends. A western terminator needs white space behind it; the terminators of other scripts end one by
+# themselves, and so do blank lines and a new item of a list. The look-behind lets a run of dots be tried once, from its
+# first dot: without it a long run would cost its square.
+_END = (
+    r"""(?x)(?: (?<![.!?…]) (?P<western>[.!?…]++) (?P<closed>["'”’»)\]}*_`]*+) (?=\s|\Z)
+          | [。！？｡।॥؟۔։።፧။។᠃༎⁇⁈⁉‼]++ [」』”’»）)】》〉"']*+ )
+        [^\S\r\n]*+ (?:\r\n|\n|\r)?+
+      | (?:\r\n|\n|\r) (?: (?:[^\S\r\n]*+ (?:\r\n|\n|\r))++ | (?=[ \t]*+ (?:[-*+•|]|\d{1,3}[.)])[ \t]) )"""
+)
+_LAST_WORD = r"[^\W_]+(?:\.[^\W_]+)*\Z"
+_NEXT = r"""[\s"'“‘«(\[*_`]*"""
+# Words whose dot ends no sentence, always or before a number.
+_ABBREVIATIONS = frozenset(
+    """mr mrs ms dr prof st vs e.g i.e cf eq approx incl excl dept gen gov hon capt col lt sgt rev mt ca al resp viz esp
+    est ed eds cmp tel ext z.b d.h bzw ggf bspw evtl vgl inkl u.a p.ex sra dott sig""".split())
+_BEFORE_A_NUMBER = frozenset("no nr nos vol p pp fig figs art sec ch kap núm".split())
+
+
+def sentence_starts(text: str, start: int = 0) -> Iterator[int]:
+    """The offsets at which a second, third, … sentence begins."""
+    for match in re.compile(_END).finditer(text, start):
+        if match.end() < len(text) and not (match["western"] and _goes_on(text, match)):
+            yield match.end()
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences without the white space around them."""
+    pieces = (text[start:stop].strip() for start, stop in pairwise([0, *sentence_starts(text), len(text)]))
+    return [piece for piece in pieces if piece]
+
+
+def _goes_on(text: str, match: re.Match[str]) -> bool:
+    """Whether the sentence continues behind this western terminator."""
+    at = match.end()
+    space = re.compile(_NEXT).match(text, at, at + 16)
+    following = text[space.end() : space.end() + 1] if space else ""
+    if match["western"] != ".":
+        # `"Really?" he asked` and `well... perhaps` go on; `Really? no way` does not.
+        return following.islower() and (bool(match["closed"]) or match["western"][-1] in ".…")
+    return not match["closed"] and _is_abbreviation(text, match.start("western"), following)
+
+
+def _is_abbreviation(text: str, dot: int, following: str) -> bool:
+    last = re.compile(_LAST_WORD).search(text, max(0, dot - 16), dot)
+    if last is None:
+        return False
+    word = last[0]
+    folded = word.casefold()
+    if folded in _ABBREVIATIONS:
+        return True
+    if folded in _BEFORE_A_NUMBER:
+        return following.isdigit()
+    if "." in word:  # D.C., not example.org or 3.11
+        short = all(part.isalpha() and len(part) < 3 for part in word.split("."))
+        return short and (folded not in ("a.m", "p.m") or following.islower())
+    if word.isdigit():
+        return not text[text.rfind("\n", 0, last.start()) + 1 : last.start()].strip(" \t>-*")  # "1. " opens an item
+    return len(word) == 1 and word.isupper() and word.isascii() and word != "I"  # an initial: J. Smith
+
+
+def without_code(text: str) -> str:
+    """The text without its fenced blocks; one that is not closed reaches to the end."""
+    return re.sub(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)", "\n", text)
 
 
 def first_sentence(text: str, limit: int = TITLE_SIGNS) -> str:
     """The opening sentence on one line, cut at a word if it is long."""
-    opening = " ".join(re.split(_SENTENCE, text.strip()[: limit * 8], maxsplit=1)[0].split())
+    opening = text.strip()[: limit * 8]
+    opening = " ".join(opening[: next(sentence_starts(opening), None)].split())
     if len(opening) <= limit:
         return opening
     cut = opening[: limit - 1]
@@ -34,7 +96,7 @@ def first_sentence(text: str, limit: int = TITLE_SIGNS) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text on one line, cut with … where it is longer than `limit` signs."""
+    """The text on one line, cut with … where it is longer than `limit` characters."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
@@ -44,47 +106,60 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
+# Passages, and words as the index sees them
+
+# Scripts that set no spaces between words: Thai, Lao, Khmer, Myanmar, Kana, Han, Hangul and their extensions.
+_UNSPACED = ("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+             "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+")
+
+
 def cut_passages(text: str, limit: int = PASSAGE_BYTES) -> Iterator[tuple[int, int]]:
     """(start, stop) of pieces that together are the text, each at most `limit` bytes, cut at the best break."""
     start, length = 0, len(text)
-    if length * 4 <= limit or len(text.encode(errors="surrogatepass")) <= limit:
+    if length * 4 <= limit or _size(text) <= limit:
         if length:
             yield 0, length
         return
     while start < length:
         stop = min(length, start + limit)
-        while len(text[start:stop].encode(errors="surrogatepass")) > limit:
-            stop = start + max(1, (stop - start) * limit // (len(text[start:stop].encode(errors="surrogatepass")) + 1))
+        while (size := _size(text[start:stop])) > limit:
+            stop = start + max(1, (stop - start) * limit // (size + 1))
         if stop < length:
             stop = start + _best_break(text[start:stop])
         yield start, stop
         start = stop
 
 
+def _size(text: str) -> int:
+    return len(text.encode(errors="surrogatepass"))
+
+
 def _best_break(piece: str) -> int:
     """Where to cut a full piece: after its last paragraph, line, sentence or word that leaves at least half of it."""
     half = len(piece) // 2
-    for pattern in _BREAKS if piece.find("\n", half) >= 0 else _BREAKS[2:]:
-        found = re.compile(pattern).match(piece, half)
-        if found:
-            return found.end()
-    return len(piece)
+
+    def after(end: str) -> int:
+        match = re.compile(rf"(?s).*(?:{end})").match(piece, half)
+        return match.end() if match else 0
+
+    line = (after(r"\n\s*\n") or after(r"\n")) if "\n" in piece[half:] else 0
+    near = len(piece) * 5 // 6  # mostly a sentence ends so near the end, and the rest need not be read
+    return line or max(sentence_starts(piece, near), default=0) or max(sentence_starts(piece, half), default=0) \
+        or after(r"\s+") or len(piece)
 
 
 def searchable(text: str) -> str:
     """The text as full text search reads it: runs without spaces become overlapping pairs, 東京都 → 東京 京都."""
-    return text if text.isascii() else re.sub(_RUN, _pairs, text)
+    return text if text.isascii() else re.sub(_UNSPACED, _pairs, text)
 
 
 def _pairs(run: re.Match[str]) -> str:
-    signs = run[0]
-    if len(signs) == 1:
-        return f" {signs} "
-    return " " + " ".join(signs[at : at + 2] for at in range(len(signs) - 1)) + " "
+    characters = run[0]
+    return f" {' '.join(characters[at : at + 2] for at in range(max(1, len(characters) - 1)))} "
 
 
 def fold(text: str) -> str:
-    """For comparing names: composed (é is one sign, however it was typed), casefolded, white space collapsed."""
+    """For comparing names: composed (é is one character, however it was typed), casefolded, white space collapsed."""
     if not text.isascii():
         import unicodedata
 
@@ -93,7 +168,7 @@ def fold(text: str) -> str:
 
 
 def check_whole(value: Any) -> None:
-    """Refuse what no file can hold as text, anywhere in a value: a NUL, and half of a pair of signs."""
+    """Refuse what no file can hold as text, anywhere in a value: a NUL, and half of a surrogate pair."""
     if isinstance(value, str):
         if "\0" in value:
             raise Invalid("the text holds a NUL", "leave it out; a file of text cannot hold it")
@@ -101,7 +176,7 @@ def check_whole(value: Any) -> None:
             value.encode()
         except UnicodeEncodeError as error:
             half = ord(value[error.start])
-            raise Invalid(f"the text holds half a sign (\\u{half:04x})", "give whole Unicode text") from None
+            raise Invalid(f"the text holds half a character (\\u{half:04x})", "give whole Unicode text") from None
     elif isinstance(value, Mapping):
         for key, item in value.items():
             check_whole(key)
@@ -125,7 +200,7 @@ _HIDDEN = (
     "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"  # zero width, line separators, bidi
     "\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
     "\ud800-\udfff"  # half of a pair: cannot be encoded
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"  # invisible music signs, tags, selectors that smuggle text
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"  # invisible musical marks, tags, selectors that smuggle text
     "]"
 )
 
@@ -182,8 +257,8 @@ def unfence(text: str) -> str:
     return "".join(kept)
 
 
-def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _escape(character: re.Match[str]) -> str:
+    code = ord(character[0])
     if code <= 0xFF:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

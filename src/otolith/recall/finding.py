@@ -16,10 +16,10 @@ from otolith.home import Home
 from otolith.index import search
 from otolith.index.search import Passage
 from otolith.meaning import Sense, sense
+from otolith.model.dates import mentions_time
 from otolith.model.decay import DAY, LAMBDA, usage_factor, weight
 from otolith.model.recall import Filter
 from otolith.recall.candidates import SEEDS, SEEDS_A_HIT, among, best_by_words, gather, look_up, merged, with_neighbours
-from otolith.recall.dates import mentions_time
 from otolith.recall.question import Question, read_question
 from otolith.recall.rank import WEIGHTS, rank, rarity, timely
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from otolith.model.dates import Span, only_time, read_span
 from otolith.model.shape import Value
 from otolith.model.text import searchable
 from otolith.model.words import STOP, WORD, stem, word_set
-from otolith.recall.dates import Span, only_time, read_span
 
 MOST_WORDS = 32
 LONGEST = 4000  # signs that are read of a question

@@ -1,7 +1,8 @@
 """`remember`: a text cut into chunks, each kept with its type, its place in the text and its automatic links.
 
-The index is asked for a bounded number of neighbours, so a chunk costs the same in a large home as in a small one. The
-same text again in the same conversation is not kept twice; a text of which some pieces are missing is completed.
+The index is asked for a bounded number of neighbours, so a chunk costs the same in a large home as in a small
+one. The same text again in the same conversation is not kept twice; a text of which some pieces are missing
+is completed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from otolith.derive.chunks import (
 )
 from otolith.errors import Conflict, Invalid
 from otolith.home import Home
-from otolith.index import read
 from otolith.model.chunk import Chunk, ChunkLinks, ChunkMetadata, check_size
 from otolith.model.ids import chunk_id, derived_uuid
 from otolith.model.shape import read_strings
@@ -33,20 +33,11 @@ from otolith.model.times import month, parse_time, zulu
 from otolith.verbs.steps import each
 
 LOOKED_AT = 100  # of each tag's newest records; a rarer tag is seen whole
-_NEWEST_WITH_TAG = "SELECT * FROM (SELECT record FROM tags WHERE tag = ? ORDER BY record DESC LIMIT ?)"
-_MOST_SHARED = ("SELECT r.n, r.id, coalesce(r.conversation, ''), r.created FROM ({newest}) s JOIN records r ON r.n = s.record "
-                "WHERE r.kind = 'chunk' ORDER BY (SELECT count(*) FROM tags t WHERE t.record = r.n AND t.tag IN ({tags})) "
-                "DESC, r.created DESC, r.n DESC LIMIT 20")
-_PREDECESSOR = ("SELECT n, id, conversation, created FROM records WHERE conversation = ? AND created BETWEEN ? AND ? "
-                "AND kind = 'chunk' ORDER BY created DESC, place DESC, n DESC LIMIT 1")
-_ALIKE = ("SELECT r.unit FROM names x JOIN records r ON r.n = x.record JOIN passages p ON p.n = r.n "
-          "WHERE x.name = ? AND r.kind = 'chunk' AND coalesce(r.conversation, '') = ? "
-          "AND p.text = substr(?, 1, length(p.text))")
-_KEYED = "SELECT r.unit FROM names x JOIN records r ON r.n = x.record WHERE x.name IN (?, ?) AND r.kind = 'chunk' ORDER BY r.n"
 
 
 def remember(
-    home: Home, text: str, *, conversation_id: str | None = None, tags: Sequence[str] = (), type: str | None = None,
+    home: Home, text: str, *, conversation_id: str | None = None, tags: Sequence[str] = (),
+    type: str | None = None,
     confidence: float = 0.7, created: Any = None, source: str = "interaction", agent: str | None = None,
     project: str | None = None, session: str | None = None, key: str | None = None,
 ) -> list[Chunk]:
@@ -56,8 +47,10 @@ def remember(
     check_whole([conversation, key])
     labels, pieces = _labels(tags), ChunkingEngine().chunk(text)
     when = parse_time(zulu(home.clock() if created is None else parse_time(created, "created")))
-    like = Chunk(id=chunk_id(when, "0" * 8), content="", tokens=0, type=type or "note", tags=labels, links=ChunkLinks(),
-                 metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source, confidence=confidence,
+    like = Chunk(id=chunk_id(when, "0" * 8), content="", tokens=0, type=type or "note", tags=labels,
+                 links=ChunkLinks(),
+                 metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source,
+                                        confidence=confidence,
                                         origin=home.origin(agent=agent, project=project, session=session)))
     with home.writing():  # of several calls with one key the first keeps it, the others find it
         marks = _marks(home, text, pieces, key)
@@ -66,17 +59,18 @@ def remember(
         known = [keyed.get(at) or _alike(home, piece.content, mark.get("cut"), conversation)
                  for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True))]
         if known[0] and all(known):
-            home.notices.append(f"already remembered in {known[0].conversation_id or 'no conversation'}: {known[0].id}; "
+            home.notices.append(f"already remembered in {known[0].conversation_id or 'no conversation'}: "
+                                f"{known[0].id}; "
                                 "nothing was added")
             return [chunk for chunk in known if chunk]
         if keyed:  # the rest of a text that was broken off joins its beginning
             conversation = next(iter(keyed.values())).conversation_id
-        made, place = [], _next_place(home, conversation, when)
+        made, place = [], home.index.dialogs.next_place(conversation, when)
         for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True)):
             mark = {**mark, "place": place + at} if conversation and place + at else mark
             made.append(known[at] or like.replace(
-                id=_new_id(home, when, None if key is None else (key, str(at))), content=piece.content, tokens=piece.tokens,
-                type=type or detect_type(piece.content),
+                id=_new_id(home, when, None if key is None else (key, str(at))), content=piece.content,
+                tokens=piece.tokens, type=type or detect_type(piece.content),
                 metadata=like.metadata.replace(conversation_id=conversation, extra=mark)))
         linked = _link(home, made, known)
         _keep(home, [chunk for chunk, before in zip(linked, known, strict=True) if not before])
@@ -95,10 +89,12 @@ def create_chunk(
         tokens = count_tokens(content)
     when = parse_time(zulu(home.clock() if created is None else parse_time(created, "created")))
     conversation = home.session if conversation_id is None else conversation_id
-    place = _next_place(home, conversation, when) if conversation else 0
+    place = home.index.dialogs.next_place(conversation, when) if conversation else 0
     made = Chunk(
-        id=_new_id(home, when), content=content, tokens=tokens, type=type, tags=_labels(tags), links=ChunkLinks(),
-        metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source, confidence=confidence,
+        id=_new_id(home, when), content=content, tokens=tokens, type=type, tags=_labels(tags),
+        links=ChunkLinks(),
+        metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source,
+                               confidence=confidence,
                                origin=home.origin(), extra={"place": place} if place else {}))
     check_size(made.tokens)
     linked = _link(home, [made])
@@ -128,69 +124,67 @@ def _labels(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tag.strip() for tag in read_strings(tags, "tags") if tag.strip()))
 
 
-def _next_place(home: Home, conversation: str, when: float) -> int:
-    """How many chunks of the conversation were made in this second: their files alone could not tell their order."""
-    row = home.db.execute("SELECT coalesce(max(place) + 1, 0) FROM records WHERE conversation = ? AND created = ?",
-                          (conversation, when)).fetchone()
-    return int(row[0])
-
-
 def _new_id(home: Home, when: float, key: tuple[str, str] | None = None) -> str:
     """An id that no chunk has, here or in the archive; from a key always the same eight digits."""
     if key is not None:
         return chunk_id(when, derived_uuid(home.config.home_id, "remember", *key))
     for _ in range(8):
         fresh = chunk_id(when, home.new_id())
-        if not read.find(home.db, fresh) and not read.archived(home.db, fresh):
+        if not home.index.cards.find(fresh) and not home.index.cards.archived(fresh):
             break
     return fresh
 
 
 def _marks(home: Home, text: str, pieces: Sequence[Piece], key: str | None) -> list[dict[str, Any]]:
-    """What each chunk's metadata says of the text it was cut from; a text that is one chunk needs no saying."""
+    """What each chunk's metadata says of the text it was cut from; nothing if the text is one chunk."""
     if key is not None:
         home.settle()
     keyed: dict[str, Any] = {} if key is None else {"key": derived_uuid(home.config.home_id, "remember", key)}
     if len(pieces) == 1:
         return [keyed]
     of = sha256(text.encode()).hexdigest()[:16]
-    return [{**keyed, "cut": {"of": of, "part": part, "parts": len(pieces), "start": piece.start, "stop": piece.stop}}
+    return [{**keyed, "cut": {"of": of, "part": part, "parts": len(pieces), "start": piece.start,
+                              "stop": piece.stop}}
             for part, piece in enumerate(pieces, 1)]
 
 
-def _kept_under(home: Home, key: str, when: float, text: str, marks: Sequence[dict[str, Any]], conversation: str | None
+def _kept_under(home: Home, key: str, when: float, text: str, marks: Sequence[dict[str, Any]],
+                conversation: str | None
                 ) -> dict[int, Chunk]:
     """Place in the text → the chunk kept under the key, also before the home had an id of its own.
 
-    A key stands for one text, and for one conversation if the caller names one: that of a process is another every time.
+    A key stands for one text, and for one conversation if the caller names one: that of a process is another
+    every time.
     """
     found: dict[int, Chunk] = {}
     places = [f"chunks/{month(when)}/{_new_id(home, when, (key, str(at)))}.json" for at in range(len(marks))]
-    unread = [path for path in places if home.tree.look(path) and not read.find(home.db, path.split("/")[-1][:-5])]
+    unread = [path for path in places if home.tree.look(path)
+              and not home.index.cards.find(path.split("/")[-1][:-5])]
     if unread:  # kept by somebody whose index did not take it
         home.refresh(unread)
-    names = (marks[0]["key"], derived_uuid("", "remember", key))
-    for _, chunk in each(home, [unit for unit, in home.db.execute(_KEYED, names)]):
+    kept = home.index.dialogs.chunks_named(marks[0]["key"], derived_uuid("", "remember", key))
+    for _, chunk in each(home, kept):
         cut, mark = chunk.metadata.extra.get("cut"), marks[0]
         same = cut["of"] == mark["cut"]["of"] if cut and "cut" in mark else not cut and chunk.content == text
         if not same or conversation not in (None, chunk.conversation_id):
-            raise Conflict(f"another text was remembered under the key {key!r}: {chunk.id}", "use another key")
+            raise Conflict(f"another text was remembered under the key {key!r}: {chunk.id}",
+                           "use another key")
         found[cut["part"] - 1 if cut else 0] = chunk
     return found
 
 
 def _alike(home: Home, content: str, cut: dict[str, Any] | None, conversation: str) -> Chunk | None:
     """The chunk of this conversation that holds the very piece already, as the same part of the same text."""
-    rows = home.db.execute(_ALIKE, (fold(first_sentence(content)), conversation, content)).fetchall()
-    return next((chunk for _, chunk in each(home, [unit for unit, in rows])
+    units = home.index.dialogs.chunks_like(fold(first_sentence(content)), conversation, content)
+    return next((chunk for _, chunk in each(home, units)
                  if chunk.content == content and chunk.metadata.extra.get("cut") == cut), None)
 
 
 def _link(home: Home, chunks: Sequence[Chunk], before: Sequence[Chunk | None] = ()) -> list[Chunk]:
     """The chunks of one text with their automatic links; those that were there before keep theirs.
 
-    The pieces follow each other and share all their tags, so for each of them only the ten before it and the best of
-    the home can count.
+    The pieces follow each other and share all their tags, so for each of them only the ten before it and the
+    best of the home can count.
     """
     new = _neighbour(chunks[0])
     around = _around(home, new, {chunk.id for chunk in chunks})
@@ -214,16 +208,9 @@ def _neighbour(chunk: Chunk) -> Neighbour:
 
 def _around(home: Home, new: Neighbour, themselves: set[str]) -> list[Neighbour]:
     """The chunk just before in the conversation, and the newest chunks with each of the tags."""
-    db = home.db
-    rows: dict[int, tuple[str, str, float]] = {}
-    for at in range(0, len(new.tags), 20):
-        tags = new.tags[at : at + 20]
-        query = _MOST_SHARED.format(newest=" UNION ".join([_NEWEST_WITH_TAG] * len(tags)), tags=",".join("?" * len(tags)))
-        bound = [value for tag in tags for value in (tag, LOOKED_AT)]
-        rows |= {row[0]: row[1:] for row in db.execute(query, [*bound, *tags])}
-    if new.conversation_id:
-        near = (new.conversation_id, new.created - FOLLOWS_WITHIN, new.created)
-        rows |= {row[0]: row[1:] for row in db.execute(_PREDECESSOR, near)}
-    worn = read.tags_of(db, rows)
-    return [Neighbour(id, conversation, created, tuple(worn.get(n, ())))
-            for n, (id, conversation, created) in rows.items() if id not in themselves]
+    index = home.index
+    rows = index.dialogs.chunks_near(new.tags, new.conversation_id, new.created - FOLLOWS_WITHIN, new.created,
+                                     LOOKED_AT)
+    tags = index.cards.tags_of([row.n for row in rows])
+    return [Neighbour(row.id, row.conversation, row.created, tuple(tags.get(row.n, ())))
+            for row in rows if row.id not in themselves]

@@ -1,7 +1,7 @@
 """The dialog verbs: log a dialog, review its facts, read facts, topics and the front page.
 
-An entry is safe on disk before anything is drawn from it. A review is a line in the topic's curation file; the entry it
-speaks of is never touched.
+An entry is safe on disk before anything is drawn from it. A review is a line in the topic's curation file;
+the entry it speaks of is never touched.
 """
 
 from __future__ import annotations
@@ -11,14 +11,11 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from otolith import verbs
 from otolith.errors import Conflict, Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.jsonform import write_object
 from otolith.files.tree import Token, fingerprint
 from otolith.home import Home
-from otolith.index import facts as table
-from otolith.index import read
 from otolith.index.read import Row
 from otolith.model.dialog import Entry, EntryMeta, Fact, GlobalMemory, Turn
 from otolith.model.facts_table import CORRECTABLE, Curation
@@ -26,11 +23,12 @@ from otolith.model.facts_table import correct as correct_fact
 from otolith.model.ids import derived_uuid, entry_id, slug
 from otolith.model.kinds import FACT_TYPES
 from otolith.model.shape import read_tags
-from otolith.model.text import check_whole, searchable
+from otolith.model.text import check_whole
 from otolith.model.times import parse_time, zulu
 from otolith.model.turns import as_message, read_messages, read_turns, write_turns
 from otolith.providers.chat import Ask
 from otolith.verbs.steps import fact_record, locate
+from otolith.verbs.topics import enrich, model_of, read_by_rules, read_topic, unread
 
 AS_IS: Any = object()  # a review that says nothing of the score
 MOST_BYTES = 32 * 1024 * 1024
@@ -39,11 +37,12 @@ PASSAGES_ASKED = 200  # of each word of a dialog, the latest, to see which topic
 
 def log(
     home: Home, dialog: Any, topic: str | None = None, *, ask: Ask | None = None, providers: Any = None,
-    title: str | None = None, tags: Sequence[str] = (), source: str = "interaction", conversation_id: str | None = None,
+    title: str | None = None, tags: Sequence[str] = (), source: str = "interaction",
+    conversation_id: str | None = None,
     agent: str | None = None, project: str | None = None, session: str | None = None, created: Any = None,
     key: str | None = None,
 ) -> Entry:
-    """Keep a dialog: text, a file's path, or a list of messages. The same key again returns the same entry."""
+    """Keep a dialog: text, a file's path or a list of messages; the same key again returns the same entry."""
     raw, roles = read_dialog(dialog)
     turns = read_turns(raw, roles)
     home.warn_of_secrets("dialog", raw)
@@ -55,11 +54,12 @@ def log(
     name = _topic_name(home, topic) if topic is not None else _find_topic(home, turns, conversation_id)
     meta = EntryMeta(
         entry_id=entry_id(when, home.new_id()), entry_ts=zulu(when), topic=name, source=source, title=title,
-        conversation_id=conversation_id, roles=roles or None, tags=read_tags(tags) or None,  # type: ignore[arg-type]
+        conversation_id=conversation_id, roles=roles or None,
+        tags=read_tags(tags) or None,  # type: ignore[arg-type]
         origin=home.origin(agent=agent, project=project, session=session))
     check_whole(meta.to_dict())
     entry = Entry(meta=meta, raw=raw, turns=turns)
-    model = verbs.topics.model_of(home, ask, providers)
+    model = model_of(home, ask, providers)
     with home.writing():
         if key is not None:
             home.settle()
@@ -68,7 +68,7 @@ def log(
             entry = entry.replace(meta=meta.replace(key=derived_uuid(home.config.home_id, "log", key)))
         entry, files = _keep(home, entry, indexed=model is not None or key is not None)
     try:
-        return verbs.topics.enrich(home, entry, model, files)
+        return enrich(home, entry, model, files)
     finally:  # it is kept, whatever becomes of what is drawn from it
         home.audit("logged", entry, fingerprint(raw.encode()), meta.origin)
 
@@ -102,10 +102,13 @@ def read_dialog(dialog: Any) -> tuple[str, dict[str, str]]:
         messages = read_messages(dialog)
         raw, roles = write_turns(messages) if messages else (dialog.removeprefix("\ufeff"), roles)
     elif isinstance(dialog, Sequence):
-        given = [as_message(one) if _has_words(one) else one for one in dialog]
-        raw, roles = write_turns([one for one in given if not isinstance(one, Mapping) or one.get("content") not in ("", None)])
+        given = [as_message(message) if _has_words(message) else message for message in dialog]
+        raw, roles = write_turns([message for message in given
+                                  if not isinstance(message, Mapping)
+                                  or message.get("content") not in ("", None)])
     else:
-        raise Invalid("a dialog is text, a path or a list of messages", 'a message is {"role": "user", "content": "…"}')
+        raise Invalid("a dialog is text, a path or a list of messages",
+                      'a message is {"role": "user", "content": "…"}')
     if not raw.strip():
         raise Invalid("the dialog is empty", "nothing was kept")
     check_whole(raw)
@@ -135,11 +138,12 @@ def _decode(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Invalid(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}", "nothing was kept") from None
+        raise Invalid(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}",
+                      "nothing was kept") from None
 
 
 def _when(home: Home, turns: Sequence[Turn], created: Any) -> float:
-    """When the dialog took place: as told, as its first turn says, or now."""
+    """When the dialog took place: as given, as its first turn says, or now."""
     if created is not None:
         return parse_time(created, "created")
     for turn in turns:
@@ -153,77 +157,71 @@ def _when(home: Home, turns: Sequence[Turn], created: Any) -> float:
 
 def _kept_before(home: Home, key: str, raw: str) -> Entry | None:
     """The entry that was kept under a key, also before the home had an id of its own."""
-    known = [derived_uuid(home_id, "log", key) for home_id in (home.config.home_id, "")]
-    for row in [row for one in known for row in read.by_name(home.db, f"key:{one}")]:
-        same: Entry = codec.read_unit(home.tree, row.unit)[0][0]
-        if same.raw != raw:
-            raise Conflict(f"another dialog was kept under that key: {row.id}", "use another key")
-        return same
+    for home_id in (home.config.home_id, ""):
+        for row in home.index.cards.by_name(f"key:{derived_uuid(home_id, 'log', key)}"):
+            entry: Entry = codec.read_unit(home.tree, row.unit)[0][0]
+            if entry.raw != raw:
+                raise Conflict(f"another dialog was kept under that key: {row.id}", "use another key")
+            return entry
     return None
 
 
 # Which topic
 
 def _topic_name(home: Home, given: str) -> str:
-    """A topic's folder name; a name that could be a path is refused, one that is there already is taken as it is."""
+    """A topic's folder name; what could be a path is refused, the name of a topic there is stays as it is."""
     if not isinstance(given, str) or not given.strip():
         raise Invalid("the topic's name is empty", "leave it out to have one found")
     check_whole(given)
-    if any(sign in given for sign in "/\\\0") or given.strip(". ") == "":
+    if any(character in given for character in "/\\\0") or given.strip(". ") == "":
         raise Invalid(f"{given[:80]!r} is not a topic name", f"try {slug(given)!r}")
     name = slug(given)
-    if name != given and home.db.execute("SELECT 1 FROM records WHERE topic = ? LIMIT 1", (given,)).fetchone():
-        return given
-    return name
+    return given if name != given and home.index.dialogs.is_topic(given) else name
 
 
 def _find_topic(home: Home, turns: Sequence[Turn], conversation: str | None) -> str:
     """The topic of the same conversation, else the one that knows the dialog's words, else a new one."""
     from otolith.derive.topics import choose_topic, name_topic, topic_words
 
-    if conversation:
-        row = home.db.execute("SELECT topic FROM records WHERE conversation = ? AND kind = 'entry' "
-                              "ORDER BY created DESC LIMIT 1", (conversation,)).fetchone()
-        if row:
-            return str(row[0])
-    knows: dict[str, set[str]] = {}
-    for word in topic_words(turns):
-        query = '"' + searchable(word).strip().replace('"', "") + '"'
-        rows = home.db.execute(
-            "SELECT DISTINCT r.topic FROM (SELECT rowid AS n FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?) f "
-            "JOIN passages p ON p.n = f.n JOIN records r ON r.n = p.record WHERE r.topic IS NOT NULL", (query, PASSAGES_ASKED))
-        knows[word] = {topic for topic, in rows}
-    return choose_topic(knows) or name_topic(turns)
+    index = home.index.dialogs
+    if conversation and (topic := index.topic_of(conversation)):
+        return topic
+    topics_with = {word: index.topics_with(word, PASSAGES_ASKED) for word in topic_words(turns)}
+    return choose_topic(topics_with) or name_topic(turns)
 
 
 # Facts
 
-def review(home: Home, fact: str, score: float | None = AS_IS, correct: Mapping[str, Any] | None = None) -> Fact:
-    """A person's word on a fact: a score from 0 (never show) to 10, None to take it back, or how it should read."""
+def review(home: Home, fact: str, score: float | None = AS_IS,
+           correct: Mapping[str, Any] | None = None) -> Fact:
+    """A person's word on a fact: a score from 0 (never show) to 10, None to take it back, or a correction."""
     row = locate(home, fact)
-    if row.kind != "fact":
+    if row.kind != Fact.kind:
         raise Invalid(f"{row.id} is a {row.kind}, not a fact", "see: otolith facts")
     if score is AS_IS and not correct:
         raise Invalid("nothing to review", "give a score from 0 to 10, or a correction")
     before, topic = fact_record(home, row), str(row.topic)
     now = _corrected(before, correct, home.trust).id_in(topic) if correct else row.id
+    person = home.trust == "user"
     line = Curation(
-        ts=zulu(home.clock()), op="correct" if correct else "score", fact_id=row.id, to=dict(correct) if correct else None,
-        score=before.user_fact_score if score is AS_IS else score, fact=(before.subject, before.relation, before.object),
-        by="user" if home.trust == "user" else home.config.agent, trust=None if home.trust == "user" else home.trust).to_dict()
+        ts=zulu(home.clock()), op="correct" if correct else "score", fact_id=row.id,
+        to=dict(correct) if correct else None, score=before.user_fact_score if score is AS_IS else score,
+        fact=(before.subject, before.relation, before.object), by="user" if person else home.config.agent,
+        trust=None if person else home.trust).to_dict()
     path = f"{paths.topic_folder(topic)}/curation.jsonl"
     with home.writing():
         ledger.append_line(home.tree, path, line, synced=True)
         home.refresh([path])
         home.audit("reviewed", before.replace(id=now), fingerprint(repr(line).encode()))
-    return fact_record(home, read.find(home.db, now) or row._replace(id=now))
+    return fact_record(home, home.index.cards.find(now) or row._replace(id=now))
 
 
 def reinstate(home: Home, row: Row) -> Fact:
     """Take back that a fact was forgotten: it has the score it had before."""
     if fact_record(home, row).user_fact_score != 0:
         raise Invalid(f"{row.id} is not forgotten")
-    lines = [line for _, line in ledger.read_log(home.tree, f"{paths.topic_folder(str(row.topic))}/curation.jsonl")]
+    lines = [line for _, line in ledger.read_log(home.tree,
+                                                 f"{paths.topic_folder(str(row.topic))}/curation.jsonl")]
     scores = [line.get("score") for line in lines if line and line.get("fact_id") == row.id]
     while scores and scores[-1] == 0:
         scores.pop()
@@ -231,7 +229,7 @@ def reinstate(home: Home, row: Row) -> Fact:
 
 
 def _corrected(fact: Fact, changes: Mapping[str, Any], trust: str) -> Fact:
-    """The fact as corrected; what is said of it is a line of words, its date a day, a month, a year, or two of them with a stroke between."""
+    """The fact as corrected; words are one line each, a date is a day, month or year, or two with a slash."""
     if not isinstance(changes, Mapping):
         raise Invalid("a correction is an object", 'such as {"object": "…"}')
     unknown = [key for key in changes if key not in CORRECTABLE]
@@ -240,15 +238,15 @@ def _corrected(fact: Fact, changes: Mapping[str, Any], trust: str) -> Fact:
     check_whole(changes)
     new = correct_fact(fact, changes, trust)
     for key in ("subject", "relation", "object"):
-        if key in changes and (not (said := getattr(new, key)).strip() or len(said.splitlines()) > 1):
-            raise Invalid(f"{key} must be one line of words; got {said!r:.60}")
+        if key in changes and (not (words := getattr(new, key)).strip() or len(words.splitlines()) > 1):
+            raise Invalid(f"{key} must be one line of words; got {words!r:.60}")
     if changes.get("date") is not None and not all(map(_is_date, str(new.date).split("/", 1))):
-        raise Invalid(f"{new.date!r:.40} is no date", "write 2026-02-10, 2026-02 or 2026")
+        raise Invalid(f"{new.date!r:.40} is not a date", "write 2026-02-10, 2026-02 or 2026")
     return new
 
 
-def _is_date(said: str) -> bool:
-    whole = said + "-01-01"[len(said) - 4 :] if len(said) in (4, 7) else said
+def _is_date(text: str) -> bool:
+    whole = text + "-01-01"[len(text) - 4 :] if len(text) in (4, 7) else text
     try:
         date.fromisoformat(whole)
     except ValueError:
@@ -256,50 +254,49 @@ def _is_date(said: str) -> bool:
     return len(whole) == 10
 
 
-def facts(home: Home, topic: str | None = None, *, type: str | None = None, waiting: bool = False, current: bool = False,
-          rejected: bool = False, as_of: Any = None) -> list[Fact]:
-    """The facts of a topic, or of all; `waiting` are those nobody has scored yet, surest last; rejected ones are not shown."""
+def facts(home: Home, topic: str | None = None, *, type: str | None = None, waiting: bool = False,
+          current: bool = False, rejected: bool = False, as_of: Any = None) -> list[Fact]:
+    """The facts of a topic, or of all, without rejected ones; `waiting`: those without score, surest last."""
     if type is not None and type not in FACT_TYPES:
         raise Invalid(f"no type {type!r}", f"use one of {', '.join(FACT_TYPES)}")
     home.ensure_fresh()
-    known = verbs.topics.names(home)
-    if topic is not None and topic not in known:
+    names = home.index.dialogs.names()
+    if topic is not None and topic not in names:
         topic = slug(topic)
-        if topic not in known:
+        if topic not in names:
             raise NotFound(f"no topic {topic!r}", "see: otolith topics")
     day = None if as_of is None else parse_time(as_of, "as_of")
-    found = [fact for name in ([topic] if topic else known) for fact in table.facts_of(home.db, name, day)]
-    for entry in verbs.topics.unread(home, topic) if not waiting and day is None else ():
-        found += [fact.replace(id=fact.id_in(entry.topic), topic=entry.topic, extra={"unsaved": True})
-                  for fact in verbs.topics.read_by_rules(home, entry).facts]
-    found = [fact for fact in found if (rejected or fact.user_fact_score != 0) and type in (None, fact.type)
-             and not ((current or waiting) and fact.superseded_by) and not (waiting and fact.user_fact_score is not None)]
-    return sorted(found, key=lambda fact: fact.confidence) if waiting else found
+    held = [fact for name in ([topic] if topic else names) for fact in home.index.facts.of_topic(name, day)]
+    for entry in unread(home, topic) if not waiting and day is None else ():
+        held += [fact.replace(id=fact.id_in(entry.topic), topic=entry.topic, extra={"unsaved": True})
+                 for fact in read_by_rules(home, entry).facts]
+    shown = [fact for fact in held if (rejected or fact.user_fact_score != 0) and type in (None, fact.type)
+             and not ((current or waiting) and fact.superseded_by)
+             and not (waiting and fact.user_fact_score is not None)]
+    return sorted(shown, key=lambda fact: fact.confidence) if waiting else shown
 
 
 def topics(home: Home) -> list[dict[str, Any]]:
     """Every topic: how much it holds, when it was last spoken of, and its summary if it has been built."""
     home.ensure_fresh()
-    rows = home.db.execute(
-        "SELECT topic, sum(kind = 'entry'), sum(kind = 'fact' AND NOT sunk), max(CASE kind WHEN 'entry' THEN created END) "
-        "FROM records WHERE topic IS NOT NULL GROUP BY topic HAVING sum(kind = 'entry') ORDER BY 4 DESC, topic").fetchall()
-    found = []
-    for name, entries, count, last in rows:
+    listed = []
+    for row in home.index.dialogs.topics():
         try:
-            built = verbs.topics.read_topic(home, name)
+            memory = read_topic(home, row.topic)
         except Damaged as error:  # a newer Otolith's: the topic is listed without its summary
             home.notices.append(str(error))
-            built = None
-        found.append({"topic": name, "entries": entries, "facts": count, "last_entry_ts": zulu(last),
-                      "summary": built.state.summary if built else None,
-                      "built": built is not None and built.entry_count == entries})
-    return found
+            memory = None
+        listed.append({"topic": row.topic, "entries": row.entries, "facts": row.facts,
+                       "last_entry_ts": zulu(row.last), "summary": memory.state.summary if memory else None,
+                       "built": memory is not None and memory.entry_count == row.entries})
+    return listed
 
 
 def global_memory(home: Home) -> GlobalMemory:
     """The front page as it was last built."""
     try:
-        found: GlobalMemory = home.read("GLOBAL_MEMORY.json")[0][0]
+        page: GlobalMemory = home.read("GLOBAL_MEMORY.json")[0][0]
     except NotFound:
-        raise NotFound("there is no global memory yet", "build it with: otolith upkeep, or otolith global --build") from None
-    return found
+        raise NotFound("there is no global memory yet",
+                       "build it with: otolith upkeep, or otolith global --build") from None
+    return page

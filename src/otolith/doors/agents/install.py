@@ -1,24 +1,27 @@
 """`otolith install` and `uninstall`: the MCP entry and the hooks, written into the settings of coding agents.
 
-`plan` and `plan_removal` only decide: they read the settings and return the edits, which `diff` shows and `apply`
-writes. Everything else in a file stays byte for byte; installing twice changes nothing; uninstalling gives the first
-bytes back unless somebody else changed them since. A file that cannot be read as what it should be is refused, and
-nothing is touched.
+`plan` and `plan_removal` only decide: they read the settings and return the edits, which `diff` shows and
+`apply` writes. Everything else in a file stays byte for byte; installing twice changes nothing; uninstalling
+gives the first bytes back unless somebody else changed them since. A file that cannot be read as what it
+should be is refused, and nothing is touched, and neither is one that changed since the plan was made. Modes
+are kept; a link stays a link, and one that leads out of the place it was asked for is refused.
 """
 
 from __future__ import annotations
 
+import difflib
+import os
 import shlex
+import stat
 import sys
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from otolith.doors.agents import jsonc, tomltext
-from otolith.doors.agents.edits import Edit, apply, diff, follow, read_file
-from otolith.errors import Invalid, Usage
-
-__all__ = ["AGENTS", "Edit", "advice", "apply", "diff", "plan", "plan_removal"]
+from otolith.errors import CannotWrite, Conflict, Invalid, Usage
 
 NAME = "otolith"
 MCP_ARGUMENTS = ("mcp", "--tools", "core")
@@ -52,41 +55,37 @@ class _Agent(NamedTuple):
 
 
 _SERVERS = ("mcpServers", NAME)
-_VSCODE_USER = "Library/Application Support/Code/User/mcp.json" if sys.platform == "darwin" else ".config/Code/User/mcp.json"
+_VSCODE_USER = ("Library/Application Support/Code/User/mcp.json" if sys.platform == "darwin"
+                else ".config/Code/User/mcp.json")
 AGENTS: dict[str, _Agent] = {
-    "claude-code": _Agent(
-        _Entry(".claude.json", _SERVERS, "typed"),
-        _Entry(".mcp.json", _SERVERS, "typed"),
-        ".claude/settings.json",
-        ".claude/settings.json",
-        HOOKS["PreToolUse"][0],
-        "start a new session; /mcp and /hooks show what was added",
-    ),
-    "codex": _Agent(
-        _Entry(".codex/config.toml", ("mcp_servers", NAME), "toml"),
-        _Entry(".codex/config.toml", ("mcp_servers", NAME), "toml"),
-        ".codex/hooks.json",
-        ".codex/hooks.json",
-        CODEX_MATCHER,
-        "Codex runs new hooks only after you trusted them: start it and open /hooks",
-    ),
-    "cursor": _Agent(_Entry(".cursor/mcp.json", _SERVERS, "plain"), _Entry(".cursor/mcp.json", _SERVERS, "plain")),
-    "vscode": _Agent(_Entry(_VSCODE_USER, ("servers", NAME), "typed"), _Entry(".vscode/mcp.json", ("servers", NAME), "typed")),
-    "gemini": _Agent(_Entry(".gemini/settings.json", _SERVERS, "plain"), _Entry(".gemini/settings.json", _SERVERS, "plain")),
-    "opencode": _Agent(
-        _Entry(".config/opencode/opencode.json", ("mcp", NAME), "opencode"), _Entry("opencode.json", ("mcp", NAME), "opencode")
-    ),
+    "claude-code": _Agent(_Entry(".claude.json", _SERVERS, "typed"), _Entry(".mcp.json", _SERVERS, "typed"),
+                          ".claude/settings.json", ".claude/settings.json", HOOKS["PreToolUse"][0],
+                          "start a new session; /mcp and /hooks show what was added"),
+    "codex": _Agent(_Entry(".codex/config.toml", ("mcp_servers", NAME), "toml"),
+                    _Entry(".codex/config.toml", ("mcp_servers", NAME), "toml"), ".codex/hooks.json",
+                    ".codex/hooks.json", CODEX_MATCHER,
+                    "Codex runs new hooks only after you trusted them: start it and open /hooks"),
+    "cursor": _Agent(_Entry(".cursor/mcp.json", _SERVERS, "plain"),
+                     _Entry(".cursor/mcp.json", _SERVERS, "plain")),
+    "vscode": _Agent(_Entry(_VSCODE_USER, ("servers", NAME), "typed"),
+                     _Entry(".vscode/mcp.json", ("servers", NAME), "typed")),
+    "gemini": _Agent(_Entry(".gemini/settings.json", _SERVERS, "plain"),
+                     _Entry(".gemini/settings.json", _SERVERS, "plain")),
+    "opencode": _Agent(_Entry(".config/opencode/opencode.json", ("mcp", NAME), "opencode"),
+                       _Entry("opencode.json", ("mcp", NAME), "opencode")),
 }
 
 
-def plan(agent: str, project_dir: Path | None, home_dir: Path, command: Sequence[str] = (NAME,)) -> list[Edit]:
+def plan(agent: str, project_dir: Path | None, home_dir: Path,
+         command: Sequence[str] = (NAME,)) -> list[Edit]:
     """The edits that install; for the user, or for one project if its folder is given."""
     chosen = _agent(agent)
 
     def add_hooks(text: str | None) -> str | None:
         return _add_hooks(text, command, chosen.matcher)
 
-    return _plan(chosen, project_dir, home_dir, lambda text, entry: _add_entry(text, entry, command), add_hooks)
+    return _plan(chosen, project_dir, home_dir, lambda text, entry: _add_entry(text, entry, command),
+                 add_hooks)
 
 
 def plan_removal(agent: str, project_dir: Path | None, home_dir: Path) -> list[Edit]:
@@ -105,20 +104,17 @@ def _agent(name: str) -> _Agent:
     return AGENTS[name]
 
 
-def _plan(
-    agent: _Agent,
-    project_dir: Path | None,
-    home_dir: Path,
-    change_entry: Callable[[str | None, _Entry], str | None],
-    change_hooks: Callable[[str | None], str | None],
-) -> list[Edit]:
+def _plan(agent: _Agent, project_dir: Path | None, home_dir: Path,
+          change_entry: Callable[[str | None, _Entry], str | None],
+          change_hooks: Callable[[str | None], str | None]) -> list[Edit]:
     root = home_dir if project_dir is None else project_dir
     entry = agent.user if project_dir is None else agent.project
     hooks = agent.user_hooks if project_dir is None else agent.project_hooks
     file = entry.file
     if entry.form == "opencode" and (root / f"{file}c").exists():
         file += "c"
-    steps: list[tuple[str, Callable[[str | None], str | None]]] = [(file, lambda text: change_entry(text, entry))]
+    steps: list[tuple[str, Callable[[str | None],
+                                    str | None]]] = [(file, lambda text: change_entry(text, entry))]
     if hooks:
         steps.append((hooks, change_hooks))
     edits = [_edit(root, name, change, 0o600 if project_dir is None else 0o644) for name, change in steps]
@@ -126,15 +122,16 @@ def _plan(
 
 
 def _edit(root: Path, name: str, change: Callable[[str | None], str | None], mode: int) -> Edit:
-    path = follow(root, root / name)
-    before = read_file(path)
+    path = _follow(root, root / name)
+    before = _read_file(path)
     try:
         text = None if before is None else before.decode("utf-8")
         after = change(text)
     except UnicodeDecodeError:
         raise Invalid(f"{path} is not UTF-8 text; nothing was changed") from None
     except Invalid as error:
-        raise Invalid(f"{path} cannot be changed: {error.message}; nothing was changed", hint=error.hint) from None
+        raise Invalid(f"{path} cannot be changed: {error.message}; nothing was changed",
+                      hint=error.hint) from None
     return Edit(path=path, before=before, after=None if after is None else after.encode(), mode=mode)
 
 
@@ -157,7 +154,8 @@ def _add_entry(text: str | None, entry: _Entry, command: Sequence[str]) -> str |
     if _starts(present.value, [*command, "mcp"]):
         return text
     if not _is_ours(present.value):
-        raise Invalid(f"it already has a server called {NAME} that is another program", hint="rename that entry")
+        raise Invalid(f"it already has a server called {NAME} that is another program",
+                      hint="rename that entry")
     for key in ("command", "args"):
         if key in shape and present.child(key) is None:
             text = jsonc.insert(text, (*keys, key), shape[key])
@@ -192,7 +190,8 @@ def _add_table(text: str | None, entry: _Entry, argv: list[str]) -> str:
     if _starts(present, argv[: len(argv) - len(MCP_ARGUMENTS) + 1]):
         return text
     if not _is_ours(present):
-        raise Invalid(f"it already has a server called {NAME} that is another program", hint="rename that table")
+        raise Invalid(f"it already has a server called {NAME} that is another program",
+                      hint="rename that table")
     return tomltext.set_values(text, name, values)
 
 
@@ -250,7 +249,8 @@ def _argv(entry: object) -> list[str]:
     if not isinstance(entry, dict):
         return []
     command, arguments = entry.get("command"), entry.get("args", [])
-    parts = [*(command if isinstance(command, list) else [command]), *(arguments if isinstance(arguments, list) else [])]
+    parts = [*(command if isinstance(command, list) else [command]),
+             *(arguments if isinstance(arguments, list) else [])]
     return [part for part in parts if isinstance(part, str)]
 
 
@@ -266,4 +266,96 @@ def _is_ours(entry: object) -> bool:
 def _is_second_opencode(root: jsonc.Node) -> bool:
     """Whether the servers stand under `mcp.servers`, as version 2 writes them, and not under `mcp` itself."""
     servers = jsonc.find(root, ("mcp", "servers"))
-    return servers is not None and isinstance(servers.value, dict) and not {"type", "command", "enabled"} & servers.value.keys()
+    return (servers is not None and isinstance(servers.value, dict)
+            and not {"type", "command", "enabled"} & servers.value.keys())
+
+
+# Files of other programs, changed safely: planned as values, shown as a diff, written whole or not at all
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edit:
+    """What one file holds and what it shall hold; None stands for no file.
+
+    `mode` is for a file that is new.
+    """
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+    mode: int = 0o600
+
+
+def diff(edits: Iterable[Edit]) -> str:
+    """What would change, as a unified diff."""
+    parts: list[str] = []
+    for edit in edits:
+        old, new = ((side or b"").decode("utf-8", "replace").splitlines(keepends=True)
+                    for side in (edit.before, edit.after))
+        names = ("/dev/null" if edit.before is None else str(edit.path), "/dev/null" if edit.after is None
+                 else str(edit.path))
+        for line in difflib.unified_diff(old, new, *names):
+            parts.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
+    return "".join(parts)
+
+
+def apply(edits: Sequence[Edit]) -> None:
+    """Write the edits, each whole or not at all, and none if a file is no longer what the plan saw."""
+    for edit in edits:
+        if _read_file(edit.path) != edit.before:
+            raise Conflict(f"{edit.path} changed in the meantime; nothing was written",
+                           hint="run the command again")
+    staged: list[tuple[str, Edit]] = []
+    try:
+        for edit in edits:
+            if edit.after is not None:
+                staged.append((_stage(edit), edit))
+        while staged:
+            temporary, edit = staged[0]
+            os.replace(temporary, edit.path)
+            staged.pop(0)
+        for edit in edits:
+            if edit.after is None:
+                edit.path.unlink(missing_ok=True)
+    except OSError as error:
+        raise CannotWrite(
+            f"{error.filename or 'the settings'} cannot be written: {error.strerror}") from error
+    finally:
+        for temporary, _ in staged:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _follow(root: Path, path: Path) -> Path:
+    """The file itself, so that a link to it stays a link; one that leads out of the root is refused."""
+    try:
+        real, top = path.resolve(), root.resolve()
+    except (OSError, RuntimeError) as error:
+        raise Invalid(f"{path} cannot be followed: {error}") from None
+    if not real.is_relative_to(top):
+        raise Invalid(f"{path} is a link to {real}, outside {root}; nothing was changed",
+                      hint="edit that file by hand")
+    return real
+
+
+def _read_file(path: Path) -> bytes | None:
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise Invalid(f"{path} is not a file; nothing was changed")
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Invalid(f"{path} cannot be read: {error.strerror}; nothing was changed") from None
+
+
+def _stage(edit: Edit) -> str:
+    """A synced file beside the one to replace, with the same mode."""
+    edit.path.parent.mkdir(parents=True, exist_ok=True)
+    mode = edit.mode if edit.before is None else stat.S_IMODE(edit.path.stat().st_mode)
+    descriptor, temporary = tempfile.mkstemp(prefix=".otolith-", dir=edit.path.parent)
+    with os.fdopen(descriptor, "wb") as out:
+        out.write(edit.after or b"")
+        out.flush()
+        os.fchmod(out.fileno(), mode)
+        os.fsync(out.fileno())
+    return temporary

@@ -1,11 +1,11 @@
 """JSON with comments, edited as text: what is not asked for stays byte for byte.
 
-`parse` gives a tree of nodes that know where they stand; `insert` and `remove` return a new text. Comments and
-trailing commas are understood everywhere, whether or not the program that owns the file understands them.
+`parse` gives a tree of nodes that know where they stand; `insert` and `remove` return a new text. Comments
+and trailing commas are understood everywhere, whether or not the program that owns the file understands them.
 
-Taking out must undo putting in, without a note of what was there before. So the layout carries that note: an empty
-`{}` that was found is filled on its own line (`{"x": 1}`), one that had to be made is spread over lines. When the
-last child leaves, a spread container goes with it and the other one stays, empty as it was.
+Taking out must undo putting in, without a note of what was there before. So the layout carries that note: an
+empty `{}` that was found is filled on its own line (`{"x": 1}`), one that had to be made is spread over
+lines. When the last child leaves, a spread container goes with it and the other one stays, empty as it was.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _SCALAR = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 
 
 class Node(NamedTuple):
-    """A value in the text. Of an object, `names` and `children` run side by side; a child starts with its key."""
+    """A value in the text. Of an object, `names` and `children` run side by side;
+    a child starts with its key.
+    """
 
     start: int
     end: int
@@ -98,7 +100,9 @@ def replace(text: str, path: Sequence[Step], value: Any) -> str:
 
 
 def remove(text: str, path: Sequence[Step]) -> str | None:
-    """The text without the value at a path, and without containers that were made for it; None if nothing is left."""
+    """The text without the value at a path, and without containers that were made for it;
+    None if nothing is left.
+    """
     while path:
         container = find(parse(text), path[:-1])
         child = container.child(path[-1]) if container else None
@@ -119,16 +123,19 @@ def _insert_child(text: str, container: Node, key: str, value: Any) -> str:
     if not container.children:
         inner = text[container.start + 1 : close]
         if not inner.strip():
-            return text[: container.start + 1] + key + _render(value, indent, unit, newline) + text[container.start + 1 :]
+            return text[: container.start + 1] + key + _render(value, indent, unit,
+                                                               newline) + text[container.start + 1 :]
         at = container.start + 1 + len(inner.rstrip())
-        return text[:at] + newline + indent + unit + key + _render(value, indent + unit, unit, newline) + text[at:]
+        return text[:at] + newline + indent + unit + key + _render(value, indent + unit, unit,
+                                                                   newline) + text[at:]
     last = container.children[-1]
     after = _after_space(text, last.end)
     trailing = text[after] == ","
     one_line = "\n" not in text[container.start : container.end]
     own_indent = _line_indent(text, last.first)
     deeper = own_indent if own_indent is not None else indent + unit
-    child = (" " if one_line else newline + deeper) + key + _render(value, indent if one_line else deeper, unit, newline)
+    child = (" " if one_line else newline + deeper) + key + _render(value, indent if one_line else deeper,
+                                                                    unit, newline)
     at = len(text[:close].rstrip())
     if trailing:
         return text[:at] + child + "," + text[at:]
@@ -150,7 +157,8 @@ def _remove_child(text: str, container: Node, index: int) -> str:
 def _render(value: Any, indent: str, unit: str, newline: str) -> str:
     """JSON spread over lines; a list of plain values stays on one."""
     if isinstance(value, dict) and value:
-        inner = (f"{json.dumps(key)}: {_render(below, indent + unit, unit, newline)}" for key, below in value.items())
+        inner = (f"{json.dumps(key)}: {_render(below, indent + unit, unit, newline)}" for key,
+                 below in value.items())
     elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
         inner = (_render(item, indent + unit, unit, newline) for item in value)
     else:
@@ -207,7 +215,8 @@ def _object(text: str, start: int, depth: int, key_start: int) -> Node:
         children.append(child)
         at = _after_comma(text, child.end, "}")
     value = {name: child.value for name, child in zip(names, children, strict=True)}
-    return Node(start=start, end=at + 1, value=value, names=tuple(names), children=tuple(children), key_start=key_start)
+    return Node(start=start, end=at + 1, value=value, names=tuple(names), children=tuple(children),
+                key_start=key_start)
 
 
 def _array(text: str, start: int, depth: int, key_start: int) -> Node:

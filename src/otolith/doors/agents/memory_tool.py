@@ -1,8 +1,8 @@
 """A backend for Anthropic's memory tool (memory_20250818) over the pages of a home, and nothing else of it.
 
-`MemoryTool(mem).run(command)` takes a command as the model sends it and answers in the words of the SDK's own file-system
-backend; a refusal is a `Refused` with those words. `anthropic_tool(mem)` wraps it for the SDK's tool runner. Deleting
-forgets: the page goes to the archive and can be restored.
+`MemoryTool(mem).run(command)` takes a command as the model sends it and answers in the words of the SDK's own
+file-system backend; a refusal is a `Refused` with those words. `anthropic_tool(mem)` wraps it for the SDK's
+tool runner. Deleting forgets: the page goes to the archive and can be restored.
 """
 
 from __future__ import annotations
@@ -76,16 +76,20 @@ class MemoryTool:
         text: str = page.record.text
         found = [at for at in range(len(text)) if text.startswith(old_str, at)] if old_str else []
         if not found:
-            raise Refused(f"No replacement was performed, old_str `{old_str}` did not appear verbatim in {path}.")
+            raise Refused(
+                f"No replacement was performed, old_str `{old_str}` did not appear verbatim in {path}.")
         if len(found) > 1:
             where = ", ".join(str(text[:at].count("\n") + 1) for at in found)
-            raise Refused(f"No replacement was performed. Multiple occurrences of old_str `{old_str}` in lines: {where}. "
+            raise Refused(
+                f"No replacement was performed. Multiple occurrences of old_str `{old_str}` in lines: "
+                f"{where}. "
                           "Please ensure it is unique")
         new = text[: found[0]] + new_str + text[found[0] + len(old_str) :]
         self._write(page, new)
         at = text[: found[0]].count("\n")
         start, lines = max(0, at - 2), new.split("\n")
-        return ("The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
+        return (
+            "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
                 + _numbered(lines[start : at + 3], start + 1))
 
     def insert(self, path: str, insert_line: int, insert_text: str) -> str:
@@ -94,7 +98,9 @@ class MemoryTool:
         if lines[-1] == "":
             lines.pop()
         if not 0 <= insert_line <= len(lines):
-            raise Refused(f"Invalid `insert_line` parameter: {insert_line}. It should be within the range [0, {len(lines)}].")
+            raise Refused(
+                f"Invalid `insert_line` parameter: {insert_line}. It should be within the range [0, "
+                f"{len(lines)}].")
         lines.insert(insert_line, insert_text.rstrip("\n"))
         new = "\n".join(lines)
         self._write(page, new if new.endswith("\n") else f"{new}\n")
@@ -170,7 +176,8 @@ def _check(key: str, value: Any) -> None:
         raise Refused(f"{key} must be a string, got: {value}")
     if key == "insert_line" and type(value) is not int:
         raise Refused(f"{key} must be a whole number, got: {value}")
-    if key == "view_range" and not (value is None or (isinstance(value, list) and all(type(one) is int for one in value))):
+    if (key == "view_range" and not (value is None or (isinstance(value, list)
+                                                       and all(type(one) is int for one in value)))):
         raise Refused(f"{key} must be a list of two whole numbers, got: {value}")
 
 

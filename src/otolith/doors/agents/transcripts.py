@@ -1,8 +1,8 @@
 """Transcripts of coding agents, logged once however often they are seen.
 
-A hook remembers in log/hooks/ how far it has read each transcript; an import compares with what the session's entries
-already say. Either way only turns that are not in the home yet are logged, without what was recalled into them, without
-secrets, and without turns that name an ignored path.
+A hook remembers in log/hooks/ how far it has read each transcript; an import compares with what the session's
+entries already say. Either way only turns that are not in the home yet are logged, without what was recalled
+into them, without secrets, and without turns that name an ignored path.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from otolith.errors import Conflict, Invalid, NotFound
 from otolith.model.secrets import redact
 
 if TYPE_CHECKING:
-    from otolith.doors.exchange.ignore import Ignore
+    from otolith.doors.agents.ignore import Ignore
     from otolith.doors.exchange.items import Turn
     from otolith.memory import Memory
 
@@ -37,26 +37,26 @@ class Read(NamedTuple):
 
 def read_new(mem: Memory, path: Path, session: str) -> Read:
     """The turns after the last one logged; a file that became shorter is read from its start."""
-    from otolith.doors.exchange import claude_code, codex
-    from otolith.doors.exchange.bundle import end_of_lines, open_bundle
+    from otolith.doors.exchange.bundle import OneFile, end_of_lines
+    from otolith.doors.exchange.coding_sessions import CLAUDE_CODE, CODEX
     from otolith.doors.exchange.items import Dialog
 
-    bundle = open_bundle(path)
+    bundle = OneFile(path)
     name = bundle.names[0]
-    reader: Any = codex if codex.fits(bundle) else claude_code
-    if reader is claude_code and not claude_code.fits(bundle):
-        raise Invalid(f"{path.name} is no transcript that Otolith can read")
+    form = next((form for form in (CODEX, CLAUDE_CODE) if form.fits(bundle)), None)
+    if form is None:
+        raise Invalid(f"{path.name} is not a transcript that Otolith can read")
     state = _load(mem, session)
     end = end_of_lines(path)
     start = state.get("at", 0) if state.get("path") == str(path) and state.get("at", 0) <= end else 0
     seen = state.get("keys", [])
     known = set(seen)
     turns: list[Turn] = []
-    for found in reader.read_transcript(bundle, name, start):
+    for found in form.read_file(bundle, name, start):
         if isinstance(found, Dialog):
             turns = [turn for turn in found.turns if turn.key not in known]
     keys = [*seen, *(turn.key for turn in turns)][-REMEMBERED:]
-    return Read(reader.SOURCE, session, tuple(turns), {"path": str(path), "at": end, "keys": keys})
+    return Read(form.source, session, tuple(turns), {"path": str(path), "at": end, "keys": keys})
 
 
 def mark_read(mem: Memory, read: Read) -> None:
@@ -103,17 +103,17 @@ def clean(turns: Iterable[Turn], ignore: Ignore | None = None) -> tuple[list[dic
     return messages, secrets
 
 
-def not_yet_said(mem: Memory, session: str | None, messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def not_yet_said(mem: Memory, session: str | None,
+                 messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The messages that no entry of the session holds yet, as often as they were said."""
     said: Counter[tuple[str, str]] = Counter()
-    rows: list[tuple[str]] = []
     if session:
-        rows = mem.home.db.execute("SELECT unit FROM records WHERE kind = 'entry' AND session = ?", (session,)).fetchall()
-    if rows:
         from otolith.files.codec import read_unit
+        from otolith.model.recall import make_filter
 
-        for (unit,) in rows:
-            for record in read_unit(mem.home.tree, unit)[0]:
+        entries, _ = mem.home.index.cards.listing(make_filter(kind="entry", session=session), None)
+        for row in entries:
+            for record in read_unit(mem.home.tree, row.unit)[0]:
                 said.update((turn.role, turn.text) for turn in record.turns)
     fresh = []
     for message in messages:
@@ -127,5 +127,6 @@ def not_yet_said(mem: Memory, session: str | None, messages: Sequence[Mapping[st
 
 def key_of(source: str, session: str, messages: Sequence[Mapping[str, Any]]) -> str:
     """The name under which these turns are logged: the same turns again are the same entry."""
-    said = json.dumps([[message["role"], message["content"], message.get("ts")] for message in messages], ensure_ascii=False)
+    said = json.dumps([[message["role"], message["content"], message.get("ts")] for message in messages],
+                      ensure_ascii=False)
     return f"{source}:{session}:{sha256(said.encode('utf-8', 'replace')).hexdigest()[:16]}"

@@ -78,7 +78,7 @@ class Desk:
             self._mem = Memory(self.args.home, door="cli", config=self.settings)
         return self._mem
 
-    def scope(self) -> dict[str, str]:
+    def scope(self) -> dict[str, Any]:
         """The writer's --project, --agent and --session, where given."""
         return {name: value for name in ("project", "agent", "session") if (value := getattr(self.args, name))}
 

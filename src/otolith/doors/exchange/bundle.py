@@ -1,19 +1,22 @@
 """A folder, a zip or a single file, seen as named bytes.
 
-Readers ask a bundle for names and contents and need no path. Symbolic links in a folder are not followed, hidden
-folders are not entered, and a file larger than the cap is refused.
+Readers ask a bundle for names and contents and need no path. Symbolic links in a folder are not followed,
+hidden folders are not entered, and a file larger than the cap is refused.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
-from otolith.errors import Invalid, NotFound
+from otolith.errors import Invalid
 from otolith.model.text import has_controls
+
+if TYPE_CHECKING:
+    from otolith.doors.exchange.items import Found
 
 MAX_ENTRIES = 100_000
 MAX_FILE_BYTES = 1 << 30
@@ -28,7 +31,8 @@ class Bundle:
 
     refused: tuple[str, ...] = ()
 
-    def __init__(self, path: Path, label: str, sizes: dict[str, int], folders: frozenset[str] = frozenset()) -> None:
+    def __init__(self, path: Path, label: str, sizes: dict[str, int],
+                 folders: frozenset[str] = frozenset()) -> None:
         self.path = path
         self.label = label
         self.sizes = sizes
@@ -71,7 +75,7 @@ class Bundle:
             return b""
 
 
-class _OneFile(Bundle):
+class OneFile(Bundle):
     def __init__(self, path: Path) -> None:
         super().__init__(path, path.stem, {path.name: path.stat().st_size})
 
@@ -82,7 +86,7 @@ class _OneFile(Bundle):
         return self.path.with_name(name)
 
 
-class _Folder(Bundle):
+class Folder(Bundle):
     def __init__(self, path: Path) -> None:
         sizes: dict[str, int] = {}
         for name, size in _walk(path):
@@ -107,28 +111,17 @@ class _Folder(Bundle):
         return self.path / name
 
 
-def open_bundle(path: Path) -> Bundle:
-    """The bundle at a path: a folder, a zip (by its content, whatever its name) or one file."""
-    try:
-        if path.is_dir():
-            return _Folder(path)
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise Invalid(f"{path} is neither a file nor a folder")
-        with path.open("rb") as source:
-            start = source.read(4)
-    except FileNotFoundError:
-        raise NotFound(f"no file or folder {path}") from None
-    except OSError as error:
-        raise Invalid(f"{path} cannot be read: {error.strerror}") from None
-    if start not in (b"PK\x03\x04", b"PK\x05\x06"):
-        return _OneFile(path)
-    from otolith.doors.exchange.zipped import Zip  # a hook that reads a transcript has no use for zips
+class Reader(NamedTuple):
+    """A format: whether a bundle is of it, and its items and findings."""
 
-    return Zip(path)
+    fits: Callable[[Bundle], bool]
+    read: Callable[[Bundle], Iterator[Found]]
 
 
 class Line(NamedTuple):
-    """A line of a file: its number, its first byte's position, its bytes (None if it is too long), whether it is whole."""
+    """A line of a file: its number, its first byte's position, its bytes (None if it is too long), whether it
+    is whole.
+    """
 
     number: int
     at: int

@@ -1,7 +1,8 @@
-"""`otolith export`: the whole home, or a part chosen by filters, as a zip of its files, as JSON lines, or as one book.
+"""`otolith export`: the whole home, or a part chosen by filters, as a zip of its files, as JSON lines, or as
+one book.
 
-The zip is a home again: unpack it, or import it. Settings that hold keys, locks and logs of use stay behind. Written
-beside the target and put in its place when it is whole; an export is never counted as use.
+The zip is a home again: unpack it, or import it. Settings that hold keys, locks and logs of use stay behind.
+Written beside the target and put in its place when it is whole; an export is never counted as use.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from otolith.errors import CannotWrite, Conflict, Damaged, Invalid, NotFound, Usage
+from otolith.model.kinds import KINDS
 
 if TYPE_CHECKING:
     from otolith.memory import Memory
@@ -27,9 +29,6 @@ FORMATS = {".zip": "zip", ".jsonl": "jsonl", ".md": "markdown"}
 LEFT = ("_config.json", ".lock")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip's files carry no time of export, so equal homes give equal zips
 PAGE = 500
-_KINDS = {"note": "Notes", "edge": "Relations", "memo": "Memos", "chunk": "Chunks", "entry": "Dialogs", "fact": "Facts",
-          "topic": "Topics", "global": "Global memory", "work": "Work", "agent": "Agents", "chapter": "Chapters",
-          "wisdom": "Wisdom", "episode": "Diary", "page": "Pages"}
 
 
 def format_of(target: str, given: str | None) -> str:
@@ -40,7 +39,8 @@ def format_of(target: str, given: str | None) -> str:
         return given
     ending = Path(target).suffix.lower()
     if ending not in FORMATS:
-        raise Usage(f"{target} does not say in which format", "end its name in .zip, .jsonl or .md, or give --format")
+        raise Usage(f"{target} does not say in which format",
+                    "end its name in .zip, .jsonl or .md, or give --format")
     return FORMATS[ending]
 
 
@@ -97,13 +97,9 @@ def _rows(mem: Memory, filters: dict[str, Any], progress: Progress | None) -> It
 
 
 def _fetched(mem: Memory, row: dict[str, Any]) -> Any:
-    from otolith.index.read import find
-    from otolith.verbs.steps import fetch
+    from otolith.verbs.steps import fetch, locate
 
-    found = find(mem.home.db, row["id"])
-    if found is None:
-        raise NotFound(f"no record {row['id']!r}")
-    return fetch(mem.home, found)
+    return fetch(mem.home, locate(mem.home, row["id"]))
 
 
 def _jsonl(mem: Memory, out: IO[bytes], filters: dict[str, Any], progress: Progress | None) -> int:
@@ -137,9 +133,9 @@ def _book(mem: Memory, out: IO[bytes], filters: dict[str, Any], progress: Progre
         title = " ".join(str(row["title"]).split())
         chapters.setdefault(row["kind"], []).append(f"### {title}\n\n{' · '.join(about)}\n\n{body}\n")
     out.write(f"# {mem.path.name}\n\n{count} records.\n".encode())
-    for kind, name in _KINDS.items():
-        if kind in chapters:
-            out.write(f"\n## {name}\n\n".encode() + "\n".join(chapters[kind]).encode("utf-8", "replace"))
+    for kind in (kind for kind in KINDS.values() if kind.name in chapters):
+        out.write(f"\n## {kind.heading}\n\n".encode()
+                  + "\n".join(chapters[kind.name]).encode("utf-8", "replace"))
     return count
 
 

@@ -1,7 +1,7 @@
 """`otolith import`: items of a foreign format turned into verbs, each once, whatever is run how often.
 
-A dry run only counts. Everything is marked as coming from outside, secrets are replaced before anything is written, and
-what could not be read or would overwrite something is told and left.
+A dry run only counts. Everything is marked as coming from outside, secrets are replaced before anything is
+written, and what could not be read or would overwrite something is told and left.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from otolith import verbs
 from otolith.doors import exchange
 from otolith.doors.exchange.items import (
     ChunkItem,
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from otolith.memory import Memory
 
 Progress = Callable[[int, int], None]
-KINDS = {Dialog: "dialog", NoteItem: "note", MemoItem: "memo", ChunkItem: "chunk", WorkItem: "work", LadderItem: "ladder",
-         LinkItem: "link", FileItem: "file"}
+KINDS = {Dialog: "dialog", NoteItem: "note", MemoItem: "memo", ChunkItem: "chunk", WorkItem: "work",
+         LadderItem: "ladder", LinkItem: "link", FileItem: "file"}
 BATCH = 100  # items, for which others wait a moment
 
 
@@ -120,14 +121,9 @@ class Import:
         self.secrets.update(secrets)
         return clean
 
-    def _new(self, id: str) -> bool:
-        assert self.mem is not None
-        return self.mem.home.db.execute("SELECT 1 FROM records WHERE id = ?", (id,)).fetchone() is None
-
     def _count(self) -> int:
         assert self.mem is not None
-        count: int = self.mem.home.db.execute("SELECT count(*) FROM records").fetchone()[0]
-        return count
+        return self.mem.home.index.cards.total()
 
     def _dialog(self, item: Dialog) -> bool:
         from otolith.doors.agents import transcripts
@@ -140,8 +136,9 @@ class Import:
             return False
         self.secrets.update(secrets)
         key = transcripts.key_of(item.source, session, fresh)
-        entry = self.mem.log(fresh, topic=item.project or item.source, project=item.project, session=session, key=key,
-                             created=fresh[0].get("ts") or item.started, title=self._said(item.title) or None)
+        entry = self.mem.log(fresh, topic=item.project or item.source, project=item.project, session=session,
+                             key=key,
+                             created=fresh[0].get("ts") or item.created, title=self._said(item.title) or None)
         self._ids[item.key] = entry.id
         return True
 
@@ -156,14 +153,16 @@ class Import:
     def _memo(self, item: MemoItem) -> bool:
         assert self.mem is not None
         before = self._count()
-        memo = self.mem.memo(item.name, self._said(item.text), category=item.category, tags=item.tags, created=item.created)
+        memo = self.mem.memo(item.name, self._said(item.text), category=item.category, tags=item.tags,
+                             created=item.created)
         self._ids[item.key] = memo.id
         return self._count() > before
 
     def _chunk(self, item: ChunkItem) -> bool:
         assert self.mem is not None
         before = self._count()
-        chunks = self.mem.remember(self._said(item.text), tags=item.tags, type=item.type, source="import", key=item.key,
+        chunks = self.mem.remember(self._said(item.text), tags=item.tags, type=item.type, source="import",
+                                   key=item.key,
                                    conversation_id=item.conversation_id or item.source, created=item.created)
         self._ids[item.key] = chunks[0].id
         return self._count() > before
@@ -171,13 +170,16 @@ class Import:
     def _work(self, item: WorkItem) -> bool:
         assert self.mem is not None
         before = self._count()
-        layers = {name: self._clean(getattr(item, name)) for name in ("intent", "outcome", "perception", "reasoning")}
+        layers = {name: self._clean(getattr(item, name))
+                  for name in ("intent", "outcome", "perception", "reasoning")}
         actions = self._clean(list(item.actions))
         more = [{"type": "file_edit" if doing != "read" else "file_read", "details": {"file_path": path}}
                 for path, doing in item.files if path not in str(actions)]
-        work = self.mem.record(**layers, actions=[*actions, *more], tags=list(item.tags), importance=item.importance,
-                               agent=item.agent, project=item.project, session=item.session, created=item.created, id=item.id,
-                               trust="outside", usage=(item.uses, parse_time(item.used) if item.used else None))
+        fields = {**layers, "actions": [*actions, *more], "tags": list(item.tags),
+                  "importance": item.importance}
+        work = verbs.work.record(self.mem.home, fields, agent=item.agent, project=item.project,
+                                 session=item.session, created=item.created, id=item.id, trust="outside",
+                                 usage=(item.uses, parse_time(item.used) if item.used else None))
         self._ids[item.key] = work.id
         return self._count() > before
 
@@ -194,11 +196,11 @@ class Import:
         ends = [self._ids.get(end) for end in (item.start, item.end)]
         if not ends[0] or not ends[1]:
             raise NotFound(f"an end of the link {item.type} was not imported")
-        known = self.mem.home.db.execute("SELECT 1 FROM links WHERE a IN (?, ?) AND b IN (?, ?) LIMIT 1", ends + ends).fetchone()
-        if known:
+        beside = self.mem.home.index.graph.neighbours(ends[0])
+        if any(neighbour.id == ends[1] and neighbour.said != "mentions" for neighbour in beside):
             return False
         self.mem.link(ends[0], item.type, ends[1], created=item.created,
-                      **({"context": self._said(item.context)} if item.context else {}))
+                      context=self._said(item.context) if item.context else None)
         return True
 
     def _file(self, item: FileItem) -> bool | None:
@@ -210,14 +212,16 @@ class Import:
             self._entries.setdefault("/".join(parts[:3]), {})[parts[3]] = self._bytes(item.path, item.data)
             return None  # kept when the whole entry is there
         if item.path.endswith("curation.jsonl"):
-            self.findings.append(Finding(where=item.path, message="scores are a person's own; review the facts here"))
+            self.findings.append(Finding(where=item.path,
+                                         message="scores are a person's own; review the facts here"))
             return None
         if item.path == "links.jsonl" and item not in self._last:
             self._last.append(item)
             return None
         if item.path == "links.jsonl":
             taken, wrong = taking.take_links(self.mem.home, self._bytes(item.path, item.data))
-            self.findings += [Finding(where=one.path, line=one.line or 0, message=one.message) for one in wrong]
+            self.findings += [Finding(where=one.path, line=one.line or 0, message=one.message)
+                              for one in wrong]
             return bool(taken) if taken or not wrong else None
         return taking.take_file(self.mem.home, item.path, self._bytes(item.path, item.data)) is not None
 
@@ -231,7 +235,9 @@ class Import:
         return take_entry(self.mem.home, folder, files) is not None
 
     def _bytes(self, path: str, data: bytes) -> bytes:
-        """A file without its secrets: they are looked for in what its strings say, never in how they are written down."""
+        """A file without its secrets: they are looked for in what its strings say, never in how they are
+        written down.
+        """
         if path.endswith(".gz"):
             plain = codec.unzip(path, data)
             clean = self._bytes(path.removesuffix(".gz"), plain)
@@ -251,11 +257,13 @@ class Import:
         try:
             said = json.loads(text.removeprefix("\ufeff"))
             clean = self._clean(said)
-            return text if clean == said else write(clean).decode().removesuffix("" if text.endswith("\n") else "\n")
+            return (text if clean == said else write(clean).decode().removesuffix("" if text.endswith("\n")
+                                                                                  else "\n"))
         except json.JSONDecodeError:
             return self._said(text)
         except (ValueError, RecursionError):
-            raise Invalid("it cannot be looked through for secrets", "it is nested too deeply, or holds what JSON knows not") from None
+            raise Invalid("it cannot be looked through for secrets",
+                          "it is nested too deeply, or holds what JSON knows not") from None
 
     def _front(self, text: str) -> str:
         """Markdown without secrets, its front matter still the YAML it was."""
@@ -282,7 +290,8 @@ class Import:
         """The value without secrets, wherever in it they are; `name` is the key it stands under."""
         if isinstance(value, str):
             clean = self._said(value)
-            found = redact(f'{name}: "{value.replace(chr(34), chr(39))}"')[1] if name and clean == value else {}
+            found = (redact(f'{name}: "{value.replace(chr(34), chr(39))}"')[1] if name and clean == value
+                     else {})
             self.secrets.update(found)
             return f"[secret:{next(iter(found))}]" if found else clean
         if isinstance(value, dict):
@@ -291,5 +300,7 @@ class Import:
         return [self._clean(item) for item in value] if isinstance(value, list | tuple) else value
 
     def to_dict(self) -> dict[str, Any]:
-        return {"found": dict(self.found), "kept": dict(self.kept), "known": dict(self.known), "secrets": dict(self.secrets),
-                "findings": [{"path": one.where, "line": one.line, "message": one.message} for one in self.findings]}
+        return {"found": dict(self.found), "kept": dict(self.kept), "known": dict(self.known),
+                "secrets": dict(self.secrets),
+                "findings": [{"path": one.where, "line": one.line, "message": one.message}
+                             for one in self.findings]}

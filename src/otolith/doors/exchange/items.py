@@ -1,8 +1,8 @@
 """Neutral values between a foreign format and the home.
 
-A reader yields these and nothing else; whoever imports turns them into verbs. Each has a `key` that is the same on
-every reading of the same source, so that an import may be repeated, and none is trusted: what comes from outside is
-`outside`. Times are `2026-02-10T21:37:00Z` or None, when the source does not say.
+A reader yields these and nothing else; whoever imports turns them into verbs. Each has a `key` that is the
+same on every reading of the same source, so that an import may be repeated, and none is trusted: what comes
+from outside is `outside`. Times are `2026-02-10T21:37:00Z` or None, when the source does not say.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from otolith.errors import Invalid
 from otolith.model.times import parse_time, zulu
 
-OUTSIDE: Final = "outside"
 _LONE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """One thing one speaker said; `key` is its own name in the source, so that a growing transcript is logged once."""
+    """One thing one speaker said; `key` is its own name in the source, so that a growing transcript is logged
+    once.
+    """
 
     role: str
     text: str
@@ -31,72 +32,59 @@ class Turn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dialog:
-    """A conversation: becomes an entry."""
+class Sourced:
+    """What every item has."""
 
     key: str
     source: str
-    title: str
-    turns: tuple[Turn, ...]
-    started: str | None = None
-    project: str | None = None
-    session: str | None = None
-    trust: str = OUTSIDE
-
-    @property
-    def created(self) -> str | None:
-        return self.started
+    created: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoteItem:
+class Dialog(Sourced):
+    """A conversation: becomes an entry."""
+
+    title: str
+    turns: tuple[Turn, ...]
+    project: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoteItem(Sourced):
     """A titled piece of knowledge: becomes a note."""
 
-    key: str
-    source: str
     title: str
     text: str
     type: str = "general"
     tags: tuple[str, ...] = ()
-    created: str | None = None
     project: str | None = None
-    trust: str = OUTSIDE
 
 
 @dataclass(frozen=True, kw_only=True)
-class MemoItem:
+class MemoItem(Sourced):
     """One named concept of the memory protocol: becomes a memo."""
 
-    key: str
-    source: str
     name: str
     text: str
     category: str = "past"
     tags: tuple[str, ...] = ()
-    created: str | None = None
-    trust: str = OUTSIDE
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChunkItem:
+class ChunkItem(Sourced):
     """A remembered sentence or two: becomes a chunk."""
 
-    key: str
-    source: str
     text: str
     type: str | None = None
     tags: tuple[str, ...] = ()
     conversation_id: str | None = None
-    created: str | None = None
-    trust: str = OUTSIDE
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorkItem:
+class WorkItem(Sourced):
     """Work in five layers, in the shape of seed 003; `files` are (path, operation)."""
 
-    key: str
-    source: str
     id: str
     intent: Mapping[str, Any]
     outcome: Mapping[str, Any]
@@ -109,49 +97,37 @@ class WorkItem:
     agent: str | None = None
     project: str | None = None
     session: str | None = None
-    created: str | None = None
     uses: int = 0
     used: str | None = None  # when last
-    trust: str = OUTSIDE
 
 
 @dataclass(frozen=True, kw_only=True)
-class LadderItem:
-    """An agent, a chapter or a wisdom of the work ladder; `fields` are named as in seed 003, times included."""
+class LadderItem(Sourced):
+    """An agent, a chapter or a wisdom of the work ladder; `fields` are named as in seed 003, times
+    included.
+    """
 
-    key: str
-    source: str
     kind: str
     id: str
     fields: Mapping[str, Any]
-    created: str | None = None
-    trust: str = OUTSIDE
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinkItem:
+class LinkItem(Sourced):
     """A link between two items of the same source, named by their keys."""
 
-    key: str
-    source: str
     start: str
     type: str
     end: str
     context: str = ""
-    created: str | None = None
-    trust: str = OUTSIDE
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileItem:
+class FileItem(Sourced):
     """A file that another home already holds in our layout: taken over under the same relative path."""
 
-    key: str
-    source: str
     path: str
     data: bytes
-    created: str | None = None
-    trust: str = OUTSIDE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +154,9 @@ def stamp(value: object) -> str | None:
 
 
 def words(value: object) -> str:
-    """Text that can be written as UTF-8: halves of surrogate pairs, which JSON may hold, become a replacement sign."""
+    """Text that can be written as UTF-8: halves of surrogate pairs, which JSON may hold, become a replacement
+    sign.
+    """
     return _LONE.sub("\ufffd", value) if isinstance(value, str) else ""
 
 

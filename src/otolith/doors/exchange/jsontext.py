@@ -1,7 +1,7 @@
 """JSON as exports hold it: large arrays element by element, and files of one object a line.
 
-Only one element is ever held as objects. A broken element or line is a finding; a half last line is somebody still
-writing, and is passed over in silence.
+Only one element is ever held as objects. A broken element or line is a finding; a half last line is somebody
+still writing, and is passed over in silence.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def each_line(bundle: Bundle, name: str, start: int = 0) -> Iterator[tuple[int, 
     with stream:
         for number, at, data, ended in split_lines(stream, start):
             if data is None:
-                yield number, at, Finding(where=name, line=number, message="the line is too long and was left out")
+                yield number, at, Finding(where=name, line=number,
+                                          message="the line is too long and was left out")
                 continue
             if not data.strip():
                 continue
@@ -58,7 +59,8 @@ def each_line(bundle: Bundle, name: str, start: int = 0) -> Iterator[tuple[int, 
                 value = json.loads(data.decode("utf-8-sig" if at == 0 else "utf-8"))
             except (ValueError, RecursionError):
                 if ended:
-                    yield number, at, Finding(where=name, line=number, message="the line is not JSON and was left out")
+                    yield number, at, Finding(where=name, line=number,
+                                              message="the line is not JSON and was left out")
                 continue
             yield number, at, value
 

@@ -1,8 +1,8 @@
 """RUM databases (seed 003): memories with five layers, their links, and agents, chapters and wisdom.
 
-The tables are read as the seed writes them and as they are met in the wild: times in milliseconds, layers that are
-NULL, actions without `details` and `result`. The database is opened by a child process (see rum_rows), row by row; a
-bad row is a finding and the rest goes on.
+The tables are read as the seed writes them and as they are met in the wild: times in milliseconds, layers
+that are NULL, actions without `details` and `result`. The database is opened by a child process (see
+rum_rows), row by row; a bad row is a finding and the rest goes on.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from otolith.doors.exchange.bundle import Bundle
+from otolith.doors.exchange.bundle import Bundle, Reader
 from otolith.doors.exchange.items import Finding, Found, LadderItem, LinkItem, WorkItem, stamp, tags, words
 from otolith.errors import Invalid
 from otolith.model.times import parse_time
@@ -29,12 +29,12 @@ _JOINED = (("chapter", "chapter_memories", "memory_id"), ("wisdom", "wisdom_chap
 _TIMES = ("created_at", "updated_at", "start_ts", "end_ts", "last_active_at")
 
 
-def fits(bundle: Bundle) -> bool:
+def _fits(bundle: Bundle) -> bool:
     """Whether a file in it is an SQLite database with RUM's columns."""
     return bool(_files(bundle))
 
 
-def read(bundle: Bundle) -> Iterator[Found]:
+def _read(bundle: Bundle) -> Iterator[Found]:
     files = _files(bundle)
     if not files:
         raise Invalid(f"{bundle.path.name} is not a RUM database", hint="they lie in ~/.rum/projects")
@@ -45,7 +45,8 @@ def read(bundle: Bundle) -> Iterator[Found]:
             continue
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:
-            yield Finding(where=log.name, message="its latest rows are still in this file; close RUM and import again")
+            yield Finding(where=log.name,
+                          message="its latest rows are still in this file; close RUM and import again")
         yield from _read_rows(path, name)
 
 
@@ -63,12 +64,8 @@ def _read_rows(path: Path, name: str) -> Iterator[Found]:
     script = Path(__file__).with_name("rum_rows.py")
     tables: dict[str, list[dict[str, Any]]] = defaultdict(list)
     memories: list[dict[str, Any]] = []
-    with subprocess.Popen(
-        [sys.executable, "-I", str(script), str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        stdin=subprocess.DEVNULL,
-    ) as child:
+    with subprocess.Popen([sys.executable, "-I", str(script), str(path)], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as child:
         try:
             for line in child.stdout or ():
                 said = _parse(line)
@@ -88,7 +85,8 @@ def _read_rows(path: Path, name: str) -> Iterator[Found]:
     yield from _items(name, memories, tables)
 
 
-def _items(name: str, memories: list[dict[str, Any]], tables: Mapping[str, list[dict[str, Any]]]) -> Iterator[Found]:
+def _items(name: str, memories: list[dict[str, Any]],
+           tables: Mapping[str, list[dict[str, Any]]]) -> Iterator[Found]:
     for row in tables["agents"]:
         yield _ladder("agent", row, {})
     files: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -110,14 +108,8 @@ def _items(name: str, memories: list[dict[str, Any]], tables: Mapping[str, list[
             yield _ladder(kind, row, {"memories" if kind == "chapter" else "chapters": inside})
     for row in tables["memory_links"]:
         start, kind, end = (str(row.get(column)) for column in ("source_id", "link_type", "target_id"))
-        yield LinkItem(
-            key=f"{SOURCE}:{start}|{kind}|{end}",
-            source=SOURCE,
-            start=f"{SOURCE}:{start}",
-            type=kind,
-            end=f"{SOURCE}:{end}",
-            created=stamp(row.get("created_at")),
-        )
+        yield LinkItem(key=f"{SOURCE}:{start}|{kind}|{end}", source=SOURCE, start=f"{SOURCE}:{start}",
+                       type=kind, end=f"{SOURCE}:{end}", created=stamp(row.get("created_at")))
 
 
 def _parse(line: bytes) -> dict[str, Any]:
@@ -140,25 +132,15 @@ def _work(row: Mapping[str, Any], files: tuple[tuple[str, str], ...]) -> WorkIte
     if not isinstance(actions, list):
         raise ValueError("actions is not a list")
     importance = row.get("importance")
-    return WorkItem(
-        key=f"{SOURCE}:{row['id']}",
-        source=SOURCE,
-        id=words(row["id"]),
-        intent=layers["intent"],
-        outcome=layers["outcome"],
-        perception=layers["perception"],
-        reasoning=layers["reasoning"],
-        actions=tuple(_action(one) for one in actions),
-        files=files,
-        tags=tags(_json(row.get("tags"), "tags")),
-        agent=words(row.get("agent_id")) or None,
-        importance=min(1.0, max(0.0, float(0.5 if importance is None else importance))),
-        project=words(row.get("project_id")) or None,
-        session=words(row.get("session_id")) or None,
-        created=stamp(row.get("created_at")),
-        uses=uses if isinstance(uses := row.get("access_count"), int) and uses > 0 else 0,
-        used=stamp(row.get("last_accessed")),
-    )
+    return WorkItem(key=f"{SOURCE}:{row['id']}", source=SOURCE, id=words(row["id"]), intent=layers["intent"],
+                    outcome=layers["outcome"], perception=layers["perception"], reasoning=layers["reasoning"],
+                    actions=tuple(_action(one) for one in actions), files=files,
+                    tags=tags(_json(row.get("tags"), "tags")), agent=words(row.get("agent_id")) or None,
+                    importance=min(1.0, max(0.0, float(0.5 if importance is None else importance))),
+                    project=words(row.get("project_id")) or None,
+                    session=words(row.get("session_id")) or None, created=stamp(row.get("created_at")),
+                    uses=uses if isinstance(uses := row.get("access_count"), int) and uses > 0 else 0,
+                    used=stamp(row.get("last_accessed")))
 
 
 def _layer(row: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -182,7 +164,8 @@ def _action(action: object) -> dict[str, Any]:
     if not isinstance(action, dict):
         raise ValueError("an action is not an object")
     flat = {key: value for key, value in action.items() if key not in _KEPT and value is not None}
-    details, result = ({**part} if isinstance(part := action.get(name), dict) else {} for name in ("details", "result"))
+    details, result = ({**part} if isinstance(part := action.get(name), dict) else {}
+                       for name in ("details", "result"))
     if isinstance(action.get("result"), str):
         result["output_summary"] = action["result"]
     for key, value in flat.items():
@@ -208,11 +191,8 @@ def _ladder(kind: str, row: Mapping[str, Any], members: Mapping[str, Any]) -> Fo
     except (ValueError, Invalid) as error:
         return Finding(where=f"{kind} {row.get('id')}", message=str(error))
     identity = words(row.get("id"))
-    return LadderItem(
-        key=f"{SOURCE}:{identity}",
-        source=SOURCE,
-        kind=kind,
-        id=identity,
-        fields={**fields, **members},
-        created=stamp(row.get("created_at")),
-    )
+    return LadderItem(key=f"{SOURCE}:{identity}", source=SOURCE, kind=kind, id=identity,
+                      fields={**fields, **members}, created=stamp(row.get("created_at")))
+
+
+READERS = {"rum": Reader(_fits, _read)}

@@ -1,8 +1,9 @@
 """The child process that opens a foreign RUM database and prints its rows, one JSON line each.
 
-It runs as a script with the standard library only, because a database is input like any other: one made to crash or
-to starve SQLite takes down this process and not the one that holds the home. The file is opened read-only and
-immutable; views, triggers and virtual tables in it are never touched. A row that cannot be read is a finding.
+It runs as a script with the standard library only, because a database is input like any other: one made to
+crash or to starve SQLite takes down this process and not the one that holds the home. The file is opened
+read-only and immutable; views, triggers and virtual tables in it are never touched. A row that cannot be read
+is a finding.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def main(path: str) -> None:
     if not {"memories"} <= present.keys() or not {"id", "intent", "outcome"} <= set(present["memories"]):
         say({"refused": "it has no table `memories` with intent and outcome"})
         return
-    database.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY)
+    database.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _READING
+                            else sqlite3.SQLITE_DENY)
     for table in TABLES:
         if table in present:
             print_rows(database, table, [column for column in present[table] if column != "embedding"])
@@ -55,12 +57,15 @@ def plain_tables(database: sqlite3.Connection) -> dict[str, list[str]]:
     """Names and columns of the ordinary tables."""
     found = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
     names = [name.decode() for name, sql in found if sql and not sql.upper().startswith(b"CREATE VIRTUAL")]
-    columns = {name: database.execute(f'PRAGMA table_info("{name}")').fetchall() for name in names if name in TABLES}
+    columns = {name: database.execute(f'PRAGMA table_info("{name}")').fetchall() for name in names
+               if name in TABLES}
     return {name: [row[1].decode() for row in rows] for name, rows in columns.items()}
 
 
 def print_rows(database: sqlite3.Connection, table: str, columns: list[str]) -> None:
-    """Every row that can be read: forwards until a broken page, then backwards up to it from the other end."""
+    """Every row that can be read: forwards until a broken page, then backwards up to it from the other
+    end.
+    """
     seen: set[int] = set()
     listed = ", ".join(f'"{column}"' for column in columns)
     for order in ("ASC", "DESC"):
@@ -80,7 +85,8 @@ def print_row(database: sqlite3.Connection, query: str, rowid: int, table: str, 
         row = database.execute(query, (rowid,)).fetchone()
         if row is None:
             raise ValueError("it vanished")
-        say({"table": table, "row": {column: plain(value) for column, value in zip(columns, row, strict=True)}})
+        say({"table": table, "row": {column: plain(value) for column,
+                                     value in zip(columns, row, strict=True)}})
     except (sqlite3.Error, ValueError, MemoryError) as error:
         say({"finding": f"{table}, row {rowid}: {error}"})
 

@@ -1,8 +1,8 @@
 """A zip as a bundle: read in memory, never unpacked to disk.
 
-It is refused as a whole, before anything is read, if a name leads out of it, if it holds links or the same name
-twice, if it is encrypted, or if it promises more than the caps allow. What it promises is also all that is ever
-unpacked. A name with control characters in it is left out by itself.
+It is refused as a whole, before anything is read, if a name leads out of it, if it holds links or the same
+name twice, if it is encrypted, or if it promises more than the caps allow. What it promises is also all that
+is ever unpacked. A name with control characters in it is left out by itself.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import zlib
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from otolith.doors.exchange.bundle import MAX_ENTRIES, MAX_FILE_BYTES, Bundle
-from otolith.errors import Invalid
+from otolith.doors.exchange.bundle import MAX_ENTRIES, MAX_FILE_BYTES, Bundle, Folder, OneFile
+from otolith.errors import Invalid, NotFound
 from otolith.model.text import has_controls
 
 MAX_TOTAL_BYTES = 4 << 30
@@ -73,8 +73,27 @@ def _check(archive: str, entries: list[zipfile.ZipInfo]) -> tuple[str, ...]:
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise Invalid(f"{archive} holds the link {name!r}; nothing was read")
         if entry.file_size > _SMALL and entry.file_size > MAX_RATIO * max(entry.compress_size, 1):
-            raise Invalid(f"{archive}: {name!r} would unpack to {entry.file_size >> 20} MB out of almost nothing")
+            raise Invalid(
+                f"{archive}: {name!r} would unpack to {entry.file_size >> 20} MB out of almost nothing")
     texts = [entry for entry in entries if entry.filename.endswith((".json", ".jsonl", ".md"))]
     if sum(entry.file_size for entry in texts) > MAX_TOTAL_BYTES:
         raise Invalid(f"{archive} unpacks to more than {MAX_TOTAL_BYTES >> 30} GB")
     return tuple(name for name in seen if has_controls(name))
+
+
+def open_bundle(path: Path) -> Bundle:
+    """The bundle at a path: a folder, a zip (by its content, whatever its name) or one file."""
+    try:
+        if path.is_dir():
+            return Folder(path)
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise Invalid(f"{path} is neither a file nor a folder")
+        with path.open("rb") as source:
+            start = source.read(4)
+    except FileNotFoundError:
+        raise NotFound(f"no file or folder {path}") from None
+    except OSError as error:
+        raise Invalid(f"{path} cannot be read: {error.strerror}") from None
+    if start not in (b"PK\x03\x04", b"PK\x05\x06"):
+        return OneFile(path)
+    return Zip(path)

@@ -1,7 +1,8 @@
-"""Otolith behind other libraries' own interfaces, each an optional extra: LangGraph's store, the OpenAI Agents SDK's session.
+"""Otolith behind other libraries' own interfaces, each an optional extra: LangGraph's store, the OpenAI
+Agents SDK's session.
 
-Both libraries call from several threads, and an item is looked for before it is written: whatever is handed the same Memory
-waits for the same lock.
+Both libraries call from several threads, and an item is looked for before it is written: whatever is handed
+the same Memory waits for the same lock.
 """
 
 from __future__ import annotations

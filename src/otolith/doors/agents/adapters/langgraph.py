@@ -1,8 +1,8 @@
 """LangGraph's `BaseStore` over a home: items are pages below memories/langgraph/, one JSON file each.
 
-A namespace is a folder, a key a file; both are percent-encoded where a file name needs it. Searching by words is Otolith's
-recall, restricted to the namespace. Deleting forgets. Values are JSON objects of at most 100 kB. Files among them that are no
-items are nobody's business here: they are neither searched nor listed.
+A namespace is a folder, a key a file; both are percent-encoded where a file name needs it. Searching by words
+is Otolith's recall, restricted to the namespace. Deleting forgets. Values are JSON objects of at most 100 kB.
+Files among them that are no items are nobody's business here: they are neither searched nor listed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from langgraph.store.base import BaseStore, GetOp, ListNamespacesOp, MatchCondition, Op, PutOp, Result, SearchItem, SearchOp
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+)
 
 from otolith.doors.agents.adapters import lock_of
 from otolith.errors import Damaged
@@ -77,8 +87,8 @@ class OtolithStore(BaseStore):
             times = [_aware(kept[name]) for name in ("created_at", "updated_at")]
         except (KeyError, TypeError, ValueError):
             raise Damaged(f"{page.path} does not say when it was kept", "mend it or move it away") from None
-        return SearchItem(namespace=namespace, key=key, value=kept["value"], created_at=times[0], updated_at=times[1],
-                          score=score)
+        return SearchItem(namespace=namespace, key=key, value=kept["value"], created_at=times[0],
+                          updated_at=times[1], score=score)
 
     def _listed(self, name: str, score: float | None = None) -> SearchItem | None:
         """The item of that name; None if the file is gone or is none."""
@@ -109,7 +119,8 @@ class OtolithStore(BaseStore):
         for name, _ in pages.pages_below(self.mem.home, FOLDER):
             if (namespace := _parts(name)[0]) not in known and self._listed(name):
                 known.add(namespace)
-        chosen = {one for one in known if all(_matches(one, condition) for condition in op.match_conditions or ())}
+        chosen = {one for one in known if all(_matches(one, condition) for condition in op.match_conditions
+                                              or ())}
         if op.max_depth is not None:
             chosen = {one[: op.max_depth] for one in chosen}
         return sorted(chosen)[op.offset : op.offset + op.limit]
@@ -125,7 +136,8 @@ def _name(namespace: tuple[str, ...], key: str) -> str:
 
 def _encode(label: str) -> str:
     """A label as a file name; letters of any script stay readable."""
-    return "".join(sign if sign.isalnum() or sign in "-_@+=" else quote(sign, safe="").replace(".", "%2E") for sign in label)
+    return "".join(sign if sign.isalnum() or sign in "-_@+=" else quote(sign, safe="").replace(".", "%2E")
+                   for sign in label)
 
 
 def _parts(name: str) -> tuple[tuple[str, ...], str]:
@@ -144,7 +156,9 @@ def _load(page: Loaded) -> dict[str, Any]:
 
 
 def _aware(stamp: str) -> datetime:
-    """A time with its zone; without one it could not be compared with others, and UTC is what is written here."""
+    """A time with its zone; without one it could not be compared with others, and UTC is what is written
+    here.
+    """
     when = datetime.fromisoformat(stamp)
     return when if when.tzinfo else when.replace(tzinfo=UTC)
 
@@ -162,7 +176,8 @@ _COMPARE = {
 
 def _fits(value: dict[str, Any], wanted: dict[str, Any]) -> bool:
     for name, test in wanted.items():
-        tests = test if isinstance(test, dict) and any(str(sign).startswith("$") for sign in test) else {"$eq": test}
+        tests = (test if isinstance(test, dict) and any(str(sign).startswith("$") for sign in test)
+                 else {"$eq": test})
         for sign, right in tests.items():
             if sign not in _COMPARE:
                 raise ValueError(f"Unsupported operator: {sign}")
@@ -178,5 +193,6 @@ def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
     wanted = condition.path
     if len(namespace) < len(wanted):
         return False
-    part = namespace[: len(wanted)] if condition.match_type == "prefix" else namespace[len(namespace) - len(wanted) :]
+    part = (namespace[: len(wanted)] if condition.match_type == "prefix"
+            else namespace[len(namespace) - len(wanted) :])
     return all(want in ("*", have) for want, have in zip(wanted, part, strict=True))

@@ -1,8 +1,9 @@
 """The OpenAI Agents SDK's `Session` over a home: a conversation is a few pages below memories/sessions/.
 
-Items are JSON lines, in pages that are closed when they are full. An item larger than a page is cut into parts,
-`["otolith-part", 1, 3, "…"]`, which may lie in several; where some of them are missing, the item is left out. `keep()` logs what
-was said, without tool calls, as a dialog, so that its facts are drawn out and recall finds it.
+Items are JSON lines, in pages that are closed when they are full. An item larger than a page is cut into
+parts, `["otolith-part", 1, 3, "…"]`, which may lie in several; where some of them are missing, the item is
+left out. `keep()` logs what was said, without tool calls, as a dialog, so that its facts are drawn out and
+recall finds it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from agents.memory import SessionABC
 from otolith.doors.agents import transcripts
 from otolith.doors.agents.adapters import lock_of
 from otolith.errors import Invalid
+from otolith.model.recall import make_filter
 from otolith.verbs import notes as pages
 
 if TYPE_CHECKING:
@@ -49,7 +51,8 @@ class OtolithSession(SessionABC):
         return items if limit is None else items[-limit:] if limit > 0 else []
 
     async def add_items(self, items: list[Any]) -> None:
-        lines = [line for item in items for line in _lines(item)]  # what cannot be written stops here, before anything is
+        # what cannot be written stops here, before anything is
+        lines = [line for item in items for line in _lines(item)]
         if lines:
             await self._alone(lambda: self._add(lines))
 
@@ -60,7 +63,9 @@ class OtolithSession(SessionABC):
         await self._alone(self._clear)
 
     async def keep(self, topic: str | None = None) -> Any:
-        """Log what was said since the last time as a dialog; where that is nothing, the answer is the entry of last time."""
+        """Log what was said since the last time as a dialog;
+        where that is nothing, the answer is the entry of last time.
+        """
         return await self._alone(lambda: self._keep(topic))
 
     async def _alone(self, act: Callable[[], T]) -> T:
@@ -76,9 +81,9 @@ class OtolithSession(SessionABC):
             raise Invalid(f"nothing was said in session {self.session_id!r} yet")
         fresh = transcripts.not_yet_said(self.mem, self.session_id, said)
         if not fresh:
-            last = self.mem.home.db.execute("SELECT id FROM records WHERE kind = 'entry' AND session = ? "
-                                            "ORDER BY created DESC, n DESC", (self.session_id,)).fetchone()
-            return self.mem.get(last[0]).record
+            entries, _ = self.mem.home.index.cards.listing(make_filter(kind="entry", session=self.session_id),
+                                                           1)
+            return self.mem.get(entries[0].id).record
         key = transcripts.key_of(f"openai-agents:{len(said) - len(fresh)}", self.session_id, fresh)
         return self.mem.log(fresh, topic=topic, session=self.session_id, key=key)
 
@@ -87,7 +92,8 @@ class OtolithSession(SessionABC):
         return [name for name in found if re.fullmatch(r"\d+\.jsonl", name.rsplit("/", 1)[-1])]
 
     def _items(self) -> list[Any]:
-        return list(_whole(line for name in self._names() for line in _split(pages.find_page(self.mem.home, name))))
+        return list(_whole(line for name in self._names()
+                           for line in _split(pages.find_page(self.mem.home, name))))
 
     def _add(self, lines: list[str]) -> None:
         names = self._names()
@@ -118,7 +124,8 @@ class OtolithSession(SessionABC):
             found: list[Any] = []
             while lines and not found:
                 taken.insert(0, lines.pop())
-                if not re.match(rf'\["{_MARK}", (?!1,)', taken[0]):  # with a later part, the item has not begun yet
+                # with a later part, the item has not begun yet
+                if not re.match(rf'\["{_MARK}", (?!1,)', taken[0]):
                     found = list(_whole(taken))
             if lines:
                 pages.write_page(self.mem.home, name, "\n".join(lines) + "\n", page)
@@ -130,7 +137,10 @@ class OtolithSession(SessionABC):
 
 
 def _lines(item: Any) -> list[str]:
-    """An item as a line of JSON, or as several where a page could not hold it. No sign in it ends a line or is half a sign."""
+    """An item as a line of JSON, or as several where a page could not hold it.
+
+    No sign in it ends a line or is half a sign.
+    """
     text = _line(item)
     if len(text.encode()) < FULL and not _is_part(item):
         return [text]
@@ -139,7 +149,8 @@ def _lines(item: Any) -> list[str]:
 
 
 def _line(value: Any) -> str:
-    return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", json.dumps(value, ensure_ascii=False))
+    return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}",
+                  json.dumps(value, ensure_ascii=False))
 
 
 def _is_part(value: Any) -> bool:
@@ -172,5 +183,7 @@ def _turn(item: Any) -> dict[str, str] | None:
         return None
     content = item.get("content")
     if isinstance(content, list):
-        content = "\n\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict) and part.get("text"))
-    return {"role": item["role"], "content": content} if isinstance(content, str) and content.strip() else None
+        content = "\n\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict)
+                              and part.get("text"))
+    return ({"role": item["role"], "content": content} if isinstance(content, str) and content.strip()
+            else None)
