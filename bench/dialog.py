@@ -21,8 +21,8 @@ from pathlib import Path
 
 from otolith.derive.facts import extract
 from otolith.derive.topics import summarise
+from otolith.files.codec import write_object
 from otolith.files.disk import DiskTree
-from otolith.files.jsonform import write_object
 from otolith.memory import Memory
 from otolith.model.dialog import Entry
 from otolith.model.turns import read_turns

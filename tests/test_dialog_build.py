@@ -14,7 +14,7 @@ import pytest
 from conftest import Clock, Ran
 from otolith.derive.global_memory import Tier, build_global
 from otolith.errors import Damaged, Invalid, NotFound
-from otolith.files import jsonform
+from otolith.files import codec
 from otolith.memory import Memory
 from otolith.model.dialog import Fact, Topic
 
@@ -391,8 +391,8 @@ def test_a_new_version_is_built_from_stored_entries_and_touches_none(older: Path
     def upgrade(found: dict[str, Any]) -> dict[str, Any]:
         return {**found, "schema": "topic_memory.v2", "state": {**found["state"], "summary": found["state"]["summary"].upper()}}
 
-    monkeypatch.setitem(jsonform.SCHEMAS, "topic_memory", 2)
-    monkeypatch.setitem(jsonform.UPGRADES, "topic_memory.v1", upgrade)
+    monkeypatch.setitem(codec.SCHEMAS, "topic_memory", 2)
+    monkeypatch.setitem(codec.UPGRADES, "topic_memory.v1", upgrade)
     monkeypatch.setattr("otolith.derive.topics.TOPIC_SCHEMA", "topic_memory.v2")
     monkeypatch.setattr("otolith.derive.topics.RULES", "rules-2")
     before = {path: data for path, data in snapshot().items() if "topic_memory" not in path}

@@ -11,8 +11,7 @@ import pytest
 
 from otolith.derive.english import ENGLISH
 from otolith.derive.facts import extract, first_day
-from otolith.model.dialog import TIME_SPANS, Fact, Turn
-from otolith.model.facts_table import slot_of
+from otolith.model.dialog import TIME_SPANS, Fact, Turn, slot_of
 from otolith.model.kinds import FACT_TYPES
 
 MONDAY = "2026-03-16T09:00:00Z"

@@ -79,7 +79,7 @@ def _chatgpt(at: int, text: str) -> dict[str, Any]:
 
 def _other_home(folder: Path, texts: list[str]) -> Path:
     """A home in which a trusting person wrote, pinned and scored everything."""
-    with Memory(folder, clock=lambda: START) as mem:
+    with Memory(folder, clock=lambda: START - 86_400) as mem:  # another day: two diaries of one day are not joined
         mem.init()
         for at, text in enumerate(texts):
             line = " ".join(text.split())

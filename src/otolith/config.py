@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from otolith.errors import Conflict, Invalid
-from otolith.model.finding import Finding
+from otolith.model.record import Finding
 from otolith.model.shape import NOTHING, Value
 
 MAX_BYTES = 4 * 1024 * 1024

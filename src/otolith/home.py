@@ -21,9 +21,8 @@ from otolith.files.tree import Token, Tree, fingerprint
 from otolith.index import read, write
 from otolith.index.read import Row
 from otolith.index.store import Index
-from otolith.model.finding import Change, log
 from otolith.model.kinds import KINDS
-from otolith.model.record import Origin, Usage
+from otolith.model.record import Change, Origin, Usage, log
 from otolith.model.shape import Value, plain
 from otolith.units import make_unit, stamps
 

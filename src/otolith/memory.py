@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from otolith.derive.similar import EdgeProposal, TagScore
     from otolith.model.chunk import Chunk
     from otolith.model.dialog import Entry, Fact, GlobalMemory, Topic
-    from otolith.model.finding import Change, Finding
     from otolith.model.memo import Memo
     from otolith.model.note import Note
     from otolith.model.recall import Hit, Recall
-    from otolith.model.record import Link
+    from otolith.model.record import Change, Finding, Link
     from otolith.model.work import Agent, Chapter, Wisdom, Work
     from otolith.sync import Progress
     from otolith.upkeep import Report

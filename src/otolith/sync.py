@@ -7,23 +7,25 @@ writes to the tree.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Damaged, NeedsConfirmation, NotFound
-from otolith.files import paths
+from otolith.files import codec, paths
 from otolith.files.tree import Token, Tree, fingerprint
 from otolith.index import read, write
 from otolith.index.store import Index
-from otolith.model.finding import Change, Finding
-from otolith.units import broken, read_unit
+from otolith.model.record import Change, Finding
+from otolith.units import broken, read_unit, stamps
 
 if TYPE_CHECKING:
     from otolith.index.facts import Touched
 
 RACY_NS = 2_000_000_000  # a file written this shortly before it was read may have been written again since
 BATCH = 500
+_BLOCK = re.compile(rb"(?m)\s*^## \d\d:\d\d - ")  # how a diary goes on
 STAMP_SECONDS = 1.0
 VANISHED_FILES, VANISHED_SHARE = 20, 0.5
 Progress = Callable[[int, int], None]
@@ -103,6 +105,8 @@ def _settle(tree: Tree, index: Index, changes: Sequence[Change]) -> list[Change]
     """Of the files that only seem to have changed, those with other bytes did; the rest is marked as seen again."""
     kept, same = [], []
     for change in changes:
+        if change.what == "edited" and _only_told(tree, index, change.path):
+            continue
         if change.what == "looked":
             before = index.db.execute("SELECT hash FROM documents WHERE path = ?", (change.path,)).fetchone()
             now = time.time_ns()
@@ -113,6 +117,24 @@ def _settle(tree: Tree, index: Index, changes: Sequence[Change]) -> list[Change]
         kept.append(change)
     index.db.executemany("UPDATE documents SET seen = ? WHERE path = ?", same)
     return kept
+
+
+def _only_told(tree: Tree, index: Index, path: str) -> bool:
+    """Whether a diary only grew, by blocks that point to records: the index has nothing to learn but that the file is longer."""
+    if not path.startswith("episodes/"):
+        return False
+    before = index.db.execute("SELECT size, hash FROM documents WHERE path = ?", (path,)).fetchone()
+    try:
+        data, token = tree.read(path)
+        size, hash_ = before
+        if not hash_ or not _BLOCK.match(data, size) or fingerprint(data[:size]) != hash_ \
+                or not all(block.points for block in codec.decode(path, data[size:], 0.0)):
+            return False
+    except (NotFound, Damaged):
+        return False
+    index.db.execute("UPDATE documents SET size = ?, mtime = ?, ctime = ?, inode = ?, hash = ?, seen = ? WHERE path = ?",
+                     (*stamps({path: (token, data)})[path], path))
+    return True
 
 
 def _hash_of(tree: Tree, path: str) -> str | None:

@@ -15,13 +15,13 @@ from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.tree import Token, Tree, fingerprint
 from otolith.index import read, write
-from otolith.model.finding import Finding, log
 from otolith.model.ids import suffix
-from otolith.model.record import Card, Link
+from otolith.model.kinds import KINDS
+from otolith.model.record import Card, Finding, Link, log
 from otolith.model.times import parse_time, utc
 
 if TYPE_CHECKING:
-    from otolith.model.facts_table import Mention
+    from otolith.model.dialog import Mention
 
 NO_FILE: write.Stamp = (-1, 0, 0, 0, "", 0)
 
@@ -54,6 +54,7 @@ def read_unit(tree: Tree, name: str) -> write.Unit | None:
 
 def make_unit(name: str, records: Sequence[Any], files: Mapping[str, tuple[Token, bytes]]) -> write.Unit:
     """What the index is to know of records just read or just written."""
+    records = [record for record in records if not getattr(record, "points", False)]  # what a diary tells of others
     cards = [_named_by_file(record.card(), name) if record.kind == "note" else record.card() for record in records]
     for card in cards:
         utc(card.created)  # what no calendar has could never be shown
@@ -73,10 +74,9 @@ def _named_by_file(card: Card, path: str) -> Card:
 
 def shown(db: sqlite3.Connection, record: Any) -> Any:
     """A record as it is delivered: links to what is forgotten are hidden, and come back with it. Its file keeps them."""
-    if record is None or record.kind not in ("note", "chunk", "work"):
+    if record is None or not KINDS[record.kind].hides_links:
         return record
-    targets = {one.target for one in (record.relations if record.kind == "note" else record.all_links())}
-    gone = {one for one in targets if read.find(db, one) is None and read.archived(db, one)}
+    gone = {one for one in record.own_targets() if read.find(db, one) is None and read.archived(db, one)}
     return record.without_links(gone) if gone else record
 
 
@@ -84,7 +84,7 @@ def _mentions(records: Sequence[Any]) -> Sequence[Mention]:
     telling = [record for record in records if record.kind == "entry" and record.summary and record.summary.facts]
     if not telling:
         return ()
-    from otolith.model.facts_table import mentions_of
+    from otolith.model.dialog import mentions_of
 
     return [mention for record in telling for mention in mentions_of(record)]
 
@@ -174,7 +174,7 @@ def read_links(name: str, token: Token, data: bytes) -> write.Unit:
 
 def read_reviews(name: str, token: Token, data: bytes) -> write.Unit:
     """A topic's curation.jsonl: what people said about its facts; broken lines are findings."""
-    from otolith.model.facts_table import read_review
+    from otolith.model.dialog import read_review
 
     reviews, findings = [], []
     for number, line in ledger.read_lines(data):

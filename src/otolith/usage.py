@@ -13,8 +13,7 @@ from otolith.files import ledger, paths
 from otolith.files.tree import Tree
 from otolith.index import write
 from otolith.index.store import Index
-from otolith.model.finding import log
-from otolith.model.record import Usage
+from otolith.model.record import Usage, log
 
 TAIL_BYTES = 16 * 1024
 

@@ -13,7 +13,7 @@ import pytest
 
 from otolith.memory import Memory
 from otolith.model.decay import weight
-from otolith.model.note import TYPES
+from otolith.model.kinds import NOTE_TYPES
 
 TAGS = ("redis", "docker", "python", "backup", "deploy", "cache", "network", "disk", "auth", "mail", "cron", "nginx")
 PROJECTS = ("major-domo", "homelab", "paper-dynasty")
@@ -37,7 +37,7 @@ class Year:
         dice = self.dice
         tags = [*dice.sample(TAGS, dice.randint(1, 3)), dice.choice(PROJECTS)]
         text = " ".join(dice.choices(WORDS, k=30)).capitalize() + "."
-        note = self.mem.note(f"Note {number}", text, type=dice.choice(TYPES), tags=tags, importance=round(dice.random(), 2))
+        note = self.mem.note(f"Note {number}", text, type=dice.choice(list(NOTE_TYPES)), tags=tags, importance=round(dice.random(), 2))
         self.notes[note.id] = note
 
     def use(self, count):

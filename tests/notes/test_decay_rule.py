@@ -20,7 +20,7 @@ from otolith.model.decay import (
     take_apart,
     weight,
 )
-from otolith.model.note import TYPES
+from otolith.model.kinds import NOTE_TYPES
 from otolith.model.record import Usage
 
 NOW = 1_770_000_000.0
@@ -69,7 +69,7 @@ def test_every_type_has_its_weight():
     expected = {"procedure": 1.4, "decision": 1.3, "insight": 1.25, "solution": 1.2, "code_pattern": 1.1, "configuration": 1.1,
                 "fix": 1.0, "workflow": 1.0, "problem": 0.9, "error": 0.8, "general": 0.8}
 
-    assert expected == {name: weight(name) for name in TYPES}
+    assert expected == {name: weight(name) for name in NOTE_TYPES}
 
 
 def test_other_kinds_of_records_weigh_the_same():
@@ -78,7 +78,7 @@ def test_other_kinds_of_records_weigh_the_same():
 
 @pytest.mark.clause("notes-87")
 def test_of_equal_notes_a_procedure_stays_longest():
-    scores = {type_: standing(type_=type_).score for type_ in TYPES}
+    scores = {type_: standing(type_=type_).score for type_ in NOTE_TYPES}
 
     assert max(scores, key=lambda type_: scores[type_]) == "procedure"
 
@@ -128,7 +128,7 @@ def test_a_pinned_note_is_explained_by_its_pin():
     assert "vault" in explain(standing(pinned=True), NOW)[0]
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 4000), st.integers(0, 10**6), st.sampled_from(TYPES), st.booleans(),
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 4000), st.integers(0, 10**6), st.sampled_from(list(NOTE_TYPES)), st.booleans(),
                           st.booleans()), max_size=30))
 def test_many_at_once_and_one_by_one_give_the_same_scores(rows):
     usages = [Usage(count, NOW - days * DAY if used else None) for _, days, count, _, _, used in rows]

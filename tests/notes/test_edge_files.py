@@ -9,7 +9,7 @@ import pytest
 
 from otolith.errors import Conflict, Invalid, NotFound
 from otolith.memory import Memory
-from otolith.model.record import NOTE_TYPES
+from otolith.model.kinds import NOTE_LINKS
 from otolith.verbs.edges import delete_edge
 
 
@@ -88,8 +88,8 @@ def test_an_edge_file_has_the_documents_name_and_form(mem, home, pair):
 @pytest.mark.clause("notes-25", "notes-30")
 def test_the_seven_types_are_accepted_and_no_other(mem, pair):
     solution, problem = pair
-    assert NOTE_TYPES == ("SOLVES", "CAUSES", "BUILDS_ON", "ALTERNATIVE_TO", "REQUIRES", "FOLLOWS", "RELATED_TO")
-    for type_ in NOTE_TYPES:
+    assert NOTE_LINKS == ("SOLVES", "CAUSES", "BUILDS_ON", "ALTERNATIVE_TO", "REQUIRES", "FOLLOWS", "RELATED_TO")
+    for type_ in NOTE_LINKS:
         assert mem.link(solution.id, type_, problem.id).type == type_
     with pytest.raises(Invalid, match="unknown link type"):
         mem.link(solution.id, "LIKES", problem.id)

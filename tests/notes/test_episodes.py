@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 
 import pytest
@@ -76,31 +78,30 @@ def test_the_documents_own_diary_is_read(mem, home):
         "- **Summary:** Implemented exponential backoff for reconnections\n\n## 11:15 - Chose websocket over polling\n"
         "- **Type:** decision\n- **Tags:** major-domo, architecture\n- **Summary:** WebSocket provides lower latency\n")
     mem.sync()
-    episodes, total = mem.list(kind="episode")
+    blocks = mem.diary("2025-12-13")
 
-    assert total == 2
-    assert [one["title"] for one in episodes] == ["11:15 - Chose websocket over polling",
-                                                  "10:30 - Fixed Discord bot reconnection"]
-    assert mem.get("episode:2025-12-13#1030-1").record.tags == ("major-domo", "discord", "python")
+    assert [block["title"] for block in blocks] == ["Fixed Discord bot reconnection", "Chose websocket over polling"]
+    assert blocks[0]["tags"] == ["major-domo", "discord", "python"]
+    assert [item["id"] for item in mem.list(kind="episode")[0]] == ["episode:2025-12-13#1115-1"]
+    assert mem.get("episode:2025-12-13#1115-1").record.tags == ("major-domo", "architecture")
 
 
 def test_an_entrys_note_is_found_after_its_file_moved(mem):
-    from otolith.verbs.notes import memory_of
+    def leads_to():
+        return mem.diary()[0]["memory"]
 
     note = mem.note("Tea", "Steep.", type="fix")
-    mem.sync()
-    episode = mem.get("episode:2026-02-10#2137-1").record
-    found = [memory_of(mem.home, episode)]
+    led = [leads_to()]
     mem.pin(note.id)
-    found.append(memory_of(mem.home, episode))
+    led.append(leads_to())
     mem.unpin(note.id)
     mem.edit(note.id, type="decision", title="Green tea")
-    found.append(memory_of(mem.home, episode))
+    led.append(leads_to())
     other = mem.note("All about tea")
     mem.merge(other.id, note.id)
 
-    assert found == [note.id] * 3
-    assert memory_of(mem.home, episode) == other.id
+    assert led == [note.id] * 3
+    assert leads_to() == other.id
 
 
 def test_a_title_of_several_lines_stays_in_its_heading(mem, home):
@@ -121,3 +122,111 @@ def test_the_diary_at_the_command_line(run, home):
     assert shown["total"] == 1
     assert shown["items"][0]["summary"] == "Second floor."
     assert list((home / "episodes").iterdir())
+
+
+# A block that only points to its record is no record of its own
+
+def test_a_pointer_is_not_listed_counted_tagged_or_recalled(mem):
+    note = mem.note("Kettle", "It whistles.", tags=["kitchen"])
+    mem.sync()
+
+    assert [item["id"] for item in mem.list()[0]] == [note.id]
+    assert mem.stats()["kinds"] == {"note": 1}
+    assert mem.tags() == [{"tag": "kitchen", "count": 1}]
+    assert [hit.kind for hit in mem.recall("kettle").hits] == ["note"]
+    assert [block["title"] for block in mem.diary()] == ["Kettle"]
+
+
+def test_what_a_person_wrote_is_a_record_and_its_tags_count(mem):
+    mem.note("Kettle", tags=["kitchen"])
+    mem.episode("Moved office", summary="To the second floor.", tags=["kitchen", "life"])
+
+    assert [item["id"] for item in mem.list(kind="episode")[0]] == ["episode:2026-02-10#2137-2"]
+    assert mem.tags() == [{"tag": "kitchen", "count": 2}, {"tag": "life", "count": 1}]
+    assert mem.recall("which floor did we move to").hits[0].id == "episode:2026-02-10#2137-2"
+
+
+def test_a_merge_is_still_counted(mem):
+    one, other = mem.note("Tea", "Steep."), mem.note("Green tea", "Steep shortly.")
+    mem.merge(one.id, other.id)
+
+    assert "Total merges performed: 1" in mem.reflection()
+    assert [item["title"] for item in mem.list(kind="episode")[0]] == ["21:37 - Merged Green tea into Tea"]
+
+
+@pytest.fixture
+def statements(mem):
+    """How many SQL statements an act takes."""
+
+    def count(act):
+        lines = []
+        mem.home.index.db.set_trace_callback(lines.append)
+        try:
+            act()
+        finally:
+            mem.home.index.db.set_trace_callback(None)
+        return len(lines)
+
+    return count
+
+
+def test_one_more_note_costs_the_next_sync_the_same_on_a_long_day(mem, statements):
+    costs = []
+    for many in (10, 90):
+        with mem.bulk():
+            for at in range(many):
+                mem.note(f"Note {at}", "Some text.", tags=["a"])
+        mem.episode(f"By hand after {many}")
+        for file in mem.path.rglob("*.md"):
+            os.utime(file, (1, 1))  # long settled: a young file is looked at once more
+        mem.sync()
+        mem.note("One more")
+        costs.append(statements(mem.sync))
+
+    assert costs[0] == costs[1] <= 20
+
+
+def test_a_pointer_that_was_appended_is_no_change_and_the_day_is_not_read_again(mem, monkeypatch):
+    mem.episode("Moved office")
+    mem.sync()
+    mem.note("Kettle")
+    read = []
+    monkeypatch.setattr("otolith.sync.read_unit", lambda tree, name: read.append(name))
+
+    assert mem.sync() == []
+    assert read == []
+    assert mem.list(kind="episode")[1] == 1
+
+
+@pytest.mark.parametrize("more", [
+    "And the printer, too.\n", "## 22:00 - A walk\n- **Type:** diary\n- **Summary:** Around the printer.\n\n"])
+def test_what_a_person_appends_is_read(mem, home, more):
+    mem.episode("Moved office", summary="To the second floor.")
+    mem.sync()
+    mem.note("Kettle")
+    with (home / "episodes/2026-02-10.md").open("a") as file:
+        file.write(more)
+    mem.sync()
+
+    assert [hit.kind for hit in mem.recall("printer").hits] == (["episode"] if more[0] == "#" else [])
+    assert mem.diary()[-1]["title"] == ("A walk" if more[0] == "#" else "Kettle")
+
+
+def test_what_a_person_adds_to_their_own_block_is_read(mem, home):
+    mem.episode("Moved office", summary="To the second floor.")
+    mem.sync()
+    with (home / "episodes/2026-02-10.md").open("a") as file:
+        file.write("And the printer, too.\n\n## 22:00 - Kettle\n- **Memory:** [kettle](../graph/general/kettle-a1b2c3.md)\n\n")
+    mem.sync()
+
+    assert [hit.kind for hit in mem.recall("printer").hits] == ["episode"]
+
+
+def test_json_lines_carry_the_whole_day(mem, run, tmp_path):
+    mem.note("Kettle")
+    mem.episode("Moved office")
+    run("export", str(tmp_path / "all.jsonl"))
+    lines = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+
+    assert sorted(line["id"] for line in lines if line["kind"] == "episode") == [
+        "episode:2026-02-10#2137-1", "episode:2026-02-10#2137-2"]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from otolith.errors import Invalid
-from otolith.model.note import FOLDERS, SCHEMA, TYPES
+from otolith.model.kinds import NOTE_TYPES
+from otolith.model.note import SCHEMA
 
 EXAMPLE = """---
 id: a1b2c3d4-e5f6-7890-abcd-ef1234567890
@@ -225,7 +226,7 @@ def test_every_type_has_its_folder(mem, home):
                "problem": "problems", "workflow": "workflows", "code_pattern": "code-patterns", "error": "errors",
                "general": "general", "procedure": "procedures", "insight": "insights"}
 
-    assert folders == FOLDERS
+    assert folders == {name: row.folder for name, row in NOTE_TYPES.items()}
     for type_, folder in folders.items():
         note = mem.note(f"A {type_}", type=type_)
         assert (home / mem.get(note.id).path).parent == home / "graph" / folder
@@ -248,6 +249,6 @@ def test_the_notes_format_is_version_3(mem):
 
 
 def test_all_types_are_known_to_the_command_line(run):
-    for type_ in TYPES:
+    for type_ in NOTE_TYPES:
         kept = run("note", f"A {type_}", "--text", "x", "--type", type_, "--no-propose", "--json").json
         assert kept["record"]["type"] == type_

@@ -11,7 +11,6 @@ from otolith.errors import Invalid
 from otolith.model.record import DEPTHS
 from otolith.model.times import zulu
 from otolith.model.work import Work
-from otolith.model.work_depth import render
 
 # Every key that the clauses name, and beside them keys that nobody knows; no two values are alike.
 WHOLE = {
@@ -154,7 +153,7 @@ def words(value):
 
 
 def test_summary_is_the_goal_and_the_outcomes_summary_and_nothing_else(seed_work):
-    assert render(seed_work, "summary") == (
+    assert seed_work.at_depth("summary") == (
         "Fix JWT token expiry causing logout → JWT refresh now works, no more random logouts")
 
 
@@ -162,7 +161,7 @@ def test_outcome_adds_the_whole_outcome_with_the_reason_of_a_failure(make):
     work = make(1, success=False, reason="the queue was never drained", category="logic_error", learnings=["Drain it"],
                 approach="Drain on a timer")
 
-    shown = render(work, "outcome")
+    shown = work.at_depth("outcome")
 
     assert "Failed (logic_error): the queue was never drained" in shown
     assert "Learned: Drain it" in shown
@@ -170,7 +169,7 @@ def test_outcome_adds_the_whole_outcome_with_the_reason_of_a_failure(make):
 
 
 def test_reasoning_adds_the_whole_reasoning(seed_work, seed):
-    shown = render(seed_work, "reasoning")
+    shown = seed_work.at_depth("reasoning")
 
     assert [word for word in words(seed["reasoning"]) if word not in shown] == []
     assert [word for word in words(seed["perception"]["observations"]) if word in shown] == []
@@ -180,7 +179,7 @@ def test_full_leaves_out_raw_diffs_and_only_them(seed):
     seed["actions"][0]["details"] |= {"diff": "- old\n+ new", "diff_hash": "abc", "reviewer": "kim"}
     work = Work.from_dict({"id": "mem_1", "created_at": 0, **seed})
 
-    shown = render(work, "full")
+    shown = work.at_depth("full")
 
     assert "+ new" not in shown
     assert "abc" not in shown
@@ -192,37 +191,37 @@ def test_complete_adds_the_raw_diffs(seed):
     seed["actions"][0]["details"] |= {"diff": "- old\n+ new", "diff_hash": "abc"}
     work = Work.from_dict({"id": "mem_1", "created_at": 0, **seed})
 
-    assert "+ new" in render(work, "complete")
-    assert "abc" in render(work, "complete")
+    assert "+ new" in work.at_depth("complete")
+    assert "abc" in work.at_depth("complete")
 
 
 def test_a_time_that_no_calendar_has_is_shown_as_it_stands(seed):
     work = Work.from_dict({"id": "mem_1", "created_at": 0, "links_at": {"led_to": {"mem_2": 1e300}}, **seed})
 
-    assert "led_to mem_2 since 1e+300" in render(work, "complete")
+    assert "led_to mem_2 since 1e+300" in work.at_depth("complete")
 
 
 def test_each_depth_holds_the_one_before(seed_work):
     for shallow, deep in pairwise(DEPTHS):
-        assert render(seed_work, deep).startswith(render(seed_work, shallow))
+        assert seed_work.at_depth(deep).startswith(seed_work.at_depth(shallow))
 
 
 def test_the_text_grows_with_every_depth(seed_work):
-    sizes = [len(render(seed_work, depth)) for depth in DEPTHS]
+    sizes = [len(seed_work.at_depth(depth)) for depth in DEPTHS]
 
     assert sizes == sorted(set(sizes))
 
 
 def test_at_full_every_word_of_every_layer_is_in_the_text(seed_work, seed):
-    shown = render(seed_work, "full")
+    shown = seed_work.at_depth("full")
 
     assert [word for word in words(seed) if word not in shown] == []
 
 
 def test_a_short_work_renders_without_empty_headings(make):
-    assert render(make(1, goal="Tidy", summary="Tidied"), "reasoning") == "Tidy → Tidied\nSucceeded."
+    assert make(1, goal="Tidy", summary="Tidied").at_depth("reasoning") == "Tidy → Tidied\nSucceeded."
 
 
 def test_an_unknown_depth_is_refused_with_the_five_words(seed_work):
     with pytest.raises(Invalid, match="summary, outcome, reasoning, full, complete"):
-        render(seed_work, "deep")
+        seed_work.at_depth("deep")

@@ -1,69 +1,64 @@
 """Whether two statements about the same thing contradict each other, by rule.
 
-A sentence becomes a claim: subject, relation, object, and whether it is denied. Two claims with one subject and one
-relation contradict if one denies what the other says, if they take opposite words (dark/light, enables/disables), if
-one rejects what the other chose, or if something that can have one value has two. Rules err on the side of silence;
-what they find is for a person to review. Language is in the tables; nothing here knows records or acts.
+A sentence becomes a claim: subject, relation, object, and whether it is denied. Two claims with one subject
+and one relation contradict if one denies what the other says, if they take opposite words (dark/light,
+enables/disables), if one rejects what the other chose, or if something that can have one value has two. Rules
+err on the side of silence; what they find is for a person to review. Language is in the tables; nothing here
+knows records or acts.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import islice
 
+from otolith.model.shape import Value
 from otolith.model.text import sentences, shorten
 from otolith.model.words import DENIALS, STOP, WORD, is_question, is_supposed, stem, word_set, words
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(map(stem, word_set(text)))
+    return frozenset(map(stem, text.split()))
 
 
 # Each pair reads: the first word stands for both, the second turns the claim round.
-_OPPOSITES = {
-    stem(turned): stem(kept)
-    for kept, turned in (
-        pair.split("/")
-        for pair in word_set("""dark/light short/long brief/lengthy concise/verbose concise/detailed fast/slow tabs/spaces
-        public/private open/closed on/off enabled/disabled true/false safe/unsafe sync/async early/late cheap/expensive
-        hot/cold high/low same/different local/remote online/offline possible/impossible available/unavailable
-        stable/unstable easy/hard easy/difficult simple/complex required/optional allowed/forbidden morning/evening
-        mutable/immutable synchronous/asynchronous green/red works/fails enable/disable allow/forbid
-        accept/reject open/close start/stop increase/decrease add/remove include/exclude win/lose always/never
-        good/bad better/worse vegetarian/carnivore married/single formal/informal alive/dead""")
-    )
-}
+_OPPOSITES = {stem(turned): stem(kept) for kept, turned in (pair.split("/") for pair in """
+    dark/light short/long brief/lengthy concise/verbose concise/detailed fast/slow tabs/spaces
+    public/private open/closed on/off enabled/disabled true/false safe/unsafe sync/async
+    early/late cheap/expensive hot/cold high/low same/different local/remote online/offline
+    possible/impossible available/unavailable stable/unstable easy/hard easy/difficult
+    simple/complex required/optional allowed/forbidden morning/evening mutable/immutable
+    synchronous/asynchronous green/red works/fails enable/disable allow/forbid accept/reject
+    open/close start/stop increase/decrease add/remove include/exclude win/lose always/never
+    good/bad better/worse vegetarian/carnivore married/single formal/informal alive/dead""".split())}
 _WANTING = _stems("prefer prefers preferred like love enjoy favor favour want choose chose")
 _SHUNNING = _stems("hate dislike avoid detest despise loathe")
-_USING = _stems("use adopt choose chose chosen pick select went switch switched switching go going settled migrate migrated")
-_BEING = frozenset(("is", "are", "was", "were", "be", "am", "equals"))
-_HELPERS = word_set(
-    "will would can could should shall may might must do does did has have had been being to going decided agreed"
-)
+_CHOOSING = _stems("prefer chose choose pick select settled switch adopt went")
+_USING = _stems("use adopt choose chose chosen pick select went switch go going settled migrate")
+_BEING = word_set("is are was were be am equals")
+_HELPERS = word_set("""will would can could should shall may might must do does did has have had been being to
+    going decided agreed""")
 _RELATIONS = _WANTING | _SHUNNING | _USING | _stems(
-    """live work run cost listen store support require need own serve expire depend deploy ship start end begin belong
-    keep take return fail pass enable disable allow forbid accept reject open close stop increase decrease add remove
-    include exclude work contain speak eat drink drive write read play sit stay meet marry study believe trust happen"""
-)
+    """live work run cost listen store support require need own serve expire depend deploy ship start end
+    begin belong keep take return fail pass enable disable allow forbid accept reject open close stop increase
+    decrease add remove include exclude work contain speak eat drink drive write read play sit stay meet marry
+    study believe trust happen""")
 _DENIALS = DENIALS | {"quit"}
 _ONE_VALUE = _stems(
-    """database port version deadline owner name language editor timezone email address city country birthday age price
-    budget password host hostname url branch license framework provider region salary title status phone number limit
-    timeout size capital lead manager boss stack platform color colour theme architecture default model format backend
-    frontend favorite favourite date day time location office employer wife husband partner"""
-)
+    """database port version deadline owner name language editor timezone email address city country birthday
+    age price budget password host hostname url branch license framework provider region salary title status
+    phone number limit timeout size capital lead manager boss stack platform color colour theme architecture
+    default model format backend frontend favorite favourite date day time location office employer wife
+    husband partner""")
 _ONE_PLACE = _stems("live cost listen")
 _ALIKE = {stem("pass"): stem("work")}
-_ME = frozenset(("i", "we", "user", "users", "my", "our", "me", "us"))
-_EMPTY = frozenset(("the", "a", "an", "this", "that", "now", "currently", "actually", "always", "usually", "really",
-                        "also", "longer", "anymore"))
+_ME = word_set("i we user users my our me us")
+_EMPTY = STOP | _DENIALS | word_set("with now currently actually always usually really also longer anymore")
+_NO_SUBJECT = _EMPTY | _HELPERS
 _REJECTS = re.compile(r"\b(?:over|instead of|rather than|not|than)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Claim:
+class Claim(Value):
     """One statement, taken apart. `chosen` and `rejected` are the two sides of a comparison."""
 
     sentence: str
@@ -100,8 +95,9 @@ def find_claims(text: str) -> list[Claim]:
     return [claim for claim in claims if claim]
 
 
-def find_contradiction(older: Iterable[Claim], newer: Iterable[Claim], *, one_subject: bool = False) -> str | None:
-    """Why the newer claims contradict the older, or None. `one_subject`: both are known to be about one narrow thing."""
+def find_contradiction(older: Iterable[Claim], newer: Iterable[Claim], *, one_subject: bool = False
+                       ) -> str | None:
+    """Why the newer claims contradict the older, or None. `one_subject`: both are about one narrow thing."""
     by_frame: dict[tuple[frozenset[str], str], list[Claim]] = {}
     for claim in older:
         by_frame.setdefault((claim.subject, claim.relation), []).append(claim)
@@ -114,34 +110,29 @@ def find_contradiction(older: Iterable[Claim], newer: Iterable[Claim], *, one_su
 
 
 def _claim(sentence: str) -> Claim | None:
-    found = words(sentence)
-    for at, word in enumerate(found):
-        root = stem(word)
-        is_verb = word in _BEING or (root in _RELATIONS and word not in _HELPERS)
-        if is_verb and at and not (word in _BEING and _verb_follows(found, at)):
-            break
-    else:
-        return None
-    subject = frozenset("user" if w in _ME else stem(w.removesuffix("'s")) for w in found[:at]
-                        if w in _ME or (w not in STOP and w not in _DENIALS and w not in _EMPTY and w not in _HELPERS))
+    tokens = words(sentence)
+    at = next((at for at in range(1, len(tokens)) if _is_verb(tokens, at)), 0)
+    subject = frozenset("user" if word in _ME else stem(word.removesuffix("'s")) for word in tokens[:at]
+                        if word in _ME or word not in _NO_SUBJECT)
     if not subject:
         return None
-    relation, turned = _relation(found[at])
-    position = _offset_of(sentence, at)
-    chosen_text, rejected_text = _compare(sentence[position:])
+    relation, turned = _relation(tokens[at])
+    ends = [match.end() for match in WORD.finditer(sentence)]  # nearly one a token, enough for a comparison
+    chosen_text, rejected_text = _compare(sentence[ends[at] if at < len(ends) else len(sentence):])
     chosen, flipped = _object(chosen_text)
-    denials = sum(w in _DENIALS for w in (*found[:at], *words(chosen_text)))
-    denied = (denials + turned + flipped) % 2 == 1
-    root = stem(found[at])
-    exclusive = root in _stems("prefer chose choose pick select settled switch adopt went")
-    return Claim(sentence=sentence, subject=subject, relation=relation, denied=denied, chosen=chosen,
-                 rejected=_object(rejected_text)[0], exclusive=exclusive)
+    denials = sum(word in _DENIALS for word in (*tokens[:at], *words(chosen_text)))
+    return Claim(sentence=sentence, subject=subject, relation=relation, chosen=chosen,
+                 denied=(denials + turned + flipped) % 2 == 1, rejected=_object(rejected_text)[0],
+                 exclusive=stem(tokens[at]) in _CHOOSING)
 
 
-def _verb_follows(found: list[str], at: int) -> bool:
-    """"is using", "are going with": the real verb comes next."""
-    rest = [w for w in found[at + 1 : at + 3] if w not in _DENIALS and w not in STOP]
-    return bool(rest) and rest[0].endswith("ing") and stem(rest[0]) in _RELATIONS
+def _is_verb(tokens: list[str], at: int) -> bool:
+    """Whether a word states the relation; in "is using" and "are going with" the next one does."""
+    word = tokens[at]
+    if word not in _BEING:
+        return stem(word) in _RELATIONS and word not in _HELPERS
+    rest = [near for near in tokens[at + 1 : at + 3] if near not in _DENIALS and near not in STOP]
+    return not (rest and rest[0].endswith("ing") and stem(rest[0]) in _RELATIONS)
 
 
 def _relation(word: str) -> tuple[str, bool]:
@@ -150,25 +141,16 @@ def _relation(word: str) -> tuple[str, bool]:
         return "be", False
     if root in _OPPOSITES:
         return _OPPOSITES[root], True
-    if root in _WANTING and root not in _USING:
-        return "want", False
-    if root in _SHUNNING:
-        return "want", True
+    if root in _SHUNNING or (root in _WANTING and root not in _USING):
+        return "want", root in _SHUNNING
     return ("use", False) if root in _USING else (root, False)
 
 
 def _object(text: str) -> tuple[frozenset[str], bool]:
-    """The object's stems with opposite words sent to one of each pair, and whether an odd number was turned."""
-    turned, kept = False, set()
-    for word in words(text):
-        root = stem(word)
-        if word in STOP or word in _DENIALS or word in _EMPTY or word == "with":
-            continue
-        if root in _OPPOSITES:
-            turned = not turned
-            root = _OPPOSITES[root]
-        kept.add(root)
-    return frozenset(kept), turned
+    """The object's stems, opposite words sent to one of each pair, and whether an odd number was turned."""
+    roots = [stem(word) for word in words(text) if word not in _EMPTY]
+    turned = sum(root in _OPPOSITES for root in roots)
+    return frozenset(_OPPOSITES.get(root, root) for root in roots), turned % 2 == 1
 
 
 def _compare(text: str) -> tuple[str, str]:
@@ -179,28 +161,26 @@ def _compare(text: str) -> tuple[str, str]:
     return text[: match.start()], text[match.end() :]
 
 
-def _offset_of(sentence: str, at: int) -> int:
-    """Where the text behind the word with this number begins; exact enough for what is compared."""
-    ends = (match.end() for match in WORD.finditer(sentence))
-    return next(islice(ends, at, None), len(sentence))
-
-
 def _oppose(older: Claim, newer: Claim, one_subject: bool) -> str | None:
-    if older.rejected & newer.chosen and not (older.rejected & older.chosen) and not older.denied and not newer.denied:
-        return "chooses what was rejected"
-    if newer.rejected & older.chosen and not (newer.rejected & newer.chosen) and not older.denied and not newer.denied:
-        return "rejects what was chosen"
+    if not older.denied and not newer.denied:
+        if older.rejected & newer.chosen and not older.rejected & older.chosen:
+            return "chooses what was rejected"
+        if newer.rejected & older.chosen and not newer.rejected & newer.chosen:
+            return "rejects what was chosen"
     both, either = older.chosen & newer.chosen, older.chosen | newer.chosen
     if older.denied != newer.denied:
         same = older.chosen == newer.chosen if len(either) < 3 else len(both) / len(either) >= 0.6
         return "says the opposite" if same else None
-    if older.denied or older.chosen == newer.chosen:
+    if older.denied or older.chosen <= newer.chosen or newer.chosen <= older.chosen:
         return None
-    left, right = older.chosen - newer.chosen, newer.chosen - older.chosen
-    if both and left and right and all(re.search(r"\d", w) for w in left | right):
+    return _exclude(older, newer, one_subject)
+
+
+def _exclude(older: Claim, newer: Claim, one_subject: bool) -> str | None:
+    """Why two plain claims of which each says something more cannot both hold."""
+    both, left, right = older.chosen & newer.chosen, older.chosen - newer.chosen, newer.chosen - older.chosen
+    if both and all(any(map(str.isdigit, word)) for word in left | right):
         return "gives another number"
-    if not left or not right:
-        return None
     if _has_one_value(older) or (older.relation == "use" and both and len(left) == len(right) == 1):
         return "gives another value"
     return "makes another choice" if one_subject and older.exclusive and newer.exclusive else None

@@ -11,12 +11,12 @@ free of nested repetition, so that no text can make them slow. This module knows
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from otolith.model import dates
-from otolith.model.facts_table import SINGLE_VALUED
+from otolith.model.dialog import SINGLE_VALUED
 from otolith.model.words import DENIALS, DOUBTING, SUPPOSING
 from otolith.model.words import word_set as _words
 
@@ -406,18 +406,20 @@ class Language:
 
     def tenses(self, word: str) -> tuple[tuple[str, Tense], ...]:
         """The verbs this word may be a form of; unknown words show only what their ending says."""
-        known = self.forms.get(word)
-        if known is not None:
-            return known
-        return tuple((word, tense) for pattern, tense in self.suffixes if pattern.search(word))
+        return self.forms.get(word) or tuple(
+            (word, tense) for pattern, tense in self.suffixes if pattern.search(word))
+
+    def bases(self, word: str, tense: Tense) -> list[str]:
+        """The verbs of which a word is, or by its ending looks like, this form."""
+        return [base for base, form in self.tenses(word) if form == tense]
 
     def is_form(self, word: str, tense: Tense) -> bool:
         """Whether a word is a known verb in this tense."""
-        return any(found == tense for _, found in self.forms.get(word, ()))
+        return any(form == tense for _, form in self.forms.get(word, ()))
 
     def shows(self, word: str, tense: Tense) -> bool:
         """Whether a word is, or by its ending looks like, a verb in this tense."""
-        return any(found == tense for _, found in self.tenses(word))
+        return bool(self.bases(word, tense))
 
     def content_words(self, text: str) -> list[str]:
         """The words of a text that say what it is about."""
@@ -441,6 +443,15 @@ class Language:
         return word in self.adverbs or (
             bool(self.adverb_ending) and len(word) > 4 and word.endswith(self.adverb_ending)
             and word not in self.stop_words and word not in self.forms)
+
+
+def within(word: str, *tables: Container[str]) -> bool:
+    """Whether a word is in one of the tables."""
+    return any(word in table for table in tables)
+
+
+def word_at(low: list[str], at: int) -> str:
+    return low[at] if at < len(low) else ""
 
 
 ENGLISH = Language()

@@ -1,9 +1,10 @@
-"""What the session protocol shows and proposes: the LiveHud, the [MEMORY_CANDIDATES] block, gardening among memos.
+"""What the session protocol shows and proposes: the LiveHud, the [MEMORY_CANDIDATES] block, gardening among
+memos.
 
-The LiveHud is four gauges: 🧠 Past, 👁️ Present, 🔮 Future in 3 to 9 words each, and 📂 Memory. The candidates block is
-what an agent prints when the home cannot be written, and reads back later. Gardening proposes to supersede what a newer
-memo contradicts and to consolidate more than five on one topic; a person applies, after which nothing is proposed any
-more. Knows no home, no clock and no recall.
+The LiveHud is four gauges: 🧠 Past, 👁️ Present, 🔮 Future in 3 to 9 words each, and 📂 Memory. The candidates
+block is what an agent prints when the home cannot be written, and reads back later. Gardening proposes to
+supersede what a newer memo contradicts and to consolidate more than five on one topic; a person applies,
+after which nothing is proposed any more. Knows no home, no clock and no recall.
 """
 
 from __future__ import annotations
@@ -17,22 +18,21 @@ from otolith.errors import Invalid
 from otolith.model.kinds import MEMO_CATEGORIES
 from otolith.model.memo import Memo, check_name, master_name
 from otolith.model.shape import Value
-from otolith.model.text import fold, sentences
+from otolith.model.text import UNSPACED, fold, sentences
 from otolith.model.times import day
 
 if TYPE_CHECKING:
     from otolith.derive.contradiction import Cell
 
-NO_ACCESS = "No tool access"
 MIN_WORDS, MAX_WORDS = 3, 9
+MORE_THAN = 5  # memos on one topic make a master
 OPENING = "[MEMORY_CANDIDATES]"
 _GAUGES = (
     ("🧠 Past", "Last known:", "Nothing retrieved from memory yet"),
     ("👁️ Present", "Working on", "No active task named yet"),
     ("🔮 Future", "Next up:", "No next action named yet"),
 )
-_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
-_SIGNS_A_WORD = 2  # of a script without spaces
+_PER_WORD = 2  # characters of a script without spaces that count as a word
 
 _DASH = r"[ \t]+(?:—|–|--?)[ \t]+"
 _FIRST_LINE = re.compile(
@@ -59,37 +59,31 @@ class Candidate(Value):
 
 def render_hud(past: str = "", present: str = "", future: str = "", memory: str | None = None) -> str:
     """The four lines; `memory` is what there is to say of the memory, None that there is no access to it."""
-    lines = [
-        f"{label}: {fit_gauge(phrase, lead, empty)}"
-        for (label, lead, empty), phrase in zip(_GAUGES, (past, present, future), strict=True)
-    ]
-    return "\n".join([*lines, f"📂 Memory: {' '.join(memory.split()) if memory else NO_ACCESS}"]) + "\n"
+    lines = [f"{label}: {_fit(phrase, lead, empty)}"
+             for (label, lead, empty), phrase in zip(_GAUGES, (past, present, future), strict=True)]
+    return "\n".join([*lines, f"📂 Memory: {' '.join(memory.split()) if memory else 'No tool access'}"]) + "\n"
 
 
-def fit_gauge(phrase: str, lead: str = "Last known:", empty: str = "Nothing known about it yet") -> str:
+def _fit(phrase: str, lead: str, empty: str) -> str:
     """The phrase in 3 to 9 words: its first sentence, cut with … or led in by two words."""
     first = next(iter(sentences(phrase)), "")
-    found = first.rstrip(" .,;:").split()
-    if not any(sign.isalnum() for sign in first):
+    if not any(character.isalnum() for character in first):
         return empty
+    words = first.rstrip(" .,;:").split()
     kept: list[str] = []
     room = MAX_WORDS
-    for word in found:
-        length = _words_in(word)
+    for word in words:
+        unspaced = len(re.findall(f"[{UNSPACED}]", word))
+        length = max(1, -(-unspaced // _PER_WORD))
         if length > room:
             if not kept:  # one long run of a script without spaces
-                kept.append(word[: room * _SIGNS_A_WORD])
+                kept.append(word[: room * _PER_WORD])
             break
         kept.append(word)
         room -= length
-    cut = " ".join(kept) != " ".join(found)
+    cut = kept != words
     text = " ".join(kept).rstrip(",;:") + ("…" if cut else "")
     return text if MAX_WORDS - room >= MIN_WORDS or cut else f"{lead} {text}"
-
-
-def _words_in(word: str) -> int:
-    signs = len(_UNSPACED.findall(word))
-    return max(1, -(-signs // _SIGNS_A_WORD))
 
 
 def render_notes(candidates: Iterable[Candidate]) -> str:
@@ -100,8 +94,8 @@ def render_notes(candidates: Iterable[Candidate]) -> str:
 def render_candidates(candidates: Iterable[Candidate]) -> str:
     """The block, from its first line to the end of the last content.
 
-    A content line that would itself look like a candidate's first line, or like the block's, is written with a backslash
-    before it and read without; a tag with a comma, bracket or quote is written as a JSON string.
+    A content line that would itself look like a candidate's first line, or like the block's, is written with
+    a backslash before it and read without; a tag with a comma, bracket or quote is written as a JSON string.
     """
     lines = [OPENING]
     for number, candidate in enumerate(candidates, 1):
@@ -120,26 +114,22 @@ def parse_candidates(text: str) -> list[Candidate]:
         raise Invalid(f"no line {OPENING}", "paste the whole block, from that line to its end")
     if lines[-1] == "":
         lines.pop()  # the newline that ends the block
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     at = start + 1
     while at < len(lines):
         first = _FIRST_LINE.fullmatch(lines[at])
         stop = next((i for i in range(at + 1, len(lines)) if _FIRST_LINE.fullmatch(lines[i])), len(lines))
         if first:
-            found.append(_read(first, lines[at + 1 : stop]))
+            below = lines[at + 1 : stop]
+            below = below[1:] if below and below[0].rstrip() == "---" else below
+            candidates.append(Candidate(
+                name=first["name"], category=first["category"].lower(), tags=_read_tags(first["tags"] or ""),
+                content="\n".join(map(_unescape, below))))
         elif lines[at].strip():
             raise Invalid(f"line {at + 1} is not a candidate: {lines[at][:60]!r}",
                           "expected: 1. some_descriptive_name.md — category: past — tags: [a, b]")
         at = stop
-    return found
-
-
-def _read(first: re.Match[str], below: Sequence[str]) -> Candidate:
-    content = below[1:] if below and below[0].rstrip() == "---" else below
-    return Candidate(
-        name=first["name"], category=first["category"].lower(), tags=_read_tags(first["tags"] or ""),
-        content="\n".join(map(_unescape, content)),
-    )
+    return candidates
 
 
 def _looks_like_ours(line: str) -> bool:
@@ -175,13 +165,12 @@ def _read_tags(text: str) -> tuple[str, ...]:
 
 # The garden
 
-MORE_THAN = 5
 _DEPRECATED = re.compile(r"^\W*DEPRECATED\b", re.MULTILINE)
 _HEADING = re.compile(r"^(#+)(?= )", re.MULTILINE)
 
 
 class Proposal(Value):
-    """What to do: retire `names` in favour of `target`, which then reads `text`; `note` is added to each retired memo."""
+    """Retire `names` in favour of `target`, which then reads `text`; `note` is added to each retired memo."""
 
     kind: str  # "supersede" or "consolidate"
     names: tuple[str, ...]
@@ -196,14 +185,11 @@ class Proposal(Value):
 
 def find_proposals(memos: Iterable[Memo]) -> list[Proposal]:
     """All proposals, supersessions first, since what is superseded no longer counts towards a topic."""
-    alive = sorted((memo for memo in memos if not is_deprecated(memo)), key=lambda memo: (memo.created, memo.name))
-    supersessions = find_supersessions(alive)
+    alive = [memo for memo in memos if memo.deprecated_by is None and not _DEPRECATED.search(memo.text)]
+    alive.sort(key=lambda memo: (memo.created, memo.name))
+    supersessions = _find_supersessions(alive)
     retired = {name for proposal in supersessions for name in proposal.names}
-    return supersessions + find_consolidations([memo for memo in alive if memo.name not in retired])
-
-
-def is_deprecated(memo: Memo) -> bool:
-    return memo.deprecated_by is not None or _DEPRECATED.search(memo.text) is not None
+    return supersessions + _find_consolidations([memo for memo in alive if memo.name not in retired])
 
 
 def deprecation_note(new_name: str) -> str:
@@ -211,62 +197,58 @@ def deprecation_note(new_name: str) -> str:
     return f"DEPRECATED: See valid architecture in {new_name}.md"
 
 
-def change_note(created: float) -> str:
-    """The dated line the new memo gets."""
-    return f"User changed mind {day(created)}."
-
-
-def find_supersessions(memos: Sequence[Memo]) -> list[Proposal]:
+def _find_supersessions(memos: Sequence[Memo]) -> list[Proposal]:
     """Newest wins: every older memo on the same topic that the newest of its opponents contradicts."""
     from otolith.derive.contradiction import cells, find_claims, find_contradiction
 
     claims = {memo.name: find_claims(f"{memo.title}.\n\n{memo.text}") for memo in memos}
+    cells_of = {name: {cell for claim in stated for cell in cells(claim)} for name, stated in claims.items()}
     topics = {memo.name: set(_topics(memo)) for memo in memos}
-    order = sorted(memos, key=lambda memo: (memo.created, memo.name))
-    made = {memo.name: memo.created for memo in order}
+    created = {memo.name: memo.created for memo in memos}
     speaking: dict[Cell, list[str]] = {}
-    for memo in order:
-        for cell in {cell for claim in claims[memo.name] for cell in cells(claim)}:
-            speaking.setdefault(cell, []).append(memo.name)
+    for name, own in cells_of.items():
+        for cell in own:
+            speaking.setdefault(cell, []).append(name)
     gone: set[str] = set()
-    found: list[Proposal] = []
-    for newer in reversed(order):
+    proposals: list[Proposal] = []
+    for newer in reversed(memos):
         if newer.name in gone:
             continue
-        rivals = {name for claim in claims[newer.name] for cell in cells(claim) for name in speaking[cell]} - gone
+        rivals = {name for cell in cells_of[newer.name] for name in speaking[cell]} - gone
         losing: dict[str, str] = {}
         for older in sorted(rivals):
             # Of two memos of one minute nobody can say which is the newer.
-            if made[older] < newer.created and topics[newer.name] & topics[older]:
-                why = find_contradiction(claims[older], claims[newer.name], one_subject=_one_subject(older, newer.name))
+            if created[older] < newer.created and topics[newer.name] & topics[older]:
+                why = find_contradiction(claims[older], claims[newer.name],
+                                         one_subject=_share_subject(older, newer.name))
                 losing |= {older: why} if why else {}
         gone |= losing.keys()
         if losing:
-            found.append(_supersession(newer, losing))
-    return sorted(found, key=lambda proposal: proposal.target)
+            proposals.append(_supersession(newer, losing))
+    return sorted(proposals, key=lambda proposal: proposal.target)
 
 
-def _one_subject(one: str, other: str) -> bool:
-    """Whether two names go on alike behind their first two words: user_prefers_tabs_indent, user_prefers_spaces_indent.
+def _share_subject(*names: str) -> bool:
+    """Whether names go on alike behind their first two words: user_prefers_tabs_indent,
+    user_prefers_spaces_indent.
 
     Only then is another choice a change of mind; who prefers tables may well prefer tabs.
     """
-    behind = [{word for word in name.split("_")[2:] if not word.isdigit()} for name in (one, other)]
-    return bool(behind[0] & behind[1])
+    behind = [{word for word in name.split("_")[2:] if not word.isdigit()} for name in names]
+    return bool(set.intersection(*behind))
 
 
 def _supersession(newer: Memo, losing: Mapping[str, str]) -> Proposal:
-    note = change_note(newer.created)
+    note = f"User changed mind {day(newer.created)}."
     text = newer.text if note in newer.text else f"{newer.text.rstrip()}\n\n{note}\n"
     reasons = "; ".join(f"{name}: {why}" for name, why in sorted(losing.items()))
     return Proposal(
-        kind="supersede", names=tuple(sorted(losing)), target=newer.name,
-        reason=f"{newer.name} is newer and contradicts {reasons}", title=newer.title, text=text,
-        note=deprecation_note(newer.name), category=newer.category, tags=newer.tags,
-    )
+        kind="supersede", names=tuple(sorted(losing)), target=newer.name, title=newer.title, text=text,
+        reason=f"{newer.name} is newer and contradicts {reasons}", note=deprecation_note(newer.name),
+        category=newer.category, tags=newer.tags)
 
 
-def find_consolidations(memos: Sequence[Memo]) -> list[Proposal]:
+def _find_consolidations(memos: Sequence[Memo]) -> list[Proposal]:
     """Topics with more than five memos, the largest first; a memo goes to the first that takes it."""
     by_topic: dict[tuple[str, str], list[Memo]] = {}
     for memo in memos:
@@ -276,17 +258,15 @@ def find_consolidations(memos: Sequence[Memo]) -> list[Proposal]:
     order = sorted(by_topic.items(), key=lambda item: (-len(item[1]), item[0][0] != "name", item[0]))
     by_name = {memo.name: memo for memo in memos}
     taken: set[str] = set()
-    found: list[Proposal] = []
+    proposals: list[Proposal] = []
     for (how, topic), members in order:
         target = master_name(topic)
-        left = [memo for memo in members if memo.name not in taken]
-        merging = [memo for memo in left if not memo.name.endswith("_master")]
+        merging = [memo for memo in members if memo.name not in taken and not memo.name.endswith("_master")]
         master = by_name.get(target) if target not in taken else None
         if len(merging) + (master is not None) > MORE_THAN:
-            taken.update(memo.name for memo in merging)
-            taken.add(target)
-            found.append(_consolidation(how, topic, target, merging, master))
-    return sorted(found, key=lambda proposal: proposal.target)
+            taken.update((target, *(memo.name for memo in merging)))
+            proposals.append(_consolidation(how, topic, target, merging, master))
+    return sorted(proposals, key=lambda proposal: proposal.target)
 
 
 def _topics(memo: Memo) -> list[tuple[str, str]]:
@@ -296,41 +276,44 @@ def _topics(memo: Memo) -> list[tuple[str, str]]:
 
 
 def section(memo: Memo) -> str:
-    """A memo as a part of its master; its own headings go two levels down, so that none looks like the next part's."""
+    """A memo as a part of its master; its headings go two levels down, so that none looks like another part."""
     return f"## {memo.title}\n\n" + _HEADING.sub(r"##\1", memo.text.strip())
 
 
 def without_section(text: str, own: str) -> tuple[str, bool]:
-    """A master's text without a part that was gathered into it, and whether something stays there that others wrote.
+    """A master's text without a part that was gathered into it, and whether something stays that others
+    wrote.
 
-    The part's own lines go, wherever under its heading they stand; what people wrote among them stays, under a heading that
-    names nothing.
+    The part's own lines go, wherever under its heading they stand; what people wrote among them stays, under
+    a heading that names nothing.
     """
     heading, *below = own.split("\n")
     lines = {line.strip() for line in below} - {""}
     parts = re.split(r"(?m)^(?=## )", text)
-    found = []
+    matches = []
     for at, part in enumerate(parts):
         first, *more = part.rstrip().split("\n")
         rest = [line for line in more if line.strip() not in lines]
         if first.rstrip() == heading.rstrip() and (len(rest) < len(more) or not lines):
-            found.append((len(rest) - len(more), len(rest), at, "\n".join(rest).strip("\n")))
-    if not found:
+            matches.append((len(rest) - len(more), len(rest), at, "\n".join(rest).strip("\n")))
+    if not matches:
         body = "\n".join(below).strip()
-        return (text.replace(body, "", 1), False) if body and body in text else (text, any(line in text for line in lines))
-    _, _, at, left = min(found)
+        if body and body in text:
+            return text.replace(body, "", 1), False
+        return text, any(line in text for line in lines)
+    _, _, at, left = min(matches)
     parts[at] = f"## (purged)\n\n{left}\n\n" if left else ""
     return "".join(parts), bool(left)
 
 
-def _consolidation(how: str, topic: str, target: str, merging: Sequence[Memo], master: Memo | None) -> Proposal:
-    sections = [section(memo) for memo in merging]
-    text = "\n\n".join([master.text.strip(), *sections] if master else sections) + "\n"
+def _consolidation(how: str, topic: str, target: str, merging: Sequence[Memo], master: Memo | None
+                   ) -> Proposal:
+    texts = [master.text.strip()] if master else []
     tags = dict.fromkeys(tag for memo in ([master] if master else []) + list(merging) for tag in memo.tags)
     shared = f"the tag {topic}" if how == "tag" else f"the words {topic.replace('_', ' ')}"
-    title = master.title if master else topic.replace("_", " ").capitalize()
     return Proposal(
         kind="consolidate", names=tuple(memo.name for memo in merging), target=target,
-        reason=f"{len(merging)} memos share {shared}" + (f", beside {target}" if master else ""), title=title, text=text,
-        note=deprecation_note(target), category=merging[-1].category, tags=tuple(tags),
-    )
+        reason=f"{len(merging)} memos share {shared}" + (f", beside {target}" if master else ""),
+        title=master.title if master else topic.replace("_", " ").capitalize(),
+        text="\n\n".join([*texts, *map(section, merging)]) + "\n", note=deprecation_note(target),
+        category=merging[-1].category, tags=tuple(tags))

@@ -1,8 +1,8 @@
 """What in a dialog asks to be kept: corrections, milestones, preferences, learnings, explicit requests.
 
-Reads user turns only, sentence by sentence; questions, suppositions, denials, quotations and code trigger nothing. One
-sentence is at most one trigger and one trigger one memo, so each memo holds one concept. Phrases are a table; nothing
-here writes, and nothing asks a model.
+Reads user turns only, sentence by sentence; questions, suppositions, denials, quotations and code trigger
+nothing. One sentence is at most one trigger and one trigger one memo, so each memo holds one concept. Phrases
+are a table; nothing here writes, and nothing asks a model.
 """
 
 from __future__ import annotations

@@ -1,36 +1,33 @@
 """Between bytes and records: what a unit of the home holds, and how a record is written or rewritten.
 
-A unit is a file, or an entry's folder. Reading one gives records, or Damaged with the file's flaw; nothing here writes.
+A unit is a file, or an entry's folder. Reading one gives records, or Damaged with the file's flaw; nothing here
+writes. JSON is pretty-printed UTF-8 with two spaces; unknown keys and the order of all keys survive a rewrite.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any
 
 from otolith.errors import Damaged, Invalid, NotFound
-from otolith.files import jsonform, markdown
-from otolith.files.paths import first_name, kind_of, may_be_entry
+from otolith.files import front, markdown
+from otolith.files.paths import first_name, former_kind, may_be_entry
 from otolith.files.tree import MAX_BYTES, Token, Tree
-from otolith.model.finding import Finding
 from otolith.model.ids import time_of_entry
+from otolith.model.kinds import KINDS, Kind
+from otolith.model.record import Finding
 from otolith.model.text import check_whole
 from otolith.model.times import time_or_none, zulu
 
-_JSON = {"chunk": ("chunk", "Chunk"), "work": ("work", "Work"), "agent": ("work", "Agent"), "chapter": ("work", "Chapter"),
-         "wisdom": ("work", "Wisdom"), "topic": ("dialog", "Topic"), "global": ("dialog", "GlobalMemory")}
-_MARKDOWN: dict[str, Callable[[str, bytes, float], Any]] = {
-    "note": markdown.read_note, "edge": markdown.read_edge, "memo": markdown.read_memo}
+# Our own schema names. One of a higher version than the reader knows is refused; a missing or foreign one is read.
+SCHEMAS = {"entry_meta": 1, "entry_summary": 1, "topic_memory": 1, "global_memory": 1}
+# The one place of compatibility: a schema id no longer written → what turns its object into the next version's.
+UPGRADES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 _NUL = b"\\u0000"
 _Files = Mapping[str, tuple[Token, bytes]]
-
-
-def shape_of(kind: str) -> Any:
-    """The class of a kind kept as JSON; loaded when first asked for."""
-    module, name = _JSON[kind]
-    return getattr(import_module(f"otolith.model.{module}"), name)
 
 
 def read_unit(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token, bytes]]]:
@@ -43,21 +40,25 @@ def read_unit(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token, 
 
 def decode(path: str, data: bytes, modified: float) -> list[Any]:
     """The records in one file's bytes; a forgotten file is read as what it was where it came from."""
-    kind = "chunk" if path.startswith("archive/chunk-") else kind_of(path.removeprefix("archive/"))
+    kind = former_kind(path)
     if path.startswith("archive/"):
         path = first_name(path.removeprefix("archive/"))
+    codec = KINDS[kind].codec if kind in KINDS else "none"
     try:
-        if kind in _MARKDOWN:
-            return [_MARKDOWN[kind](path, data, modified)]
-        if kind in _JSON:
-            return [shape_of(kind).from_dict(jsonform.read_object(unzip(path, data)))]
-        if kind == "episode":
+        if codec == "front":
+            return [markdown.read_front(kind, path, data, modified)]
+        if codec == "header":
+            return [markdown.read_memo(path, data, modified)]
+        if codec == "json":
+            return [KINDS[kind].shape.from_dict(read_object(unzip(path, data)))]
+        if codec == "diary":
             return list(markdown.read_episodes(path, data))
-        if kind == "page":
-            return [_page(path, data, modified)]
+        if codec == "raw":
+            text = markdown.text_of(data)
+            return [KINDS[kind].shape(id=path.split("/", 1)[1], created_at=modified, text=text)]
     except Invalid as error:
         raise Damaged(error.message, error.hint or "mend the value", flaw="invalid", line=_line_of(data, error)) from None
-    raise Damaged("is no record", flaw="unknown")
+    raise Damaged("is not a record", flaw="unknown")
 
 
 def _line_of(data: bytes, error: Invalid) -> int | None:
@@ -85,10 +86,13 @@ def unzip(path: str, data: bytes) -> bytes:
     return plain
 
 
-def _page(path: str, data: bytes, modified: float) -> Any:
-    from otolith.model.note import Page
+def zip_again(path: str, data: bytes) -> bytes:
+    """Bytes as the file of that name holds them: packed where it is a cold record's."""
+    if not path.endswith(".gz"):
+        return data
+    import gzip
 
-    return Page(id=path.removeprefix("memories/"), created_at=modified, text=markdown.text_of(data))
+    return gzip.compress(data, mtime=0)
 
 
 def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token, bytes]]]:
@@ -118,17 +122,18 @@ def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token
 
 
 def _entry_part(path: str, files: _Files, flaws: list[Finding]) -> dict[str, Any]:
-    """One of an entry's JSON files; what cannot be read is told and hides neither the turns nor the other file."""
+    """One of an entry's JSON files; one that cannot be read is a flaw and hides neither the turns nor the other."""
     try:
-        return jsonform.read_object(files[path][1]) if path in files else {}
+        return read_object(files[path][1]) if path in files else {}
     except Damaged as error:
         flaws.append(Finding(path, error.line, error.flaw, error.message, error.hint or "mend the file"))
         return {}
 
 
-def _tell(flaws: list[Finding], path: str, files: _Files, wrong: list[Invalid]) -> None:
-    flaws += [Finding(path, _line_of(files[path][1], error), "invalid", error.message, error.hint or "mend the value")
-              for error in wrong if path in files]
+def _report(flaws: list[Finding], path: str, files: _Files, wrong: list[Invalid]) -> None:
+    for error in wrong if path in files else ():
+        line = _line_of(files[path][1], error)
+        flaws.append(Finding(path, line, "invalid", error.message, error.hint or "mend the value"))
 
 
 def _entry_meta(unit: str, files: _Files, own: dict[str, Any], newest: float, flaws: list[Finding]) -> Any:
@@ -145,14 +150,14 @@ def _entry_meta(unit: str, files: _Files, own: dict[str, Any], newest: float, fl
     if when != "" and (not isinstance(when, str) or time_or_none(when) is None):
         wrong, when = [Invalid(f"entry_ts is not a time: {when!r}", "write 2026-02-10T21:37:00Z")], ""
     meta, more = EntryMeta.salvage({**fields, **own, "entry_ts": when or time_of_entry(entry_id) or zulu(newest)})
-    _tell(flaws, path, files, [*wrong, *more])
+    _report(flaws, path, files, [*wrong, *more])
     if meta is None:
         raise more[-1]
     return meta
 
 
 def _entry_summary(unit: str, files: _Files, entry_id: str, flaws: list[Finding]) -> Any:
-    """What summary.json says, as far as it can be taken: a fact that is no good leaves the others alone."""
+    """What summary.json says, as far as it can be taken: an invalid fact leaves the others alone."""
     from otolith.model.dialog import EntrySummary, Fact
 
     path = f"{unit}/summary.json"
@@ -161,11 +166,11 @@ def _entry_summary(unit: str, files: _Files, entry_id: str, flaws: list[Finding]
     fields = _entry_part(path, files, flaws)
     wrong: list[Invalid] = []
     if isinstance(fields.get("facts"), list):
-        taken = [Fact.salvage(one, f"facts[{at}]") for at, one in enumerate(fields["facts"])]
+        taken = [Fact.salvage(given, f"facts[{at}]") for at, given in enumerate(fields["facts"])]
         fields = {**fields, "facts": [fact for fact, _ in taken if fact]}
-        wrong = [error for _, told in taken for error in told]
+        wrong = [error for _, errors in taken for error in errors]
     summary, more = EntrySummary.salvage({**fields, "entry_id": entry_id})
-    _tell(flaws, path, files, [*wrong, *more])
+    _report(flaws, path, files, [*wrong, *more])
     return summary
 
 
@@ -202,40 +207,119 @@ def _readable(make: Callable[..., bytes], *given: Any) -> bytes:
 
 
 def _encode(record: Any) -> bytes:
-    if record.kind == "note":
-        return markdown.write_note(record)
-    if record.kind == "edge":
-        return markdown.write_edge(record)
-    if record.kind == "memo":
+    codec = KINDS[record.kind].codec
+    if codec == "front":
+        return markdown.write_front(record)
+    if codec == "header":
         return markdown.write_memo(record)
-    if record.kind == "page":
-        return str(record.text).encode()
-    return jsonform.write_object(record.to_dict())
+    return str(record.text).encode() if codec == "raw" else write_object(record.to_dict())
 
 
 def _amend(data: bytes, old: Any, new: Any, path: str) -> bytes:
-    if new.kind == "note":
-        return markdown.amend(data, markdown.note_fields(old), markdown.note_fields(new), old.text, new.text)
-    if new.kind == "edge":
-        return markdown.amend(data, markdown.edge_fields(old), markdown.edge_fields(new), old.text, new.text)
-    if new.kind == "memo":
+    codec = KINDS[new.kind].codec
+    if codec == "front":
+        fields = markdown.front_fields(old), markdown.front_fields(new)
+        return markdown.amend(data, *fields, old.text, new.text)
+    if codec == "header":
         return markdown.amend_memo(data, old, new)
-    if new.kind == "page":
+    if codec == "raw":
         return str(new.text).encode()
-    if path.endswith(".gz"):
-        import gzip
-
-        return gzip.compress(jsonform.amend_object(unzip(path, data), new.to_dict()), mtime=0)
-    return jsonform.amend_object(data, new.to_dict())
+    return zip_again(path, amend_object(unzip(path, data), new.to_dict()))
 
 
 def public(record: Any) -> dict[str, Any]:
     """A record as its file says it: the JSON, or the front matter and the text."""
-    if record.kind == "note":
-        return {**markdown.note_fields(record), "pinned": record.pinned, "text": record.text}
-    if record.kind == "edge":
-        return {**markdown.edge_fields(record), "text": record.text}
+    codec = KINDS[record.kind].codec
+    if codec == "front":
+        pinned = {"pinned": record.pinned} if "pinned" in record._fields else {}
+        return {**markdown.front_fields(record), **pinned, "text": record.text}
     fields: dict[str, Any] = record.to_dict()
-    if record.kind == "memo":
+    if codec == "header":
         fields["created"] = fields.pop("created_at")
     return fields
+
+
+def files_of(row: Kind, path: str, record: Mapping[str, Any]) -> dict[str, bytes]:
+    """The files of a unit from what `public` says of its record: an export's line becomes what it was."""
+    codec = row.codec
+    if codec == "front":
+        fields = {key: value for key, value in record.items() if key not in ("text", "pinned")}
+        return {path: f"{front.emit(fields)}\n{record.get('text', '')}\n".encode()}
+    if codec == "header":
+        return {path: markdown.write_memo(row.shape.from_dict({**record, "created_at": record["created"]}))}
+    if codec == "raw":
+        return {path: str(record["text"]).encode()}
+    if codec == "folder":
+        raw = {f"{path}/raw.md": str(record.get("raw", "")).encode()}
+        return raw | {f"{path}/{name}.json": write_object(record[name]) for name in ("meta", "summary")
+                      if isinstance(record.get(name), Mapping)}
+    return {path: zip_again(path, write_object(record))} if codec == "json" else {}
+
+
+# JSON
+
+
+def read_object(data: bytes) -> dict[str, Any]:
+    """The one object a file holds."""
+    text = markdown.text_of(data).removeprefix("\ufeff")
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        what = "is empty" if not text.strip() else f"is not JSON: {error.msg}"
+        raise Damaged(what, "restore it from a backup or mend it", flaw="json", line=error.lineno) from None
+    except RecursionError:
+        raise Damaged("is nested too deeply", flaw="json", line=1) from None
+    if not isinstance(value, dict):
+        raise Damaged("is not a JSON object", flaw="json", line=1)
+    escaped = re.search(r"\\u[dD][89a-fA-F]", text)
+    if escaped and (half := re.search("[\ud800-\udfff]", json.dumps(value, ensure_ascii=False))):
+        raise Damaged(f"holds half a character (\\u{ord(half[0]):04x})", "complete or remove it", flaw="encoding",
+                      line=1)
+    check_schema(value)
+    return _current(value)
+
+
+def _current(value: dict[str, Any]) -> dict[str, Any]:
+    """The object in today's shape, whatever version its file has."""
+    seen: set[str] = set()
+    while (schema := str(value.get("schema"))) in UPGRADES and schema not in seen:
+        seen.add(schema)
+        value = UPGRADES[schema](value)
+    return value
+
+
+def check_schema(value: Mapping[str, Any]) -> None:
+    """Refuse what a newer Otolith wrote; everything else is read by shape."""
+    schema = value.get("schema")
+    if not isinstance(schema, str):
+        return
+    name, _, version = schema.rpartition(".v")
+    if name in SCHEMAS and version.isdigit() and int(version) > SCHEMAS[name]:
+        raise Damaged(f"has schema {schema}, newer than this Otolith reads ({name}.v{SCHEMAS[name]})",
+                      "update Otolith; the file was left alone", flaw="newer-schema", line=1)
+
+
+def foreign_schema(value: Mapping[str, Any], expected: str) -> str | None:
+    """What is odd about a file's schema id, if anything; such a file is read all the same."""
+    schema = value.get("schema")
+    if schema is None:
+        return f"has no schema id; read as {expected}"
+    name = str(schema).rpartition(".v")[0]
+    return None if name == expected.rpartition(".v")[0] else f"has the foreign schema id {schema!r}; read as {expected}"
+
+
+def write_object(value: Mapping[str, Any]) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def amend_object(data: bytes, value: Mapping[str, Any]) -> bytes:
+    """The file with the new values laid over the old object, key by key, in the old order."""
+    before = read_object(data)
+    return write_object(_lay(before, value))
+
+
+def _lay(before: Any, after: Any) -> Any:
+    if not isinstance(before, dict) or not isinstance(after, Mapping):
+        return after
+    kept = {key: _lay(value, after[key]) for key, value in before.items() if key in after}
+    return kept | {key: value for key, value in after.items() if key not in kept}

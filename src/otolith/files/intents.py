@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from otolith.errors import Damaged, NotFound
 from otolith.files import paths
-from otolith.files.jsonform import read_object, write_object
+from otolith.files.codec import read_object, write_object
 from otolith.files.tree import Token, Tree, fingerprint
 
 

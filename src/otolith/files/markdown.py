@@ -11,9 +11,9 @@ from typing import Any
 from otolith.errors import Damaged, Invalid
 from otolith.files import front
 from otolith.model.ids import derived_uuid
-from otolith.model.kinds import PROCEDURE_LISTS
+from otolith.model.kinds import KINDS, PROCEDURE_LISTS
 from otolith.model.memo import Memo
-from otolith.model.note import DIRECTIONS, FOLDERS, Edge, Episode, Note
+from otolith.model.note import DIRECTIONS, Episode
 from otolith.model.times import offset
 
 _MERGE = r"(?ms)^<{7} .*?^={7}\r?$.*?^>{7} "
@@ -23,9 +23,9 @@ _RULE = r"(?m)^---[ \t]*\r?$"
 _EPISODE = r"(?m)^## (?P<time>\d\d:\d\d) - (?P<heading>[^\r\n]*)"
 _LINE = r"(?m)^- \*\*(?P<key>Type|Tags|Memory|Summary):\*\*[ \t]*(?P<value>[^\r\n]*)"
 _DEPRECATED = r"(?m)^DEPRECATED: See valid [^\n]*? in \[?(?P<name>[^\]\s]+?)(?:\.md)?\]?\.?[ \t]*\r?$"
-_FOLDER_TYPES = {folder: name for name, folder in FOLDERS.items()}
 _LISTED = ("tags", "aliases", *PROCEDURE_LISTS)
-_REQUIRED = {"id", "type", "title", "importance", "created_at"}
+_OWN = {"id", "created_at"}
+_TOLD = {"id", "type", "title", "importance", "created_at"}  # with these there is nothing to guess
 _RENAMED = {"created": "created_at", "updated": "updated_at"}
 _NAMES = {inner: outer for outer, inner in _RENAMED.items()}
 
@@ -50,42 +50,31 @@ def _blanked(fenced: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", fenced[0])
 
 
-def read_note(path: str, data: bytes, modified: float) -> Note:
-    """A note; a file of another tool (no id, no type) is read as a general note with a derived id."""
-    text = text_of(data)
+def read_front(kind: str, path: str, data: bytes, modified: float) -> Any:
+    """A record with front matter. What a file of another tool leaves out is told by its place, heading and time,
+    where the class can guess it.
+    """
+    shape = KINDS[kind].shape
+    text, guess = text_of(data), getattr(shape, "guess", None)
     taken = front.split(text)
+    if taken is None and guess is None:
+        needed = [name for name in shape._fields if name in shape._needed - {*_OWN, "updated_at"}]
+        raise Damaged(f"{KINDS[kind].named} needs front matter with {', '.join(needed)}", flaw="front-matter", line=1)
     fields = _keys(taken.yaml) if taken else {}
     body = taken.body if taken else text.removeprefix("\ufeff")
-    if not fields.keys() >= _REQUIRED:
-        fields = {**_guessed(path, body, modified), **fields}
+    if not fields.keys() >= (_TOLD if guess else _OWN):
+        fields = {"id": derived_uuid("file", path), "created_at": offset(modified),
+                  **(guess(path, _heading(body)) if guess else {}), **fields}
     fields.setdefault("updated_at", fields["created_at"])
     for key in _LISTED:
-        if key in fields:
+        if key in fields and key in shape._fields:
             fields[key] = _strings(fields[key], split_words=key == "tags")
-    if "relations" in fields:
+    if "relations" in fields and "relations" in shape._fields:
         fields["relations"] = _relations(fields["relations"])
-    fields["pinned"], fields["text"] = path.startswith("vault/"), body.strip("\r\n").replace("\r\n", "\n")
-    return Note.from_dict(fields)
-
-
-def _guessed(path: str, body: str, modified: float) -> dict[str, Any]:
-    """What a note's file says by its place, its heading and its time where it does not say it in words."""
-    folder = path.split("/")[1] if path.count("/") > 1 else ""
-    return {"id": derived_uuid("file", path), "type": _FOLDER_TYPES.get(folder, "general"), "importance": 0.5,
-            "title": _heading(body) or path.rsplit("/", 1)[-1].removesuffix(".md"), "created_at": offset(modified)}
-
-
-def read_edge(path: str, data: bytes, modified: float) -> Edge:
-    """An edge file."""
-    text = text_of(data)
-    taken = front.split(text)
-    if taken is None:
-        raise Damaged("an edge needs front matter with id, type, from_id and to_id", flaw="front-matter", line=1)
-    fields = _keys(taken.yaml)
-    fields.setdefault("id", derived_uuid("file", path))
-    fields.setdefault("created_at", offset(modified))
-    fields.setdefault("updated_at", fields["created_at"])
-    return Edge.from_dict({**fields, "text": taken.body.strip("\r\n").replace("\r\n", "\n")})
+    if "pinned" in shape._fields:
+        fields["pinned"] = path.startswith("vault/")
+    fields["text"] = body.strip("\r\n").replace("\r\n", "\n")
+    return shape.from_dict(fields)
 
 
 def _keys(yaml: str) -> dict[str, Any]:
@@ -125,32 +114,19 @@ def _heading(body: str) -> str:
     return found[1].strip() if found else ""
 
 
-def note_fields(note: Note) -> dict[str, Any]:
-    """A note's front matter, key by key, in the seed's order."""
-    fields = note.to_dict()
+def front_fields(record: Any) -> dict[str, Any]:
+    """A record's front matter, key by key, in the seed's order."""
+    fields = record.to_dict()
     for key in ("pinned", "text"):
-        fields.pop(key)
-    if not note.relations:
+        if key in record._fields:
+            fields.pop(key)
+    if "relations" in record._fields and not record.relations:
         fields.pop("relations")
-    return _outer(fields)
-
-
-def edge_fields(edge: Edge) -> dict[str, Any]:
-    fields = edge.to_dict()
-    fields.pop("text")
-    return _outer(fields)
-
-
-def _outer(fields: dict[str, Any]) -> dict[str, Any]:
     return {_NAMES.get(key, key): value for key, value in fields.items()}
 
 
-def write_note(note: Note) -> bytes:
-    return f"{front.emit(note_fields(note))}\n{note.text}\n".encode()
-
-
-def write_edge(edge: Edge) -> bytes:
-    return f"{front.emit(edge_fields(edge))}\n{edge.text}\n".encode()
+def write_front(record: Any) -> bytes:
+    return f"{front.emit(front_fields(record))}\n{record.text}\n".encode()
 
 
 def amend(data: bytes, before: dict[str, Any], after: dict[str, Any], old_text: str, new_text: str) -> bytes:

@@ -1,6 +1,7 @@
 """Where everything lives: alone knows the home's names, and which file is of which kind.
 
-Only the names listed here are ever read. Ids are checked before they become part of a path.
+The table of kinds says where each kind's files lie; only names that match it are ever read. Ids are checked
+before they become part of a path.
 """
 
 from __future__ import annotations
@@ -8,15 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from otolith.errors import Invalid
-from otolith.model.ids import check_agent_id, check_chunk_id, check_id, check_prefixed, check_topic, slug, suffix
-from otolith.model.note import FOLDERS
+from otolith.model.ids import check_id, check_topic, slug, suffix
+from otolith.model.kinds import KINDS, NOTE_TYPES
 from otolith.model.times import month
 
-SCANNED = ("chunks", "allmemories", "topics", "work", "graph", "vault", "episodes", "memories", "archive")
-SCANNED_FILES = ("GLOBAL_MEMORY.json", "links.jsonl")
+LEDGERS = {"links": "links.jsonl", "curation": "topics/*/curation.jsonl"}  # lines about records; not records
+_HELD = {**{pattern: row.name for row in KINDS.values() for pattern in row.files},
+         **{pattern: name for name, pattern in LEDGERS.items()}}  # pattern → what such a file holds
+SCANNED = (*dict.fromkeys(pattern.split("/")[0] for pattern in _HELD if "/" in pattern), "archive")
+SCANNED_FILES = tuple(pattern for pattern in _HELD if "/" not in pattern)
 UNSCANNED = ("log", "index")
 OTHER_FILES = ("GLOBAL_MEMORY.md", "CORE.md", "REFLECTION.md", "_index.json", "_state.json", "_embeddings.json",
                "_config.json", "otolith.toml", ".gitignore", ".gitattributes", ".lock")
@@ -25,7 +29,7 @@ _FOLDERS = {*SCANNED, *UNSCANNED}
 AUDIT = "index/audit.log"
 INTENT = "log/intent-"  # and 8 hex digits: an act that has begun, see intents.py
 UNDO = "archive/undo/"  # the journal of acts that can be undone
-LINKS = "links.jsonl"
+LINKS = LEDGERS["links"]
 SHOWN = "log/shown.jsonl"  # which works were offered unasked, in which session
 EXPORTS = ("index/metadata_index.json", "index/tag_index.json", "index/link_graph.json", "_index.json")
 ENTRY_FILES = ("raw.md", "meta.json", "summary.json")
@@ -34,9 +38,42 @@ _DIALOGS = ("topics/", "archive/topics/")
 _NO_PARTS = {"", ".", ".."}
 _COPY_MARKS = ("conflicted copy", ".sync-conflict-", "(conflict", "_conflict-")
 _COPY_ENDINGS = ("~", ".orig", ".swp", ".swo", ".rej")
-# folder → (how many parts a path has, the file's ending, kind); work/ and topics/ have rules of their own
-_PLAIN = {"chunks": (3, ".json", "chunk"), "allmemories": (2, ".md", "memo")}
-_WORK = {"agents": "agent", "chapters": "chapter", "wisdom": "wisdom"}
+
+
+class _Pattern(NamedTuple):
+    """A pattern of files taken apart; those that say more sort before those that say less."""
+
+    deep: bool  # any depth
+    wild: int  # how many parts may be anything
+    folders: tuple[str, ...]
+    name: str
+    kind: str
+
+    def fits(self, parts: list[str]) -> bool:
+        if self.deep:
+            return len(parts) > 1 and parts[-1].endswith(self.name)
+        return len(parts) == len(self.folders) + 1 and self._names(parts[-1]) and all(
+            own in ("*", part) for own, part in zip(self.folders, parts, strict=False))
+
+    def _names(self, name: str) -> bool:
+        if self.name[0] == "*":
+            return name.endswith(self.name[1:])
+        if self.name.startswith("DATE"):
+            return len(name) == 13 and name.endswith(self.name[4:]) and name[:4].isdigit()
+        return name == self.name
+
+
+def _patterns() -> dict[str, list[_Pattern]]:
+    by_root: dict[str, list[_Pattern]] = {}
+    for pattern, kind in _HELD.items():
+        *folders, name = pattern.split("/")
+        deep = name.startswith("**")
+        made = _Pattern(deep, pattern.count("*"), tuple(folders), name.removeprefix("**"), kind)
+        by_root.setdefault(pattern.partition("/")[0], []).append(made)
+    return {root: sorted(patterns) for root, patterns in by_root.items()}
+
+
+_PATTERNS = _patterns()
 
 
 def check_path(path: str) -> str:
@@ -53,33 +90,18 @@ def check_path(path: str) -> str:
 
 @lru_cache(maxsize=16)  # a file's kind is asked for several times in a row
 def kind_of(path: str) -> str:
-    """The kind of record a file holds; empty for files that hold none (built Markdown, copies, strangers)."""
+    """What a file holds: a kind of record, or `links`, `curation`, `archived`; empty for all else."""
     parts = path.split("/")
-    root, name, count = parts[0], parts[-1], len(parts)
-    if is_copy(name):
+    if is_copy(parts[-1]):
         return ""
-    if root in _PLAIN:
-        depth, ending, kind = _PLAIN[root]
-        return kind if count == depth and name.endswith(ending) else ""
-    if root in ("graph", "vault"):
-        if not name.endswith(".md") or count < 2:
-            return ""
-        return "edge" if root == "graph" and count == 3 and parts[1] == "edges" else "note"
-    if root == "topics":
-        if count == 4 and name in ENTRY_FILES:
-            return "entry"
-        return {"curation.jsonl": "curation", "topic_memory.json": "topic"}.get(name, "") if count == 3 else ""
-    if root == "work":
-        if count == 4:
-            return "work" if parts[1] == "cold" and name.endswith(".json.gz") else ""
-        return _WORK.get(parts[1], "work") if count == 3 and name.endswith(".json") else ""
-    if root == "episodes":
-        return "episode" if count == 2 and len(name) == 13 and name.endswith(".md") and name[:4].isdigit() else ""
-    if root == "archive":
-        return "archived" if count > 1 and parts[1] not in ("edited", "merges", "undo") else ""
-    if root == "memories":
-        return "page" if count > 1 else ""
-    return {"links.jsonl": "links", "GLOBAL_MEMORY.json": "global"}.get(path, "")
+    if parts[0] == "archive":
+        return "archived" if len(parts) > 1 and parts[1] not in ("edited", "merges", "undo") else ""
+    return next((pattern.kind for pattern in _PATTERNS.get(parts[0], ()) if pattern.fits(parts)), "")
+
+
+def former_kind(path: str) -> str:
+    """The kind of record a forgotten file holds, or any file; chunks lie flat in the archive."""
+    return "chunk" if path.startswith("archive/chunk-") else kind_of(path.removeprefix("archive/"))
 
 
 def is_copy(path: str) -> bool:
@@ -127,36 +149,28 @@ def episode_file(date: str) -> str:
 
 def place(record: Any) -> str:
     """Where a new record's file belongs."""
-    return _PLACES[record.kind](record)
-
-
-def _place_edge(edge: Any) -> str:
-    name = f"{slug(edge.from_title)}--{edge.type}--{slug(edge.to_title)}-{suffix(edge.id)}.md"
-    return f"graph/edges/{name}"
+    return re.sub(r"\{(\w+)\}", lambda part: _PARTS[part[1]](record), KINDS[record.kind].place)
 
 
 def note_folder(note: Any) -> str:
     """The folder a note's file belongs into."""
-    return "vault" if note.pinned else f"graph/{FOLDERS[note.type]}"
+    return "vault" if note.pinned else f"graph/{NOTE_TYPES[note.type].folder}"
 
 
-def _place_note(note: Any) -> str:
-    return f"{note_folder(note)}/{slug(note.title)}-{suffix(note.id)}.md"
+def _file_name(record: Any) -> str:
+    """The id as a file's name; its class has checked it, and here it is checked that it is one name."""
+    name: str = record.id
+    if not name.strip(".") or "/" in name or "\\" in name:
+        raise Invalid(f"{name[:80]!r} cannot be the name of a file")
+    return name
 
 
-_PLACES: dict[str, Callable[[Any], str]] = {
-    "chunk": lambda r: f"chunks/{month(r.created)}/{check_chunk_id(r.id)}.json",
-    "memo": lambda r: f"allmemories/{check_id(r.id)}.md",
-    "entry": lambda r: entry_folder(r.topic, r.id),
-    "topic": lambda r: f"{topic_folder(r.topic)}/topic_memory.json",
-    "global": lambda _: "GLOBAL_MEMORY.json",
-    "work": lambda r: f"work/{month(r.created)}/{check_prefixed(r.id, 'mem')}.json",
-    "agent": lambda r: f"work/agents/{check_agent_id(r.id)}.json",
-    "chapter": lambda r: f"work/chapters/{check_prefixed(r.id, 'chapter')}.json",
-    "wisdom": lambda r: f"work/wisdom/{check_prefixed(r.id, 'wisdom')}.json",
-    "note": _place_note,
-    "edge": _place_edge,
-    "page": lambda r: f"memories/{r.id}",
+_PARTS: dict[str, Callable[[Any], str]] = {  # what stands in braces in the table of kinds
+    "id": _file_name, "path": lambda record: str(record.id), "month": lambda record: month(record.created),
+    "topic": lambda record: check_topic(record.topic), "date": lambda record: str(record.date),
+    "folder": note_folder, "slug": lambda record: slug(record.title), "suffix": lambda record: suffix(record.id),
+    "from": lambda edge: slug(edge.from_title), "type": lambda edge: str(edge.type),
+    "to": lambda edge: slug(edge.to_title),
 }
 
 

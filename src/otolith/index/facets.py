@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from otolith.index.vectors import Floats, Unembedded, VectorSet
     from otolith.index.write import Unit
     from otolith.model.dialog import Fact
-    from otolith.model.finding import Finding
     from otolith.model.recall import Filter
-    from otolith.model.record import Usage
+    from otolith.model.record import Finding, Usage
 
 
 class Facet:

@@ -15,8 +15,7 @@ from typing import Any
 
 from otolith.index import write
 from otolith.index.write import Unit
-from otolith.model.dialog import Fact
-from otolith.model.facts_table import EVIDENCE_SHOWN, Group, Look, Mention, Review, compose, mark, replay, settle, slot_of
+from otolith.model.dialog import EVIDENCE_SHOWN, Fact, FactGroup, Look, Mention, Review, compose, mark, replay, settle, slot_of
 from otolith.model.record import TRUST
 
 _LATEST = ("SELECT topic, mark, fact, score, target, changes, trust FROM reviewed WHERE fact = ? AND mark > ? "
@@ -62,7 +61,7 @@ class Touched:
         self.news[slot][record] = min(first, when)
         self.said[record, when] = (fact, unit, project)
 
-    def chosen(self, slot: str, groups: Sequence[Group]) -> Sequence[Group]:
+    def chosen(self, slot: str, groups: Sequence[FactGroup]) -> Sequence[FactGroup]:
         """The groups of a slot that may have changed: the new ones, and the one that held it, if nothing came in between."""
         news = self.news.get(slot, {})
         others = [group for group in groups if group.id not in news]
@@ -219,17 +218,17 @@ def _looks(db: sqlite3.Connection, slot: str, until: str) -> tuple[Look, Look]:
     return before, after
 
 
-def _grouped(db: sqlite3.Connection, slots: Sequence[str], until: str) -> Iterator[tuple[str, Sequence[Group]]]:
+def _grouped(db: sqlite3.Connection, slots: Sequence[str], until: str) -> Iterator[tuple[str, Sequence[FactGroup]]]:
     """The slots in their order, each with its mentions counted by fact."""
     for part in _parts(slots):
-        groups: dict[str, list[Group]] = {slot: [] for slot in part}
+        groups: dict[str, list[FactGroup]] = {slot: [] for slot in part}
         for slot, record, times, confidence, trust, began, ended, score in db.execute(
                 _GROUPS.format(marks=",".join("?" * len(part))), (*part, until)).fetchall():
-            groups[slot].append(Group(record, times, confidence, TRUST[trust], began, ended, score))
+            groups[slot].append(FactGroup(record, times, confidence, TRUST[trust], began, ended, score))
         yield from groups.items()
 
 
-def _scored(db: sqlite3.Connection, group: Group, until: str) -> Group:
+def _scored(db: sqlite3.Connection, group: FactGroup, until: str) -> FactGroup:
     row = db.execute(_SCORE, {"id": group.id, "until": until}).fetchone()
     return group._replace(score=row[0]) if row else group
 

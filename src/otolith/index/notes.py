@@ -167,8 +167,7 @@ class Notes(Facet):
     def tags_beside(self, tag: str) -> list[list[str]]:
         """The tags of each record that has this one."""
         records: dict[int, list[str]] = {}
-        query = ("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record WHERE r.kind <> 'episode' "
-                 "AND t.record IN (SELECT record FROM tags WHERE tag = ?)")
+        query = "SELECT record, tag FROM tags WHERE record IN (SELECT record FROM tags WHERE tag = ?)"
         for record, name in self.db.execute(query, (tag,)):
             records.setdefault(record, []).append(name)
         return list(records.values())

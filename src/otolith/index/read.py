@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from otolith.index.filters import where
-from otolith.model.finding import Finding
 from otolith.model.recall import Filter
-from otolith.model.record import Usage, reads_as
+from otolith.model.record import Finding, Usage, reads_as
 from otolith.model.text import fold
 
 
@@ -130,10 +129,9 @@ def tags_of(db: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, list[st
 
 
 def tag_counts(db: sqlite3.Connection) -> list[tuple[str, int]]:
-    """Every tag with the number of its records; the diary, which repeats the tags of notes, is not counted."""
+    """Every tag with the number of its records."""
     return [(tag, count) for tag, count in db.execute(
-        "SELECT t.tag, count(*) AS c FROM tags t JOIN records r ON r.n = t.record WHERE r.kind <> 'episode' "
-        "GROUP BY t.tag ORDER BY c DESC, t.tag")]
+        "SELECT tag, count(*) AS c FROM tags GROUP BY tag ORDER BY c DESC, tag")]
 
 
 def neighbours(db: sqlite3.Connection, record: str, as_of: float | None = None) -> list[Neighbour]:

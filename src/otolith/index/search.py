@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 HANDLES = 20  # records that one handle may lead to
 TOKENS = 32  # words of a question that are tried as handles
 HANDLE_SIGNS = 300
-_TOLD_OF = re.compile(r"\(\.\./((?:graph|vault)/[^()\n]+-([0-9a-f]{6})\.md)\)")
 _TOKEN = re.compile(r"[^\s\"'`,;!?()\[\]{}<>“”«»]{2,200}")
 _COLUMNS = ("p.n, p.record, p.n - p.record, p.speaker, coalesce(p.said, r.created), r.kind, r.conversation, r.created, r.place, r.id, "
             "r.type, r.importance, r.pinned, r.sunk, r.unit, p.start, p.stop, p.turn, p.text")
@@ -246,18 +245,6 @@ def hops(db: sqlite3.Connection, ids: Sequence[str]) -> list[Hop]:
     return [Hop(*row) for row in db.execute(_HOPS, {"ids": json.dumps(list(ids))}) if row[0] != row[1]]
 
 
-def told_of(db: sqlite3.Connection, episode: str) -> bool | None:
-    """Whether the note that a diary line was written for is still there; None if it was written for none.
-
-    A note that was moved or renamed since is known by the end of its file's name, the beginning of its id.
-    """
-    link = _TOLD_OF.search(episode)
-    if link is None:
-        return None
-    query = "SELECT 1 FROM records WHERE unit = ? OR (id >= ? AND id < ?) LIMIT 1"
-    return db.execute(query, (link[1], link[2], link[2] + "g")).fetchone() is not None
-
-
 def replacements(db: sqlite3.Connection, ids: Iterable[str], as_of: float | None = None) -> dict[str, str]:
     """Which record replaces which of these; what came after `as_of` does not count."""
     found: dict[str, str] = {}
@@ -289,7 +276,7 @@ def _named(db: sqlite3.Connection, handle: str) -> Iterator[tuple[str, str]]:
 
 
 def _tagged(db: sqlite3.Connection, tag: str) -> list[str]:
-    query = ("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, ?) AND r.kind <> 'episode' "
+    query = ("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, ?) "
              "ORDER BY r.created DESC LIMIT ?")
     return [id for id, in db.execute(query, (tag, tag.casefold(), HANDLES))]
 

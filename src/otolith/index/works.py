@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from otolith.index.facets import Facet
 from otolith.index.read import replaces
-from otolith.model.record import WORK_TYPES, tail_of
+from otolith.model.kinds import WORK_LINKS
+from otolith.model.record import tail_of
 
 WEIGHED = 40  # works on one file that are compared with each other
 _TOUCH = """m.id, m.intent_goal, m.intent_type, m.agent_id, m.created_at, m.outcome_success,
@@ -231,10 +232,10 @@ class Works(Facet):
 
     def _linked(self, work: str) -> tuple[str, ...]:
         """Works that this one links to or that link to it, in the words of works."""
-        words = ",".join("?" * len(WORK_TYPES))
+        words = ",".join("?" * len(WORK_LINKS))
         return tuple(self._ids(f"SELECT b FROM links WHERE a = ? AND said IN ({words}) UNION "
                                f"SELECT a FROM links WHERE b = ? AND said IN ({words})",
-                               (work, *WORK_TYPES, work, *WORK_TYPES)))
+                               (work, *WORK_LINKS, work, *WORK_LINKS)))
 
     def beside(self, member: Member, pause: float) -> list[Member]:
         """The works next to it in each of its threads, at most `pause` away, and those it is linked with."""

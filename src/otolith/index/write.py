@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.index.read import rows_of
-from otolith.model.finding import Finding
-from otolith.model.record import TYPES, Card, Link, Passage, tail_of, threads_of
+from otolith.model.kinds import LINK_TYPES
+from otolith.model.record import Card, Finding, Link, Piece, tail_of, threads_of
 from otolith.model.text import fold, searchable
 
 if TYPE_CHECKING:
-    from otolith.model.facts_table import Mention, Review
+    from otolith.model.dialog import Mention, Review
 
 SELDOM = 100_000  # objects made between two searches for circles
 _NONE, _NONE_HERE = float("-inf"), "nullif(?, -9e999)"
@@ -145,7 +145,7 @@ def _put_documents(db: sqlite3.Connection, units: Iterable[Unit]) -> None:
 
 def _card_rows(rows: _Rows, unit: str, card: Card, next_row: int) -> int:
     """The rows of one record. It has the number of its first passage; no number is used twice."""
-    n, cut = next_row, card.cut() or (Passage(0, 0, ""),)  # a title alone can be found too
+    n, cut = next_row, card.cut() or (Piece(0, 0, ""),)  # a title alone can be found too
     rows.records.append((
         n, card.id, card.kind, card.type, card.title, unit, card.created, card.updated, card.importance, card.confidence,
         card.project, card.agent, card.session, card.conversation, card.topic,
@@ -170,7 +170,7 @@ def _card_rows(rows: _Rows, unit: str, card: Card, next_row: int) -> int:
 
 def _link_row(link: Link, unit: str, trust: str) -> tuple[Any, ...]:
     a, word, b = link.canonical()
-    meaning = TYPES.get(link.type)
+    meaning = LINK_TYPES.get(link.type)
     target = f"name:{fold(b)}" if link.type == "mentions" else b
     return (a, word, target, link.type, int(bool(meaning and meaning.inverted)), link.strength, link.context, link.created,
             link.edge_id, unit, trust)

@@ -9,21 +9,21 @@ from typing import Any, ClassVar
 from otolith.errors import Invalid
 from otolith.model.ids import check_chunk_id
 from otolith.model.kinds import CHUNK_LINKS, CHUNK_TYPES
-from otolith.model.record import Card, Link, Origin, Usage, drop_targets, origin_fields
+from otolith.model.record import Card, Link, Origin, Record, Usage, drop_targets
 from otolith.model.shape import Shape, choice, integer, mapping, number, part, strings, text
 from otolith.model.text import first_sentence
 from otolith.model.times import parse_time
 
 SCHEMA = "1.0"
-TYPES = tuple(CHUNK_TYPES)
 SOURCES = ("interaction", "import", "derived")
 MAX_TOKENS = 800
 LABELS = frozenset(
-    """note notes todo fix fixed fixme bug error errors warning problem issue cause reason decision decided solution answer
-    question example examples summary result results step steps goal plan idea update status context background fact rule
-    tip hint important remember learned lesson pattern preference constraint conclusion action actions task reminder fyi
-    pros cons before after now later next first second third also changelog version title subject date time http https
-    input output usage see warning caution info debug file path name type url id key value config command""".split())
+    """note notes todo fix fixed fixme bug error errors warning problem issue cause reason decision decided
+    solution answer question example examples summary result results step steps goal plan idea update status
+    context background fact rule tip hint important remember learned lesson pattern preference constraint
+    conclusion action actions task reminder fyi pros cons before after now later next first second third also
+    changelog version title subject date time http https input output usage see warning caution info debug file
+    path name type url id key value config command""".split())
 
 
 class ChunkMetadata(Shape):
@@ -54,15 +54,18 @@ class ChunkLinks(Shape):
     details: dict[str, Any] | None = mapping(default=None, sparse=True)
 
     def check(self) -> None:
-        for word, found in (self.details or {}).items():
-            if not isinstance(found, Mapping) or not all(isinstance(more, Mapping) for more in found.values()):
+        for word, held in (self.details or {}).items():
+            if not isinstance(held, Mapping) or not all(isinstance(more, Mapping) for more in held.values()):
                 raise Invalid(f"details.{word} must name ids with an object each")
-            for more in found.values():
-                Link(source="", type=word, target="", strength=more.get("strength"), context=more.get("context"),
-                     created=more.get("created"))
+            for more in held.values():
+                Link(source="", type=word, target="", **_details(more))
 
 
-class Chunk(Shape):
+def _details(more: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: more.get(name) for name in ("strength", "context", "created")}
+
+
+class Chunk(Record):
     """One chunk as its file holds it."""
 
     kind: ClassVar[str] = "chunk"
@@ -70,7 +73,7 @@ class Chunk(Shape):
     id: str = text()
     content: str = text()
     tokens: int = integer(0)
-    type: str = choice(TYPES)
+    type: str = choice(CHUNK_TYPES)
     metadata: ChunkMetadata = part(ChunkMetadata)
     links: ChunkLinks = part(ChunkLinks)
     tags: tuple[str, ...] = strings(default=())
@@ -94,48 +97,47 @@ class Chunk(Shape):
     def conversation_id(self) -> str:
         return self.metadata.conversation_id
 
+    def all_links(self) -> list[Link]:
+        """The links of the five lists; context_of names a conversation, not a record, and is not among them."""
+        details = self.links.details or {}
+        return [Link(source=self.id, type=word, target=target, **_details(
+                    {"created": self.created, **details.get(word, {}).get(target, {})}))
+                for word in CHUNK_LINKS[1:] for target in getattr(self.links, word)]
+
     def with_link(self, link: Link) -> Chunk:
         """The chunk with this link in its list; time, strength and context lie in `details`."""
         listed = getattr(self.links, link.type)
         about = {"created": link.created, "strength": link.strength, "context": link.context}
         details = {word: dict(ends) for word, ends in (self.links.details or {}).items()}
-        details.setdefault(link.type, {})[link.target] = {key: value for key, value in about.items() if value is not None}
+        details.setdefault(link.type, {})[link.target] = {
+            key: value for key, value in about.items() if value is not None}
         lists = {link.type: listed if link.target in listed else (*listed, link.target)}
         return self.replace(links=self.links.replace(**lists, details=details))
 
-    def without_links(self, gone: Collection[str], word: str | None = None) -> Chunk:
-        """The chunk without its own links to these records, of one word or of all."""
-        words = [word] if word else [name for name in CHUNK_LINKS if name != "context_of"]
-        lists = {name: tuple(end for end in getattr(self.links, name) if end not in gone) for name in words}
-        return self.replace(links=self.links.replace(**lists, details=drop_targets(self.links.details, gone, word)))
+    def own_targets(self) -> set[str]:
+        return {target for word in CHUNK_LINKS[1:] for target in getattr(self.links, word)}
 
-    def all_links(self) -> list[Link]:
-        """The links of the five lists; context_of names a conversation, not a record, and is not among them."""
-        found = []
-        details = self.links.details or {}
-        for word in CHUNK_LINKS[1:]:
-            for target in getattr(self.links, word):
-                more = details.get(word, {}).get(target, {})
-                found.append(Link(source=self.id, type=word, target=target, created=more.get("created", self.created),
-                                  strength=more.get("strength"), context=more.get("context")))
-        return found
+    def without_links(self, gone: Collection[str], word: str | None = None) -> Chunk:
+        """The chunk without its links to these records, or only those of one type."""
+        lists = {name: tuple(target for target in getattr(self.links, name) if target not in gone)
+                 for name in CHUNK_LINKS[1:] if word in (None, name)}
+        details = drop_targets(self.links.details, gone, word)
+        return self.replace(links=self.links.replace(**lists, details=details))
 
     def card(self) -> Card:
-        last, key = self.metadata.last_accessed, self.metadata.extra.get("key")  # by its key a writer finds it again
-        return Card(
-            id=self.id, kind="chunk", type=self.type, title=self.title, text=self.content, created=self.created,
-            tags=self.tags, names=(key,) if isinstance(key, str) else (), importance=0.5, confidence=self.metadata.confidence,
-            conversation=self.metadata.conversation_id or None, links=self.all_links(), speaker=speaker_of(self.content),
-            place=place if isinstance(place := self.metadata.extra.get("place"), int) else 0,
-            usage=Usage(self.metadata.access_count, parse_time(last) if last else None),
-            **origin_fields(self.metadata.origin),
-        )
+        meta, key = self.metadata, self.metadata.extra.get("key")  # by its key a writer finds it again
+        place, last = meta.extra.get("place"), meta.last_accessed
+        return self.make_card(
+            self.content, tags=self.tags, names=(key,) if isinstance(key, str) else (), importance=0.5,
+            confidence=meta.confidence, conversation=meta.conversation_id or None, links=self.all_links(),
+            speaker=speaker_of(self.content), place=place if isinstance(place, int) else 0,
+            usage=Usage(meta.access_count, parse_time(last) if last else None))
 
 
 def speaker_of(content: str) -> str | None:
     """Who says it, if the text opens with a name and a colon; a word that labels what follows is no name."""
-    found = re.match(r"((?:[A-Z\u00c0-\u024f\u0370-\uffff][\w.'’-]{0,30} ?){1,3}): +\S", content[:100])
-    name = found[1] if found else ""
+    opening = re.match(r"((?:[A-Z\u00c0-\u024f\u0370-\uffff][\w.'’-]{0,30} ?){1,3}): +\S", content[:100])
+    name = opening[1] if opening else ""
     return name if name and name.split()[-1].casefold() not in LABELS else None
 
 

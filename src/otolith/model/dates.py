@@ -1,10 +1,11 @@
 """Times in words: "on 8 May 2023", "in June", "last Tuesday", "two weeks ago", "since 2022".
 
-One table of English time words, read in two ways. In a statement they are resolved against the day it was made, to a
-date as exact as the words: `2023-05-07`, `2023-05`, `2023`, or `2023-05-01/2023-05-07` for a week. In a question they
-are a span that favours what was said in it or soon after; it never excludes, because people speak of a thing later
-than it happened and ask with dates they half remember. Another language is another Calendar. The clock comes in;
-patterns are bounded, and compiled when a text has one of the words that hint at a time.
+One table of English time words, read in two ways. In a statement they are resolved against the day it was
+made, to a date as exact as the words: `2023-05-07`, `2023-05`, `2023`, or `2023-05-01/2023-05-07` for a week.
+In a question they are a span that favours what was said in it or soon after; it never excludes, because
+people speak of a thing later than it happened and ask with dates they half remember. Another language is
+another Calendar. The clock comes in; patterns are bounded, and compiled when a text has one of the words that
+hint at a time.
 """
 
 from __future__ import annotations
@@ -252,13 +253,14 @@ def _distance(period: Period, today: date | None) -> tuple[int, int]:
 
 _LEAD = r"(?i)(?P<lead>since|after|before|until|till|by|from)\s+(?:the\s+)?"
 _TIMELY = word_set(
-    """yesterday today tonight tomorrow last next ago since just recently day days week weeks weekend month months year
-    years morning evening""") | {str(year) for year in range(1900, 2100)} | {
+    """yesterday today tonight tomorrow last next ago since just recently day days week weeks weekend month
+    months year years morning evening""") | {str(year) for year in range(1900, 2100)} | {
     ways.split("/")[0] for ways in f"{_MONTH_NAMES} {_DAY_NAMES}".split() if ways != "may"}
 _HAPPENED = word_set(
-    """happen happened happening happens do did done doing go going went work worked working talk talked discuss
-    discussed say said write wrote written note notes noted record recorded remember learn learned learnt decide decided
-    anything everything something new news day week weekend month year past previous early late mid st nd rd th may""")
+    """happen happened happening happens do did done doing go going went work worked working talk talked
+    discuss discussed say said write wrote written note notes noted record recorded remember learn learned
+    learnt decide decided anything everything something new news day week weekend month year past previous
+    early late mid st nd rd th may""")
 _POINTS = str.maketrans(dict.fromkeys(".,;:!?()[]\"'’…-–—/", " "))
 
 

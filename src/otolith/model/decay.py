@@ -2,9 +2,10 @@
 
     score = importance × e^(-λ × days since access) × log2(accesses + 1) × weight of the type
 
-Never accessed: the logarithm is 0.5 and the days count from creation. Pinned: 999. Kinds other than notes weigh 1.0.
-One record is scored with `math`, a hundred thousand at once with numpy; both give the same numbers. The time comes in
-as an argument; where usage is counted and scores are kept, this module does not know.
+Never accessed: the logarithm is 0.5 and the days count from creation. Pinned: 999. Kinds other than notes
+weigh 1.0. One record is scored with `math`, a hundred thousand at once with numpy; both give the same
+numbers. The time comes in as an argument; where usage is counted and scores are kept, this module does not
+know.
 """
 
 from __future__ import annotations

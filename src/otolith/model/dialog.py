@@ -1,23 +1,37 @@
-"""The dialog ladder's values: Turn, Entry, Fact, Topic, GlobalMemory (seed 002); and a dialog's text as turns.
+"""The dialog ladder's values: Turn, Entry, Fact, Topic, GlobalMemory (seed 002); and how facts come together.
 
 Entries and their facts are append-only; topics and the global memory are built. A person's scores come from the
-curation file and are laid over the facts; they are never written into them. Three ways of writing a dialog are
-understood, told apart by the document's first header: `### Ann · time` (as Otolith writes it), `**Ann:** …`, and `Ann: …`.
-A text without headers is one turn. Nothing is lost either way: a turn's start and stop say where it stands in the text.
+curation file and are laid over the facts; they are never written into them. An entry's summary mentions facts;
+mentions with one subject, relation and object are one fact. Where a relation has a single value, the newest mention
+wins and the older fact gets an end. The index brings the rows, and this module decides what they mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
 
 from otolith.errors import Invalid
-from otolith.model.finding import Finding
-from otolith.model.ids import check_id, check_topic, fact_id
+from otolith.model.ids import check_id, check_topic, fact_id, normal
 from otolith.model.kinds import FACT_TYPES
-from otolith.model.record import TRUST, Card, Link, Origin, Passage, origin_fields
-from otolith.model.shape import NOTHING, Shape, anything, choice, integer, mapping, number, part, parts, strings, text
-from otolith.model.times import day, parse_time, time_or_none
+from otolith.model.record import TRUST, Card, Finding, Link, Origin, Piece, Record
+from otolith.model.shape import (
+    NOTHING,
+    Shape,
+    anything,
+    choice,
+    integer,
+    mapping,
+    number,
+    part,
+    parts,
+    strings,
+    text,
+)
+from otolith.model.times import day, parse_time, time_or_none, zulu
 
 TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
 ROLES = ("user", "assistant", "system", "tool", "other")
@@ -25,6 +39,15 @@ META_SCHEMA = "entry_meta.v1"
 SUMMARY_SCHEMA = "entry_summary.v1"
 TOPIC_SCHEMA = "topic_memory.v1"
 GLOBAL_SCHEMA = "global_memory.v1"
+# A subject has one of these at a time, so a newer object replaces the older one. The one table of its kind.
+SINGLE_VALUED = frozenset({
+    "lives in", "lives at", "works at", "works for", "works as", "is named", "is called", "is married to",
+    "is engaged to", "is from", "was born in", "was born on", "is based in", "studies at", "reports to", "runs on",
+    "listens on", "is hosted on", "is deployed on", "is deployed to", "defaults to", "is written in"})
+SINGLE_VALUED_LIKE = r"favou?rite .{1,60}|preferred .{1,60}"
+CORRECTABLE = ("subject", "relation", "object", "type", "time_span", "date", "confidence")
+EVIDENCE_SHOWN = 5  # of a fact said a thousand times: the first entry and the latest ones
+_BEFORE_TIME = 1e11  # keeps marks of the years before 1970 in order
 
 
 class Turn(NamedTuple):
@@ -39,7 +62,7 @@ class Turn(NamedTuple):
     stop: int = 0
 
 
-class Fact(Shape):
+class Fact(Record):
     """An atomic, reviewable statement with its source."""
 
     kind: ClassVar[str] = "fact"
@@ -81,19 +104,24 @@ class Fact(Shape):
     def title(self) -> str:
         return " ".join(part for part in (self.subject, self.relation, self.object) if part)
 
+    @property
+    def created(self) -> float:
+        return parse_time(self.entry_ts) if self.entry_ts else 0.0
+
+    @property
+    def quoted(self) -> str:
+        """The fact with the sentence it was drawn from."""
+        return f"{self.title}\n“{self.sentence}”" if self.sentence else self.title
+
     def card(self, topic: str, project: str | None = None) -> Card:
-        record, title = self.id or self.id_in(topic), self.title
-        said = parse_time(self.entry_ts) if self.entry_ts else 0.0
-        score = self.user_fact_score
+        record, title, score, newer = self.id or self.id_in(topic), self.title, self.user_fact_score, self.superseded_by
         return Card(
-            id=record, kind="fact", type=self.type, title=title,
-            text=f"{title}\n{self.sentence}" if self.sentence else title, created=said,
-            importance=score / 10 if score is not None else 0.5, confidence=self.confidence, topic=topic, project=project,
-            trust=self.trust or "user", sunk=score == 0 or self.superseded_by is not None, pinned=score == 10,
-            valid_from=parse_time(self.valid_from) if self.valid_from else None,
-            valid_until=parse_time(self.valid_until) if self.valid_until else None,
-            links=(Link(source=self.superseded_by, type="supersedes", target=record),) if self.superseded_by else (),
-        )
+            id=record, kind=self.kind, type=self.type, title=title, created=self.created, topic=topic,
+            text=f"{title}\n{self.sentence}" if self.sentence else title, confidence=self.confidence,
+            importance=score / 10 if score is not None else 0.5, project=project, pinned=score == 10,
+            trust=self.trust or "user", sunk=score == 0 or newer is not None,
+            valid_from=time_or_none(self.valid_from), valid_until=time_or_none(self.valid_until),
+            links=(Link(source=newer, type="supersedes", target=record),) if newer else ())
 
 
 class EntryMeta(Shape):
@@ -137,7 +165,7 @@ class EntrySummary(Shape):
     made_by: str = text(default="rules-1")
 
 
-class Entry(Shape):
+class Entry(Record):
     """A logged dialog: its turns, what is known of it, and what was drawn from it."""
 
     kind: ClassVar[str] = "entry"
@@ -172,19 +200,19 @@ class Entry(Shape):
     @property
     def facts(self) -> tuple[Fact, ...]:
         """What was drawn from it, each with the id by which it is reviewed."""
-        said = self.summary.facts if self.summary else ()
-        return tuple(fact.replace(id=fact.id_in(self.topic), topic=self.topic) for fact in said)
+        drawn = self.summary.facts if self.summary else ()
+        return tuple(fact.replace(id=fact.id_in(self.topic), topic=self.topic) for fact in drawn)
+
+    @property
+    def transcript(self) -> str:
+        return self.raw.strip()
 
     def card(self) -> Card:
-        passages = [Passage(turn.start, turn.stop, f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text,
-                            str(turn.number), turn.speaker or None, time_or_none(turn.ts))
-                    for turn in self.turns]
-        return Card(
-            id=self.id, kind="entry", type="dialog", title=self.title, text=self.raw, passages=passages or None,
-            created=self.created, tags=self.tags, topic=self.meta.topic, importance=0.5,
-            names=(f"key:{self.meta.key}",) if self.meta.key else (),
-            conversation=self.meta.conversation_id or self.id, **origin_fields(self.meta.origin),
-        )
+        passages = [Piece(turn.start, turn.stop, f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text,
+                          str(turn.number), turn.speaker or None, time_or_none(turn.ts)) for turn in self.turns]
+        return self.make_card(self.raw, passages=passages or None, tags=self.tags, topic=self.topic, importance=0.5,
+                              names=(f"key:{self.meta.key}",) if self.meta.key else (),
+                              conversation=self.meta.conversation_id or self.id)
 
 
 class TopicState(Shape):
@@ -197,7 +225,7 @@ class TopicState(Shape):
     made_by: str = text(default="rules-1", sparse=True)
 
 
-class Topic(Shape):
+class Topic(Record):
     """A topic memory as topic_memory.json holds it."""
 
     kind: ClassVar[str] = "topic"
@@ -231,11 +259,10 @@ class Topic(Shape):
     def card(self) -> Card:
         lines = [self.state.summary, *self.state.bounds, *self.state.open_questions, *self.state.next_actions]
         trust = max((self.trust or "user", *(fact.trust or "user" for fact in self.facts)), key=TRUST.index)
-        return Card(id=self.id, kind="topic", type="topic", title=self.topic, text="\n".join(line for line in lines if line),
-                    created=self.created, topic=self.topic, importance=0.5, trust=trust)
+        return self.make_card("\n".join(filter(None, lines)), topic=self.topic, importance=0.5, trust=trust)
 
 
-class GlobalMemory(Shape):
+class GlobalMemory(Record):
     """The front page as GLOBAL_MEMORY.json holds it."""
 
     kind: ClassVar[str] = "global"
@@ -250,8 +277,8 @@ class GlobalMemory(Shape):
 
     def check(self) -> None:
         for name in ("active_topics", "do_not_forget"):
-            found = getattr(self, name)
-            if not isinstance(found, list | tuple) or not all(isinstance(item, Mapping) for item in found):
+            items = getattr(self, name)
+            if not isinstance(items, list | tuple) or not all(isinstance(item, Mapping) for item in items):
                 raise Invalid(f"{name} must be a list of objects")
         if not all(isinstance(topic.get("state") or {}, Mapping) for topic in self.active_topics):
             raise Invalid("active_topics must have an object as state")
@@ -261,7 +288,163 @@ class GlobalMemory(Shape):
         return parse_time(self.updated) if self.updated else 0.0
 
     def card(self) -> Card:
-        lines = [f"{topic.get('topic', '')}: {(topic.get('state') or {}).get('summary', '')}" for topic in self.active_topics]
+        lines = [f"{topic.get('topic', '')}: {(topic.get('state') or {}).get('summary', '')}"
+                 for topic in self.active_topics]
         levels = [part.get("trust") for part in (*self.do_not_forget, *self.active_topics)]
-        return Card(id="global", kind="global", type="global", title=self.title, created=self.created, importance=0.5,
-                    text="\n".join(line for line in lines if line), trust="outside" if "outside" in levels else "agent")
+        return self.make_card("\n".join(lines), importance=0.5, trust="outside" if "outside" in levels else "agent")
+
+
+# How the facts of a topic come together
+
+
+class Mention(NamedTuple):
+    """A fact as one entry states it."""
+
+    topic: str
+    mark: str
+    project: str | None
+    fact: Fact
+
+
+class Curation(Shape):
+    """One line of a topic's curation.jsonl: what a person said about a fact."""
+
+    ts: str = text()
+    op: str = choice(("score", "correct"))
+    fact_id: str = text()
+    fact: tuple[str, ...] = strings(default=())
+    score: float | None = number(0, 10, default=None)
+    to: dict[str, Any] | None = mapping(default=None, sparse=True)
+    by: str = text(default="user")
+    trust: str | None = choice(TRUST, default=None, sparse=True)  # of who said it; a line without it goes by its `by`
+
+
+class Review(NamedTuple):
+    """A line of curation.jsonl, read: what somebody said about a fact. `target` is the id of the corrected one."""
+
+    topic: str
+    mark: str
+    fact_id: str
+    score: float | None
+    target: str | None = None
+    to: Mapping[str, Any] | None = None
+    trust: str = "user"
+
+
+class FactGroup(NamedTuple):
+    """All mentions of one fact, counted."""
+
+    id: str
+    times: int
+    confidence: float
+    trust: str
+    began: str
+    ended: str
+    score: float | None
+
+
+class Held(NamedTuple):
+    """Since when a fact holds, until when, and what took its place; times as marks."""
+
+    since: str
+    until: str | None = None
+    successor: str | None = None
+
+
+Look = Callable[[str, str], str | None]  # (fact id, mark) → a mark of that fact, if there is one
+
+
+def mark(ts: float, entry: str, order: int) -> str:
+    """A key that sorts as time does: entry_ts, then entry_id, then the place within the entry."""
+    return f"{ts + _BEFORE_TIME:016.3f} {entry} {order:05d}"
+
+
+def marked_time(marked: str) -> str:
+    """The time a mark stands for, as files write it."""
+    return zulu(float(marked.split(" ", 1)[0]) - _BEFORE_TIME)
+
+
+def slot_of(topic: str, fact: Fact, record: str) -> str:
+    """What a fact competes for: its own id, or for a single-valued relation the subject's one place for it."""
+    relation = _single_valued(fact.relation)
+    return record if not relation else (
+        "slot_" + sha256(f"{topic}\0{normal(fact.subject)}\0{relation}".encode()).hexdigest()[:16])
+
+
+@lru_cache(maxsize=1024)
+def _single_valued(relation: str) -> str:
+    """The relation as it is compared, if it has a single value; else nothing. A dialog has few relations, each many times."""
+    plain = normal(relation).replace("_", " ")
+    return plain if plain in SINGLE_VALUED or re.fullmatch(SINGLE_VALUED_LIKE, plain) else ""
+
+
+def mentions_of(entry: Entry) -> list[Mention]:
+    """The facts an entry's summary states, each with its source filled in."""
+    meta, origin = entry.meta, entry.meta.origin
+    ts = parse_time(meta.entry_ts)
+    return [Mention(meta.topic, mark(ts, meta.entry_id, order), origin.project if origin else None,
+                    fact.stated_by(meta, meta.trust_of(fact.trust)))
+            for order, fact in enumerate(entry.summary.facts if entry.summary else ())]
+
+
+def read_review(topic: str, number: int, line: Mapping[str, Any]) -> Review:
+    """A curation line as the table takes it; the fact's words count more than its id, for topics can be renamed."""
+    given = Curation.from_dict(line)
+    whole = len(given.fact) == 3
+    about = fact_id(topic, *given.fact) if whole else given.fact_id
+    when = mark(parse_time(given.ts, "ts"), "", number)
+    if given.op == "score":
+        return Review(topic, when, about, given.score)
+    if not whole or not given.to:
+        raise Invalid("a correction needs the fact's three parts and what it should say")
+    unknown = [key for key in given.to if key not in CORRECTABLE]
+    if unknown:
+        raise Invalid(f"{unknown[0]!r} cannot be corrected", f"only {', '.join(CORRECTABLE)}")
+    subject, relation, obj = given.fact
+    trust = given.trust or ("user" if given.by == "user" else "agent")
+    new = correct(Fact(subject=subject, relation=relation, object=obj, type="event"), given.to, trust)
+    return Review(topic, when, about, given.score, new.id_in(topic), given.to, trust)
+
+
+def correct(fact: Fact, to: Mapping[str, Any], trust: str) -> Fact:
+    """The fact as somebody says it should read. What a person says is certain; others never raise what they correct."""
+    sure = {"confidence": 1.0, "trust": "user"} if trust == "user" else {
+        "trust": max(fact.trust or "user", trust, key=TRUST.index)}
+    return Fact.from_dict({**fact.to_dict(), **sure, **to})
+
+
+def replay(topic: str, fact: Fact, latest: Callable[[str, str], Review | None]) -> Fact:
+    """The fact after all corrections of it, and of what it was corrected to; `latest` finds the last after a mark."""
+    after = ""
+    while review := latest(fact.id_in(topic), after):
+        fact, after = correct(fact, review.to or {}, review.trust), review.mark
+    return fact
+
+
+def settle(group: FactGroup, groups: Sequence[FactGroup], before: Look, after: Look) -> Held:
+    """When a fact of a slot holds, among all facts of that slot.
+
+    What a person rejected replaces nothing; nor does what came from outside replace what a user or agent said.
+    """
+    if group.score == 0:
+        return Held(group.began)
+    rivals = [rival for rival in groups if rival.id != group.id and rival.score != 0
+              and (rival.trust != "outside" or group.trust == "outside")]
+    # Only a rival that was said both before and after needs looking up: of thousands in a slot nearly none was.
+    earlier = [rival.ended if rival.ended < group.ended else before(rival.id, group.ended)
+               for rival in rivals if rival.began < group.ended]
+    interrupted = max(filter(None, earlier), default="")
+    since = (after(group.id, interrupted) or group.began) if interrupted else group.began
+    later = [(began, rival.id) for rival in rivals if rival.ended > group.ended
+             and (began := rival.began if rival.began > group.ended else after(rival.id, group.ended))]
+    return Held(since, *min(later, default=()))
+
+
+def compose(topic: str, group: FactGroup, held: Held, first: Fact, last: Fact,
+            evidence: tuple[str, ...] | None = None) -> Fact:
+    """The fact as a record: said first so, typed as it was said last, as sure as its surest mention."""
+    return first.replace(
+        type=last.type, time_span=last.time_span, confidence=group.confidence, trust=group.trust, id=group.id,
+        user_fact_score=group.score, topic=topic, evidence=evidence, evidence_count=group.times,
+        valid_from=marked_time(held.since), valid_until=marked_time(held.until) if held.until else None,
+        superseded_by=held.successor)

@@ -142,7 +142,7 @@ class Kind(NamedTuple):
     origin: OriginPlace = ""  # which field says who wrote it
     # How it is shown and found
     body: str = "text"  # the attribute or method with its whole text; "" tells its lists
-    layers: str = ""  # module:function that renders it at a depth, where it has layers of its own
+    layers: str = ""  # the method that renders it at a depth, where it has layers of its own
     titled: bool = True  # its title is its own, not drawn from its text
     lines: bool = False  # its text keeps its line breaks; else it is Markdown
     around: Around = ""  # beside a passage stand the dialog's turns, its conversation's chunks, its passages
@@ -151,7 +151,6 @@ class Kind(NamedTuple):
     dated: bool = True  # its date answers a question about a day
     decays: bool = True
     weighted: bool = False  # its types decay at different rates
-    tagged: bool = True  # its tags are its own, and count
     id_tells: bool = False  # its id says what it is about: audit lines hold a hash of it
     named_by_file: bool = False  # found by its file's name, too
     states_facts: bool = False  # facts are drawn from it
@@ -201,7 +200,8 @@ _ROWS = (
          around="conversation", listed=True, colour="#3c8288", dark="#6bb9bf"),
     Kind("entry", "dialog:Entry", "entries", "Dialogs", "folder",
          ("topics/*/*/raw.md", "topics/*/*/meta.json", "topics/*/*/summary.json"), "topics/{topic}/{id}",
-         ("dialog",), origin="meta", pages=("GLOBAL_",), not_edited="entries are append-only; log another one", body="raw",
+         ("dialog",), origin="meta", pages=("GLOBAL_",),
+         not_edited="entries are append-only; log another one", body="transcript",
          titled=False, lines=True, around="turns", listed=True, states_facts=True, colour="#4d8446",
          dark="#85bd7c"),
     Kind("fact", "dialog:Fact", "facts", "Facts", "none", (), "", FACT_TYPES, origin="trust",
@@ -219,7 +219,7 @@ _ROWS = (
          not_forgotten=_BUILT, purge="", body="", lines=True, counted=False, dated=False, decays=False),
     Kind("work", "work:Work", "works", "Work", "json", ("work/*/*.json", "work/cold/*/*.json.gz"),
          "work/{month}/{id}.json", TASK_TYPES, origin="origin", editable=("tags", "importance"),
-         links="lists", link_words=WORK_LINKS, body="whole", layers="work:render", lines=True, listed=True,
+         links="lists", link_words=WORK_LINKS, body="whole", layers="at_depth", lines=True, listed=True,
          tabled=True, embedded_at_once=True, colour="#3f6fb0", dark="#79a6e3"),
     Kind("agent", "work:Agent", "agents", "Agents", "json", ("work/agents/*.json",), "work/agents/{id}.json",
          ("main", "subagent"), body="", counted=False, dated=False, tabled=True),
@@ -233,7 +233,7 @@ _ROWS = (
     Kind("episode", "note:Episode", "episodes", "Diary", "diary", ("episodes/DATE.md",), "episodes/{date}.md",
          ("diary",), not_edited="the diary is append-only", forget="", purge="block", not_forgotten=(
              "the diary is append-only", "remove the block for good with: otolith forget --purge ID"),
-         titled=False, counted=False, decays=False, tagged=False),
+         titled=False, counted=False, decays=False),
     Kind("page", "note:Page", "pages", "Pages", "raw", ("memories/**",), "memories/{path}", ("page",),
          around="passages", listed=True, id_tells=True),
 )
@@ -241,7 +241,6 @@ KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 LISTED = tuple(row.name for row in _ROWS if row.listed)
 COUNTED = tuple(row.name for row in _ROWS if row.counted)
 DATED = tuple(row.name for row in _ROWS if row.dated)
-TAGGED = tuple(row.name for row in _ROWS if row.tagged)
 LINKING = tuple(row.name for row in _ROWS if row.links)  # whose files may name other records
 
 

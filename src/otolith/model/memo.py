@@ -1,9 +1,8 @@
-"""Memo: one concept in one descriptively named Markdown file, with a short header (seed 001); and how it may be called.
+"""Memo: one concept in one descriptively named Markdown file with a short header (seed 001), and its name's rule.
 
-A name is 3 to 10 lowercase words joined by underscores, at most 45 characters without `.md`, and says what the memo is
-about. Letters and digits of any script are words; nothing else is, so a name is always safe as a file name. `name_from`
-promises a name that `check_name` takes, whatever it is given. The tables of words are loaded when a name is looked at:
-every command loads this module.
+A name is 3 to 10 lowercase words joined by underscores, at most 45 characters without `.md`, and says what the
+memo is about. Letters and digits of any script are words; nothing else is, so a name is always safe as a file
+name. `name_from` promises a name that `check_name` takes, whatever it is given.
 """
 
 from __future__ import annotations
@@ -16,23 +15,22 @@ from typing import ClassVar
 from otolith.errors import Invalid
 from otolith.model.ids import check_id
 from otolith.model.kinds import MEMO_CATEGORIES
-from otolith.model.record import Card, Link, Origin, origin_fields
-from otolith.model.shape import Shape, choice, part, strings, text
+from otolith.model.record import Card, Link, Origin, Record
+from otolith.model.shape import choice, part, strings, text
 from otolith.model.text import first_sentence
-from otolith.model.times import parse_time
 
-MIN_WORDS, MAX_WORDS, MAX_SIGNS = 3, 10, 45
+MIN_WORDS, MAX_WORDS, MAX_LENGTH = 3, 10, 45
 FILLERS = ("notes", "memo", "saved")
 _EMPTY = frozenset(
-    """memory memories note notes memo memos stuff thing things misc miscellaneous file files data info information
-    text temp tmp test new old untitled random general various other everything something""".split()
+    """memory memories note notes memo memos stuff thing things misc miscellaneous file files data info text
+    information temp tmp test new old untitled random general various other everything something""".split()
 )
 _TURNING = frozenset(("not", "no", "never", "over", "without", "before", "after"))  # small words that turn the meaning
-_MARK = re.compile(r"^DEPRECATED: See valid [^\n]*(?:\n+|\Z)", re.MULTILINE)
+_MARK = r"(?m)^DEPRECATED: See valid [^\n]*(?:\n+|\Z)"
 _HINT = "use 3-10 descriptive words, as in user_prefers_structured_output"
 
 
-class Memo(Shape):
+class Memo(Record):
     """A named memory file; its id is the file's stem."""
 
     kind: ClassVar[str] = "memo"
@@ -60,10 +58,6 @@ class Memo(Shape):
     def type(self) -> str:
         return self.category
 
-    @property
-    def created(self) -> float:
-        return parse_time(self.created_at)
-
     def unmarked(self) -> Memo:
         """The memo without the line that says it is superseded."""
         return self.replace(text=re.sub(_MARK, "", self.text, count=1), deprecated_by=None)
@@ -74,15 +68,11 @@ class Memo(Shape):
         return memo.replace(supersedes=tuple(name for name in memo.supersedes if name not in gone))
 
     def card(self) -> Card:
-        links = [Link(source=self.id, type="supersedes", target=old, created=self.created) for old in self.supersedes]
-        return Card(
-            id=self.id, kind="memo", type=self.category, title=self.title or first_sentence(self.text), text=self.text,
-            created=self.created, tags=self.tags, names=(self.id.replace("_", " "),), importance=0.5, links=links,
-            sunk=self.deprecated_by is not None, **origin_fields(self.origin),
-        )
+        links = [Link(source=self.id, type="supersedes", target=old, created=self.created)
+                 for old in self.supersedes]
+        return self.make_card(self.text, title=self.title or first_sentence(self.text), tags=self.tags, links=links,
+                              names=(self.id.replace("_", " "),), importance=0.5, sunk=self.deprecated_by is not None)
 
-
-# Names
 
 def check_name(name: str) -> str:
     """The name without `.md` if it keeps the rule, else `Invalid` with the reason."""
@@ -92,11 +82,11 @@ def check_name(name: str) -> str:
         raise Invalid(f"memo name {name!r} may hold only letters and digits joined by single underscores", _HINT)
     if stem != stem.lower():
         raise Invalid(f"memo name {name!r} is not all lowercase", f"try {stem.lower()}")
-    if len(stem) > MAX_SIGNS or len(parts) > MAX_WORDS:
-        found = f"{len(parts)} words, {len(stem)} characters"
-        raise Invalid(f"memo name {name!r} is too long ({found})", f"at most {MAX_WORDS} words and {MAX_SIGNS} characters")
+    if len(stem) > MAX_LENGTH or len(parts) > MAX_WORDS:
+        raise Invalid(f"memo name {name!r} is too long ({len(parts)} words, {len(stem)} characters)",
+                      f"at most {MAX_WORDS} words and {MAX_LENGTH} characters")
     if all(_says_nothing(part) for part in parts):
-        numbered = any(sign.isdigit() for sign in stem)
+        numbered = any(map(str.isdigit, stem))
         raise Invalid(f"memo name {name!r} is {'not descriptive' if numbered else 'too vague'}", _HINT)
     if len(parts) < MIN_WORDS:
         raise Invalid(f"memo name {name!r} is too short ({len(parts)} of at least {MIN_WORDS} words)", _HINT)
@@ -107,9 +97,9 @@ def name_from(text: str, taken: Collection[str] = ()) -> str:
     """A descriptive name for a sentence that is not among the taken ones."""
     from otolith.model.words import STOP, words
 
-    found = words(text)
-    telling = [word for word in map(_plain, (w for w in found if w not in STOP or w in _TURNING)) if word]
-    telling = telling or [word for word in map(_plain, found) if word]
+    spoken = words(text)
+    telling = [word for word in map(_plain, (w for w in spoken if w not in STOP or w in _TURNING)) if word]
+    telling = telling or [word for word in map(_plain, spoken) if word]
     fitting = _fit(dict.fromkeys(word for word in telling
                                  if word.isdigit() or word in _TURNING or not _says_nothing(word)))
     if all(map(_says_nothing, fitting)):
@@ -117,7 +107,7 @@ def name_from(text: str, taken: Collection[str] = ()) -> str:
         fitting = fitting if not all(map(_says_nothing, fitting)) else ["untold", *fitting[:2]]
     for filler in FILLERS:
         if len(fitting) < MIN_WORDS and filler not in fitting:
-            fitting = _fit([*fitting, filler], room=MAX_SIGNS)
+            fitting = _fit([*fitting, filler], room=MAX_LENGTH)
     return make_free("_".join(fitting), taken)
 
 
@@ -131,12 +121,12 @@ def master_name(topic: str) -> str:
 
 def make_free(name: str, taken: Collection[str]) -> str:
     """The name itself, or with the first number from 2 that makes it new; words make room for the number."""
-    known = {other.removesuffix(".md") for other in taken}
+    names = {other.removesuffix(".md") for other in taken}
     number, free = 1, name
-    while free in known:
+    while free in names:
         number += 1
         parts = name.split("_")[: MAX_WORDS - 1]
-        while len("_".join(parts)) + 1 + len(str(number)) > MAX_SIGNS:
+        while len("_".join(parts)) + 1 + len(str(number)) > MAX_LENGTH:
             parts = parts[:-1] if len(parts) > MIN_WORDS else [part[: max(1, len(part) - 3)] for part in parts]
         free = "_".join([*parts, str(number)])
     return free

@@ -1,22 +1,20 @@
-"""The notes ladder's values: Note, Edge, Episode, and the page of the memory tool (seed 004, schema version 3.0.0)."""
+"""The notes ladder's values: Note, Edge, Episode, and the page of the memory tool (seed 004, schema 3.0.0)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from typing import ClassVar
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar
 
 from otolith.errors import Invalid
 from otolith.model.ids import check_id, check_uuid
-from otolith.model.kinds import NOTE_LINKS, NOTE_TYPES, PROCEDURE_LISTS
-from otolith.model.record import Card, Link, Origin, origin_fields
+from otolith.model.kinds import NOTE_FOLDERS, NOTE_LINKS, NOTE_TYPES, PROCEDURE_LISTS
+from otolith.model.record import Card, Link, Origin, Record
 from otolith.model.shape import Shape, choice, flag, number, part, parts, strings, text
 from otolith.model.text import first_sentence
 from otolith.model.times import parse_time
 
 SCHEMA = "3.0.0"
-FOLDERS = {name: row.folder for name, row in NOTE_TYPES.items()}
-TYPES = tuple(NOTE_TYPES)
 DIRECTIONS = ("outgoing", "incoming")
 _WIKILINK = r"!?\[\[([^\[\]|#^\n]{1,200})(?:[#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]"
 _CODE = r"(?s)```.*?(?:```|\Z)|`[^`\n]*`"
@@ -35,13 +33,13 @@ class Relation(Shape):
     own: bool | None = flag(default=None, sparse=True)  # its context was there before its edge, and stays
 
 
-class Note(Shape):
+class Note(Record):
     """A Markdown file of the knowledge graph."""
 
     kind: ClassVar[str] = "note"
 
     id: str = text()
-    type: str = choice(TYPES, default="general")
+    type: str = choice(NOTE_TYPES, default="general")
     title: str = text(filled=True)
     tags: tuple[str, ...] = strings(default=())
     aliases: tuple[str, ...] | None = strings(default=None, sparse=True)
@@ -57,19 +55,21 @@ class Note(Shape):
     pinned: bool = flag(default=False)  # it lies in vault/; the file itself does not say so
     text: str = text(default="")  # last, since the name hides the field maker of the lines above
 
+    @classmethod
+    def guess(cls, path: str, heading: str) -> Mapping[str, Any]:
+        """What the file of another tool says by its place and its heading, where it does not say it in words."""
+        folder = path.split("/")[1] if path.count("/") > 1 else ""
+        return {"type": NOTE_FOLDERS.get(folder, "general"), "importance": 0.5,
+                "title": heading or path.rsplit("/", 1)[-1].removesuffix(".md")}
+
     def check(self) -> None:
         check_uuid(self.id)
         parse_time(self.created_at, "created")
         parse_time(self.updated_at, "updated")
-        if self.type == "procedure":
-            return
-        given = [name for name in PROCEDURE_LISTS if getattr(self, name) is not None]
-        if given:
-            raise Invalid(f"{given[0]} belongs to notes of type procedure, not {self.type}")
-
-    @property
-    def created(self) -> float:
-        return parse_time(self.created_at)
+        for name in PROCEDURE_LISTS:
+            if getattr(self, name) is not None and name not in NOTE_TYPES[self.type].lists:
+                types = " or ".join(row.name for row in NOTE_TYPES.values() if name in row.lists)
+                raise Invalid(f"{name} belongs to notes of type {types}, not {self.type}")
 
     @property
     def updated(self) -> float:
@@ -77,22 +77,23 @@ class Note(Shape):
 
     def prose(self) -> str:
         """The body with what a procedure's lists say."""
-        if self.type != "procedure":
-            return self.text
         lists = [f"{name.capitalize()}:\n" + "\n".join(f"- {line}" for line in values)
-                 for name in PROCEDURE_LISTS if (values := getattr(self, name))]
-        return "\n\n".join(part for part in (self.text, *lists) if part)
+                 for name in NOTE_TYPES[self.type].lists if (values := getattr(self, name))]
+        return "\n\n".join(part for part in (self.text, *lists) if part) if lists else self.text
+
+    def says_as_much_as(self, other: Any) -> bool:
+        """Whether the two differ in nothing but their copies of edges."""
+        ours, theirs = ({**note.__dict__, "relations": [held for held in note.relations if held.edge_id is None]}
+                        for note in (self, other))
+        return bool(ours == theirs)
+
+    def own_targets(self) -> set[str]:
+        return {relation.target for relation in self.relations}
 
     def without_links(self, gone: Collection[str], word: str | None = None) -> Note:
-        """The note without its own relations to these notes, of one word or of all."""
-        return self.replace(relations=tuple(relation for relation in self.relations
-                                            if relation.target not in gone or word not in (None, relation.type)))
-
-    def says_as_much_as(self, other: Note) -> bool:
-        """Whether the two differ in nothing but their copies of edges."""
-        ours, theirs = ({**note.__dict__, "relations": [one for one in note.relations if one.edge_id is None]}
-                        for note in (self, other))
-        return ours == theirs
+        """The note without its relations to these records, or only those of one type."""
+        return self.replace(relations=tuple(relation for relation in self.relations if relation.target not in gone
+                                            or word not in (None, relation.type)))
 
     def card(self) -> Card:
         own = [Link(source=self.id, type=r.type, target=r.target, strength=r.strength, context=r.context,
@@ -103,20 +104,17 @@ class Note(Shape):
             tags = tuple(dict.fromkeys((*tags, *re.findall(_HASHTAG, bare))))
             own += [Link(source=self.id, type="mentions", target=name, created=self.created)
                     for name in dict.fromkeys(_named(link) for link in re.findall(_WIKILINK, bare)) if name]
-        return Card(
-            id=self.id, kind="note", type=self.type, title=self.title, text=self.prose(), created=self.created,
-            updated=self.updated, tags=tags, names=self.aliases or (), importance=self.importance,
-            confidence=self.confidence, pinned=self.pinned, links=own, **origin_fields(self.origin),
-        )
+        return self.make_card(self.prose(), updated=self.updated, tags=tags, names=self.aliases or (),
+                              importance=self.importance, confidence=self.confidence, pinned=self.pinned, links=own)
 
 
 def _named(link: str) -> str:
-    """What a wikilink names: a title or a file, without its ending and the backslash that a table wants before `|`."""
+    """What a wikilink names: a title or a file, without its ending and the backslash a table wants before `|`."""
     name = link.strip().removesuffix("\\").strip()
     return name[:-3] if name.casefold().endswith(".md") else name
 
 
-class Edge(Shape):
+class Edge(Record):
     """A relation between two notes with a description of its own; the truth about that relation."""
 
     kind: ClassVar[str] = "edge"
@@ -142,21 +140,16 @@ class Edge(Shape):
     def title(self) -> str:
         return f"{self.from_title} — {self.type} — {self.to_title}"
 
-    @property
-    def created(self) -> float:
-        return parse_time(self.created_at)
-
     def link(self) -> Link:
         return Link(source=self.from_id, type=self.type, target=self.to_id, strength=self.strength,
                     context=first_sentence(self.text, 200) or None, created=self.created, edge_id=self.id)
 
     def card(self) -> Card:
-        return Card(id=self.id, kind="edge", type=self.type, title=self.title, text=self.text, created=self.created,
-                    updated=parse_time(self.updated_at), importance=self.strength, links=[self.link()],
-                    **origin_fields(self.origin))
+        return self.make_card(self.text, updated=parse_time(self.updated_at), importance=self.strength,
+                              links=[self.link()])
 
 
-class Episode(Shape):
+class Episode(Record):
     """One entry of the diary: a block of a day's file."""
 
     kind: ClassVar[str] = "episode"
@@ -179,16 +172,20 @@ class Episode(Shape):
     def created(self) -> float:
         return parse_time(f"{self.date}T{self.time}:00Z")
 
+    @property
+    def points(self) -> bool:
+        """It only points to a record that stands elsewhere, so it is none of its own. Merges are counted by their blocks."""
+        return self.memory is not None and self.type.strip() != "merge"
+
     def card(self) -> Card:
-        # The diary repeats what others wrote and has no origin of its own, so it is trusted least.
-        return Card(id=self.id, kind="episode", type="diary", title=self.title, text=self.text, created=self.created,
-                    tags=self.tags, importance=0.3, trust="outside")
+        # A diary has no origin of its own and may come from anywhere, so it is trusted least.
+        return self.make_card(self.text, type="diary", tags=self.tags, importance=0.3, trust="outside")
 
 
 IMPORTED = "imported/"  # the folder of pages that came from outside
 
 
-class Page(Shape):
+class Page(Record):
     """A file written through Anthropic's memory tool; its id is its path below memories/."""
 
     kind: ClassVar[str] = "page"
@@ -202,10 +199,6 @@ class Page(Shape):
     def title(self) -> str:
         return self.id
 
-    @property
-    def created(self) -> float:
-        return float(self.created_at)
-
     def card(self) -> Card:
-        return Card(id=self.id, kind="page", type="page", title=self.id.rsplit("/", 1)[-1], text=self.text,
-                    created=self.created, importance=0.5, trust="outside" if self.id.startswith(IMPORTED) else "agent")
+        return self.make_card(self.text, title=self.id.rsplit("/", 1)[-1], importance=0.5,
+                              trust="outside" if self.id.startswith(IMPORTED) else "agent")

@@ -1,28 +1,25 @@
-"""What every record has, whatever its kind: an origin, usage, links to others, and a card by which the index knows it.
-
-Three seeds have links. Each keeps its own word in its own files; one table says which words mean the same, which are each
-other's inverse and which read the same both ways. The index keeps both: the word as written and the canonical one.
+"""What every record has, whatever its kind: an origin, usage, links to others, and a card for the index; and what
+is reported besides answers: a Finding (something in the home that wants a person's eye, with where and what to do),
+a Change (what sync found), and lines of the logger `otolith`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from otolith.errors import Invalid
-from otolith.model.kinds import CHUNK_LINKS as CHUNK_TYPES
 from otolith.model.kinds import KINDS as _ROWS
-from otolith.model.kinds import LINK_TYPES as TYPES
-from otolith.model.kinds import NOTE_LINKS as NOTE_TYPES
-from otolith.model.kinds import WORK_LINKS as WORK_TYPES
+from otolith.model.kinds import LINK_TYPES, origin_of
 from otolith.model.shape import Shape, Value, choice, mapping, number, text
 from otolith.model.text import cut_passages
+from otolith.model.times import parse_time
 
 TRUST = ("user", "agent", "outside")
-KINDS = tuple(_ROWS)
-__all__ = ["CHUNK_TYPES", "KINDS", "NOTE_TYPES", "TYPES", "WORK_TYPES"]  # until all ask model/kinds
 DEPTHS = ("summary", "outcome", "reasoning", "full", "complete")
+KINDS = tuple(_ROWS)
 
 
 class Origin(Shape):
@@ -50,7 +47,7 @@ UNUSED = Usage()
 
 def check_type(word: str, allowed: tuple[str, ...] | None = None) -> str:
     """The link type as its seed writes it; a known word in the wrong case is forgiven."""
-    options = allowed or tuple(TYPES)
+    options = allowed or tuple(LINK_TYPES)
     for candidate in (word, word.upper(), word.lower()):
         if candidate in options:
             return candidate
@@ -59,7 +56,7 @@ def check_type(word: str, allowed: tuple[str, ...] | None = None) -> str:
 
 def reads_as(word: str, *, outgoing: bool) -> str:
     """The link's word seen from one of its ends."""
-    meaning = TYPES.get(word)
+    meaning = LINK_TYPES.get(word)
     if meaning is None:
         return word if outgoing else f"{word} (from)"
     return meaning.canonical if outgoing != meaning.inverted else meaning.inverse
@@ -79,7 +76,7 @@ class Link(Shape):
 
     def canonical(self) -> tuple[str, str, str]:
         """(from, word, to) in the canonical direction, equal for two ways of saying the same."""
-        meaning = TYPES.get(self.type)
+        meaning = LINK_TYPES.get(self.type)
         if meaning is None:
             return self.source, self.type, self.target
         ends = (self.target, self.source) if meaning.inverted else (self.source, self.target)
@@ -88,14 +85,8 @@ class Link(Shape):
         return ends[0], meaning.canonical, ends[1]
 
 
-def drop_targets(about: Any, gone: Collection[str], word: str | None = None) -> Any:
-    """What a record says of its links, as word → id → anything, without these ids (of one word, or of all)."""
-    return about and {name: {end: value for end, value in ends.items() if end not in gone or word not in (None, name)}
-                      for name, ends in about.items()}
-
-
-class Passage(NamedTuple):
-    """The piece of a record that the index ranks."""
+class Piece(NamedTuple):
+    """A passage of a record, as the index ranks it."""
 
     start: int
     stop: int
@@ -113,7 +104,7 @@ class Card(NamedTuple):
     type: str
     title: str
     text: str = ""
-    passages: Sequence[Passage] | None = None
+    passages: Sequence[Piece] | None = None
     created: float = 0.0
     updated: float | None = None
     tags: Sequence[str] = ()
@@ -137,17 +128,46 @@ class Card(NamedTuple):
     speaker: str | None = None  # who says the text, where it opens with a name
     place: int = 0  # among the chunks of one conversation that were made in the same second
 
-    def cut(self) -> Sequence[Passage]:
+    def cut(self) -> Sequence[Piece]:
         """The passages: given (the turns of an entry), or cut from the text."""
         if self.passages is not None:
             return self.passages
-        return [Passage(start, stop, self.text[start:stop], None, None if start else self.speaker)
+        return [Piece(start, stop, self.text[start:stop], None, None if start else self.speaker)
                 for start, stop in cut_passages(self.text)]
 
 
+class Record(Shape):
+    """What one file, or one part of it, holds. The table of kinds says in what the kinds differ."""
+
+    kind: ClassVar[str]
+
+    @property
+    def created(self) -> float:
+        """Seconds since 1970; most kinds write it as `created_at`, in words or as a number."""
+        written: Any = self.created_at  # type: ignore[attr-defined]
+        return parse_time(written) if isinstance(written, str) else float(written)
+
+    def make_card(self, text: str, **more: Any) -> Card:
+        """The card with what every record has; `more` is what this kind has, or has in another way."""
+        record: Any = self
+        fields = {"type": record.type, "title": record.title, "created": record.created,
+                  **origin_fields(origin_of(self)), **more}
+        return Card(id=record.id, kind=self.kind, text=text, **fields)
+
+    def says_as_much_as(self, other: Any) -> bool:
+        """Whether the two differ in nothing that the index is to know."""
+        return bool(self == other)
+
+
+def drop_targets(about: Any, gone: Collection[str], word: str | None = None) -> Any:
+    """What a record says of its links, as word → id → anything, without these ids (of one word, or of all)."""
+    return about and {name: {end: value for end, value in ends.items()
+                             if end not in gone or word not in (None, name)} for name, ends in about.items()}
+
+
 def place_of(files: Iterable[tuple[str, str]], tags: Iterable[str] = (), session: str = "") -> str:
-    """Where a work took place: the folder most of its changed files lie in, else of those it read, else its first tag,
-    else its session; empty if nothing tells.
+    """Where a work took place: the folder most of its changed files lie in, else of those it read, else its
+    first tag, else its session; empty if nothing says.
     """
     listed = list(files)
     paths = [path for path, operation in listed if operation != "read"] or [path for path, _ in listed]
@@ -167,19 +187,59 @@ def folder_of(path: str) -> str:
 
 
 def tail_of(path: str) -> str:
-    """A path's segments from the end, each with a slash: src/auth.ts → auth.ts/src/, so that what it ends in begins it."""
+    """A path's segments from the end, each with a slash: src/auth.ts → auth.ts/src/, to find it by its end."""
     return "".join(f"{part}/" for part in reversed(path.replace("\\", "/").split("/")) if part not in ("", "."))
 
 
 def threads_of(project: str, files: Iterable[tuple[str, str]], tags: Sequence[str], session: str) -> list[str]:
     """What a work may have in common with others of its project: its place, and each tag within its session."""
     place = place_of(files, tags, session)
-    found = [f"{project}\0{place}"] if place else []
-    return found + [f"{project}\0{session}\0{tag}" for tag in dict.fromkeys(tags)] if session else found
+    threads = [f"{project}\0{place}"] if place else []
+    return threads + [f"{project}\0{session}\0{tag}" for tag in dict.fromkeys(tags)] if session else threads
 
 
 def origin_fields(origin: Origin | None) -> dict[str, Any]:
     """The card's fields that an origin gives; a record without one was written by hand."""
     if origin is None:
         return {}
-    return {"project": origin.project, "agent": origin.agent, "session": origin.session or None, "trust": origin.trust}
+    return {"project": origin.project, "agent": origin.agent, "session": origin.session or None,
+            "trust": origin.trust}
+
+
+class Finding(NamedTuple):
+    """One problem, named so that it can be mended."""
+
+    path: str
+    line: int | None
+    code: str
+    message: str
+    remedy: str
+
+
+class Change(NamedTuple):
+    """What happened to a file since the index last saw it."""
+
+    what: str  # added, edited, moved, removed, not-read
+    path: str
+    reason: str = ""  # why it was not read, as `check` says it
+
+
+class _Log:
+    """One line a verb. Where nobody has loaded Python's logging, nobody listens, and nothing is loaded."""
+
+    def debug(self, message: str, *values: Any) -> None:
+        self._write("debug", message, *values)
+
+    def info(self, message: str, *values: Any) -> None:
+        self._write("info", message, *values)
+
+    def warning(self, message: str, *values: Any) -> None:
+        self._write("warning", message, *values)
+
+    def _write(self, level: str, message: str, *values: Any) -> None:
+        logging = sys.modules.get("logging")
+        if logging is not None:
+            getattr(logging.getLogger("otolith"), level)(message, *values)
+
+
+log = _Log()

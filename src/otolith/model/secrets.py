@@ -1,9 +1,10 @@
 """Secrets in text, found by named patterns and replaced by `[secret:kind]`.
 
-`redact` is run before a hook or an import writes anything. Every pattern is a fixed prefix or a bounded run, so the
-time grows with the length of the text and with nothing else. It prefers a missed exotic key to a maimed sentence:
-commit hashes, uuids, checksums, identifiers and placeholders are left alone unless a name such as `api_key=` stands
-before them. Patterns are compiled when one of their clues is there: every command that writes loads this module.
+`redact` is run before a hook or an import writes anything. Every pattern is a fixed prefix or a bounded run,
+so the time grows with the length of the text and with nothing else. It prefers a missed exotic key to a
+maimed sentence: commit hashes, uuids, checksums, identifiers and placeholders are left alone unless a name
+such as `api_key=` stands before them. Patterns are compiled when one of their clues is there: every command
+that writes loads this module.
 """
 
 from __future__ import annotations

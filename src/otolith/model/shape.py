@@ -1,9 +1,10 @@
 """Values, and values that check themselves: the one mechanism behind every record.
 
-A Value is frozen and made by keywords; defining a subclass is all it takes. (The standard dataclass does the same, but
-importing it alone costs a command a third of its start.) A Shape is a Value whose fields say what they accept: making one
-checks every field, so a value in hand is a valid value. `from_dict` takes what a file holds, `to_dict` gives it back; keys
-that no field claims are kept in `extra`, so a newer or foreign file survives being read and written.
+There are three styles of values and no others. A Value is frozen and made by keywords: answers and settings.
+(A standard dataclass does the same, but importing it costs a command a third of its start.) A Shape is one
+whose fields say what they accept, for what files and callers give: making one checks every field, `from_dict`
+takes what a file holds, `to_dict` gives it back; keys that no field claims are kept in `extra`, so a newer or
+foreign file survives a rewrite. A NamedTuple is a small row, made by the thousands and not checked.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ LARGEST = 9e18  # what every index can hold as a whole number
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 _NUMBERS, _ROWS = (int, float), (list, tuple)  # a union is made anew each time it is named
 _LISTS = (*_ROWS, set, frozenset)
+_TYPE_NAMES = {str: "text", bool: "true or false", int: "a number", float: "a number", dict: "an object",
+               list: "a list", type(None): "nothing"}
 _BARE = frozenset((str, int, float, bool, type(None)))  # JSON has them as they are
 _MISSING: Any = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
 
 
 def _kind(value: object) -> str:
-    names = {str: "text", bool: "true or false", int: "a number", float: "a number", dict: "an object", list: "a list"}
-    return "nothing" if value is None else names.get(type(value), type(value).__name__)
+    return _TYPE_NAMES.get(type(value), type(value).__name__)
 
 
 class Field:
@@ -70,7 +72,8 @@ def choice(options: Iterable[str], *, default: Any = _MISSING, sparse: bool = Fa
     return Field(check, default, sparse)
 
 
-def number(low: float | None = None, high: float | None = None, *, default: Any = _MISSING, sparse: bool = False) -> Any:
+def number(low: float | None = None, high: float | None = None, *, default: Any = _MISSING,
+           sparse: bool = False) -> Any:
     """A finite number within bounds; what was an integer stays one, so that files keep their bytes."""
 
     def check(value: Any, where: str) -> Any:
@@ -79,14 +82,15 @@ def number(low: float | None = None, high: float | None = None, *, default: Any 
         if not -LARGEST <= value <= LARGEST:  # infinities and what is not a number among them
             raise Invalid(f"{where} must be a finite number")
         if (low is not None and value < low) or (high is not None and value > high):
-            bounds = f"from {low:g} to {high:g}" if low is not None and high is not None else f"at least {low}"
+            bounds = f"at least {low}" if low is None or high is None else f"from {low:g} to {high:g}"
             raise Invalid(f"{where} must be {bounds}; got {value:g}")
         return value
 
     return Field(check, default, sparse)
 
 
-def integer(low: int | None = None, high: int | None = None, *, default: Any = _MISSING, sparse: bool = False) -> Any:
+def integer(low: int | None = None, high: int | None = None, *, default: Any = _MISSING,
+            sparse: bool = False) -> Any:
     """A whole number; 3.0 is taken as 3."""
 
     def check(value: Any, where: str) -> Any:
@@ -101,19 +105,19 @@ def integer(low: int | None = None, high: int | None = None, *, default: Any = _
     return Field(check, default, sparse)
 
 
+def _read_flag(value: Any, where: str) -> Any:
+    if not isinstance(value, bool):
+        raise Invalid(f"{where} must be true or false, not {_kind(value)}")
+    return value
+
+
 def flag(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     """True or false, and nothing that merely looks like it."""
-
-    def check(value: Any, where: str) -> Any:
-        if not isinstance(value, bool):
-            raise Invalid(f"{where} must be true or false, not {_kind(value)}")
-        return value
-
-    return Field(check, default, sparse)
+    return Field(_read_flag, default, sparse)
 
 
 def read_strings(value: Any, where: str) -> tuple[str, ...]:
-    """A list of strings; one string alone is refused, since it is nearly always a forgotten pair of brackets."""
+    """A list of strings; a single string is refused: nearly always brackets were forgotten."""
     if isinstance(value, str):
         raise Invalid(f'{where} must be a list of words, not the text {value!r}; write ["{value}"]')
     if not isinstance(value, _LISTS):
@@ -126,16 +130,15 @@ def read_strings(value: Any, where: str) -> tuple[str, ...]:
 
 
 def read_tags(value: Any) -> tuple[str, ...]:
-    """The tags of a record that is written now; one without a sign in it tags nothing."""
-    found = read_strings(value, "tags")
-    if not all(tag.strip() for tag in found):
+    """The tags of a record that is written now; a blank one tags nothing."""
+    tags = read_strings(value, "tags")
+    if not all(tag.strip() for tag in tags):
         raise Invalid("a tag must not be empty", "leave it out")
-    return found
+    return tags
 
 
 def strings(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     """A list of strings."""
-
     return Field(read_strings, default, sparse)
 
 
@@ -145,8 +148,8 @@ def one_or_many(*, default: None = None) -> Any:
     def check(value: Any, where: str) -> Any:
         if value is None or isinstance(value, str):
             return value
-        found = read_strings(value, where)
-        return found[0] if len(found) == 1 else found or None
+        words = read_strings(value, where)
+        return words[0] if len(words) == 1 else words or None
 
     return Field(check, default, True)
 
@@ -168,9 +171,8 @@ def parts(shape: type[S], *, default: Any = _MISSING, sparse: bool = False) -> A
     def check(value: Any, where: str) -> Any:
         if not isinstance(value, _ROWS):
             raise Invalid(f"{where} must be a list, not {_kind(value)}")
-        return tuple(
-            item if isinstance(item, shape) else shape.from_dict(item, f"{where}[{at}]") for at, item in enumerate(value)
-        )
+        return tuple(item if isinstance(item, shape) else shape.from_dict(item, f"{where}[{at}]")
+                     for at, item in enumerate(value))
 
     return Field(check, default, sparse)
 
@@ -180,15 +182,24 @@ def anything(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     return Field(None, default, sparse)
 
 
+def _read_mapping(value: Any, where: str) -> Any:
+    if not isinstance(value, Mapping):
+        raise Invalid(f"{where} must be an object, not {_kind(value)}")
+    return value
+
+
 def mapping(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     """An object of any keys."""
+    return Field(_read_mapping, default, sparse)
 
-    def check(value: Any, where: str) -> Any:
-        if not isinstance(value, Mapping):
-            raise Invalid(f"{where} must be an object, not {_kind(value)}")
-        return value
 
-    return Field(check, default, sparse)
+def _hashable(value: Any) -> Any:
+    """Something to hash a value by: equal values give equal ones, whatever they are made of."""
+    if isinstance(value, Mapping):
+        return frozenset((key, _hashable(item)) for key, item in value.items())
+    if isinstance(value, _ROWS):
+        return tuple(map(_hashable, value))
+    return value if getattr(value, "__hash__", None) else None
 
 
 def plain(value: Any) -> Any:
@@ -226,7 +237,7 @@ class Value:
 
     def __init_subclass__(cls) -> None:
         fields = dict(cls._fields)
-        for name, annotation in cls.__dict__.get("__annotations__", {}).items():  # noqa: RUF063 (inspect is what we avoid)
+        for name, annotation in cls.__dict__.get("__annotations__", {}).items():  # noqa: RUF063 (without inspect)
             if str(annotation).startswith("ClassVar"):
                 continue
             given = cls.__dict__.get(name, _MISSING)
@@ -270,17 +281,18 @@ class Value:
         return type(other) is type(self) and other.__dict__ == self.__dict__
 
     def __hash__(self) -> int:
-        return hash(repr(self))
+        return hash((type(self), *(_hashable(self.__dict__[name]) for name in self._fields)))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={self.__dict__[name]!r}' for name in self._fields)})"
+        fields = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self._fields)
+        return f"{type(self).__name__}({fields})"
 
     def replace(self: V, /, **changes: Any) -> V:
-        """The same value with some fields changed, which are checked, and the rules between fields with them."""
+        """The same value with some fields changed; these are checked, and the rules between fields."""
         unknown = [name for name in changes if name not in self._fields]
         if unknown:
-            known = ", ".join(sorted(name for name in self._fields if name != "extra"))
-            raise Invalid(f"{type(self).__name__.lower()} has no field {unknown[0]!r}", f"it has {known}")
+            names = ", ".join(sorted(name for name in self._fields if name != "extra"))
+            raise Invalid(f"{type(self).__name__.lower()} has no field {unknown[0]!r}", f"it has {names}")
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
         made.__dict__.update({name: self._fields[name].read(value, name) for name, value in changes.items()})
@@ -298,32 +310,32 @@ class Shape(Value):
         """Make the value from what a file or a caller gave; a wrong part is named by its path."""
         if type(data) is not dict and not isinstance(data, Mapping):
             raise Invalid(f"{where or cls.__name__.lower()} must be an object, not {_kind(data)}")
-        known: Any = data
-        if not known.keys() <= cls._fields.keys() or "extra" in known:
-            known = dict(data)
-            extra = {key: known.pop(key) for key in data if key not in cls._fields or key == "extra"}
-            known["extra"] = extra
-        if not known.keys() >= cls._needed:
-            missing = next(name for name in cls._fields if name in cls._needed and name not in known)
+        fields: Any = data
+        if not fields.keys() <= cls._fields.keys() or "extra" in fields:
+            fields = dict(data)
+            foreign = [key for key in data if key not in cls._fields or key == "extra"]
+            fields["extra"] = {key: fields.pop(key) for key in foreign}
+        if not fields.keys() >= cls._needed:
+            missing = next(name for name in cls._fields if name in cls._needed and name not in fields)
             raise Invalid(f"{where + '.' if where else ''}{missing} is missing")
         try:
-            return cls(**known)
+            return cls(**fields)
         except Invalid as error:
             raise Invalid(f"{where}.{error.message}" if where else error.message, error.hint) from None
 
     @classmethod
     def salvage(cls: type[S], data: Any, where: str = "") -> tuple[S | None, list[Invalid]]:
-        """What can be taken of a value, and what is wrong with the rest: a field that is no good counts as left out."""
+        """What can be taken of a value, and what is wrong with the rest; an invalid field is left out."""
         wrong: list[Invalid] = []
-        known = dict(data) if isinstance(data, Mapping) else data
-        for name in [name for name in known if name in cls._fields and name != "extra"] if known is not data else ():
+        fields = dict(data) if isinstance(data, Mapping) else data
+        for name in [] if fields is data else [key for key in data if key in cls._fields and key != "extra"]:
             try:
-                cls._fields[name].read(known[name], name)
+                cls._fields[name].read(fields[name], name)
             except Invalid as error:
                 wrong.append(Invalid(f"{where}.{error.message}" if where else error.message, error.hint))
-                del known[name]
+                del fields[name]
         try:
-            return cls.from_dict(known, where), wrong
+            return cls.from_dict(fields, where), wrong
         except Invalid as error:
             return None, wrong or [error]
 

@@ -1,11 +1,13 @@
-"""Text on its way to a reader: sentences, titles, the passages and words the index sees, fences in an agent's prompt.
+"""Text on its way to a reader: sentences, titles, the passages and words the index sees, fences in an agent's
+prompt.
 
-There is one cutter of sentences. `sentence_starts` promises offsets into the text it was given, in one pass whose time
-grows with the length and not with its square; white space stays with the sentence before it, so that slices at these
-offsets join to the same text, and the indentation of a new line stays with that line. Passages are cut by size in bytes
-(about four to a token in European languages), so that indexing needs no tokenizer. What Otolith puts into an agent's
-prompt stands between two lines that carry a mark, fresh and random, so no stored sentence can know it and close the
-fence early. Patterns are compiled when used: every command loads this module.
+There is one cutter of sentences. `sentence_starts` promises offsets into the text it was given, in one pass
+whose time grows with the length and not with its square; white space stays with the sentence before it, so
+that slices at these offsets join to the same text, and the indentation of a new line stays with that line.
+Passages are cut by size in bytes (about four to a token in European languages), so that indexing needs no
+tokenizer. What Otolith puts into an agent's prompt stands between two lines that carry a mark, fresh and
+random, so no stored sentence can know it and close the fence early. Patterns are compiled when used: every
+command loads this module.
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ from otolith.errors import Invalid
 PASSAGE_BYTES = 800  # about 200 tokens
 TITLE_SIGNS = 80
 
-# Where a sentence ends. A western terminator needs white space behind it; the terminators of other scripts end one by
-# themselves, and so do blank lines and a new item of a list. The look-behind lets a run of dots be tried once, from its
-# first dot: without it a long run would cost its square.
+# Where a sentence ends. A western terminator needs white space behind it; the terminators of other scripts
+# end one by themselves, and so do blank lines and a new item of a list. The look-behind lets a run of dots be
+# tried once, from its first dot: without it a long run would cost its square.
 _END = (
     r"""(?x)(?: (?<![.!?…]) (?P<western>[.!?…]++) (?P<closed>["'”’»)\]}*_`]*+) (?=\s|\Z)
           | [。！？｡।॥؟۔։።፧။។᠃༎⁇⁈⁉‼]++ [」』”’»）)】》〉"']*+ )
@@ -108,9 +110,10 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 # Passages, and words as the index sees them
 
-# Scripts that set no spaces between words: Thai, Lao, Khmer, Myanmar, Kana, Han, Hangul and their extensions.
-_UNSPACED = ("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-             "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+")
+# Scripts that set no spaces between words: Thai, Lao, Khmer, Myanmar, Kana, Han and their extensions. For a
+# class of characters.
+UNSPACED = ("\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+            "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff")
 
 
 def cut_passages(text: str, limit: int = PASSAGE_BYTES) -> Iterator[tuple[int, int]]:
@@ -150,7 +153,7 @@ def _best_break(piece: str) -> int:
 
 def searchable(text: str) -> str:
     """The text as full text search reads it: runs without spaces become overlapping pairs, 東京都 → 東京 京都."""
-    return text if text.isascii() else re.sub(_UNSPACED, _pairs, text)
+    return text if text.isascii() else re.sub(f"[{UNSPACED}\uac00-\ud7af]+", _pairs, text)  # and Hangul
 
 
 def _pairs(run: re.Match[str]) -> str:
@@ -223,7 +226,8 @@ def has_controls(name: str) -> bool:
 def fence(text: str, mark: str, origin: str) -> str:
     """The text between two fence lines; `origin` says in one line where it comes from.
 
-    The text is made visible first, so that no hidden character can be part of something that looks like a fence line.
+    The text is made visible first, so that no hidden character can be part of something that looks like a
+    fence line.
     """
     if not re.fullmatch(_MARK, mark):
         raise Invalid("a fence mark is 12 to 64 lower-case hex digits")
@@ -237,8 +241,8 @@ def fence(text: str, mark: str, origin: str) -> str:
 def unfence(text: str) -> str:
     """The text without what stands in fences.
 
-    A fence whose end is missing was cut off by whoever stored the text; everything after its beginning goes, because
-    keeping the rest of a recall is worse than losing the end of a message.
+    A fence whose end is missing was cut off by whoever stored the text; everything after its beginning goes,
+    because keeping the rest of a recall is worse than losing the end of a message.
     """
     kept: list[str] = []
     position = 0

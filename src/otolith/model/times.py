@@ -1,7 +1,8 @@
 """Points in time, in one inner form and the seeds' three outer forms.
 
-Inside, a time is a Unix number of seconds. Chunks write `2026-02-10T21:37:00Z`, notes `2025-12-06T16:25:58+00:00`, work
-integer seconds. A time without a zone is UTC; a number above 10¹¹ is milliseconds, as some exporters write it.
+Inside, a time is a Unix number of seconds. Chunks write `2026-02-10T21:37:00Z`, notes
+`2025-12-06T16:25:58+00:00`, work integer seconds. A time without a zone is UTC; a number above 10¹¹ is
+milliseconds, as some exporters write it.
 """
 
 from __future__ import annotations

@@ -52,7 +52,8 @@ def read_turns(raw: str, roles: Mapping[str, str] | None = None) -> list[Turn]:
 
 
 def read_messages(text: str) -> list[dict[str, Any]] | None:
-    """The messages in a JSON text: a list, an object that holds one, or an object a line, as transcripts are written.
+    """The messages in a JSON text: a list, an object that holds one, or an object a line, as transcripts are
+    written.
 
     None if the text is anything else: then it is the dialog itself.
     """

@@ -1,8 +1,9 @@
 """Words of any script, their stems, and the cue words that say how a sentence is meant.
 
-For rules that compare what texts are about: names, patterns, contradictions. `stem` only has to send the forms of one
-English word to one string, not to a word; other languages pass through it unharmed. The cues are English: what denies,
-what only supposes or doubts. Whoever needs more of them adds to these tables by name. Knows no records.
+For rules that compare what texts are about: names, patterns, contradictions. `stem` only has to send the
+forms of one English word to one string, not to a word; other languages pass through it unharmed. The cues are
+English: what denies, what only supposes or doubts. Whoever needs more of them adds to these tables by name.
+Knows no records.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import re
 import unicodedata
 from functools import lru_cache
 
-# Python's \w leaves out the vowel signs of Indic and South-East Asian scripts and the points of Semitic ones, which
-# would cut their words apart.
+from otolith.model.text import UNSPACED
+
+# Python's \w leaves out the vowel signs of Indic and South-East Asian scripts and the points of Semitic ones,
+# which would cut their words apart.
 MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8"
     "\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09d7\u0a01-\u0a51\u0a81-\u0ae3\u0b01-\u0b57"
@@ -20,7 +23,6 @@ MARKS = (
     "\u0f71-\u0f84\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u200d\u3099\u309a"
 )
 WORD = re.compile(rf"[^\W_][^\W_{MARKS}]*(?:[{MARKS}]+[^\W_]*)*(?:['’][^\W\d_]+)?")
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]{3,}")
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -29,14 +31,14 @@ def word_set(text: str) -> frozenset[str]:
 
 
 STOP = word_set(
-    """a an the this that these those it its he him his she her hers they them their we us our you your i me my mine
-    and or but nor so yet if then than as of to in on at by for from with without into onto over under about after
-    before between through during up down out off again further here there when where why how what which who whom
-    whose all any both each few more most other some such only own same too very just also is are was were be been
-    being am do does did doing have has had having will would shall should can could may might must ought let us
-    i'm i've i'd i'll we're we've we'll you're it's that's there's let's he's she's they're is't not no don't doesn't
-    didn't isn't aren't wasn't weren't won't can't cannot couldn't shouldn't wouldn't please ok okay yes hey hi hello
-    really actually quite rather now"""
+    """a an the this that these those it its he him his she her hers they them their we us our you your i me
+    my mine and or but nor so yet if then than as of to in on at by for from with without into onto over under
+    about after before between through during up down out off again further here there when where why how what
+    which who whom whose all any both each few more most other some such only own same too very just also is
+    are was were be been being am do does did doing have has had having will would shall should can could may
+    might must ought let us i'm i've i'd i'll we're we've we'll you're it's that's there's let's he's she's
+    they're is't not no don't doesn't didn't isn't aren't wasn't weren't won't can't cannot couldn't shouldn't
+    wouldn't please ok okay yes hey hi hello really actually quite rather now"""
 )
 """English words that say nothing of what a text is about."""
 
@@ -46,7 +48,7 @@ def words(text: str) -> list[str]:
     found: list[str] = []
     for match in WORD.finditer(unicodedata.normalize("NFC", text)):
         word = match[0].casefold().replace("’", "'")
-        if not word.isascii() and _UNSPACED.search(word):
+        if not word.isascii() and re.search(f"[{UNSPACED}]{{3}}", word):
             found += [word[at : at + 2] for at in range(0, len(word), 2)]
         else:
             found.append(word)
@@ -88,11 +90,11 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
 
 # Cues: a sentence is asked, supposed, doubted or denied, and then it states nothing
 
-DENIALS = word_set("""not no never neither nor nothing nobody none without stopped don't doesn't didn't isn't aren't
-    wasn't weren't won't can't cannot couldn't hasn't haven't shouldn't wouldn't""")
+DENIALS = word_set("""not no never neither nor nothing nobody none without stopped don't doesn't didn't isn't
+    aren't wasn't weren't won't can't cannot couldn't hasn't haven't shouldn't wouldn't""")
 SUPPOSING = word_set("if unless suppose supposing imagine assuming hypothetically")
-DOUBTING = word_set("""maybe perhaps probably possibly apparently supposedly presumably allegedly might could may
-    potentially theoretically hopefully almost nearly somewhat seemingly seems seem guess doubt unsure""")
+DOUBTING = word_set("""maybe perhaps probably possibly apparently supposedly presumably allegedly might could
+    may potentially theoretically hopefully almost nearly somewhat seemingly seems seem guess doubt unsure""")
 _SUPPOSED = rf"(?i)^\W*(?:{'|'.join(sorted(SUPPOSING))}|maybe|perhaps|what\sif|would\sit|in\scase)\b"
 _ASKED = r"[?？؟][.!?…]*[\"'”’»)\]\s]*\Z"
 

@@ -1,14 +1,19 @@
-"""The work ladder's values: Work with its five layers, Agent, Chapter, Wisdom (seed 003)."""
+"""The work ladder's values: Work with its five layers, Agent, Chapter, Wisdom (seed 003); a work at each depth.
+
+A work has depths of its own, so that an agent can peek cheaply before it loads everything: summary ⊂ outcome ⊂
+reasoning ⊂ full ⊂ complete, each beginning with the text of the one before. Nothing is cut to a size; whoever
+delivers the text counts its tokens.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from otolith.errors import Invalid
 from otolith.model.ids import check_agent_id, check_prefixed
-from otolith.model.kinds import TASK_TYPES
-from otolith.model.record import TRUST, WORK_TYPES, Card, Link, Origin, Usage, drop_targets, origin_fields
+from otolith.model.kinds import TASK_TYPES, WORK_LINKS
+from otolith.model.record import DEPTHS, TRUST, Card, Link, Origin, Record, Usage, drop_targets
 from otolith.model.shape import (
     NOTHING,
     Shape,
@@ -20,15 +25,18 @@ from otolith.model.shape import (
     one_or_many,
     part,
     parts,
+    plain,
     strings,
     text,
 )
+from otolith.model.times import MILLISECONDS_ABOVE, zulu
 
 ACTION_TYPES = ("file_read", "file_edit", "file_create", "file_delete", "command_run", "search", "external_query")
 FAILURES = ("incorrect_assumption", "unexpected_side_effect", "missing_dependency", "race_condition", "type_error",
             "test_failure", "build_failure", "runtime_error", "logic_error", "other")
 VERIFICATIONS = ("test", "build", "manual", "lint", "typecheck")
 OPERATIONS = ("read", "edit", "create", "delete")  # weakest first
+RAW_DIFFS = ("diff", "diff_hash")  # the detail keys that only `complete` shows
 
 
 class Intent(Shape):
@@ -148,7 +156,7 @@ class WorkLinks(Shape):
         return () if value is None else (value,) if isinstance(value, str) else tuple(value)
 
 
-class Work(Shape):
+class Work(Record):
     """An atomic unit of meaningful work in five layers."""
 
     kind: ClassVar[str] = "work"
@@ -185,10 +193,6 @@ class Work(Shape):
     def type(self) -> str:
         return self.intent.task_type
 
-    @property
-    def created(self) -> float:
-        return float(self.created_at)
-
     def files(self) -> list[tuple[str, str]]:
         """(path, strongest operation) of every file the work touched or looked at."""
         strongest: dict[str, str] = {seen.path: "read" for seen in self.perception.relevant_files}
@@ -200,6 +204,13 @@ class Work(Shape):
                 strongest[path] = max(before, operation, key=OPERATIONS.index)
         return sorted(strongest.items())
 
+    def all_links(self) -> list[Link]:
+        """Its links with the time each was made, where that is known."""
+        times = self.links_at or {}
+        return [Link(source=self.id, type=word, target=target,
+                     created=times.get(word, {}).get(target, self.created_at))
+                for word in WORK_LINKS for target in self.links.targets(word)]
+
     def with_link(self, link: Link) -> Work:
         """The work with this link as given, and when it was made."""
         times = {word: dict(ends) for word, ends in (self.links_at or {}).items()}
@@ -207,47 +218,49 @@ class Work(Shape):
         links = self.links.replace(**{link.type: (*self.links.targets(link.type), link.target)})
         return self.replace(links=links, links_at=times)
 
-    def without_links(self, gone: Collection[str], word: str | None = None) -> Work:
-        """The work without its own links to these records, of one word or of all."""
-        words = [name for name in ([word] if word else WORK_TYPES) if getattr(self.links, name) is not None]
-        lists = {name: tuple(end for end in self.links.targets(name) if end not in gone) for name in words}
-        return self.replace(links=self.links.replace(**lists), links_at=drop_targets(self.links_at, gone, word))
+    def own_targets(self) -> set[str]:
+        return {target for word in WORK_LINKS for target in self.links.targets(word)}
 
-    def all_links(self) -> list[Link]:
-        """Its links with the time each was made, where that is known."""
-        times = self.links_at or {}
-        return [
-            Link(source=self.id, type=word, target=target, created=times.get(word, {}).get(target, self.created_at))
-            for word in WORK_TYPES for target in self.links.targets(word)
-        ]
+    def without_links(self, gone: Collection[str], word: str | None = None) -> Work:
+        """The work without its links to these records, or only those of one type."""
+        lists = {name: tuple(target for target in self.links.targets(name) if target not in gone)
+                 for name in WORK_LINKS if word in (None, name) and getattr(self.links, name) is not None}
+        return self.replace(links=self.links.replace(**lists), links_at=drop_targets(self.links_at, gone, word))
 
     def prose(self) -> str:
         """Every layer as text, for the index."""
         seen = [f"{o.what} {o.where} {o.significance}" for o in self.perception.observations]
         files = [f"{f.path} {f.relevance} {f.state_summary}" for f in self.perception.relevant_files]
         ways = [f"{a.approach} {a.why_rejected}" for a in self.reasoning.alternatives_considered]
-        steps = [" ".join(str(value) for value in (a.details.diff_summary, a.details.command, a.details.query,
-                                                   a.details.file_path, a.result.output_summary, a.result.error) if value)
+        steps = [" ".join(filter(None, (a.details.diff_summary, a.details.command, a.details.query,
+                                        a.details.file_path, a.result.output_summary, a.result.error)))
                  for a in self.actions]
-        outcome = self.outcome
-        lines = [outcome.summary, *outcome.learnings, outcome.failure_reason or "", *(outcome.follow_up_needed or ()),
-                 self.intent.context, *self.intent.constraints, self.reasoning.approach_chosen, self.reasoning.why_chosen,
-                 *self.reasoning.assumptions, *self.reasoning.risks_identified, *ways, *seen,
+        outcome, thought = self.outcome, self.reasoning
+        lines = [outcome.summary, *outcome.learnings, outcome.failure_reason, *(outcome.follow_up_needed or ()),
+                 self.intent.context, *self.intent.constraints, thought.approach_chosen, thought.why_chosen,
+                 *thought.assumptions, *thought.risks_identified, *ways, *seen,
                  *self.perception.patterns_noticed, *self.perception.anomalies, *files, *steps]
         return "\n".join(line for line in lines if line)
 
+    def whole(self) -> str:
+        return self.at_depth("full")
+
+    def at_depth(self, depth: str) -> str:
+        """The work as far as a depth shows it, one line a thought."""
+        if depth not in DEPTHS:
+            raise Invalid(f"depth must be one of {', '.join(DEPTHS)}; got {depth!r}")
+        layers = (_summary, _outcome, _reasoning, _everything, _raw)
+        return "\n".join(line for layer in layers[: DEPTHS.index(depth) + 1] for line in layer(self) if line)
+
     def card(self) -> Card:
-        fields = {**origin_fields(self.origin), "project": self.project_id, "agent": self.agent_id,
-                  "session": self.session_id or None}
-        return Card(
-            id=self.id, kind="work", type=self.intent.task_type, title=self.intent.goal, text=self.prose(),
-            created=self.created, tags=self.tags, importance=self.importance, success=self.outcome.success,
+        return self.make_card(
+            self.prose(), tags=self.tags, importance=self.importance, success=self.outcome.success,
+            project=self.project_id, agent=self.agent_id, session=self.session_id or None,
             conversation=self.session_id or None, links=self.all_links(), files=self.files(),
-            usage=Usage(self.access_count, self.last_accessed), **fields,
-        )
+            usage=Usage(self.access_count, self.last_accessed))
 
 
-class Agent(Shape):
+class Agent(Record):
     """Who works: a main agent, or a subagent with its parent."""
 
     kind: ClassVar[str] = "agent"
@@ -267,20 +280,15 @@ class Agent(Shape):
             raise Invalid("an agent cannot be its own parent")
 
     @property
-    def created(self) -> float:
-        return float(self.created_at)
-
-    @property
     def title(self) -> str:
         return self.id
 
     def card(self) -> Card:
-        return Card(id=self.id, kind="agent", type=self.type, title=self.id, created=self.created, agent=self.id,
-                    project=self.project_id)
+        return self.make_card("", agent=self.id, project=self.project_id)
 
 
-class Told(Shape):
-    """A stretch of a project's history, told from what lies below it: how chapters and wisdom begin."""
+class Narrative(Record):
+    """A stretch of a project's history, retold from what lies below it: what chapters and wisdom share."""
 
     kind: ClassVar[str]
 
@@ -294,12 +302,17 @@ class Told(Shape):
     def check(self) -> None:
         check_prefixed(self.id, self.kind)
 
-    @property
-    def created(self) -> float:
-        return float(self.created_at)
+    def retell(self, *lists: Iterable[str] | None, members: Iterable[str]) -> Card:
+        """The card: the summary, then the lists' lines, and links from what it is built from."""
+        own: Any = self
+        lines = [self.summary, *(line for items in lists for line in items or ())]
+        links = [Link(source=member, type="part_of", target=self.id, created=self.created_at) for member in members]
+        return self.make_card("\n".join(lines), title=self.title or self.summary[:80], links=links, importance=0.5,
+                              updated=float(self.updated_at), tags=own.tags or (), project=self.project_id,
+                              trust=own.trust or "user")
 
 
-class Chapter(Told):
+class Chapter(Narrative):
     """Related works as one narrative."""
 
     kind: ClassVar[str] = "chapter"
@@ -320,14 +333,10 @@ class Chapter(Told):
         return self.origin
 
     def card(self) -> Card:
-        links = [Link(source=member, type="part_of", target=self.id, created=self.created_at) for member in self.memories]
-        return Card(id=self.id, kind="chapter", type=self.origin, title=self.title or self.summary[:80],
-                    text="\n".join([self.summary, *(self.learnings or ())]), created=self.created,
-                    updated=float(self.updated_at), tags=self.tags or (), project=self.project_id, importance=0.5,
-                    trust=self.trust or "user", links=links)
+        return self.retell(self.learnings, members=self.memories)
 
 
-class Wisdom(Told):
+class Wisdom(Narrative):
     """What several chapters of a project teach together."""
 
     kind: ClassVar[str] = "wisdom"
@@ -345,8 +354,112 @@ class Wisdom(Told):
     trust: str | None = choice(TRUST, default=None, sparse=True)
 
     def card(self) -> Card:
-        lines = [self.summary, *(self.insights or ()), *(self.patterns or ()), *(self.best_practices or ())]
-        links = [Link(source=chapter, type="part_of", target=self.id, created=self.created_at) for chapter in self.chapters]
-        return Card(id=self.id, kind="wisdom", type="wisdom", title=self.title or self.summary[:80], text="\n".join(lines),
-                    created=self.created, updated=float(self.updated_at), tags=self.tags or (), project=self.project_id,
-                    importance=0.5, trust=self.trust or "user", links=links)
+        return self.retell(self.insights, self.patterns, self.best_practices, members=self.chapters)
+
+
+# A work as text
+
+
+def _summary(work: Work) -> Iterator[str]:
+    yield f"{work.intent.goal} → {work.outcome.summary}"
+
+
+def _outcome(work: Work) -> Iterator[str]:
+    outcome = work.outcome
+    if outcome.success:
+        yield "Succeeded."
+    else:
+        kind = f" ({outcome.failure_category})" if outcome.failure_category else ""
+        yield f"Failed{kind}: {outcome.failure_reason}" if outcome.failure_reason else f"Failed{kind}."
+    yield from _list("Learned", outcome.learnings)
+    if outcome.verified_by:
+        checked = outcome.verified_by
+        how = f"Verified by {checked.type}{f' `{checked.command}`' if checked.command else ''}: {checked.result}"
+        yield _joined(how, _rest(checked.extra))
+    yield from _list("Still to do", outcome.follow_up_needed or ())
+    yield _rest(outcome.extra)
+
+
+def _reasoning(work: Work) -> Iterator[str]:
+    thought = work.reasoning
+    if thought.approach_chosen or thought.why_chosen:
+        yield f"Approach: {' — '.join(part for part in (thought.approach_chosen, thought.why_chosen) if part)}"
+    yield from _list("Rejected", (_joined(way.approach, way.why_rejected, _rest(way.extra))
+                                 for way in thought.alternatives_considered))
+    yield from _list("Assumed", thought.assumptions)
+    yield from _list("Risks", thought.risks_identified)
+    yield _rest(thought.extra)
+
+
+def _everything(work: Work) -> Iterator[str]:
+    yield f"{work.intent.task_type} by {work.agent_id} in {work.project_id}, {zulu(work.created)}, {work.id}"
+    yield f"Why: {work.intent.context}" if work.intent.context else ""
+    yield from _list("Constraints", work.intent.constraints)
+    seen = work.perception
+    yield from _list("Seen", (_joined(f"{note.what} ({note.where})" if note.where else note.what, note.significance,
+                                      _rest(note.extra)) for note in seen.observations))
+    yield from _list("Files", (_joined(near.path, near.relevance, near.state_summary, _rest(near.extra))
+                               for near in seen.relevant_files))
+    yield from _list("Patterns", seen.patterns_noticed)
+    yield from _list("Anomalies", seen.anomalies)
+    yield from _list("Did", (_step(action) for action in work.actions))
+    for word in WORK_LINKS:
+        targets = work.links.targets(word)
+        yield f"{word}: {', '.join(targets)}" if targets else ""
+    yield f"Tags: {', '.join(work.tags)}" if work.tags else ""
+    yield f"Importance {work.importance:g}" + (f", session {work.session_id}" if work.session_id else "")
+    yield _rest(work.intent.extra)
+    yield _rest(seen.extra)
+    yield _rest(work.extra)
+
+
+def _raw(work: Work) -> Iterator[str]:
+    """What only the deepest look needs: raw diffs, since when a link stands, where the record came from."""
+    for at, action in enumerate(work.actions, start=1):
+        details = action.details.to_dict()
+        for key in RAW_DIFFS:
+            if details.get(key):
+                yield f"Step {at} {key}: {details[key]}"
+    for word, times in (work.links_at or {}).items():
+        yield from (f"{word} {target} since {zulu(when) if 0 <= when < MILLISECONDS_ABOVE else when}"
+                    for target, when in times.items())
+    if work.origin:
+        yield "Origin: " + ", ".join(f"{key} {value}" for key, value in work.origin.to_dict().items() if value)
+
+
+def _step(action: Action) -> str:
+    """An action on one line: what, on what, how it went; unknown details come last under their own names."""
+    about, went = action.details, action.result
+    place = f"{about.file_path or ''}{f':{about.lines_affected}' if about.lines_affected else ''}"
+    where = f"in {about.working_directory}" if about.working_directory else ""
+    scope = f"within {about.scope}" if about.scope else ""
+    head = " ".join(part for part in (action.type, place, f"`{about.command}`" if about.command else "", where,
+                                      f'"{about.query}"' if about.query else "", scope) if part)
+    ending = "ok" if went.success else "failed"
+    if went.duration_ms is not None:
+        ending += f", {went.duration_ms:g} ms"
+    if action.timestamp is not None:
+        ending += f", {zulu(action.timestamp)}"
+    details = [about.diff_summary or "", went.output_summary or "", f"error: {went.error}" if went.error else "",
+               _rest({key: value for key, value in about.extra.items() if key not in RAW_DIFFS}),
+               _rest(went.extra), _rest(action.extra)]
+    return f"{_joined(head, *details)} ({ending})"
+
+
+def _joined(*parts: str) -> str:
+    return " — ".join(part for part in parts if part)
+
+
+def _list(word: str, items: Iterable[str]) -> Iterator[str]:
+    """`Word: item` for one item, a heading and dashes for several."""
+    lines = [item for item in items if item]
+    if len(lines) == 1:
+        yield f"{word}: {lines[0]}"
+    elif lines:
+        yield f"{word}:"
+        yield from (f"- {line}" for line in lines)
+
+
+def _rest(extra: Any) -> str:
+    """Keys that no field claims, under their own names."""
+    return "; ".join(f"{key}: {plain(value)}" for key, value in extra.items())

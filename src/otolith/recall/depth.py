@@ -1,7 +1,8 @@
 """How much of a record is shown: five depths for every kind, each containing the one before.
 
-Works have the depths of their seed (model/work_depth). For the others: summary is title and first sentence, outcome adds the
-best passage, reasoning what stands beside it, full is the whole text, complete adds links, metadata and origin.
+Some kinds have layers of their own (the table of kinds names them). For the others: summary is title and first
+sentence, outcome adds the best passage, reasoning what stands beside it, full is the whole text, complete adds
+links, metadata and origin.
 """
 
 from __future__ import annotations
@@ -11,21 +12,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from otolith.index.read import Neighbour
+from otolith.model.kinds import KINDS
 from otolith.model.record import Usage
 from otolith.model.shape import plain
 from otolith.model.text import first_sentence
 from otolith.model.times import zulu
 
+_TEXTS = ("text", "content", "raw", "turns", "summary")  # what the text above it says already
+_HIDDEN = ("id", "schema", "fingerprint", "memories", "chapters", "extra", "title")
+
 
 def render(record: Any, depth: str, *, passage: str = "", beside: str = "", links: Sequence[Neighbour] = (),
            usage: Usage | None = None) -> str:
     """The record as text at a depth; `passage` is what matched, `beside` what stands around it."""
-    if record.kind == "work":
-        from otolith.model.work_depth import render as render_work
-
-        shown = render_work(record, depth)
+    layers = KINDS[record.kind].layers
+    if layers:
         around = _around(links, usage) if depth == "complete" else ""
-        return f"{shown}\n\n{around}" if around else shown
+        return "\n\n".join(filter(None, (getattr(record, layers)(depth), around)))
     whole = body(record)
     opening = _opening(record.title or first_sentence(whole), first_sentence(whole, 200))
     if depth == "summary":
@@ -34,9 +37,9 @@ def render(record: Any, depth: str, *, passage: str = "", beside: str = "", link
         best = passage or first_sentence(whole, 600)
         repeated = " ".join(best.split()).startswith(first_sentence(whole, 200).rstrip("…"))
         parts = [record.title if repeated and record.title else opening, best]
-        if depth == "reasoning" and beside:
+        if depth == "reasoning":
             parts.append(beside)
-        return "\n".join(dict.fromkeys(part for part in parts if part))
+        return "\n".join(dict.fromkeys(filter(None, parts)))
     if depth == "full":
         return whole or record.title
     return f"{whole or record.title}\n\n{_about(record, links, usage)}"
@@ -49,35 +52,25 @@ def _opening(title: str, sentence: str) -> str:
 
 
 def body(record: Any) -> str:
-    """A record's whole text, as its kind tells it."""
-    if record.kind == "chunk":
-        return str(record.content)
-    if record.kind == "entry":
-        return str(record.raw).strip()
-    if record.kind == "fact":
-        return f"{record.title}\n“{record.sentence}”" if record.sentence else str(record.title)
-    if record.kind == "note":
-        return str(record.prose())
-    if record.kind == "work":
-        from otolith.model.work_depth import render as render_work
-
-        return render_work(record, "full")
-    if record.kind in ("topic", "chapter", "wisdom", "global", "agent"):
+    """A record's whole text, as its kind has it."""
+    name = KINDS[record.kind].body
+    if not name:
         return _lists(record)
-    return str(record.text)
+    value = getattr(record, name)
+    return str(value() if callable(value) else value)
 
 
 def _lists(record: Any) -> str:
     """A built record: its summary, then its lists under their names."""
     shown = plain(record)
     shown = {**shown.pop("state", {}), **shown}
-    hidden = ("id", "schema", "fingerprint", "memories", "chapters", "extra", "title")
     lines: list[str] = []
     for key, value in shown.items():
         if key == "summary":
             lines.insert(0, str(value))
-        elif isinstance(value, list) and value and key not in hidden:
-            lines.append(f"{key.replace('_', ' ').capitalize()}:\n" + "\n".join(f"- {_line(item)}" for item in value))
+        elif isinstance(value, list) and value and key not in _HIDDEN:
+            items = "\n".join(f"- {_line(item)}" for item in value)
+            lines.append(f"{key.replace('_', ' ').capitalize()}:\n{items}")
     return "\n\n".join(line for line in lines if line)
 
 
@@ -91,12 +84,13 @@ def _line(item: Any) -> str:
 
 def _about(record: Any, links: Sequence[Neighbour], usage: Usage | None) -> str:
     """Links, metadata, origin."""
-    fields = {key: value for key, value in plain(record).items() if key not in ("text", "content", "raw", "turns", "summary")}
-    return "\n".join(part for part in (_around(links, usage), json.dumps(fields, ensure_ascii=False, default=str)) if part)
+    fields = {key: value for key, value in plain(record).items() if key not in _TEXTS}
+    return "\n".join(filter(None, (_around(links, usage), json.dumps(fields, ensure_ascii=False, default=str))))
 
 
 def _around(links: Sequence[Neighbour], usage: Usage | None) -> str:
     """Links from both sides, and how often it was used."""
-    lines = [f"- {link.word} {link.id} ({link.title})" + (f": {link.context}" if link.context else "") for link in links]
+    lines = [f"- {link.word} {link.id} ({link.title})" + (f": {link.context}" if link.context else "")
+             for link in links]
     used = f"Used {usage.count} times" + (f", last {zulu(usage.last)}" if usage.last else "") if usage else ""
-    return "\n".join(part for part in ("Links:\n" + "\n".join(lines) if lines else "", used) if part)
+    return "\n".join(filter(None, ("Links:\n" + "\n".join(lines) if lines else "", used)))

@@ -92,7 +92,7 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
             one.why.insert(0, how)
     _weigh_usage(home, best, now, counted=chosen.as_of is None)
     best = _follow_links(home, found, _once(best), chosen.as_of)
-    best = _fold_copies(home, best, chosen)
+    best = _fold_copies(best, chosen)
     _sink(home, found, best, chosen.as_of)
     found.best = sorted((one for one in best if one.score > 0 or one.superseded_by or one.passage.sunk),
                         key=lambda one: (-one.score, one.passage.n))
@@ -229,8 +229,8 @@ def _follow_links(home: Home, found: Found, best: list[Candidate], as_of: float 
     return best + fresh
 
 
-def _fold_copies(home: Home, best: list[Candidate], chosen: Filter) -> list[Candidate]:
-    """Leave out what only repeats another record: a fact its turn, a diary line its note. A person's word stays."""
+def _fold_copies(best: list[Candidate], chosen: Filter) -> list[Candidate]:
+    """Leave out facts that only repeat their turn. A person's word stays."""
     turns: dict[str, list[Candidate]] = {}
     for one in best:
         if one.passage.kind == "entry":
@@ -238,12 +238,11 @@ def _fold_copies(home: Home, best: list[Candidate], chosen: Filter) -> list[Cand
 
     def repeats(one: Candidate) -> bool:
         about = one.passage
-        if about.kind == "fact" and "fact" not in chosen.kind and not about.pinned and about.importance == 0.5:
-            sentence = about.text.partition("\n")[2].strip()
-            said = turns.get(about.unit.removesuffix("/summary.json"), ())
-            return bool(sentence) and any(sentence in turn.passage.text for turn in said)
-        told = search.told_of(home.db, about.text) if about.kind == "episode" else None
-        return told is not None and ("episode" not in chosen.kind or not told)
+        if about.kind != "fact" or "fact" in chosen.kind or about.pinned or about.importance != 0.5:
+            return False
+        sentence = about.text.partition("\n")[2].strip()
+        said = turns.get(about.unit.removesuffix("/summary.json"), ())
+        return bool(sentence) and any(sentence in turn.passage.text for turn in said)
 
     return [one for one in best if not repeats(one)]
 

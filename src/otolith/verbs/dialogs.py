@@ -13,13 +13,12 @@ from typing import Any
 
 from otolith.errors import Conflict, Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
-from otolith.files.jsonform import write_object
+from otolith.files.codec import write_object
 from otolith.files.tree import Token, fingerprint
 from otolith.home import Home
 from otolith.index.read import Row
-from otolith.model.dialog import Entry, EntryMeta, Fact, GlobalMemory, Turn
-from otolith.model.facts_table import CORRECTABLE, Curation
-from otolith.model.facts_table import correct as correct_fact
+from otolith.model.dialog import CORRECTABLE, Curation, Entry, EntryMeta, Fact, GlobalMemory, Turn
+from otolith.model.dialog import correct as correct_fact
 from otolith.model.ids import derived_uuid, entry_id, slug
 from otolith.model.kinds import FACT_TYPES
 from otolith.model.shape import read_tags

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Provider
 from otolith.files import paths
-from otolith.files.jsonform import write_object
-from otolith.files.markdown import edge_fields, note_fields
+from otolith.files.codec import write_object
+from otolith.files.markdown import front_fields
 from otolith.home import Home
 from otolith.index import vectors
 from otolith.index.vectors import VectorSet
 from otolith.meaning import Progress, embedders_of, fill
-from otolith.model.record import CHUNK_TYPES
+from otolith.model.kinds import CHUNK_LINKS
 from otolith.model.times import offset
 from otolith.verbs.steps import bytes_of, each
 
@@ -68,7 +68,7 @@ def _chunk_exports(home: Home) -> tuple[dict[str, Any], dict[str, Any], dict[str
                               **{key: value for key, value in chunk.metadata.to_dict().items() if key != "origin"}}
         for tag in chunk.tags:
             by_tag.setdefault(tag, []).append(chunk.id)
-        links = {key: value for key, value in chunk.links.to_dict().items() if key in CHUNK_TYPES}
+        links = {key: value for key, value in chunk.links.to_dict().items() if key in CHUNK_LINKS}
         graph[chunk.id] = {word: ids if word == "context_of" else [one for one in ids if one in present]
                            for word, ids in links.items()}
     return metadata, dict(sorted(by_tag.items())), graph
@@ -84,10 +84,10 @@ def _note_export(home: Home) -> dict[str, Any]:
     entries, edges = {}, {}
     for unit, record in _each(home, "note", "edge"):
         if record.kind == "edge":
-            fields = edge_fields(record)
+            fields = front_fields(record)
             edges[record.id] = {key: fields[key] for key in ("type", "from_id", "to_id", "strength")} | {"path": unit}
         else:
-            fields = note_fields(record)
+            fields = front_fields(record)
             mirrored = ("title", "type", "tags", "importance", "confidence", "created", "updated")
             entries[record.id] = {key: fields[key] for key in mirrored} | {"path": unit,
                                                                            "relations": fields.get("relations", [])}

@@ -18,7 +18,7 @@ from otolith.model.note import IMPORTED, Episode, Note, Page
 from otolith.model.shape import read_strings, read_tags
 from otolith.model.text import first_sentence
 from otolith.model.times import day, offset, parse_time
-from otolith.verbs.steps import check_text, derived_id, diary, under_key
+from otolith.verbs.steps import check_text, derived_id, diary, each, under_key
 
 MAX_BYTES = 100_000
 MAX_SEGMENTS = 20
@@ -72,13 +72,17 @@ def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str
 def read_diary(home: Home, date: str | None = None) -> list[dict[str, Any]]:
     """A day's entries in order, each with the note it led to, wherever that lies now."""
     path = paths.episode_file(date or day(home.clock()))
-    home.touch([path])
     try:
         entries: list[Episode] = codec.read_unit(home.tree, path)[0]
     except NotFound:
         return []
     return [{"id": one.id, "time": one.time, "title": one.heading, "type": one.type, "tags": list(one.tags),
              "memory": memory_of(home, one), "summary": one.summary} for one in entries]
+
+
+def pointers(home: Home) -> Iterator[tuple[str, Episode]]:
+    """The diary's blocks that only point to a record, each with its file."""
+    return ((path, block) for path, block in each(home, home.index.notes.documents("episodes/")) if block.points)
 
 
 def memory_of(home: Home, entry: Episode) -> str | None:

@@ -158,10 +158,10 @@ def _naming(home: Home, record: str, plan: Plan) -> list[str]:
     """What still names it and is not ours to change: people's own words, other tools' copies, what cannot be read."""
     names, index = [record, f"/{plan['mention']}"], home.index.notes
     left = index.units_saying(*names)
-    for path in dict.fromkeys([*index.documents(unread=True), *index.documents("archive/")]):
+    for path in [*index.documents(unread=True), *index.documents("archive/"), *index.documents("episodes/")]:
         if ledger.holds(bytes_of(home, path) or b"", [*names, *(plan["words"][2:] if paths.is_copy(path) else ())]):
             left.append(path)
-    return left
+    return list(dict.fromkeys(left))
 
 
 # Carrying it out: every step may be repeated

@@ -18,7 +18,7 @@ from otolith.derive.reasoning import Reasoning, Source
 from otolith.derive.reasoning import reason as conclude
 from otolith.errors import Invalid, NotFound, Provider
 from otolith.home import Home
-from otolith.model.chunk import TYPES
+from otolith.model.kinds import CHUNK_TYPES
 from otolith.model.recall import Filter, make_filter
 from otolith.model.record import KINDS
 from otolith.model.shape import Value
@@ -76,7 +76,7 @@ def _source(home: Home, row: Row) -> Source:
     for link in home.index.graph.neighbours(row.id):
         if link.outgoing:
             links.setdefault(link.said, []).append(link.id)
-    type = row.type if row.type in TYPES else "fact" if row.kind == "fact" else "note"
+    type = row.type if row.type in CHUNK_TYPES else "fact" if row.kind == "fact" else "note"
     return Source(id=row.id, text=body(record), type=type,
                   tags=tuple(home.index.cards.tags_of([row.n]).get(row.n, ())),
                   created=row.created, links=links)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from otolith.errors import Busy, CannotWrite, Conflict, Invalid
 from otolith.files.tree import fingerprint
 from otolith.home import Home
-from otolith.model.finding import log
 from otolith.model.ids import slug
 from otolith.model.memo import Memo
 from otolith.model.recall import Filter
+from otolith.model.record import log
 from otolith.model.shape import Value
 from otolith.model.text import first_sentence
 from otolith.model.times import day

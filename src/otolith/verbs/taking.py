@@ -11,10 +11,9 @@ from typing import Any
 
 from otolith.errors import Conflict, Invalid, NotFound
 from otolith.files import codec, ledger, paths
-from otolith.files.jsonform import read_object, write_object
+from otolith.files.codec import read_object, write_object
 from otolith.home import Home, Named
-from otolith.model.finding import Finding
-from otolith.model.record import Link, Origin
+from otolith.model.record import Finding, Link, Origin
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time, zulu
 from otolith.verbs.editing import own_place

@@ -16,13 +16,12 @@ from typing import Any
 from otolith import config as configuration
 from otolith import verbs
 from otolith.errors import Damaged, Invalid, NotFound
-from otolith.files import jsonform, ledger, paths
-from otolith.files.jsonform import amend_object, write_object
+from otolith.files import codec, ledger, paths
+from otolith.files.codec import amend_object, write_object
 from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index import read
-from otolith.model.finding import Finding
-from otolith.model.record import Usage
+from otolith.model.record import Finding, Usage
 from otolith.model.times import day, zulu
 from otolith.verbs.steps import bytes_of, each
 
@@ -181,7 +180,7 @@ def _schemas(home: Home) -> Iterator[Finding]:
     for path, in home.db.execute("SELECT path FROM documents WHERE path LIKE 'topics/%.json'").fetchall():
         schema, data = expected.get(path.rsplit("/", 1)[-1]), bytes_of(home, path)
         with suppress(Damaged):  # a finding of the sweep
-            if schema and data and (odd := jsonform.foreign_schema(jsonform.read_object(data), schema)):
+            if schema and data and (odd := codec.foreign_schema(codec.read_object(data), schema)):
                 yield Finding(path, 1, "schema", odd, "nothing to do; a rebuild leaves the file alone")
 
 

@@ -14,12 +14,11 @@ from typing import Any, TypeVar
 from otolith.derive import asking, facts, global_memory, topics
 from otolith.errors import Conflict, Damaged, Invalid, NotFound, Provider
 from otolith.files import codec, ledger, paths
-from otolith.files.jsonform import write_object
+from otolith.files.codec import write_object
 from otolith.files.tree import Token, fingerprint
 from otolith.home import Home
 from otolith.index.marks import BUILT
-from otolith.model.dialog import Entry, EntrySummary, Fact, GlobalMemory, Topic, TopicState
-from otolith.model.facts_table import marked_time
+from otolith.model.dialog import Entry, EntrySummary, Fact, GlobalMemory, Topic, TopicState, marked_time
 from otolith.model.text import visible
 from otolith.model.times import day, zulu
 from otolith.providers.chat import Ask, Chat, answer_of

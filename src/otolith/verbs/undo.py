@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
-from otolith.files.jsonform import read_object, write_object
+from otolith.files.codec import read_object, write_object
 from otolith.files.tree import fingerprint
 from otolith.home import Home, Named
 from otolith.model.kinds import KINDS

@@ -18,7 +18,7 @@ from otolith.files import paths
 from otolith.home import Home
 from otolith.index.works import Shelved
 from otolith.model.ids import check_agent_id, check_prefixed
-from otolith.model.record import WORK_TYPES
+from otolith.model.kinds import WORK_LINKS
 from otolith.model.shape import Shape, plain, read_strings, read_tags
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time
@@ -106,8 +106,8 @@ def _check_given(work: Mapping[str, Any]) -> None:
         read_tags(work["tags"])
     links, actions = work.get("links"), work.get("actions")
     for word in links if isinstance(links, Mapping) else ():
-        if word not in WORK_TYPES:
-            raise Invalid(f"links has no {word!r}", f"it has {', '.join(WORK_TYPES)}")
+        if word not in WORK_LINKS:
+            raise Invalid(f"links has no {word!r}", f"it has {', '.join(WORK_LINKS)}")
     for at, action in enumerate(actions if isinstance(actions, list | tuple) else ()):
         details = action.get("details") if isinstance(action, Mapping) else None
         lines = details.get("lines_affected") if isinstance(details, Mapping) else None
@@ -146,7 +146,7 @@ def check_links(home: Home, source: str, links: WorkLinks) -> WorkLinks:
     from otolith.verbs.links import refuse_cycle
 
     changes: dict[str, tuple[str, ...]] = {}
-    for word in WORK_TYPES:
+    for word in WORK_LINKS:
         rows = [locate(home, target) for target in links.targets(word)]
         for row in rows:
             if row.kind != Work.kind:

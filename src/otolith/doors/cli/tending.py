@@ -8,7 +8,7 @@ from typing import Any
 
 from otolith.doors.cli.desk import Command, Desk, read_stdin
 from otolith.errors import Damaged, Invalid
-from otolith.model.finding import Finding
+from otolith.model.record import Finding
 from otolith.model.text import visible_line
 
 

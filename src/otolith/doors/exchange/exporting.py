@@ -104,6 +104,7 @@ def _fetched(mem: Memory, row: dict[str, Any]) -> Any:
 
 def _jsonl(mem: Memory, out: IO[bytes], filters: dict[str, Any], progress: Progress | None) -> int:
     from otolith.files.codec import public
+    from otolith.verbs.notes import pointers
 
     count = 0
     for row in _rows(mem, filters, progress):
@@ -111,10 +112,17 @@ def _jsonl(mem: Memory, out: IO[bytes], filters: dict[str, Any], progress: Progr
             record = public(_fetched(mem, row))
         except (Damaged, NotFound):
             continue
-        line = {"id": row["id"], "kind": row["kind"], "path": row["path"], "record": record}
-        out.write(json.dumps(line, ensure_ascii=False, default=str).encode() + b"\n")
+        out.write(_line(row["id"], row["kind"], row["path"], record))
         count += 1
+    if not any(filters.values()):  # a diary's blocks are numbered: those that only point to records keep the others' ids
+        for path, block in pointers(mem.home):
+            out.write(_line(block.id, block.kind, path, public(block)))
     return count
+
+
+def _line(id: str, kind: str, path: str, record: dict[str, Any]) -> bytes:
+    line = {"id": id, "kind": kind, "path": path, "record": record}
+    return json.dumps(line, ensure_ascii=False, default=str).encode() + b"\n"
 
 
 def _book(mem: Memory, out: IO[bytes], filters: dict[str, Any], progress: Progress | None) -> int:

@@ -9,7 +9,6 @@ again. Nothing outside these names is ever read or written.
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,6 +17,8 @@ from otolith.doors.exchange.bundle import Bundle, Reader
 from otolith.doors.exchange.items import FileItem, Finding, Found
 from otolith.doors.exchange.jsontext import each_line, first_objects
 from otolith.errors import Invalid
+from otolith.files import codec
+from otolith.model.kinds import Kind
 from otolith.model.kinds import kind as row_of
 from otolith.model.text import has_controls
 
@@ -111,23 +112,21 @@ def _read_export(bundle: Bundle) -> Iterator[Found]:
             yield line
             continue
         try:
-            codec, path, record = _parts(line)
-            if codec == "diary":
+            row, path, record = _parts(line)
+            if row.codec == "diary":
                 days.setdefault(path, []).append(record)
-            else:
-                yield from (_item(inner, data) for inner, data in _files(codec, path, record))
+            elif not row.built:
+                yield from (_item(inner, data) for inner, data in codec.files_of(row, path, record).items())
         except (Invalid, KeyError, TypeError, ValueError) as error:
             yield Finding(where=name, line=number, message=f"the line is no record of Otolith: {error}")
     for path, blocks in sorted(days.items()):
         yield _item(path, _diary(path, blocks))
 
 
-def _parts(line: Any) -> tuple[str, str, dict[str, Any]]:
-    """(codec of its kind, path, record); what is built has none."""
+def _parts(line: Any) -> tuple[Kind, str, dict[str, Any]]:
     if not isinstance(line, dict) or not isinstance(line.get("record"), dict):
         raise Invalid("it has no record")
-    row = row_of(str(line.get("kind")))
-    return "none" if row.built else row.codec, str(line.get("path")), line["record"]
+    return row_of(str(line.get("kind"))), str(line.get("path")), line["record"]
 
 
 def _item(path: str, data: bytes) -> FileItem:
@@ -135,31 +134,6 @@ def _item(path: str, data: bytes) -> FileItem:
         or not any(pattern.fullmatch(path) for pattern in _PATTERNS.values())):
         raise Invalid(f"no home keeps a file at {path[:80]!r}")
     return FileItem(key=f"otolith:{path}", source="otolith", path=path, data=data)
-
-
-def _files(codec: str, path: str, record: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """The files of a record's unit, as its codec would write them."""
-    from otolith.files import front
-    from otolith.files.jsonform import write_object
-
-    if codec == "front":
-        fields = {key: value for key, value in record.items() if key not in ("text", "pinned")}
-        yield path, f"{front.emit(fields)}\n{record.get('text', '')}\n".encode()
-    elif codec == "header":
-        from otolith.files.markdown import write_memo
-        from otolith.model.memo import Memo
-
-        yield path, write_memo(Memo.from_dict({**record, "created_at": record["created"]}))
-    elif codec == "raw":
-        yield path, str(record["text"]).encode()
-    elif codec == "folder":
-        yield f"{path}/raw.md", str(record.get("raw", "")).encode()
-        for part in ("meta", "summary"):
-            if isinstance(record.get(part), dict):
-                yield f"{path}/{part}.json", write_object(record[part])
-    elif codec == "json":
-        data = write_object(record)
-        yield path, gzip.compress(data, mtime=0) if path.endswith(".gz") else data
 
 
 def _diary(path: str, blocks: list[Mapping[str, Any]]) -> bytes:

@@ -28,7 +28,8 @@ from otolith.doors.exchange.items import (
     WorkItem,
 )
 from otolith.errors import Conflict, Damaged, Invalid, NotFound
-from otolith.files import codec, front, jsonform, ledger
+from otolith.files import codec, front, ledger
+from otolith.model.kinds import kind as row_of
 from otolith.model.secrets import redact
 from otolith.model.times import parse_time
 
@@ -187,7 +188,7 @@ class Import:
         from otolith.verbs.taking import take_record
 
         assert self.mem is not None
-        record = codec.shape_of(item.kind).from_dict(self._clean(dict(item.fields)))
+        record = row_of(item.kind).shape.from_dict(self._clean(dict(item.fields)))
         self._ids[item.key] = record.id
         return take_record(self.mem.home, record)
 
@@ -247,7 +248,7 @@ class Import:
         except UnicodeDecodeError:
             return data  # damaged; whoever decodes it says so
         if path.endswith(".json"):
-            return self._json(text, jsonform.write_object).encode()
+            return self._json(text, codec.write_object).encode()
         if path.endswith(".jsonl"):
             return "\n".join(self._json(line, ledger.as_line) for line in text.split("\n")).encode()
         return (self._front(text) if path.endswith(".md") else self._said(text)).encode()

@@ -27,7 +27,7 @@ from otolith.doors.web import access, routes, views
 from otolith.doors.web.feed import Feed
 from otolith.errors import Conflict, Invalid, NeedsConfirmation, OtolithError, Usage
 from otolith.index.store import damage_of
-from otolith.model.finding import log
+from otolith.model.record import log
 
 if TYPE_CHECKING:
     from otolith.doors.web.assets import Assets
