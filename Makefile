@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 TESTED = $(VENV)/.tested
 
-.PHONY: demo test browser lint types unit bench bench-recall torture clean
+.PHONY: demo test browser lint types unit docs bench bench-recall torture clean
 
 demo: $(STAMP)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
@@ -29,6 +29,10 @@ types: $(TESTED)
 
 unit: $(TESTED)
 	$(BIN)/pytest -n 2
+
+# What is written from the table of verbs; tests/laws compare it.
+docs: $(STAMP)
+	$(BIN)/python -m otolith.doors.cli.manual > docs/CLI.md
 
 bench: $(TESTED)
 	$(BIN)/python -m bench.ground

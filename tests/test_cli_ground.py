@@ -11,15 +11,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from conftest import Clock, Ran
-from otolith.doors.cli import VERBS, main
+from otolith.doors.cli import main
 from otolith.memory import Memory
+from otolith.verbs.table import table
 
 Run = Callable[..., Ran]
+VERBS = [row.name for row in table().values() if "cli" in row.doors]
 TEA = ("note", "Tea", "--text", "Steep for three minutes.", "--tag", "drinks")
 
 
@@ -545,10 +546,3 @@ def test_deleting_what_can_be_made_anew_loses_nothing(run: Run, home: Path, tea:
     run("reindex")
     again = json.loads((home / "_index.json").read_text())
     assert {**again, "updated": None} == {**before, "updated": None}
-
-
-def test_completion_scripts_name_every_verb(run: Run) -> None:
-    for shell in ("bash", "zsh", "fish"):
-        told: Any = run("completion", shell)
-        assert told.code == 0
-        assert all(verb in told.out for verb in VERBS)

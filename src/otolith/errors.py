@@ -9,9 +9,9 @@
     ├── CannotWrite               7   507   read-only home, full disk, failed sync
     ├── Provider                  8   502   an embedder or language model failed
     ├── Busy                      9   503   another process held the lock for too long
-    └── NeedsConfirmation        10   428   too large a step to take without being told
+    └── NeedsConfirmation        10   428   too large a step to take without being confirmed
 
-The message says what is wrong in one line; `hint` says what to do. A plain OtolithError is a bug of ours (exit 1).
+The message says what is wrong in one line; `hint` says what to do. A plain OtolithError is a bug (exit 1).
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class Damaged(OtolithError):
 
     code, exit_code, http_status = "damaged", 6, 200
 
-    def __init__(self, message: str, hint: str = "", *, flaw: str = "unreadable", line: int | None = None) -> None:
+    def __init__(self, message: str, hint: str = "", *, flaw: str = "unreadable",
+                 line: int | None = None) -> None:
         super().__init__(message, hint)
         self.flaw = flaw
         self.line = line
@@ -87,6 +88,6 @@ class Busy(OtolithError):
 
 
 class NeedsConfirmation(OtolithError):
-    """A step that should not be taken without being told."""
+    """A step that should not be taken without being confirmed."""
 
     code, exit_code, http_status = "needs_confirmation", 10, 428

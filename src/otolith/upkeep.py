@@ -18,7 +18,7 @@ from otolith import __version__, verbs
 from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound, Provider
 from otolith.files.paths import EXPORTS
 from otolith.home import Home
-from otolith.model.record import KINDS
+from otolith.model.kinds import KINDS
 from otolith.model.times import day
 from otolith.verbs.reports import Scores
 

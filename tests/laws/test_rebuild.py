@@ -12,7 +12,8 @@ import pytest
 
 from conftest import Clock
 from otolith.memory import Memory
-from otolith.model.record import DEPTHS, KINDS
+from otolith.model.kinds import KINDS
+from otolith.model.record import DEPTHS
 
 QUESTIONS = ("kettle", "why does the tea taste bitter", "water temperature", "東京", "Ann", "steep three minutes")
 WORK = {"id": "mem_00000000-0000-4000-8000-000000000001", "created_at": 1_770_759_000, "agent_id": "brewer",

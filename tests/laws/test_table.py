@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from importlib import import_module
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
 from otolith.doors.agents.install import AGENTS
+from otolith.doors.cli import manual
+from otolith.doors.cli.command import make_parser
 from otolith.doors.exchange import FORMATS
 from otolith.memory import Memory
 from otolith.model.recall import FILTERS as FILTER_NAMES
@@ -115,3 +119,18 @@ def test_lists_that_live_above_the_table_are_the_same_there() -> None:
 
     assert choices_of(agents) == tuple(AGENTS)
     assert choices_of(formats) == tuple(FORMATS)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_verb_of_the_command_line_has_a_command_and_a_parser(family: str) -> None:
+    commands = import_module(f"otolith.doors.cli.{family}").COMMANDS
+
+    assert commands.keys() == {name for name in FAMILIES[family] if "cli" in TABLE[name].doors}
+    for name in commands:
+        assert make_parser(TABLE[name]).format_help()
+
+
+def test_the_manual_of_the_command_line_is_that_of_the_table() -> None:
+    page = Path(__file__).parents[2] / "docs/CLI.md"
+
+    assert page.read_text(encoding="utf-8") == manual.write(), "run: make docs"

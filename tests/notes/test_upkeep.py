@@ -379,7 +379,7 @@ def test_a_timer_is_printed_and_written_only_when_asked(run, home, tmp_path):
 @pytest.mark.parametrize(("home", "word"), [
     ("/home/a b/100% \"mine\"", '"/home/a b/100%% \\"mine\\""'), ("/srv/$HOME", '"/srv/$$HOME"'), ("/srv/mem", "/srv/mem")])
 def test_strange_folders_are_quoted_for_systemd(home, word):
-    from otolith.doors.cli.timer import cron_line, unit_files
+    from otolith.doors.cli.tenders import cron_line, unit_files
 
     service = next(text for name, text in unit_files(home, ["otolith", "upkeep", "--home", home]).items() if "service" in name)
 

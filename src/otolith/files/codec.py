@@ -1,7 +1,7 @@
 """Between bytes and records: what a unit of the home holds, and how a record is written or rewritten.
 
-A unit is a file, or an entry's folder. Reading one gives records, or Damaged with the file's flaw; nothing here
-writes. JSON is pretty-printed UTF-8 with two spaces; unknown keys and the order of all keys survive a rewrite.
+A unit is a file, or an entry's folder. Reading one gives records, or Damaged with the file's flaw; nothing
+here writes. JSON is pretty-printed UTF-8 with two spaces; unknown keys and their order survive a rewrite.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from otolith.model.record import Finding
 from otolith.model.text import check_whole
 from otolith.model.times import time_or_none, zulu
 
-# Our own schema names. One of a higher version than the reader knows is refused; a missing or foreign one is read.
+# Our own schema names. A higher version than the reader knows is refused; a missing or foreign one is read.
 SCHEMAS = {"entry_meta": 1, "entry_summary": 1, "topic_memory": 1, "global_memory": 1}
-# The one place of compatibility: a schema id no longer written → what turns its object into the next version's.
+# The one place of compatibility: a schema id no longer written → what turns its object into the next version.
 UPGRADES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 _NUL = b"\\u0000"
@@ -57,7 +57,8 @@ def decode(path: str, data: bytes, modified: float) -> list[Any]:
             text = markdown.text_of(data)
             return [KINDS[kind].shape(id=path.split("/", 1)[1], created_at=modified, text=text)]
     except Invalid as error:
-        raise Damaged(error.message, error.hint or "mend the value", flaw="invalid", line=_line_of(data, error)) from None
+        raise Damaged(error.message, error.hint or "mend the value", flaw="invalid",
+                      line=_line_of(data, error)) from None
     raise Damaged("is not a record", flaw="unknown")
 
 
@@ -122,7 +123,7 @@ def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token
 
 
 def _entry_part(path: str, files: _Files, flaws: list[Finding]) -> dict[str, Any]:
-    """One of an entry's JSON files; one that cannot be read is a flaw and hides neither the turns nor the other."""
+    """One of an entry's JSON files; one that cannot be read is a flaw and does not hide the others."""
     try:
         return read_object(files[path][1]) if path in files else {}
     except Damaged as error:
@@ -149,7 +150,8 @@ def _entry_meta(unit: str, files: _Files, own: dict[str, Any], newest: float, fl
     when = fields.get("entry_ts", "")
     if when != "" and (not isinstance(when, str) or time_or_none(when) is None):
         wrong, when = [Invalid(f"entry_ts is not a time: {when!r}", "write 2026-02-10T21:37:00Z")], ""
-    meta, more = EntryMeta.salvage({**fields, **own, "entry_ts": when or time_of_entry(entry_id) or zulu(newest)})
+    when = when or time_of_entry(entry_id) or zulu(newest)
+    meta, more = EntryMeta.salvage({**fields, **own, "entry_ts": when})
     _report(flaws, path, files, [*wrong, *more])
     if meta is None:
         raise more[-1]
@@ -183,7 +185,7 @@ def encode(record: Any) -> bytes:
 
 
 def amend(data: bytes, old: Any, new: Any, path: str = "") -> bytes:
-    """The record's file rewritten for a new value, with everything else in it kept; what could not be read is refused."""
+    """The record's file rewritten for a new value, all else in it kept; what could not be read is refused."""
     made = _readable(_amend, data, old, new, path)
     if _NUL in made and _NUL not in data:
         check_whole(new.to_dict())
@@ -273,8 +275,8 @@ def read_object(data: bytes) -> dict[str, Any]:
         raise Damaged("is not a JSON object", flaw="json", line=1)
     escaped = re.search(r"\\u[dD][89a-fA-F]", text)
     if escaped and (half := re.search("[\ud800-\udfff]", json.dumps(value, ensure_ascii=False))):
-        raise Damaged(f"holds half a character (\\u{ord(half[0]):04x})", "complete or remove it", flaw="encoding",
-                      line=1)
+        raise Damaged(f"holds half a character (\\u{ord(half[0]):04x})", "complete or remove it",
+                      flaw="encoding", line=1)
     check_schema(value)
     return _current(value)
 
@@ -305,7 +307,8 @@ def foreign_schema(value: Mapping[str, Any], expected: str) -> str | None:
     if schema is None:
         return f"has no schema id; read as {expected}"
     name = str(schema).rpartition(".v")[0]
-    return None if name == expected.rpartition(".v")[0] else f"has the foreign schema id {schema!r}; read as {expected}"
+    own = name == expected.rpartition(".v")[0]
+    return None if own else f"has the foreign schema id {schema!r}; read as {expected}"
 
 
 def write_object(value: Mapping[str, Any]) -> bytes:

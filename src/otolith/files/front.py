@@ -1,8 +1,8 @@
 """Front matter: read by a fast YAML 1.2 parser, and never re-emitted.
 
-An edit replaces the lines of the top-level keys that changed and inserts new ones before the closing `---`; every other
-byte, comments and key order and line ends and a byte-order mark among them, stays what it was. New files are written in
-the seed's form by the one emitter here.
+An edit replaces the lines of the top-level keys that changed and inserts new ones before the closing `---`;
+every other byte, comments, key order, line ends and a byte-order mark among them, stays. New files are in
+the seed's form, by the one emitter here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _KEY = re.compile(  # a key at the line's very beginning: "double", 'single' or 
     r"""^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s#'"\[\]{},&*!|>%@`-][^\r\n]*?|-[^\s][^\r\n]*?))[ \t]*"""
     r""":(?=[ \t\r\n]|\Z)""", re.MULTILINE)
 _BARE = (  # what needs no quotes: plain words, times, uuids
-    r"[A-Za-z][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+-]+)*|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)"
+    r"[A-Za-z][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+-]+)*"
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)"
     r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _NOT_TEXT = {"null", "true", "false", "yes", "no", "on", "off", "~", "y", "n"}
 _QUOTED = {"title", "from_title", "to_title", "context"}
@@ -34,7 +35,7 @@ _UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
 
 
 class Front(NamedTuple):
-    """A Markdown file taken apart: `head` from the first to the closing line, `yaml` between them, `body` after."""
+    """A Markdown file taken apart: `yaml` between the first and the closing line, `body` after it."""
 
     yaml: str
     body: str
@@ -51,9 +52,11 @@ def split(text: str) -> Front | None:
         return None
     start = opening.end()
     near = text.find("\n---", start - 1)  # a pattern would stop at every line
-    closing = re.compile(_CLOSE).search(text, start if near < 0 or text.find("\n...", start - 1, near) >= 0 else near)
+    open_end = near < 0 or text.find("\n...", start - 1, near) >= 0
+    closing = re.compile(_CLOSE).search(text, start if open_end else near)
     if closing is None:
-        raise Damaged("front matter is not closed by ---", "add a line --- after the last key", flaw="front-matter", line=1)
+        raise Damaged("front matter is not closed by ---", "add a line --- after the last key",
+                      flaw="front-matter", line=1)
     stop, rest = closing.span()
     if stop - start > MAX_FRONT:
         raise Damaged(f"front matter is larger than {MAX_FRONT} bytes", flaw="too-large", line=1)
@@ -64,10 +67,11 @@ def split(text: str) -> Front | None:
 def load_yaml() -> Any:
     """The parser, loaded by the main thread or by one that never ends.
 
-    Its allocator belongs to the thread that loads it: once that one has ended, the next thread that parses crashes the process.
+    Its allocator belongs to the thread that loads it: once that has ended, the next that parses crashes.
     """
     threading = sys.modules.get("threading")  # not loaded: there is only the main thread
-    if "yaml_rs" not in sys.modules and threading and threading.current_thread() is not threading.main_thread():
+    main = threading is None or threading.current_thread() is threading.main_thread()
+    if "yaml_rs" not in sys.modules and threading and not main:
         loaded, never = threading.Event(), threading.Event()
 
         def hold() -> None:
@@ -89,18 +93,18 @@ def parse(yaml: str, first_line: int = 2) -> dict[str, Any]:
         line = yaml.count("\n", 0, deep.start()) + first_line
         raise Damaged("front matter is nested too deeply", flaw="front-matter", line=line)
     try:
-        found = yaml_rs.loads(yaml, parse_datetime=False)
+        fields = yaml_rs.loads(yaml, parse_datetime=False)
     except yaml_rs.YAMLDecodeError as error:
         message = str(error)
         at = re.search(r"line (\d+)", message)
         flaw = "duplicate-key" if "duplicate" in message else "front-matter"
         line = int(at[1]) + first_line - 1 if at else _duplicate_line(yaml, message, first_line)
         raise Damaged(message.strip().splitlines()[-1].strip(), flaw=flaw, line=line) from None
-    if found is None:
+    if fields is None:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise Damaged("front matter is not a list of keys and values", flaw="front-matter", line=first_line)
-    return found
+    return fields
 
 
 def _duplicate_line(yaml: str, message: str, first_line: int) -> int:
@@ -112,7 +116,7 @@ def _duplicate_line(yaml: str, message: str, first_line: int) -> int:
 
 def spans(yaml: str) -> dict[str, tuple[int, int]]:
     """Where each top-level key's lines lie, comments and blank lines after the value not included."""
-    starts = [(found.start(), _name(found)) for found in _KEY.finditer(yaml)]
+    starts = [(key.start(), _name(key)) for key in _KEY.finditer(yaml)]
     result: dict[str, tuple[int, int]] = {}
     for at, (start, name) in enumerate(starts):
         stop = starts[at + 1][0] if at + 1 < len(starts) else len(yaml)
@@ -123,16 +127,17 @@ def spans(yaml: str) -> dict[str, tuple[int, int]]:
     return result
 
 
-def _name(found: re.Match[str]) -> str:
-    if found[1] is not None:
-        return str(json.loads(f'"{found[1]}"'))
-    return found[2].replace("''", "'") if found[2] is not None else found[3]
+def _name(key: re.Match[str]) -> str:
+    if key[1] is not None:
+        return str(json.loads(f'"{key[1]}"'))
+    return key[2].replace("''", "'") if key[2] is not None else key[3]
 
 
-def amend(text: str, changes: Mapping[str, Any], body: str | None = None, *, said: Mapping[str, Any] | None = None) -> str:
+def amend(text: str, changes: Mapping[str, Any], body: str | None = None, *,
+          written: Mapping[str, Any] | None = None) -> str:
     """The file with some keys changed (None removes one) and perhaps another body; all else byte for byte.
 
-    `said` is what its front matter says, for who has already read it.
+    `written` is what its front matter says, for who has already read it.
     """
     front = split(text)
     if front is None:
@@ -150,38 +155,40 @@ def amend(text: str, changes: Mapping[str, Any], body: str | None = None, *, sai
             inserted.append(key)
     for key in (key for key in changes if key in inserted):
         yaml += emit_key(key, changes[key]).replace("\n", front.newline)
-    _verify(parse(front.yaml) if said is None else said, yaml, changes)
+    _verify(parse(front.yaml) if written is None else written, yaml, changes)
     rest = text[front.stop : front.rest]
     if body is None:
         return text[: front.start] + yaml + rest + front.body
     if not rest.endswith("\n"):
         rest += front.newline
-    return text[: front.start] + yaml + rest + front.newline + body.replace("\n", front.newline) + front.newline
+    body = body.replace("\n", front.newline)
+    return text[: front.start] + yaml + rest + front.newline + body + front.newline
 
 
 def _commented(lines: str, before: str, newline: str) -> str:
     """A key's new lines with the comment that stood at the end of its first line."""
     first = before.splitlines()[0] if before else ""
-    for found in re.finditer(r"[ \t]+#", first) if lines else ():
+    for mark in re.finditer(r"[ \t]+#", first) if lines else ():
         try:
-            if parse(first[: found.start()]) == parse(first):  # else the # is part of the value
+            if parse(first[: mark.start()]) == parse(first):  # else the # is part of the value
                 head, _, rest = lines.partition(newline)
-                return f"{head}{first[found.start() :]}{newline}{rest}"
+                return f"{head}{first[mark.start() :]}{newline}{rest}"
         except Damaged:  # the value goes on below
             continue
     return lines
 
 
 def _verify(before: Mapping[str, Any], after: str, changes: Mapping[str, Any]) -> None:
-    """What is about to be written says exactly what was meant; a strange file is left alone rather than broken."""
-    wanted = {key: value for key, value in before.items() if key not in changes}
-    wanted |= {key: _plain(value) for key, value in changes.items() if value is not None}
+    """What is about to be written says exactly what was meant; a strange file is left alone, not broken."""
+    meant = {key: value for key, value in before.items() if key not in changes}
+    meant |= {key: _plain(value) for key, value in changes.items() if value is not None}
     try:
-        said = parse(after)
+        written = parse(after)
     except Damaged:  # an anchor that another line refers to stood in what was replaced
-        said = {}
-    if said != wanted:
-        raise Invalid("this front matter cannot be changed without touching other lines", "edit the file by hand")
+        written = {}
+    if written != meant:
+        raise Invalid("this front matter cannot be changed without touching other lines",
+                      "edit the file by hand")
 
 
 def _plain(value: Any) -> Any:
@@ -196,7 +203,7 @@ def emit(fields: Mapping[str, Any]) -> str:
 
 
 def emit_key(key: str, value: Any) -> str:
-    """One key in the seed's form: quoted titles, inline tags, block lists of quoted strings and of relations."""
+    """One key in the seed's form: quoted titles, inline tags, block lists of strings and of relations."""
     name = _name_of(key)
     if isinstance(value, str):
         return f"{name}: {_scalar(value, quoted=key in _QUOTED)}\n"
@@ -247,8 +254,8 @@ def _scalar(value: Any, *, quoted: bool = False) -> str:
     return quote(str(value))
 
 
-def quote(said: str) -> str:
-    """A double-quoted string that YAML reads back sign for sign."""
-    if said.isascii() and "\x7f" not in said:
-        return json.dumps(said)
-    return re.sub(_UNPRINTABLE, lambda sign: f"\\u{ord(sign[0]):04x}", json.dumps(said, ensure_ascii=False))
+def quote(text: str) -> str:
+    """A double-quoted string that YAML reads back character for character."""
+    if text.isascii() and "\x7f" not in text:
+        return json.dumps(text)
+    return re.sub(_UNPRINTABLE, lambda char: f"\\u{ord(char[0]):04x}", json.dumps(text, ensure_ascii=False))

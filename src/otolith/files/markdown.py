@@ -1,6 +1,6 @@
 """Markdown records: notes and edges (front matter), memos (header lines), episodes (a day's diary).
 
-Reading is lenient where people write by hand and exact where meaning could change; writing a new file follows the seed.
+Reading is lenient where people write by hand and exact where meaning could change; new files follow the seed.
 """
 
 from __future__ import annotations
@@ -38,28 +38,31 @@ def text_of(data: bytes) -> str:
         line = data[: error.start].count(b"\n") + 1
         raise Damaged("not UTF-8 text", "save the file as UTF-8", flaw="encoding", line=line) from None
     if "\0" in text:
-        raise Damaged("holds a NUL byte", "remove it", flaw="nul", line=text[: text.index("\0")].count("\n") + 1)
+        line = text[: text.index("\0")].count("\n") + 1
+        raise Damaged("holds a NUL byte", "remove it", flaw="nul", line=line)
     if "<<<<<<< " in text and (merge := re.search(_MERGE, re.sub(_FENCED, _blanked, text))):
         line = text.count("\n", 0, merge.start()) + 1
-        raise Damaged("holds merge markers", "choose one side, remove the marker lines", flaw="merge-markers", line=line)
+        raise Damaged("holds merge markers", "choose one side, remove the marker lines", flaw="merge-markers",
+                      line=line)
     return text
 
 
 def _blanked(fenced: re.Match[str]) -> str:
-    """Fenced code may show merge markers; its signs are blotted out, their number kept."""
+    """Fenced code may show merge markers; its characters become spaces, their number kept."""
     return re.sub(r"[^\n]", " ", fenced[0])
 
 
 def read_front(kind: str, path: str, data: bytes, modified: float) -> Any:
-    """A record with front matter. What a file of another tool leaves out is told by its place, heading and time,
-    where the class can guess it.
+    """A record with front matter. What a file of another tool leaves out is told by its place, heading and
+    time, where the class can guess it.
     """
     shape = KINDS[kind].shape
     text, guess = text_of(data), getattr(shape, "guess", None)
     taken = front.split(text)
     if taken is None and guess is None:
         needed = [name for name in shape._fields if name in shape._needed - {*_OWN, "updated_at"}]
-        raise Damaged(f"{KINDS[kind].named} needs front matter with {', '.join(needed)}", flaw="front-matter", line=1)
+        raise Damaged(f"{KINDS[kind].named} needs front matter with {', '.join(needed)}", flaw="front-matter",
+                      line=1)
     fields = _keys(taken.yaml) if taken else {}
     body = taken.body if taken else text.removeprefix("\ufeff")
     if not fields.keys() >= (_TOLD if guess else _OWN):
@@ -106,12 +109,13 @@ def _strings(value: Any, *, split_words: bool) -> Any:
 def _relations(value: Any) -> list[Any]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise Invalid("relations must be a list of objects")
-    return [{"direction": DIRECTIONS[0], **{key: one for key, one in item.items() if one is not None}} for item in value]
+    return [{"direction": DIRECTIONS[0], **{key: part for key, part in item.items() if part is not None}}
+            for item in value]
 
 
 def _heading(body: str) -> str:
-    found = re.search(r"^# +([^\r\n]+)", body, re.MULTILINE)
-    return found[1].strip() if found else ""
+    heading = re.search(r"^# +([^\r\n]+)", body, re.MULTILINE)
+    return heading[1].strip() if heading else ""
 
 
 def front_fields(record: Any) -> dict[str, Any]:
@@ -136,24 +140,26 @@ def amend(data: bytes, before: dict[str, Any], after: dict[str, Any], old_text: 
     changes |= {key: None for key in before if key not in after}
     taken = front.split(text)
     if taken is None:  # a file of another tool gets its front matter when Otolith first writes it
-        return f"{front.emit(after)}\n{new_text if new_text != old_text else text.removeprefix(chr(0xFEFF))}".encode()
-    said = front.parse(taken.yaml)  # an id and a date that came from the file's place and time are written down in time
-    changes |= {key: after[key] for key in ("id", "created") if key in after and said.get(key) is None}
-    if said.get("type") is None and after.get("type") not in (None, "general"):  # so is a type that its folder told
+        body = new_text if new_text != old_text else text.removeprefix(chr(0xFEFF))
+        return f"{front.emit(after)}\n{body}".encode()
+    written = front.parse(taken.yaml)  # an id and a date that came from its place and time are written down
+    changes |= {key: after[key] for key in ("id", "created") if key in after and written.get(key) is None}
+    if written.get("type") is None and after.get("type") not in (None, "general"):  # so is its folder's type
         changes["type"] = after["type"]
-    return front.amend(text, changes, None if new_text == old_text else new_text, said=said).encode()
+    return front.amend(text, changes, None if new_text == old_text else new_text, written=written).encode()
 
 
 def read_memo(path: str, data: bytes, modified: float) -> Memo:
     """A memo; its id is the file's stem."""
     head, _, body = _part_memo(text_of(data).removeprefix("\ufeff"))
-    header = {found["key"].strip().casefold(): found["value"] for found in re.finditer(_HEADER, head)}
+    header = {line["key"].strip().casefold(): line["value"] for line in re.finditer(_HEADER, head)}
     note = re.search(_DEPRECATED, body)
     stem = path.rsplit("/", 1)[-1].removesuffix(".md")
-    known = ("created", "category", "tags", "supersedes", "origin")
+    own = ("created", "category", "tags", "supersedes", "origin")
     fields: dict[str, Any] = {
-        **{key: value for key, value in header.items() if key not in known},
-        "id": stem, "title": _heading(head or body) or stem.replace("_", " "), "text": body.strip("\r\n").replace("\r\n", "\n"),
+        **{key: value for key, value in header.items() if key not in own},
+        "id": stem, "title": _heading(head or body) or stem.replace("_", " "),
+        "text": body.strip("\r\n").replace("\r\n", "\n"),
         "created_at": header.get("created") or offset(modified),
         "category": (header.get("category") or "past").strip("[]").lower(),
         "tags": _strings(header.get("tags", ""), split_words=True),
@@ -185,8 +191,8 @@ def write_memo(memo: Memo) -> bytes:
 
 
 def _memo_origin(memo: Memo) -> str:
-    told = memo.origin.to_dict() if memo.origin else {}
-    return " ".join(f"{key}={str(value).replace(' ', '_')}" for key, value in told.items() if value != "")
+    fields = memo.origin.to_dict() if memo.origin else {}
+    return " ".join(f"{key}={str(value).replace(' ', '_')}" for key, value in fields.items() if value != "")
 
 
 def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
@@ -199,7 +205,8 @@ def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
         head, count = re.subn(r"^# +[^\r\n]*", lambda _: f"# {new.title}", head, count=1, flags=re.MULTILINE)
         head = head if count else f"# {new.title}{newline}{head}"
     for key, was, now in (("Category", old.category, new.category), ("Tags", old.tags, new.tags),
-                          ("Supersedes", old.supersedes, new.supersedes), ("Origin", _memo_origin(old), _memo_origin(new))):
+                          ("Supersedes", old.supersedes, new.supersedes),
+                          ("Origin", _memo_origin(old), _memo_origin(new))):
         if was == now:
             continue
         if key == "Supersedes" and not now:
@@ -219,20 +226,23 @@ def read_episodes(path: str, data: bytes) -> list[Episode]:
     """The blocks of a day's file, numbered within their minute."""
     text = text_of(data).replace("\r\n", "\n")
     date = path.rsplit("/", 1)[-1].removesuffix(".md")
-    heads, seen, found = list(re.finditer(_EPISODE, text)), dict[str, int](), []
+    heads, seen, blocks = list(re.finditer(_EPISODE, text)), dict[str, int](), []
     for at, head in enumerate(heads):
         block = text[head.end() : heads[at + 1].start() if at + 1 < len(heads) else len(text)]
         lines = {line["key"].casefold(): line["value"] for line in re.finditer(_LINE, block)}
         minute = head["time"].replace(":", "")
         seen[minute] = seen.get(minute, 0) + 1
-        found.append(Episode(
-            id=f"episode:{date}#{minute}-{seen[minute]}", date=date, time=head["time"], heading=head["heading"].strip(),
+        blocks.append(Episode(
+            id=f"episode:{date}#{minute}-{seen[minute]}", date=date, time=head["time"],
+            heading=head["heading"].strip(),
             type=lines.get("type", "diary"), tags=tuple(_strings(lines.get("tags", ""), split_words=True)),
-            memory=lines.get("memory"), summary=lines.get("summary", ""), text=f"{head['heading'].strip()}\n{block.strip()}"))
-    return found
+            memory=lines.get("memory"), summary=lines.get("summary", ""),
+            text=f"{head['heading'].strip()}\n{block.strip()}"))
+    return blocks
 
 
-def write_episode(time: str, heading: str, *, kind: str, tags: tuple[str, ...], memory: str | None, summary: str) -> str:
+def write_episode(time: str, heading: str, *, kind: str, tags: tuple[str, ...], memory: str | None,
+                  summary: str) -> str:
     """One block of the diary."""
     lines = [f"## {time} - {heading}", f"- **Type:** {kind}", f"- **Tags:** {', '.join(tags)}"]
     if memory:

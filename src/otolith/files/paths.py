@@ -22,8 +22,8 @@ _HELD = {**{pattern: row.name for row in KINDS.values() for pattern in row.files
 SCANNED = (*dict.fromkeys(pattern.split("/")[0] for pattern in _HELD if "/" in pattern), "archive")
 SCANNED_FILES = tuple(pattern for pattern in _HELD if "/" not in pattern)
 UNSCANNED = ("log", "index")
-OTHER_FILES = ("GLOBAL_MEMORY.md", "CORE.md", "REFLECTION.md", "_index.json", "_state.json", "_embeddings.json",
-               "_config.json", "otolith.toml", ".gitignore", ".gitattributes", ".lock")
+OTHER_FILES = ("GLOBAL_MEMORY.md", "CORE.md", "REFLECTION.md", "_index.json", "_state.json",
+               "_embeddings.json", "_config.json", "otolith.toml", ".gitignore", ".gitattributes", ".lock")
 
 _FOLDERS = {*SCANNED, *UNSCANNED}
 AUDIT = "index/audit.log"
@@ -77,7 +77,7 @@ _PATTERNS = _patterns()
 
 
 def check_path(path: str) -> str:
-    """A relative path below the home that belongs to it; anything else is refused before the disk is touched."""
+    """A relative path below the home that belongs to it; any other is refused before the disk is touched."""
     parts = path.split("/")
     if not path or "\0" in path or "\\" in path or not _NO_PARTS.isdisjoint(parts):
         raise Invalid(f"{path[:120]!r} is not a path inside a home")
@@ -168,7 +168,8 @@ def _file_name(record: Any) -> str:
 _PARTS: dict[str, Callable[[Any], str]] = {  # what stands in braces in the table of kinds
     "id": _file_name, "path": lambda record: str(record.id), "month": lambda record: month(record.created),
     "topic": lambda record: check_topic(record.topic), "date": lambda record: str(record.date),
-    "folder": note_folder, "slug": lambda record: slug(record.title), "suffix": lambda record: suffix(record.id),
+    "folder": note_folder, "slug": lambda record: slug(record.title),
+    "suffix": lambda record: suffix(record.id),
     "from": lambda edge: slug(edge.from_title), "type": lambda edge: str(edge.type),
     "to": lambda edge: slug(edge.to_title),
 }

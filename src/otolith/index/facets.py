@@ -53,6 +53,23 @@ class Cards(Facet):
 
         return read.by_name(self.db, name)
 
+    def starting(self, start: str, limit: int) -> list[Row]:
+        """Records whose id or title begins so; the latest ones, where nothing is given. Only kinds that are listed."""
+        from otolith.index.read import Row
+        from otolith.model.kinds import LISTED
+        from otolith.model.text import fold
+
+        end, marks = "\U0010ffff", ",".join("?" * len(LISTED))
+        if not start:
+            rows = self.db.execute(f"SELECT * FROM records WHERE kind IN ({marks}) ORDER BY created DESC, id LIMIT ?",
+                                   (*LISTED, limit)).fetchall()
+        else:
+            rows = self.db.execute(
+                f"SELECT r.* FROM records r WHERE (r.id >= ? AND r.id < ? OR r.n IN (SELECT record FROM names "
+                f"WHERE name >= ? AND name < ? AND NOT further)) AND kind IN ({marks}) LIMIT ?",
+                (start, start + end, fold(start), fold(start) + end, *LISTED, limit)).fetchall()
+        return [Row(*row) for row in rows]
+
     def rows_of(self, ids: Sequence[str]) -> dict[str, Row]:
         from otolith.index import read
 

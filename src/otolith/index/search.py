@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.filters import where
 from otolith.index.read import replaces, resolve
+from otolith.model.kinds import DATED
 from otolith.model.recall import Filter
-from otolith.model.record import KINDS, tail_of
+from otolith.model.record import tail_of
 from otolith.model.text import fold
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _SPOTS = f"SELECT {_SPOT} FROM passages p JOIN records r ON r.n = p.record WHERE
 _SEEDS = f"{_FROM} WHERE p.n IN (SELECT value FROM json_each(?))"
 _OPENING = f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n = r.n"
 # Kinds whose time is their own; named one by one, so that the look-up tree by kind and time is used.
-_WRITTEN = ", ".join(f"'{kind}'" for kind in KINDS if kind not in ("edge", "fact", "topic", "global", "agent"))
+_WRITTEN = ", ".join(f"'{kind}'" for kind in DATED)
 _FIRST = f"{_OPENING} WHERE r.id IN (SELECT value FROM json_each(?))"
 _SAME_RECORD = f"{_FROM} WHERE p.record = ? AND p.n BETWEEN ? AND ? ORDER BY p.n"
 _SAME_RECORDS = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN passages p ON +p.record = w.value ->> 0

@@ -22,7 +22,7 @@ LABELS = frozenset(
     solution answer question example examples summary result results step steps goal plan idea update status
     context background fact rule tip hint important remember learned lesson pattern preference constraint
     conclusion action actions task reminder fyi pros cons before after now later next first second third also
-    changelog version title subject date time http https input output usage see warning caution info debug file
+    changelog version title subject date time http https input output usage see caution info debug file
     path name type url id key value config command""".split())
 
 
@@ -98,7 +98,7 @@ class Chunk(Record):
         return self.metadata.conversation_id
 
     def all_links(self) -> list[Link]:
-        """The links of the five lists; context_of names a conversation, not a record, and is not among them."""
+        """The links of the five lists but context_of, which names a conversation and not a record."""
         details = self.links.details or {}
         return [Link(source=self.id, type=word, target=target, **_details(
                     {"created": self.created, **details.get(word, {}).get(target, {})}))

@@ -2,10 +2,9 @@
 
     score = importance × e^(-λ × days since access) × log2(accesses + 1) × weight of the type
 
-Never accessed: the logarithm is 0.5 and the days count from creation. Pinned: 999. Kinds other than notes
-weigh 1.0. One record is scored with `math`, a hundred thousand at once with numpy; both give the same
-numbers. The time comes in as an argument; where usage is counted and scores are kept, this module does not
-know.
+Never accessed: the logarithm is 0.5 and the days count from creation. Pinned: 999. Other kinds weigh 1.0.
+One record is scored with `math`, a hundred thousand at once with numpy, with the same numbers. Time comes in
+as an argument; where usage is counted and scores are kept, this module does not know.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ DIGITS = 9  # of a score in a file: enough to compute with, and equal on every m
 
 
 class Standing(Value):
-    """A note as the ladder's builders see it: its front matter's gist, its use and its score, not its text."""
+    """A note as the ladder's builders see it: gist, its use and its score, without its text."""
 
     id: str
     type: str
@@ -83,25 +82,26 @@ def days_since(usage: Usage, created: float, now: float) -> float:
     return max(0.0, (now - anchor) / DAY)
 
 
-def take_apart(*, importance: float, created: float, usage: Usage, type_: str, now: float, pinned: bool = False,
-               kind: str = "note") -> Decay:
+def take_apart(*, importance: float, created: float, usage: Usage, type_: str, now: float,
+               pinned: bool = False, kind: str = "note") -> Decay:
     """The score with every factor that made it."""
     days = days_since(usage, created, now)
     fading, used, weighs = math.exp(-LAMBDA * days), usage_factor(usage.count), weight(type_, kind)
     score = PINNED if pinned else importance * fading * used * weighs
-    return Decay(importance=importance, days=days, fading=fading, usage=used, weight=weighs, pinned=pinned, score=score,
-                 status=status(score), since="creation" if usage.last is None else "last access")
+    return Decay(importance=importance, days=days, fading=fading, usage=used, weight=weighs, pinned=pinned,
+                 score=score, status=status(score), since="creation" if usage.last is None else "last access")
 
 
-def score_all(importances: Sequence[float], anchors: Sequence[float], counts: Sequence[int], weights: Sequence[float],
-              pinned: Sequence[bool], now: float) -> NDArray[np.float64]:
+def score_all(importances: Sequence[float], anchors: Sequence[float], counts: Sequence[int],
+              weights: Sequence[float], pinned: Sequence[bool], now: float) -> NDArray[np.float64]:
     """Many scores at once; `anchors` are the last accesses, or the creations of what was never accessed."""
     import numpy
 
     count = numpy.asarray(counts, dtype=numpy.float64)
     days = numpy.maximum(0.0, (now - numpy.asarray(anchors, dtype=numpy.float64)) / DAY)
     used = numpy.where(count > 0, numpy.log2(numpy.maximum(count, 0) + 1), UNUSED)
-    scores = numpy.asarray(importances, dtype=numpy.float64) * numpy.exp(-LAMBDA * days) * used * numpy.asarray(weights)
+    fading = numpy.exp(-LAMBDA * days)
+    scores = numpy.asarray(importances, dtype=numpy.float64) * fading * used * numpy.asarray(weights)
     return numpy.where(numpy.asarray(pinned, dtype=bool), PINNED, scores)
 
 
@@ -136,7 +136,8 @@ def explain(decay: Decay, now: float) -> list[str]:
     """The score in words: the formula with its numbers, the status, and what comes if nobody asks for it."""
     if decay.pinned:
         return [f"pinned in vault/: score {PINNED:g}, {decay.status}, does not decay"]
-    factors = (f"importance {decay.importance:g} × fading {decay.fading:.4f} (e^(-{LAMBDA:g} × {decay.days:.2f} days)) "
+    fading = f"fading {decay.fading:.4f} (e^(-{LAMBDA:g} × {decay.days:.2f} days))"
+    factors = (f"importance {decay.importance:g} × {fading} "
                f"× usage {decay.usage:.4f} × type weight {decay.weight:g}")
     lines = [f"score {decay.score:.4f} = {factors}",
              f"status {decay.status}; {decay.days:.1f} days since {decay.since}"]

@@ -1,9 +1,9 @@
 """The dialog ladder's values: Turn, Entry, Fact, Topic, GlobalMemory (seed 002); and how facts come together.
 
-Entries and their facts are append-only; topics and the global memory are built. A person's scores come from the
-curation file and are laid over the facts; they are never written into them. An entry's summary mentions facts;
-mentions with one subject, relation and object are one fact. Where a relation has a single value, the newest mention
-wins and the older fact gets an end. The index brings the rows, and this module decides what they mean.
+Entries and their facts are append-only; topics and the global memory are built. A person's scores come from
+the curation file and are laid over the facts, never written into them. An entry's summary mentions facts;
+mentions with one subject, relation and object are one fact. Where a relation has a single value, the newest
+mention wins and the older fact gets an end. The index brings the rows; this module decides what they mean.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ GLOBAL_SCHEMA = "global_memory.v1"
 # A subject has one of these at a time, so a newer object replaces the older one. The one table of its kind.
 SINGLE_VALUED = frozenset({
     "lives in", "lives at", "works at", "works for", "works as", "is named", "is called", "is married to",
-    "is engaged to", "is from", "was born in", "was born on", "is based in", "studies at", "reports to", "runs on",
+    "is engaged to", "is from", "was born in", "was born on", "is based in", "studies at", "reports to",
+    "runs on",
     "listens on", "is hosted on", "is deployed on", "is deployed to", "defaults to", "is written in"})
 SINGLE_VALUED_LIKE = r"favou?rite .{1,60}|preferred .{1,60}"
 CORRECTABLE = ("subject", "relation", "object", "type", "time_span", "date", "confidence")
@@ -114,7 +115,8 @@ class Fact(Record):
         return f"{self.title}\n“{self.sentence}”" if self.sentence else self.title
 
     def card(self, topic: str, project: str | None = None) -> Card:
-        record, title, score, newer = self.id or self.id_in(topic), self.title, self.user_fact_score, self.superseded_by
+        record, title, newer = self.id or self.id_in(topic), self.title, self.superseded_by
+        score = self.user_fact_score
         return Card(
             id=record, kind=self.kind, type=self.type, title=title, created=self.created, topic=topic,
             text=f"{title}\n{self.sentence}" if self.sentence else title, confidence=self.confidence,
@@ -134,8 +136,8 @@ class EntryMeta(Shape):
     source: str = text(default="interaction")
     title: str | None = text(default=None, sparse=True)
     conversation_id: str | None = text(default=None, sparse=True)
-    key: str | None = text(default=None, sparse=True)  # what the writer's key came to; the same key finds the entry again
-    roles: dict[str, str] | None = mapping(default=None, sparse=True)  # speaker → role, where the names do not say it
+    key: str | None = text(default=None, sparse=True)  # by which its writer finds the entry again
+    roles: dict[str, str] | None = mapping(default=None, sparse=True)  # of speakers whose names do not tell
     tags: tuple[str, ...] = strings(default=None, sparse=True)
     origin: Origin | None = part(Origin, default=None, sparse=True)
 
@@ -146,7 +148,7 @@ class EntryMeta(Shape):
     def trust_of(self, speaker: str | None) -> str:
         """How far to trust what a speaker of that trust states here: no more than whoever logged it.
 
-        A hook is no writer: it reads what was said from the transcript, so the user's turns in it are the user's.
+        A hook does not write itself: it reads the transcript, so the user's turns in it are the user's.
         """
         logged = self.origin.trust if self.origin else "user"
         if self.origin and (self.origin.door, logged) == ("hook", "agent"):
@@ -175,7 +177,7 @@ class Entry(Record):
     raw: str = text(default="")
     summary: EntrySummary | None = part(EntrySummary, default=None, sparse=True)
     turns: Sequence[Turn] = anything(default=())
-    flaws: Sequence[Finding] | None = anything(default=None, sparse=True)  # what in its files could not be taken
+    flaws: Sequence[Finding] | None = anything(default=None, sparse=True)  # what its files say wrongly
 
     @property
     def id(self) -> str:
@@ -208,9 +210,12 @@ class Entry(Record):
         return self.raw.strip()
 
     def card(self) -> Card:
-        passages = [Piece(turn.start, turn.stop, f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text,
-                          str(turn.number), turn.speaker or None, time_or_none(turn.ts)) for turn in self.turns]
-        return self.make_card(self.raw, passages=passages or None, tags=self.tags, topic=self.topic, importance=0.5,
+        passages = [Piece(turn.start, turn.stop,
+                          f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text,
+                          str(turn.number), turn.speaker or None, time_or_none(turn.ts))
+                    for turn in self.turns]
+        return self.make_card(self.raw, passages=passages or None, tags=self.tags, topic=self.topic,
+                              importance=0.5,
                               names=(f"key:{self.meta.key}",) if self.meta.key else (),
                               conversation=self.meta.conversation_id or self.id)
 
@@ -239,7 +244,7 @@ class Topic(Record):
     last_entry_ts: str = text(default="")
     state: TopicState = part(TopicState, default=NOTHING)
     facts: tuple[Fact, ...] = parts(Fact, default=())
-    trust: str | None = choice(TRUST, default=None, sparse=True)  # that of the least trusted entry it is built from
+    trust: str | None = choice(TRUST, default=None, sparse=True)  # of its least trusted entry
 
     def check(self) -> None:
         check_topic(self.topic)
@@ -291,7 +296,8 @@ class GlobalMemory(Record):
         lines = [f"{topic.get('topic', '')}: {(topic.get('state') or {}).get('summary', '')}"
                  for topic in self.active_topics]
         levels = [part.get("trust") for part in (*self.do_not_forget, *self.active_topics)]
-        return self.make_card("\n".join(lines), importance=0.5, trust="outside" if "outside" in levels else "agent")
+        trust = "outside" if "outside" in levels else "agent"
+        return self.make_card("\n".join(lines), importance=0.5, trust=trust)
 
 
 # How the facts of a topic come together
@@ -316,11 +322,11 @@ class Curation(Shape):
     score: float | None = number(0, 10, default=None)
     to: dict[str, Any] | None = mapping(default=None, sparse=True)
     by: str = text(default="user")
-    trust: str | None = choice(TRUST, default=None, sparse=True)  # of who said it; a line without it goes by its `by`
+    trust: str | None = choice(TRUST, default=None, sparse=True)  # of who wrote the line; else `by` tells
 
 
 class Review(NamedTuple):
-    """A line of curation.jsonl, read: what somebody said about a fact. `target` is the id of the corrected one."""
+    """A line of curation.jsonl, read: what somebody said about a fact; `target` is the corrected one's id."""
 
     topic: str
     mark: str
@@ -365,7 +371,7 @@ def marked_time(marked: str) -> str:
 
 
 def slot_of(topic: str, fact: Fact, record: str) -> str:
-    """What a fact competes for: its own id, or for a single-valued relation the subject's one place for it."""
+    """What a fact competes for: its own id, or the subject's one place for a single-valued relation."""
     relation = _single_valued(fact.relation)
     return record if not relation else (
         "slot_" + sha256(f"{topic}\0{normal(fact.subject)}\0{relation}".encode()).hexdigest()[:16])
@@ -373,7 +379,7 @@ def slot_of(topic: str, fact: Fact, record: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _single_valued(relation: str) -> str:
-    """The relation as it is compared, if it has a single value; else nothing. A dialog has few relations, each many times."""
+    """The relation as it is compared, if it has a single value. Dialogs have few of them, each many times."""
     plain = normal(relation).replace("_", " ")
     return plain if plain in SINGLE_VALUED or re.fullmatch(SINGLE_VALUED_LIKE, plain) else ""
 
@@ -388,7 +394,7 @@ def mentions_of(entry: Entry) -> list[Mention]:
 
 
 def read_review(topic: str, number: int, line: Mapping[str, Any]) -> Review:
-    """A curation line as the table takes it; the fact's words count more than its id, for topics can be renamed."""
+    """A curation line as the table takes it; the fact's words outweigh its id, for topics can be renamed."""
     given = Curation.from_dict(line)
     whole = len(given.fact) == 3
     about = fact_id(topic, *given.fact) if whole else given.fact_id
@@ -407,14 +413,14 @@ def read_review(topic: str, number: int, line: Mapping[str, Any]) -> Review:
 
 
 def correct(fact: Fact, to: Mapping[str, Any], trust: str) -> Fact:
-    """The fact as somebody says it should read. What a person says is certain; others never raise what they correct."""
+    """The fact as somebody says it should read. A person's word is certain; others never raise its trust."""
     sure = {"confidence": 1.0, "trust": "user"} if trust == "user" else {
         "trust": max(fact.trust or "user", trust, key=TRUST.index)}
     return Fact.from_dict({**fact.to_dict(), **sure, **to})
 
 
 def replay(topic: str, fact: Fact, latest: Callable[[str, str], Review | None]) -> Fact:
-    """The fact after all corrections of it, and of what it was corrected to; `latest` finds the last after a mark."""
+    """The fact after all corrections of it and of what it became; `latest` finds the last after a mark."""
     after = ""
     while review := latest(fact.id_in(topic), after):
         fact, after = correct(fact, review.to or {}, review.trust), review.mark
@@ -424,13 +430,13 @@ def replay(topic: str, fact: Fact, latest: Callable[[str, str], Review | None]) 
 def settle(group: FactGroup, groups: Sequence[FactGroup], before: Look, after: Look) -> Held:
     """When a fact of a slot holds, among all facts of that slot.
 
-    What a person rejected replaces nothing; nor does what came from outside replace what a user or agent said.
+    What a person rejected replaces nothing; nor does what is from outside replace a user's or agent's word.
     """
     if group.score == 0:
         return Held(group.began)
     rivals = [rival for rival in groups if rival.id != group.id and rival.score != 0
               and (rival.trust != "outside" or group.trust == "outside")]
-    # Only a rival that was said both before and after needs looking up: of thousands in a slot nearly none was.
+    # Only a rival that was said both before and after is looked up: of thousands in a slot nearly none was.
     earlier = [rival.ended if rival.ended < group.ended else before(rival.id, group.ended)
                for rival in rivals if rival.began < group.ended]
     interrupted = max(filter(None, earlier), default="")

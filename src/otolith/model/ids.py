@@ -25,9 +25,11 @@ _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 def check_id(value: object, where: str = "id") -> str:
     """Any id of any kind; what could be a path or a command is refused."""
-    if isinstance(value, str) and ".." not in value and (re.fullmatch(_SAFE, value) or _memo_like(value) or _topic(value)):
+    if isinstance(value, str) and ".." not in value and (
+            re.fullmatch(_SAFE, value) or _memo_like(value) or _topic(value)):
         return value
-    raise Invalid(f"{where} {str(value)[:80]!r} is not an id", "ids hold letters, digits, '-', '_', '.', ':' and '#'")
+    raise Invalid(f"{where} {str(value)[:80]!r} is not an id",
+                  "ids hold letters, digits, '-', '_', '.', ':' and '#'")
 
 
 def _memo_like(value: str) -> bool:
@@ -70,7 +72,7 @@ def check_uuid(value: object, where: str = "id") -> str:
 def slug(title: str, limit: int = SLUG_BYTES) -> str:
     """A file-safe name in any script: NFC, casefolded, letters and digits, the rest one dash."""
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", title).casefold())
-    name = "".join(sign if sign.isalnum() or unicodedata.category(sign)[0] == "M" else "-" for sign in folded)
+    name = "".join(char if char.isalnum() or unicodedata.category(char)[0] == "M" else "-" for char in folded)
     name = re.sub("-+", "-", name).strip("-")
     cut = name.encode()[:limit].decode(errors="ignore").rstrip("-")
     return cut or "untitled"
@@ -79,7 +81,8 @@ def slug(title: str, limit: int = SLUG_BYTES) -> str:
 @lru_cache(maxsize=256)
 def check_topic(name: str) -> str:
     """A topic's name: a slug, or whatever one folder of a foreign home may be called."""
-    if slug(name) == name or (re.fullmatch(r"[^\W_][\w .,+&'()-]{0,119}", name) and not name.endswith((".", " "))):
+    foreign = re.fullmatch(r"[^\W_][\w .,+&'()-]{0,119}", name) and not name.endswith((".", " "))
+    if slug(name) == name or foreign:
         return name
     raise Invalid(f"{name[:80]!r} is not a topic name", f"try {slug(name)!r}")
 
@@ -101,8 +104,8 @@ def entry_id(now: float, token: str) -> str:
 
 def time_of_entry(entry: str) -> str | None:
     """The time that an entry's id tells, as entry_ts has it; None if it tells none."""
-    found = re.match(r"entry_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:_|$)", entry)
-    return "{}-{}-{}T{}:{}:{}Z".format(*found.groups()) if found else None
+    parts = re.match(r"entry_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:_|$)", entry)
+    return "{}-{}-{}T{}:{}:{}Z".format(*parts.groups()) if parts else None
 
 
 def derived_uuid(*parts: str) -> str:

@@ -1,8 +1,8 @@
-"""Memo: one concept in one descriptively named Markdown file with a short header (seed 001), and its name's rule.
+"""Memo: one concept in one descriptively named Markdown file with a short header (seed 001), and its name.
 
-A name is 3 to 10 lowercase words joined by underscores, at most 45 characters without `.md`, and says what the
-memo is about. Letters and digits of any script are words; nothing else is, so a name is always safe as a file
-name. `name_from` promises a name that `check_name` takes, whatever it is given.
+A name is 3 to 10 lowercase words joined by underscores, at most 45 characters without `.md`, and says what
+the memo is about. Letters and digits of any script are words; nothing else is, so a name is always safe as a
+file name. `name_from` promises a name that `check_name` takes, whatever it is given.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _EMPTY = frozenset(
     """memory memories note notes memo memos stuff thing things misc miscellaneous file files data info text
     information temp tmp test new old untitled random general various other everything something""".split()
 )
-_TURNING = frozenset(("not", "no", "never", "over", "without", "before", "after"))  # small words that turn the meaning
+_TURNING = frozenset(("not", "no", "never", "over", "without", "before", "after"))  # they turn the meaning
 _MARK = r"(?m)^DEPRECATED: See valid [^\n]*(?:\n+|\Z)"
 _HINT = "use 3-10 descriptive words, as in user_prefers_structured_output"
 
@@ -70,8 +70,9 @@ class Memo(Record):
     def card(self) -> Card:
         links = [Link(source=self.id, type="supersedes", target=old, created=self.created)
                  for old in self.supersedes]
-        return self.make_card(self.text, title=self.title or first_sentence(self.text), tags=self.tags, links=links,
-                              names=(self.id.replace("_", " "),), importance=0.5, sunk=self.deprecated_by is not None)
+        title = self.title or first_sentence(self.text)
+        return self.make_card(self.text, title=title, tags=self.tags, names=(self.id.replace("_", " "),),
+                              importance=0.5, links=links, sunk=self.deprecated_by is not None)
 
 
 def check_name(name: str) -> str:
@@ -79,7 +80,8 @@ def check_name(name: str) -> str:
     stem = name.removesuffix(".md")
     parts = stem.split("_")
     if stem != unicodedata.normalize("NFC", stem) or not all(map(_is_word, parts)):
-        raise Invalid(f"memo name {name!r} may hold only letters and digits joined by single underscores", _HINT)
+        raise Invalid(f"memo name {name!r} may hold only letters and digits joined by single underscores",
+                      _HINT)
     if stem != stem.lower():
         raise Invalid(f"memo name {name!r} is not all lowercase", f"try {stem.lower()}")
     if len(stem) > MAX_LENGTH or len(parts) > MAX_WORDS:
@@ -115,7 +117,8 @@ def master_name(topic: str) -> str:
     """`<topic>_master`; a one-word topic gets a filler: python_notes_master."""
     from otolith.model.words import words
 
-    parts = _fit([word for word in map(_plain, words(topic.replace("_", " "))) if word] or ["general"], room=30)
+    spoken = [word for word in map(_plain, words(topic.replace("_", " "))) if word]
+    parts = _fit(spoken or ["general"], room=30)
     return "_".join([*parts, "notes", "master"] if len(parts) < 2 else [*parts, "master"])
 
 
@@ -127,7 +130,8 @@ def make_free(name: str, taken: Collection[str]) -> str:
         number += 1
         parts = name.split("_")[: MAX_WORDS - 1]
         while len("_".join(parts)) + 1 + len(str(number)) > MAX_LENGTH:
-            parts = parts[:-1] if len(parts) > MIN_WORDS else [part[: max(1, len(part) - 3)] for part in parts]
+            parts = parts[:-1] if len(parts) > MIN_WORDS else [part[: max(1, len(part) - 3)]
+                                                               for part in parts]
         free = "_".join([*parts, str(number)])
     return free
 

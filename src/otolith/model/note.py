@@ -1,4 +1,4 @@
-"""The notes ladder's values: Note, Edge, Episode, and the page of the memory tool (seed 004, schema 3.0.0)."""
+"""The notes ladder's values: Note, Edge, Episode, and the page of the memory tool (seed 004)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Note(Record):
 
     @classmethod
     def guess(cls, path: str, heading: str) -> Mapping[str, Any]:
-        """What the file of another tool says by its place and its heading, where it does not say it in words."""
+        """What the file of another tool tells by its place and heading, where it does not say it in words."""
         folder = path.split("/")[1] if path.count("/") > 1 else ""
         return {"type": NOTE_FOLDERS.get(folder, "general"), "importance": 0.5,
                 "title": heading or path.rsplit("/", 1)[-1].removesuffix(".md")}
@@ -83,7 +83,7 @@ class Note(Record):
 
     def says_as_much_as(self, other: Any) -> bool:
         """Whether the two differ in nothing but their copies of edges."""
-        ours, theirs = ({**note.__dict__, "relations": [held for held in note.relations if held.edge_id is None]}
+        ours, theirs = ({**note.__dict__, "relations": [own for own in note.relations if own.edge_id is None]}
                         for note in (self, other))
         return bool(ours == theirs)
 
@@ -92,12 +92,14 @@ class Note(Record):
 
     def without_links(self, gone: Collection[str], word: str | None = None) -> Note:
         """The note without its relations to these records, or only those of one type."""
-        return self.replace(relations=tuple(relation for relation in self.relations if relation.target not in gone
-                                            or word not in (None, relation.type)))
+        return self.replace(relations=tuple(
+            relation for relation in self.relations
+            if relation.target not in gone or word not in (None, relation.type)))
 
     def card(self) -> Card:
         own = [Link(source=self.id, type=r.type, target=r.target, strength=r.strength, context=r.context,
-                    created=self.created) for r in self.relations if r.direction == "outgoing" and r.edge_id is None]
+                    created=self.created)
+               for r in self.relations if r.direction == "outgoing" and r.edge_id is None]
         tags = self.tags
         if "[[" in self.text or "#" in self.text:
             bare = re.sub(_CODE, "", self.text)
@@ -105,11 +107,12 @@ class Note(Record):
             own += [Link(source=self.id, type="mentions", target=name, created=self.created)
                     for name in dict.fromkeys(_named(link) for link in re.findall(_WIKILINK, bare)) if name]
         return self.make_card(self.prose(), updated=self.updated, tags=tags, names=self.aliases or (),
-                              importance=self.importance, confidence=self.confidence, pinned=self.pinned, links=own)
+                              importance=self.importance, confidence=self.confidence, pinned=self.pinned,
+                              links=own)
 
 
 def _named(link: str) -> str:
-    """What a wikilink names: a title or a file, without its ending and the backslash a table wants before `|`."""
+    """What a wikilink names: a title or a file, without its ending and a table's backslash before `|`."""
     name = link.strip().removesuffix("\\").strip()
     return name[:-3] if name.casefold().endswith(".md") else name
 

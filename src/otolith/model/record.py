@@ -1,5 +1,5 @@
-"""What every record has, whatever its kind: an origin, usage, links to others, and a card for the index; and what
-is reported besides answers: a Finding (something in the home that wants a person's eye, with where and what to do),
+"""What every record has, whatever its kind: an origin, usage, links to others, and a card for the index; and
+what is reported besides answers: a Finding (something in the home that wants a person's eye, and what to do),
 a Change (what sync found), and lines of the logger `otolith`.
 """
 
@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from otolith.errors import Invalid
-from otolith.model.kinds import KINDS as _ROWS
 from otolith.model.kinds import LINK_TYPES, origin_of
 from otolith.model.shape import Shape, Value, choice, mapping, number, text
 from otolith.model.text import cut_passages
@@ -19,7 +18,6 @@ from otolith.model.times import parse_time
 
 TRUST = ("user", "agent", "outside")
 DEPTHS = ("summary", "outcome", "reasoning", "full", "complete")
-KINDS = tuple(_ROWS)
 
 
 class Origin(Shape):
@@ -160,7 +158,7 @@ class Record(Shape):
 
 
 def drop_targets(about: Any, gone: Collection[str], word: str | None = None) -> Any:
-    """What a record says of its links, as word → id → anything, without these ids (of one word, or of all)."""
+    """What a record says of its links, as word → id → anything, without these ids (of one word or all)."""
     return about and {name: {end: value for end, value in ends.items()
                              if end not in gone or word not in (None, name)} for name, ends in about.items()}
 
@@ -187,12 +185,14 @@ def folder_of(path: str) -> str:
 
 
 def tail_of(path: str) -> str:
-    """A path's segments from the end, each with a slash: src/auth.ts → auth.ts/src/, to find it by its end."""
-    return "".join(f"{part}/" for part in reversed(path.replace("\\", "/").split("/")) if part not in ("", "."))
+    """A path's segments from the end, each with a slash, to find it by its end: src/a.ts → a.ts/src/."""
+    parts = path.replace("\\", "/").split("/")
+    return "".join(f"{part}/" for part in reversed(parts) if part not in ("", "."))
 
 
-def threads_of(project: str, files: Iterable[tuple[str, str]], tags: Sequence[str], session: str) -> list[str]:
-    """What a work may have in common with others of its project: its place, and each tag within its session."""
+def threads_of(project: str, files: Iterable[tuple[str, str]], tags: Sequence[str],
+               session: str) -> list[str]:
+    """What a work may have in common with others of its project: its place, each tag within its session."""
     place = place_of(files, tags, session)
     threads = [f"{project}\0{place}"] if place else []
     return threads + [f"{project}\0{session}\0{tag}" for tag in dict.fromkeys(tags)] if session else threads

@@ -1,10 +1,9 @@
 """Secrets in text, found by named patterns and replaced by `[secret:kind]`.
 
-`redact` is run before a hook or an import writes anything. Every pattern is a fixed prefix or a bounded run,
-so the time grows with the length of the text and with nothing else. It prefers a missed exotic key to a
-maimed sentence: commit hashes, uuids, checksums, identifiers and placeholders are left alone unless a name
-such as `api_key=` stands before them. Patterns are compiled when one of their clues is there: every command
-that writes loads this module.
+`redact` is run before a hook or an import writes anything. A pattern is a fixed prefix or a bounded run, so
+the time grows with the length of the text alone. It prefers a missed exotic key to a maimed sentence: commit
+hashes, uuids, checksums, identifiers and placeholders are left alone unless a name such as `api_key=` stands
+before them. Patterns are compiled when one of their clues is there, since every writing command loads this.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple
 class _Pattern(NamedTuple):
     kind: str
     clues: tuple[str, ...]  # one of these is in every match; looking for them first is ten times cheaper
-    found: str  # compiled when a clue is there; group 1, where there is one, is the secret; otherwise the whole match
+    pattern: str  # compiled when a clue is there; group 1, where there is one, is the secret, else all of it
 
 
 def _pattern(kind: str, clues: str, pattern: str) -> _Pattern:
@@ -33,10 +32,13 @@ _PATTERNS = (
     _pattern("github-token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{22,255}\b"),
     _pattern("gitlab-token", "glpat- glrt- gldt-", r"\bgl(?:pat|rt|dt)-[A-Za-z0-9_-]{20,64}" + _END),
     _pattern("anthropic-key", "sk-ant-", r"\bsk-ant-[A-Za-z0-9_-]{20,200}" + _END),
-    _pattern("openai-key", "sk-proj- sk-svcac sk-adm", r"\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,250}" + _END),
+    _pattern("openai-key", "sk-proj- sk-svcac sk-adm",
+             r"\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,250}" + _END),
     _pattern("openai-key", "sk-", r"\bsk-(?:or-v1-)?(?=[A-Za-z]{0,80}[0-9])[A-Za-z0-9]{32,80}" + _END),
-    _pattern("slack-token", "xox xapp-", r"\b(?:xox[abeoprs]|xapp)-(?=[A-Za-z-]{0,20}[0-9])[A-Za-z0-9-]{10,250}"),
-    _pattern("slack-webhook", "hooks.slack.com", r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,120}"),
+    _pattern("slack-token", "xox xapp-",
+             r"\b(?:xox[abeoprs]|xapp)-(?=[A-Za-z-]{0,20}[0-9])[A-Za-z0-9-]{10,250}"),
+    _pattern("slack-webhook", "hooks.slack.com",
+             r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,120}"),
     _pattern("stripe-key", "k_live_ k_test_", r"\b[srp]k_(?:live|test)_[A-Za-z0-9]{16,250}\b"),
     _pattern("google-key", "AIza", r"\bAIza[A-Za-z0-9_-]{35}" + _END),
     _pattern("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,60}\b"),
@@ -47,7 +49,8 @@ _PATTERNS = (
     _pattern(
         "authorization",
         "earer asic oken",
-        r"\b(?:[Bb]earer|[Bb]asic|[Tt]oken) {1,2}(?=[A-Za-z+/._~-]{0,80}[0-9])([A-Za-z0-9+/._~-]{20,4000}={0,2})",
+        r"\b(?:[Bb]earer|[Bb]asic|[Tt]oken) {1,2}(?=[A-Za-z+/._~-]{0,80}[0-9])"
+        r"([A-Za-z0-9+/._~-]{20,4000}={0,2})",
     ),
 )
 _URL_PASSWORD = r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>]{0,100}:([^\s/@\"'<>]{1,200})@"
@@ -55,12 +58,15 @@ _KEY_BEGIN = r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----"
 _KEY_BODY = r"(?:(?:\\[nr]|[\s\"',>|]){0,20}[A-Za-z0-9+/=]{24,}+)*"
 
 _ASSIGNED = (
-    r"(?i)(?P<name>pass(?:word|wd|phrase)|\bpwd|secret|token|(?:api|access|auth|private|secret|signing|encryption)[_-]?key"
+    r"(?i)(?P<name>pass(?:word|wd|phrase)|\bpwd|secret|token"
+    r"|(?:api|access|auth|private|secret|signing|encryption)[_-]?key"
     r"|credentials?)[\"'`]?\s{0,3}(?::=|=>|[:=])\s{0,3}"
-    r"(?:\"(?P<double>[^\"\n]{6,400})\"|'(?P<single>[^'\n]{6,400})'|(?P<bare>[^\s\"'`,;<>()\[\]{}|]{6,400}+(?![(\[{])))"
+    r"(?:\"(?P<double>[^\"\n]{6,400})\"|'(?P<single>[^'\n]{6,400})'"
+    r"|(?P<bare>[^\s\"'`,;<>()\[\]{}|]{6,400}+(?![(\[{])))"
 )
 _PLACEHOLDER = (
-    r"(?i)[*x.•_-]+|.*(?:your|example|change[_-]?me|placeholder|redacted|dummy|insert|\.\.\.).*|none|null|true|false|undefined"
+    r"(?i)[*x.•_-]+|.*(?:your|example|change[_-]?me|placeholder|redacted|dummy|insert|\.\.\.).*"
+    r"|none|null|true|false|undefined"
 )
 _CODE = r"[$%@&].*|[A-Za-z_]\w*(?:[.:]{1,2}[A-Za-z_]\w*)+|[A-Z][A-Z0-9_]*|[a-z_]+|https?://.*|\d+(?:\.\d+)*"
 _PATH = r"(?:~|\.{1,2})/[\w./-]+|/(?:[\w.-]{1,40}/)+[\w.-]{1,60}|[A-Za-z]:\\.+"
@@ -88,32 +94,35 @@ def redact(text: str) -> tuple[str, dict[str, int]]:
     text = _redact_private_keys(text, counts)
     for pattern in _PATTERNS:
         if any(map(text.__contains__, pattern.clues)):
-            text = re.sub(pattern.found, _replace(pattern.kind, counts), text)
+            text = re.sub(pattern.pattern, _replace(pattern.kind, counts), text)
     if "://" in text:
         text = re.sub(_URL_PASSWORD, _replace("url-password", counts, unless=_is_placeholder), text)
     lowered = text.casefold()
     if any(clue in lowered for clue in ("pass", "pwd", "secret", "token", "key", "credential")):
-        text = re.sub(_ASSIGNED, lambda found: _replace_assigned(found, counts), text)
+        text = re.sub(_ASSIGNED, lambda match: _replace_assigned(match, counts), text)
     return text, dict(counts)
 
 
-def _replace(kind: str, counts: Counter[str], unless: Callable[[str], bool] | None = None) -> Callable[[re.Match[str]], str]:
-    def put(found: re.Match[str]) -> str:
-        group = found.re.groups  # 0 or 1: the whole match, or the secret in it
-        if unless and unless(found[group]):
-            return found[0]
-        counts[kind] += 1
-        start, end = found.start(group) - found.start(), found.end(group) - found.start()
-        return f"{found[0][:start]}[secret:{kind}]{found[0][end:]}"
+def _replace(kind: str, counts: Counter[str],
+             unless: Callable[[str], bool] | None = None) -> Callable[[re.Match[str]], str]:
+    def put(match: re.Match[str]) -> str:
+        group = match.re.groups  # 0 or 1: the whole match, or the secret in it
+        return match[0] if unless and unless(match[group]) else _cut_out(match, group, kind, counts)
 
     return put
+
+
+def _cut_out(match: re.Match[str], group: int | str, kind: str, counts: Counter[str]) -> str:
+    counts[kind] += 1
+    start, end = match.start(group) - match.start(), match.end(group) - match.start()
+    return f"{match[0][:start]}[secret:{kind}]{match[0][end:]}"
 
 
 def _redact_private_keys(text: str, counts: Counter[str]) -> str:
     if "-----BEGIN" not in text:
         return text
     kept: list[str] = []
-    unclosed: set[str] = set()  # a closing line once not found is not looked for again, or the time would be quadratic
+    unclosed: set[str] = set()  # not looked for again once not found, or the time would be quadratic
     position = 0
     while begin := re.compile(_KEY_BEGIN).search(text, position):
         kept += text[position : begin.start()], "[secret:private-key]"
@@ -130,33 +139,26 @@ def _redact_private_keys(text: str, counts: Counter[str]) -> str:
     return "".join(kept)
 
 
-def _replace_assigned(found: re.Match[str], counts: Counter[str]) -> str:
-    name = found["name"].casefold()
-    group = found.lastgroup or "bare"
-    value = found[group]
-    quoted = group != "bare"
-    if not _is_secret(value, password=name.startswith(("pass", "pwd")), quoted=quoted):
-        return found[0]
-    kind = "password" if name.startswith(("pass", "pwd")) else "api-key" if name.endswith("key") else name.rstrip("s")
-    counts[kind] += 1
-    start, end = found.start(group) - found.start(), found.end(group) - found.start()
-    return f"{found[0][:start]}[secret:{kind}]{found[0][end:]}"
+def _replace_assigned(match: re.Match[str], counts: Counter[str]) -> str:
+    name, group = match["name"].casefold(), match.lastgroup or "bare"
+    password = name.startswith(("pass", "pwd"))
+    if not _is_secret(match[group], password=password, quoted=group != "bare"):
+        return match[0]
+    kind = "password" if password else "api-key" if name.endswith("key") else name.rstrip("s")
+    return _cut_out(match, group, kind, counts)
 
 
 def _is_secret(value: str, *, password: bool, quoted: bool) -> bool:
-    """Whether an assigned value looks drawn by chance rather than written as a word, a name or a piece of code."""
-    if (
-        _is_placeholder(value)
-        or re.fullmatch(_PATH, value)
-        or (not quoted and re.fullmatch(_CODE, value))
-        or (quoted and " " in value.strip())
-    ):
+    """Whether an assigned value looks random rather than written as a word, a name or a piece of code."""
+    if _is_placeholder(value) or re.fullmatch(_PATH, value) or (
+            " " in value.strip() if quoted else re.fullmatch(_CODE, value)):
         return False
-    signs = [any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit)]
-    mixed = signs[2] or (signs[0] and signs[1] and not value.istitle())
+    lower, upper, digit = (any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit))
+    mixed = digit or (lower and upper and not value.istitle())
     if password:
-        return mixed or any(not sign.isalnum() and sign not in "_-. " for sign in value)
-    return len(value) >= 12 and mixed and (_entropy(value) >= 3.0 or (len(value) >= 16 and _entropy(value) >= 2.7))
+        return mixed or any(not char.isalnum() and char not in "_-. " for char in value)
+    entropy = _entropy(value)
+    return len(value) >= 12 and mixed and (entropy >= 3.0 or (len(value) >= 16 and entropy >= 2.7))
 
 
 def _is_placeholder(value: str) -> bool:
@@ -165,5 +167,5 @@ def _is_placeholder(value: str) -> bool:
 
 
 def _entropy(value: str) -> float:
-    """Shannon bits a sign."""
+    """Shannon bits a character."""
     return -sum(count / len(value) * math.log2(count / len(value)) for count in Counter(value).values())

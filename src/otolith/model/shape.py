@@ -237,7 +237,7 @@ class Value:
 
     def __init_subclass__(cls) -> None:
         fields = dict(cls._fields)
-        for name, annotation in cls.__dict__.get("__annotations__", {}).items():  # noqa: RUF063 (without inspect)
+        for name, annotation in cls.__dict__.get("__annotations__", {}).items():  # noqa: RUF063 (no inspect)
             if str(annotation).startswith("ClassVar"):
                 continue
             given = cls.__dict__.get(name, _MISSING)

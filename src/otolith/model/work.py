@@ -1,7 +1,7 @@
-"""The work ladder's values: Work with its five layers, Agent, Chapter, Wisdom (seed 003); a work at each depth.
+"""The work ladder's values: Work with its five layers, Agent, Chapter, Wisdom (seed 003); a work as text.
 
-A work has depths of its own, so that an agent can peek cheaply before it loads everything: summary ⊂ outcome ⊂
-reasoning ⊂ full ⊂ complete, each beginning with the text of the one before. Nothing is cut to a size; whoever
+A work has depths of its own, so that an agent can peek cheaply before it loads everything: summary ⊂ outcome
+⊂ reasoning ⊂ full ⊂ complete, each beginning with the text of the one before. Nothing is cut to a size; who
 delivers the text counts its tokens.
 """
 
@@ -31,9 +31,10 @@ from otolith.model.shape import (
 )
 from otolith.model.times import MILLISECONDS_ABOVE, zulu
 
-ACTION_TYPES = ("file_read", "file_edit", "file_create", "file_delete", "command_run", "search", "external_query")
-FAILURES = ("incorrect_assumption", "unexpected_side_effect", "missing_dependency", "race_condition", "type_error",
-            "test_failure", "build_failure", "runtime_error", "logic_error", "other")
+ACTION_TYPES = ("file_read", "file_edit", "file_create", "file_delete", "command_run", "search",
+                "external_query")
+FAILURES = ("incorrect_assumption", "unexpected_side_effect", "missing_dependency", "race_condition",
+            "type_error", "test_failure", "build_failure", "runtime_error", "logic_error", "other")
 VERIFICATIONS = ("test", "build", "manual", "lint", "typecheck")
 OPERATIONS = ("read", "edit", "create", "delete")  # weakest first
 RAW_DIFFS = ("diff", "diff_hash")  # the detail keys that only `complete` shows
@@ -142,7 +143,7 @@ class Outcome(Shape):
 
 
 class WorkLinks(Shape):
-    """Relations to other works, as given; the inverse is derived. `supersedes` and `blocked_by` hold one id or several."""
+    """Relations to other works, as given; the inverse is derived. The last two hold one id or several."""
 
     caused_by: tuple[str, ...] | None = strings(default=None, sparse=True)
     led_to: tuple[str, ...] | None = strings(default=None, sparse=True)
@@ -182,7 +183,7 @@ class Work(Record):
     def check(self) -> None:
         check_prefixed(self.id, "mem")
         for word, times in (self.links_at or {}).items():
-            if not isinstance(times, Mapping) or not all(isinstance(when, int | float) for when in times.values()):
+            if not isinstance(times, Mapping) or not all(isinstance(t, int | float) for t in times.values()):
                 raise Invalid(f"links_at.{word} must name ids with a time each")
 
     @property
@@ -225,7 +226,8 @@ class Work(Record):
         """The work without its links to these records, or only those of one type."""
         lists = {name: tuple(target for target in self.links.targets(name) if target not in gone)
                  for name in WORK_LINKS if word in (None, name) and getattr(self.links, name) is not None}
-        return self.replace(links=self.links.replace(**lists), links_at=drop_targets(self.links_at, gone, word))
+        links = self.links.replace(**lists)
+        return self.replace(links=links, links_at=drop_targets(self.links_at, gone, word))
 
     def prose(self) -> str:
         """Every layer as text, for the index."""
@@ -236,7 +238,8 @@ class Work(Record):
                                         a.details.file_path, a.result.output_summary, a.result.error)))
                  for a in self.actions]
         outcome, thought = self.outcome, self.reasoning
-        lines = [outcome.summary, *outcome.learnings, outcome.failure_reason, *(outcome.follow_up_needed or ()),
+        lines = [outcome.summary, *outcome.learnings, outcome.failure_reason,
+                 *(outcome.follow_up_needed or ()),
                  self.intent.context, *self.intent.constraints, thought.approach_chosen, thought.why_chosen,
                  *thought.assumptions, *thought.risks_identified, *ways, *seen,
                  *self.perception.patterns_noticed, *self.perception.anomalies, *files, *steps]
@@ -306,10 +309,11 @@ class Narrative(Record):
         """The card: the summary, then the lists' lines, and links from what it is built from."""
         own: Any = self
         lines = [self.summary, *(line for items in lists for line in items or ())]
-        links = [Link(source=member, type="part_of", target=self.id, created=self.created_at) for member in members]
-        return self.make_card("\n".join(lines), title=self.title or self.summary[:80], links=links, importance=0.5,
-                              updated=float(self.updated_at), tags=own.tags or (), project=self.project_id,
-                              trust=own.trust or "user")
+        links = [Link(source=member, type="part_of", target=self.id, created=self.created_at)
+                 for member in members]
+        return self.make_card("\n".join(lines), title=self.title or self.summary[:80], links=links,
+                              importance=0.5, updated=float(self.updated_at), tags=own.tags or (),
+                              project=self.project_id, trust=own.trust or "user")
 
 
 class Chapter(Narrative):
@@ -374,7 +378,8 @@ def _outcome(work: Work) -> Iterator[str]:
     yield from _list("Learned", outcome.learnings)
     if outcome.verified_by:
         checked = outcome.verified_by
-        how = f"Verified by {checked.type}{f' `{checked.command}`' if checked.command else ''}: {checked.result}"
+        command = f" `{checked.command}`" if checked.command else ""
+        how = f"Verified by {checked.type}{command}: {checked.result}"
         yield _joined(how, _rest(checked.extra))
     yield from _list("Still to do", outcome.follow_up_needed or ())
     yield _rest(outcome.extra)
@@ -383,7 +388,7 @@ def _outcome(work: Work) -> Iterator[str]:
 def _reasoning(work: Work) -> Iterator[str]:
     thought = work.reasoning
     if thought.approach_chosen or thought.why_chosen:
-        yield f"Approach: {' — '.join(part for part in (thought.approach_chosen, thought.why_chosen) if part)}"
+        yield f"Approach: {_joined(thought.approach_chosen, thought.why_chosen)}"
     yield from _list("Rejected", (_joined(way.approach, way.why_rejected, _rest(way.extra))
                                  for way in thought.alternatives_considered))
     yield from _list("Assumed", thought.assumptions)
@@ -396,8 +401,8 @@ def _everything(work: Work) -> Iterator[str]:
     yield f"Why: {work.intent.context}" if work.intent.context else ""
     yield from _list("Constraints", work.intent.constraints)
     seen = work.perception
-    yield from _list("Seen", (_joined(f"{note.what} ({note.where})" if note.where else note.what, note.significance,
-                                      _rest(note.extra)) for note in seen.observations))
+    yield from _list("Seen", (_joined(f"{note.what} ({note.where})" if note.where else note.what,
+                                      note.significance, _rest(note.extra)) for note in seen.observations))
     yield from _list("Files", (_joined(near.path, near.relevance, near.state_summary, _rest(near.extra))
                                for near in seen.relevant_files))
     yield from _list("Patterns", seen.patterns_noticed)
@@ -424,7 +429,8 @@ def _raw(work: Work) -> Iterator[str]:
         yield from (f"{word} {target} since {zulu(when) if 0 <= when < MILLISECONDS_ABOVE else when}"
                     for target, when in times.items())
     if work.origin:
-        yield "Origin: " + ", ".join(f"{key} {value}" for key, value in work.origin.to_dict().items() if value)
+        fields = work.origin.to_dict().items()
+        yield "Origin: " + ", ".join(f"{key} {value}" for key, value in fields if value)
 
 
 def _step(action: Action) -> str:
@@ -433,14 +439,15 @@ def _step(action: Action) -> str:
     place = f"{about.file_path or ''}{f':{about.lines_affected}' if about.lines_affected else ''}"
     where = f"in {about.working_directory}" if about.working_directory else ""
     scope = f"within {about.scope}" if about.scope else ""
-    head = " ".join(part for part in (action.type, place, f"`{about.command}`" if about.command else "", where,
-                                      f'"{about.query}"' if about.query else "", scope) if part)
+    head = " ".join(filter(None, (action.type, place, f"`{about.command}`" if about.command else "", where,
+                                  f'"{about.query}"' if about.query else "", scope)))
     ending = "ok" if went.success else "failed"
     if went.duration_ms is not None:
         ending += f", {went.duration_ms:g} ms"
     if action.timestamp is not None:
         ending += f", {zulu(action.timestamp)}"
-    details = [about.diff_summary or "", went.output_summary or "", f"error: {went.error}" if went.error else "",
+    error = f"error: {went.error}" if went.error else ""
+    details = [about.diff_summary or "", went.output_summary or "", error,
                _rest({key: value for key, value in about.extra.items() if key not in RAW_DIFFS}),
                _rest(went.extra), _rest(action.extra)]
     return f"{_joined(head, *details)} ({ending})"

@@ -1,8 +1,8 @@
 """How much of a record is shown: five depths for every kind, each containing the one before.
 
-Some kinds have layers of their own (the table of kinds names them). For the others: summary is title and first
-sentence, outcome adds the best passage, reasoning what stands beside it, full is the whole text, complete adds
-links, metadata and origin.
+Some kinds have layers of their own, as the table of kinds says. For the others: summary is title and first
+sentence, outcome adds the best passage, reasoning what stands beside it, full is the whole text, complete
+adds links, metadata and origin.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ def _line(item: Any) -> str:
 def _about(record: Any, links: Sequence[Neighbour], usage: Usage | None) -> str:
     """Links, metadata, origin."""
     fields = {key: value for key, value in plain(record).items() if key not in _TEXTS}
-    return "\n".join(filter(None, (_around(links, usage), json.dumps(fields, ensure_ascii=False, default=str))))
+    about = json.dumps(fields, ensure_ascii=False, default=str)
+    return "\n".join(filter(None, (_around(links, usage), about)))
 
 
 def _around(links: Sequence[Neighbour], usage: Usage | None) -> str:

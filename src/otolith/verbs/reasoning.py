@@ -18,9 +18,8 @@ from otolith.derive.reasoning import Reasoning, Source
 from otolith.derive.reasoning import reason as conclude
 from otolith.errors import Invalid, NotFound, Provider
 from otolith.home import Home
-from otolith.model.kinds import CHUNK_TYPES
+from otolith.model.kinds import CHUNK_TYPES, KINDS
 from otolith.model.recall import Filter, make_filter
-from otolith.model.record import KINDS
 from otolith.model.shape import Value
 from otolith.model.text import fence
 from otolith.providers.chat import answer_of

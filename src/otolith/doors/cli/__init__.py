@@ -1,7 +1,7 @@
-"""The command line: `otolith VERB …`. Finds the verb's module by name and loads only that one.
+"""The command line: `otolith VERB …`. Only the verb's own family of commands is loaded.
 
-Answers go to stdout, everything else to stderr. A failed command prints one line that says what to do and exits with the
-error's own code; a traceback is a bug.
+Answers go to stdout, everything else to stderr. A failed command prints one line that says what to do and
+exits with the error's own code; a traceback is a bug.
 """
 
 from __future__ import annotations
@@ -15,76 +15,11 @@ from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from typing import TextIO
 
 from otolith.errors import CannotWrite, Invalid, OtolithError, Usage
+from otolith.verbs.table import FAMILIES, verb
 
-UNWRITABLE = (ENOSPC, EDQUOT, EFBIG, EIO, EBADF)  # a home that cannot take a write says so itself; these are stdout's
-
-# verb → (module, what it does); the module's COMMANDS has the rest.
-VERBS: dict[str, tuple[str, str]] = {
-    "init": ("tending", "make a home"),
-    "remember": ("protocol", "keep a text as chunks"),
-    "note": ("writing", "keep a note"),
-    "memo": ("writing", "keep a named memory file"),
-    "log": ("dialog", "keep a dialog and draw its facts"),
-    "review": ("dialog", "score, correct or reject facts"),
-    "record": ("work", "keep work that was done: intent, perception, reasoning, actions, outcome"),
-    "agent": ("work", "register an agent or a subagent"),
-    "chapter": ("work", "make a chapter of several works"),
-    "edit": ("writing", "change a record"),
-    "link": ("writing", "relate two records"),
-    "unlink": ("writing", "take a relation back"),
-    "pin": ("writing", "keep a record from fading"),
-    "unpin": ("writing", "take a pin back"),
-    "forget": ("writing", "put a record into the archive, or remove every trace of it"),
-    "restore": ("writing", "bring a forgotten record back"),
-    "merge": ("notes", "make two notes one, or undo that"),
-    "episode": ("writing", "write a line in the diary"),
-    "recall": ("finding", "find what is known about something"),
-    "get": ("finding", "show one record"),
-    "list": ("finding", "list records"),
-    "related": ("finding", "show what is linked to a record"),
-    "trace": ("work", "show what caused a record and what it led to"),
-    "check-file": ("work", "tell who touched a file and what failed there"),
-    "check-intent": ("work", "tell which earlier work had the same aim"),
-    "agents": ("work", "list who works here"),
-    "resume": ("work", "take up an agent's latest session"),
-    "facts": ("dialog", "list the facts of a topic, or of all"),
-    "topics": ("dialog", "list topics, or show one"),
-    "global": ("dialog", "show what must not be forgotten, across all topics"),
-    "chapters": ("work", "list chapters"),
-    "wisdom": ("work", "show what the chapters teach together"),
-    "sql": ("work", "ask the index with a SELECT"),
-    "tags": ("notes", "list tags, see which go together, or have some suggested"),
-    "edges": ("notes", "list, search, change, delete or propose edges between notes"),
-    "graph": ("notes", "draw the links as Mermaid, Graphviz dot or SVG"),
-    "reason": ("protocol", "think over chunks: synthesis, comparison, pattern, gap"),
-    "explore": ("protocol", "have a model find an answer by looking; without one, the best evidence"),
-    "brief": ("protocol", "tell what to know at the start of a session"),
-    "hud": ("protocol", "show or set what the session is about"),
-    "end": ("protocol", "keep what the session taught"),
-    "stats": ("finding", "show how much of what there is"),
-    "upkeep": ("notes", "the nightly round: sync, build, decay, reports"),
-    "decay": ("notes", "score how strongly notes still stand, or explain one"),
-    "embed": ("notes", "bring the vectors up to the records, write _embeddings.json"),
-    "core": ("notes", "build and show CORE.md"),
-    "reflect": ("notes", "find themes, and propose merges and insights"),
-    "reflection": ("notes", "build and show REFLECTION.md"),
-    "show": ("notes", "show a built page as it stands: core, reflection, global"),
-    "cold": ("work", "gzip old, rarely used work, or show what would be"),
-    "sync": ("tending", "take in what was changed by hand"),
-    "reindex": ("tending", "rebuild the index and write its exports"),
-    "garden": ("protocol", "propose which memos to supersede or combine, and do it"),
-    "check": ("tending", "name everything that wants a person's eye"),
-    "import": ("agents", "take over what other systems remember"),
-    "export": ("agents", "write the home, or a part of it, into one file"),
-    "mcp": ("agents", "serve agents over MCP"),
-    "serve": ("serve", "open the page, REST and MCP on this machine"),
-    "hook": ("agents", "answer a coding agent's event"),
-    "install": ("agents", "make a coding agent use this memory"),
-    "uninstall": ("agents", "take that back"),
-    "config": ("tending", "show or change settings"),
-    "completion": ("tending", "print a tab completion script"),
-}
-
+HEADINGS = {"writers": "Writing", "finders": "Finding", "tenders": "Tending", "machine": "Around a home"}
+UNWRITABLE = (ENOSPC, EDQUOT, EFBIG, EIO,
+              EBADF)  # a home that cannot take a write says so itself; these are stdout's
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. A hook's is always 0: to an agent another one means "stop"."""
@@ -95,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def attempt(given: list[str], as_json: bool) -> int:
-    """Run one command, and tell what goes wrong."""
+    """Run one command, and report what goes wrong."""
     try:
         open_streams()
         check_words(given)
@@ -120,7 +55,7 @@ def attempt(given: list[str], as_json: bool) -> int:
 
 
 def bug(error: Exception, as_json: bool) -> int:
-    """What nobody foresaw: told in one line, or as it is to who asks for it."""
+    """What nobody foresaw: one line, or the traceback for who asks for it."""
     if os.environ.get("OTOLITH_DEBUG"):
         raise error
     from otolith.index.store import damage_of
@@ -132,9 +67,9 @@ def bug(error: Exception, as_json: bool) -> int:
 
 
 def open_streams() -> None:
-    """No sign that a terminal lacks makes a command fail; a closed stdout does, before a file of ours takes its number.
+    """A character that a terminal lacks makes no command fail; a closed stdin is an empty one.
 
-    A closed stdin is an empty one.
+    A closed stdout does, before a file takes its number.
     """
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: SIM115 (open as long as the process)
@@ -154,39 +89,43 @@ def drop_output(stream: TextIO) -> None:
 
 
 def check_words(given: Sequence[str]) -> None:
-    """A command's words are text; bytes that are none are kept by the system as halves of pairs."""
+    """A command's words are text; bytes that are not are handed over as halves of surrogate pairs."""
     for word in given:
-        if not word.isascii() and any("\ud800" <= sign <= "\udfff" for sign in word):
+        if not word.isascii() and any("\ud800" <= char <= "\udfff" for char in word):
             raise Invalid(f"an argument is not UTF-8 text: {os.fsencode(word)!r}", "write it in UTF-8")
 
 
 def run(given: list[str]) -> int:
-    """Find the verb among the words, load its module, do it."""
+    """Find the verb among the words, load its family, do it."""
     at = verb_at(given)
     if at is None:
         return overview(given)
-    verb = given[at]
-    if verb == "help":
+    name, rest = given[at], given[:at] + given[at + 1 :]
+    if name == "help":
         return run([*given[at + 1 :], "--help"]) if given[at + 1 :] else overview(["--help"])
-    if verb not in VERBS:
-        raise Usage(f"no command {verb!r}", suggest(verb))
+    if name == "complete":  # asked by the scripts of `completion`; see there
+        from otolith.doors.cli.completion import complete
+
+        print(complete(rest[rest.index("--") + 1 :] if "--" in rest else rest))
+        return 0
+    row = verb(name)
+    if row is None or "cli" in row.gaps:
+        raise Usage(f"no command {name!r}", suggest(name))
     from importlib import import_module
 
-    module = import_module(f"otolith.doors.cli.{VERBS[verb][0]}")
-    from otolith.doors.cli.desk import Desk
+    from otolith.doors.cli.command import Command
 
-    desk = Desk(verb, VERBS[verb][1], module.COMMANDS[verb], given[:at] + given[at + 1 :])
-    with desk:
-        return module.COMMANDS[verb].run(desk) or 0
+    family = next(family for family, names in FAMILIES.items() if name in names)
+    with Command(row, rest) as command:
+        code: int | None = import_module(f"otolith.doors.cli.{family}").COMMANDS[name](command)
+        return code or 0
 
 
 def verb_at(given: list[str]) -> int | None:
     """Which of the words is the verb."""
-    return next((at for at, word in enumerate(given) if not word.startswith("-") and not _takes_value(given, at)), None)
-
-
-def _takes_value(given: list[str], at: int) -> bool:
-    return at > 0 and given[at - 1] in ("--home", "--project", "--agent", "--session")
+    valued = ("--home", "--project", "--agent", "--session")
+    return next((at for at, word in enumerate(given)
+                 if not word.startswith("-") and (at == 0 or given[at - 1] not in valued)), None)
 
 
 def overview(given: list[str]) -> int:
@@ -199,25 +138,36 @@ def overview(given: list[str]) -> int:
     wrong = [word for word in given if word not in ("--help", "-h", "--json")]
     if wrong:
         raise Usage(f"no option {wrong[0]!r} without a command", "see: otolith --help")
-    width = max(map(len, VERBS)) + 2
-    print("Otolith: one local-first memory for AI agents.\n\nusage: otolith VERB … [--home FOLDER] [--json]\n")
-    for verb, (_, what) in VERBS.items():
-        print(f"  {verb:<{width}}{what}")
-    print("\nExamples:\n  otolith note 'Redis drops idle connections' --text 'Set socket_keepalive.' --tag redis\n"
-          "  otolith recall 'why does redis disconnect'\n\n`otolith VERB --help` tells more. The home is --home, else "
-          "OTOLITH_HOME, else\nthe otolith folder among the user's data.")
+    from otolith.verbs.table import table
+
+    rows = table()
+    print("Otolith: one local-first memory for AI agents.\n\nusage: otolith VERB … [--home FOLDER] [--json]")
+    for family, names in FAMILIES.items():
+        print(f"\n{HEADINGS[family]}:")
+        for name in names:
+            if "cli" not in rows[name].gaps:
+                print(f"  {name:<14}{rows[name].help}")
+    print("""
+Examples:
+  otolith note 'Redis drops idle connections' --text 'Set socket_keepalive.' --tag redis
+  otolith recall 'why does redis disconnect'
+
+`otolith VERB --help` says more. The home is --home, else OTOLITH_HOME, else
+the otolith folder among the user's data.""")
     return 0
 
 
-def suggest(verb: str) -> str:
+def suggest(name: str) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(verb, VERBS, 1)
+    names = [name for names in FAMILIES.values() for name in names]
+    near = [name for name in get_close_matches(name, names,
+                                               3) if (row := verb(name)) and "cli" not in row.gaps]
     return f"did you mean {near[0]!r}?" if near else "see: otolith --help"
 
 
 def complain(error: OtolithError, as_json: bool) -> int:
-    """One line on stderr, after what was said so far, and the error's own exit code."""
+    """One line on stderr, after what was printed so far, and the error's own exit code."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -226,13 +176,13 @@ def complain(error: OtolithError, as_json: bool) -> int:
     if as_json:
         import json
 
-        told = json.dumps({"error": {"code": error.code, "message": error.message, "hint": error.hint}})
+        line = json.dumps({"error": {"code": error.code, "message": error.message, "hint": error.hint}})
     else:
         from otolith.model.text import visible
 
-        told = f"otolith: {visible(' '.join(str(error).split()))}"
+        line = f"otolith: {visible(' '.join(str(error).split()))}"
     try:
-        print(told, file=sys.stderr, flush=True)
+        print(line, file=sys.stderr, flush=True)
     except OSError:
         drop_output(sys.stderr)
     return error.exit_code

@@ -280,7 +280,7 @@ class Import:
             raise Invalid("a key of the front matter is a secret", "take it out by hand")
         changes = {key: clean[key] for key in said if clean[key] != said[key]}
         if changes:
-            text = front.amend(text, changes, said=said)
+            text = front.amend(text, changes, written=said)
             taken = front.split(text) or taken
         yaml = redact(taken.yaml)[0]  # a comment may hold one, too
         if yaml != taken.yaml and not _says(yaml, clean):

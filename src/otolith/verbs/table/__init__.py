@@ -126,9 +126,8 @@ FORCE = Param("force", "flag", "replace a file that is there", False, ("cli",))
 FILTERS = (
     Param("kind", "some", "only records of this kind", None, choices="kinds.KINDS", strict=True),
     Param("type", "some", "only records of this type", None),
-    Param("tag", "some", "the same as tags", None, ("python",)),
-    Param("tags", "tags", "only records with this tag; several: with all of them", None, cli="--tag",
-          metavar="TAG"),
+    Param("tag", "tags", "only records with this tag; several: with all of them", None, BY_HAND),
+    Param("tags", "tags", "only records with all of these tags", None, ("python", *REMOTE)),
     Param("topic", "text", "only what belongs to this topic", None),
     Param("project", "text", "only what belongs to this project", None),
     Param("agent", "text", "only what this agent wrote", None),

@@ -1,0 +1,365 @@
+"""One command being carried out: its words parsed as its row of the table of verbs says, its answer printed.
+
+Answers go to stdout as JSON, as plain text, or as a table on a terminal; everything else goes to stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from otolith.errors import NotFound, Usage
+from otolith.verbs.table import FILTERS, REQUIRED, Param, Verb, choices_of
+
+if TYPE_CHECKING:
+    from otolith.config import Config
+    from otolith.memory import Memory
+    from otolith.sync import Progress
+
+SCOPE = ("project", "agent", "session")  # options of every command
+SEVERAL = ("words", "tags", "some")
+NUMBERS: dict[str, Callable[[str], Any]] = {"number": float, "count": int}
+
+
+class Command:
+    """A verb with what it was given, and the home it acts on."""
+
+    def __init__(self, row: Verb, words: Sequence[str]) -> None:
+        self.row = row
+        self.args = make_parser(row).parse_args(words)
+        self.tty = sys.stdout.isatty()
+        self.settings: Config | None = None  # instead of the home's own, where those cannot be read
+        self._mem: Memory | None = None
+
+    def __enter__(self) -> Command:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if self._mem is not None:
+            for notice in self._mem.notices:
+                self.warn(notice)
+            self._mem.close()
+
+    @property
+    def mem(self) -> Memory:
+        """The home, opened when first needed."""
+        if self._mem is None:
+            from otolith.memory import Memory
+
+            self._mem = Memory(self.args.home, door="cli", config=self.settings)
+        return self._mem
+
+    def keywords(self, *leave_out: str, **instead: Any) -> dict[str, Any]:
+        """What was given, as the keywords of the verb's method; what was not given is left to its default."""
+        given = {param.name: self._value(param) for param in self.row.at("python")
+                 if "cli" in param.doors and param.name not in (*leave_out, *instead)}
+        return {name: value for name, value in given.items() if value is not None} | instead
+
+    def _value(self, param: Param) -> Any:
+        value = getattr(self.args, param.name)
+        if param.stdin == "pipe":
+            return self.text(value)
+        if value == "-" and (param.stdin or param.type == "dialog"):
+            return read_stdin()
+        if param.type == "dialog" and value is not None:
+            return Path(value)
+        if param.name in SCOPE:
+            return value or None
+        return " ".join(value) if param.type == "text" and isinstance(value, list) else value
+
+    # Answers
+
+    def answer(self, value: Any, text: str | Callable[[], str]) -> None:
+        """The command's result: the value as JSON, or the text for a person."""
+        if self.args.json:
+            print(as_json(value, indent=2 if self.tty else None))
+        else:
+            self.print(text if isinstance(text, str) else text())
+
+    def print(self, text: str) -> None:
+        """Text for a person; on a terminal, characters that could act on it are shown escaped."""
+        if self.tty:
+            from otolith.model.text import visible
+
+            text = visible(text)
+        if text:
+            print(text)
+
+    def warn(self, text: str) -> None:
+        """A line on stderr, after what was printed so far."""
+        from otolith.model.text import visible
+
+        sys.stdout.flush()
+        print(f"otolith: {visible(text)}", file=sys.stderr)
+
+    def shape(self, record: Any) -> dict[str, Any]:
+        """A record as every door answers it, with the place of its file."""
+        row = self.mem.home.index.cards.find(record.id)
+        return record_shape(record, row.unit if row else "")
+
+    def kept(self, record: Any, what: str = "kept", **more: Any) -> None:
+        """A writer's answer; `more` is what else the JSON should say."""
+        shape = self.shape(record)
+        place = f"  {shape['path']}" if shape["path"] else ""
+        self.answer(shape | more, f"{what} {record.kind} {record.id}{place}")
+
+    def items(self, rows: Sequence[Mapping[str, Any]], text: str | Callable[[], str]) -> None:
+        """A list whose text is not a table."""
+        self.answer({"items": list(rows), "total": len(rows)}, text)
+
+    def table(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str],
+              total: int | None = None) -> None:
+        """A list: JSON items, a formatted table on a terminal, tab-separated lines in a pipe."""
+        count = len(rows) if total is None else total
+        if self.args.json:
+            print(as_json({"items": list(rows), "total": count}))
+        elif not rows:
+            self.warn("nothing")
+        elif not self.tty:
+            for row in rows:
+                print("\t".join(_cell(row.get(name)) for name in columns))
+        else:
+            _print_table(rows, columns, count)
+
+    @contextmanager
+    def progress(self, label: str) -> Iterator[Progress | None]:
+        """A progress bar on a terminal's stderr; nothing elsewhere."""
+        if not sys.stderr.isatty() or self.args.json:
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+
+        with Bar(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(label, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+
+    def text(self, given: str | None) -> str:
+        """Text from an option, from stdin (`-` or a pipe), or from an editor on a terminal."""
+        if given is not None and given != "-":
+            return given
+        return read_stdin() if given == "-" or not sys.stdin.isatty() else from_editor()
+
+
+# Words in
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal; saying so here spares argparse an expensive import on every start."""
+
+    def __init__(self, prog: str) -> None:
+        width = os.get_terminal_size().columns if sys.stdout.isatty() else 100
+        super().__init__(prog, width=min(width, 120) - 2)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise Usage(message, f"see: {self.prog} --help")
+
+
+def make_parser(row: Verb) -> argparse.ArgumentParser:
+    """The parser of a verb, from its row."""
+    epilog = "\n".join(["examples:", *(f"  {example}" for example in row.examples)]) if row.examples else None
+    parser = _Parser(prog=f"otolith {row.name}", description=f"{row.help[:1].upper()}{row.help[1:]}.",
+                     allow_abbrev=False, formatter_class=_Help, epilog=epilog)
+    own = own_params(row)
+    has_filters = any(param.name == "min_confidence" for param in own)
+    filters = [param.name for param in FILTERS] if has_filters else []
+    which = parser.add_argument_group("which records") if filters else parser
+    for param in own:
+        _add(which if param.name in filters else parser, param)
+    shared = parser.add_argument_group("everywhere")
+    shared.add_argument("--home", metavar="FOLDER",
+                        help="the home (default: OTOLITH_HOME, else the user's own)")
+    shared.add_argument("--json", action="store_true", help="answer as JSON")
+    for name in SCOPE:  # unless the verb gives the word a meaning of its own
+        if not any(option_of(param) == f"--{name}" for param in own):
+            shared.add_argument(f"--{name}",
+                                dest=name if all(param.name != name for param in own) else f"_{name}",
+                                metavar="NAME", help=f"the {name} to write as, or to look for")
+    return parser
+
+
+def own_params(row: Verb) -> list[Param]:
+    """The parameters of a command besides those that all have."""
+    return [param for param in row.at("cli") if param.name not in SCOPE or param.cli or param.type == "flag"]
+
+
+def option_of(param: Param) -> str:
+    """How the command line spells a parameter."""
+    return param.cli or f"--{param.name.replace('_', '-')}"
+
+
+def _add(target: Any, param: Param) -> None:
+    spelling = option_of(param)
+    more: dict[str, Any] = {"help": explain(param).replace("%", "%%")}
+    if not spelling.startswith("--"):
+        name = spelling.strip("[]")
+        more["nargs"] = {(True, True): "*", (True, False): "?", (False, True): "+"}.get(
+            (spelling.startswith("["), name.endswith("…")))
+        target.add_argument(param.name, metavar=name.removesuffix("…"), **more)
+    elif "|" in spelling:
+        flags = target.add_mutually_exclusive_group()
+        for flag, const in zip(spelling.split("|"),
+                               (True, False) if param.type == "flag" else choices_of(param),
+                               strict=True):
+            flags.add_argument(flag, dest=param.name, action="store_const", const=const, help=more["help"])
+    elif param.type == "flag":
+        target.add_argument(spelling, dest=param.name, action="store_true", **more)
+    else:
+        default = None if param.default in (REQUIRED, ...) or param.stdin else param.default
+        more |= {"action": "append"} if repeats(param) else {"default": default}
+        more |= {"choices": choices_of(param)} if param.strict else {}
+        more |= {"type": NUMBERS[param.type]} if param.type in NUMBERS else {}
+        target.add_argument(spelling, dest=param.name, metavar=metavar_of(param), **more)
+
+
+def metavar_of(param: Param) -> str:
+    """What help shows in place of an option's value."""
+    return param.metavar or ("N" if param.type in NUMBERS else option_of(param)[2:].upper())
+
+
+def repeats(param: Param) -> bool:
+    """Whether an option may be given several times."""
+    return param.type in SEVERAL or (param.type == "object" and "=" in param.metavar)
+
+
+def explain(param: Param) -> str:
+    """A parameter's help at the command line: what it is, its words, how to give it, its default."""
+    words = choices_of(param)
+    option = option_of(param)
+    if "|" in option and option.startswith("--"):
+        words = ()
+    default = param.default if isinstance(param.default, tuple) else (param.default,)
+    plain = [f"{value:g}" if isinstance(value, float) else str(value) for value in default
+             if isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""]
+    parts = [param.help, *([f"{'such as' if param.open else 'one of'} {', '.join(words)}"] if words else [])]
+    if param.stdin or option.strip("[]") == "FILE|-":
+        left_out = "; left out, stdin is read, or an editor opens"
+        parts.append(f"- reads stdin{left_out if param.stdin == 'pipe' else ''}")
+    if option.startswith("--") and repeats(param):
+        parts.append("may be repeated")
+    default_part = f" (default: {', '.join(plain)})" if plain and "default:" not in param.help else ""
+    return "; ".join(parts) + default_part
+
+
+def read_stdin() -> str:
+    """All of stdin as text."""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Usage(f"stdin is not UTF-8 text: {error.reason} at byte {error.start}") from None
+
+
+def read_text(path: str | None) -> str:
+    """The text of a file; of stdin if it is - or none."""
+    if path in (None, "-"):
+        return read_stdin()
+    try:
+        return Path(str(path)).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise NotFound(f"no file {path!r}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Usage(f"{path} cannot be read: {error}") from None
+
+
+def from_editor() -> str:
+    """What the person writes in $EDITOR."""
+    import shlex
+    import subprocess
+    import tempfile
+
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    with tempfile.NamedTemporaryFile("w+", suffix=".md", encoding="utf-8") as file:
+        try:
+            subprocess.run([*shlex.split(editor), file.name], check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise Usage(f"the editor did not finish: {error}",
+                        "give the text with --text or on stdin") from None
+        with open(file.name, encoding="utf-8") as written:
+            return written.read()
+
+
+# Answers out
+
+
+def as_json(value: Any, indent: int | None = None) -> str:
+    """JSON as stdout can take it: in another encoding than UTF-8, with JSON's own escapes."""
+    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    return json.dumps(value, ensure_ascii=ascii_only, indent=indent, default=str)
+
+
+def record_shape(record: Any, path: str, id: str | None = None) -> dict[str, Any]:
+    """A record as every door answers it."""
+    from otolith.files.codec import public
+
+    return {"id": id or record.id, "kind": record.kind, "path": path, "record": public(record)}
+
+
+def deliver(command: Command, value: dict[str, Any], text: str, out: str | None) -> None:
+    """A picture to a file of the caller's choice, or to stdout."""
+    if out is None:
+        return command.answer(value, text.rstrip("\n"))
+    from otolith.errors import CannotWrite, Conflict
+
+    if os.path.isfile(out) and not command.args.force:
+        raise Conflict(f"{out} is there already", "give another name, or --force")
+    try:
+        with open(out, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise CannotWrite(f"{out} cannot be written: {error.strerror}") from None
+    return command.answer({"out": out}, f"wrote {out}")
+
+
+def _print_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], count: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from otolith.model.text import visible
+
+    console = Console(color_system=None) if os.environ.get("NO_COLOR") else Console()
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in columns:
+        table.add_column(name, overflow="fold" if name in ("title", "message", "text") else "ellipsis",
+                         no_wrap=name in ("id", "kind", "type"),
+                         max_width=max(16, console.width // 4) if name == "id" else None)
+    for row, id in zip(rows, shorten_ids([str(row.get("id") or "") for row in rows]), strict=True):
+        cells = {**row, "id": id} if "id" in row else row
+        table.add_row(*(Text(visible(_cell(cells.get(name)))) for name in columns))
+    console.print(table)
+    if count > len(rows):
+        console.print(f"[dim]{len(rows)} of {count}[/dim]")
+
+
+def shorten_ids(ids: Sequence[str]) -> list[str]:
+    """Long random ids by a beginning that still means one record among these; names stay whole."""
+    import re
+
+    def short(id: str, length: int) -> str:
+        start = re.match(rf"(?:[a-z]+[_-])?[0-9a-f-]{{{length}}}", id) if re.search(r"[0-9a-f-]{16,}$",
+                                                                                    id) else None
+        return start[0] if start else id
+
+    for length in (8, 12, 16, 24):
+        shown = [short(id, length) for id in ids]
+        if len(set(shown)) == len(set(ids)):
+            return shown
+    return list(ids)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())

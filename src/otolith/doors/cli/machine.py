@@ -1,0 +1,241 @@
+"""Commands around a home: import, export, mcp, serve, hook, install, uninstall, config, completion."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from otolith.doors.cli.command import Command, read_stdin
+from otolith.errors import NotFound, Usage
+from otolith.verbs.table import FILTERS
+
+if TYPE_CHECKING:
+    from otolith.doors.exchange.importing import Import
+
+EXTRA = "in Otolith's folder run: pip install '.[{}]'"
+
+
+# Servers
+
+
+def _mcp(command: Command) -> None:
+    args = command.args
+    try:
+        from otolith.doors.mcp import server
+    except ModuleNotFoundError as error:
+        raise Usage(f"the MCP server needs the package {error.name}", EXTRA.format("mcp")) from None
+    if args.http:
+        server.serve_http(args.home, args.tools, port=_port(args.port), tell=command.warn)
+    else:
+        server.serve_stdio(args.home, args.tools)
+
+
+def _port(number: int) -> int:
+    if not 0 <= number <= 65_535:
+        raise Usage(f"{number} is not a valid port", "give a number from 0 to 65535")
+    return number
+
+
+def _serve(command: Command) -> None:
+    args = command.args
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise Usage(f"the server needs the package {error.name}", EXTRA.format("serve")) from None
+    _port(args.port)
+    from otolith.doors.web import gate, serving
+
+    if args.link:
+        if not serving.answers(args.host, args.port):
+            raise NotFound(f"no server of Otolith answers at {serving.address(args.host, args.port)}",
+                           "start one with: otolith serve")
+        link = serving.link(args.host, args.port)
+        return command.answer({"link": link}, link)
+    if args.host not in gate.LOOPBACK:
+        command.warn(f"{args.host} can be reached from other machines, and what travels is not encrypted")
+
+    def announce(port: int) -> None:
+        url, link, token = serving.address(args.host, port), serving.link(args.host,
+                                                                          port), str(gate.token_file())
+        command.answer({"url": url, "link": link, "token": token},
+                       f"Otolith is at {url}\nSign in once, within ten minutes:  {link}\n"
+                       f"Programs: REST at {url}/api/openapi.json, MCP at {url}/mcp, token in {token}\n"
+                       "Stop with Ctrl-C.")
+        sys.stdout.flush()
+
+    return serving.serve(args.home, port=args.port, tell=announce, host=args.host,
+                         names=args.allow_host or [],
+                         agents=not args.no_mcp)
+
+
+# Coding agents
+
+
+def _hook(command: Command) -> int:
+    """A failing memory is no reason to stop the agent, so `main` makes every exit code 0."""
+    from otolith.doors.agents import hooks
+
+    try:
+        event = sys.stdin.buffer.read(hooks.MAX_INPUT)
+    except (AttributeError, OSError):  # closed, or open for writing only
+        raise Usage("there is no event to answer: stdin cannot be read",
+                    "give the agent's JSON on stdin") from None
+    if answer := hooks.run(command.args.event or "", event, command.args.home):
+        print(answer)
+    return 0
+
+
+def _install(command: Command) -> None:
+    from importlib.util import find_spec
+
+    from otolith import config
+    from otolith.doors.agents import install
+
+    if missing := next((name for name in ("mcp", "uvicorn") if find_spec(name) is None), ""):
+        raise Usage(f"the MCP server needs the package {missing}; nothing was written", EXTRA.format("mcp"))
+    home = config.home_path(command.args.home)  # an agent does not share this shell's OTOLITH_HOME
+    named = command.args.home or home != config.data_folder()
+    start = _own_command() + (["--home", str(home)] if named else [])
+    edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), start)
+    _carry_out(command, edits, "installed", install.advice(command.args.agent_name))
+
+
+def _uninstall(command: Command) -> None:
+    from otolith.doors.agents import install
+
+    edits = install.plan_removal(command.args.agent_name, _project_folder(command), Path.home())
+    _carry_out(command, edits, "uninstalled", "")
+
+
+def _project_folder(command: Command) -> Path | None:
+    return Path.cwd() if command.args.project else None
+
+
+def _own_command() -> list[str]:
+    """How an agent starts this very Otolith: by its name if the shell finds it, else by its path."""
+    from shutil import which
+
+    on_path, own = which("otolith"), Path(sys.executable).with_name("otolith")
+    if not own.exists() or (on_path and Path(on_path).resolve() == own.resolve()):
+        return ["otolith"]
+    return [str(own)]
+
+
+def _carry_out(command: Command, edits: Any, done: str, advice: str) -> None:
+    from otolith.doors.agents import install
+
+    diff, dry_run = install.diff(edits), command.args.dry_run
+    if not dry_run:
+        install.apply(edits)
+    files = [str(edit.path) for edit in edits]
+    text = diff or "nothing to change\n"
+    if edits and dry_run:
+        text += "nothing was written (--dry-run)\n"
+    elif edits:
+        text += f"{done}: {', '.join(files)}\n" + (f"{advice}\n" if advice else "")
+    command.answer({"agent": command.args.agent_name, "files": files, "diff": diff,
+                    "written": bool(edits) and not dry_run}, text.rstrip("\n"))
+
+
+# Exchange
+
+
+def _import(command: Command) -> None:
+    from otolith.doors.exchange.importing import Import
+
+    args = command.args
+    with _source(args.source) as path, command.progress("importing") as progress:
+        if args.dry_run:
+            done = Import(None).run(path, args.format)
+        else:
+            from otolith import config
+            from otolith.memory import Memory
+
+            # A thousand dialogs are not sent to a model unasked; rules read them, and upkeep may ask later.
+            settings = config.load(config.home_path(args.home)).replace(chat_url=None, chat_model=None)
+            with Memory(args.home, door="import", trust="outside", config=settings) as mem:
+                done = Import(mem).run(path, args.format, progress)
+                for notice in mem.notices:
+                    command.warn(notice)
+    command.answer({**done.to_dict(), "dry_run": args.dry_run}, lambda: _summarise(done, args.dry_run))
+
+
+@contextmanager
+def _source(given: str) -> Iterator[Path]:
+    """The path to read: as given, or a file with what came on stdin."""
+    if given != "-":
+        yield Path(given).expanduser()
+        return
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="otolith-") as folder:
+        path = Path(folder, "stdin.txt")
+        path.write_bytes(sys.stdin.buffer.read())
+        yield path
+
+
+def _summarise(done: Import, dry_run: bool) -> str:
+    from otolith.model.text import visible_line
+
+    def counts(kinds: Any) -> str:
+        return ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "nothing"
+
+    lines = [f"found {counts(done.found)}"]
+    if dry_run:
+        lines.append("nothing was written (--dry-run)")
+    else:
+        known = f"; already here: {counts(done.known)}" if done.known else ""
+        lines.append(f"kept {counts(done.kept)}{known}")
+    if done.secrets:
+        lines.append(f"secrets replaced: {counts(done.secrets)}")
+    lines += [visible_line(f"{at.where}{f':{at.line}' if at.line else ''}: {at.message}")
+              for at in done.findings[:20]]
+    if len(done.findings) > 20:
+        lines.append(f"… and {len(done.findings) - 20} more; --json has them all")
+    return "\n".join(lines)
+
+
+def _export(command: Command) -> None:
+    from otolith.doors.exchange import exporting
+
+    args = command.args
+    form = exporting.format_of(args.target, args.format)
+    chosen = {param.name: getattr(args, param.name) for param in FILTERS if hasattr(args, param.name)}
+    with command.progress("exporting") as progress:
+        count = exporting.export(command.mem, args.target, form, chosen, force=args.force, progress=progress)
+    if args.target != "-":
+        command.answer({"target": args.target, "format": form, "count": count},
+                       f"{args.target}: {count} {'files' if form == 'zip' else 'records'}")
+
+
+# Settings and the shell
+
+
+def _config(command: Command) -> None:
+    from otolith.verbs.tending import change_settings, show_settings
+
+    args = command.args
+    key = read_stdin().strip() if args.openai_key == "-" else args.openai_key
+    changes = {"embedding_provider": args.provider, "openai_api_key": key, "ollama_model": args.ollama_model,
+               "openai_model": args.openai_model}
+    if given := {name: value for name, value in changes.items() if value is not None}:
+        change_settings(command.mem.home, given)
+    shown = show_settings(command.mem.home)
+    command.answer(shown, "\n".join(f"{name} = {value}" for name, value in shown.items()))
+
+
+def _completion(command: Command) -> None:
+    from otolith.doors.cli.completion import SCRIPTS
+
+    shell = command.args.shell
+    command.answer({"shell": shell, "script": SCRIPTS[shell]}, SCRIPTS[shell])
+
+
+COMMANDS = {
+    "import": _import, "export": _export, "mcp": _mcp, "serve": _serve, "hook": _hook, "install": _install,
+    "uninstall": _uninstall, "config": _config, "completion": _completion,
+}
