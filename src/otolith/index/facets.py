@@ -220,11 +220,6 @@ class Around(Facet):
 
         return search.around(self.db, passage, reach)
 
-    def spots_beside(self, spots: Iterable[Spot], reach: int) -> Iterator[Spot]:
-        from otolith.index import search
-
-        return search.spots_around(self.db, spots, reach)
-
     def allowed(self, chosen: Filter, projects: tuple[str, ...]) -> NDArray[np.bool_] | None:
         from otolith.index import search
 

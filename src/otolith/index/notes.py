@@ -95,13 +95,10 @@ class Notes(Facet):
     # Edges and relations
 
     def edges_at(self, *notes: str) -> dict[str, Standing]:
-        """The edges that have one of these notes at an end, by id."""
+        """The edges that have one of these notes at an end, by id; of no note, all."""
         marks = ",".join("?" * len(notes))
-        rows = self.db.execute(f"{_STANDING} AND (a IN ({marks}) OR b IN ({marks})) ORDER BY edge", notes + notes)
-        return {row[0]: Standing(*row) for row in rows}
-
-    def all_edges(self) -> dict[str, Standing]:
-        return {row[0]: Standing(*row) for row in self.db.execute(_STANDING)}
+        ends = f"AND (a IN ({marks}) OR b IN ({marks}))" if notes else ""
+        return {row[0]: Standing(*row) for row in self.db.execute(f"{_STANDING} {ends} ORDER BY edge", notes + notes)}
 
     def unreadable_edges(self) -> list[str]:
         """Edge files, or their whole folder, that the last sweep could not read."""

@@ -39,7 +39,7 @@ def edit(home: Home, handle: str, changes: Mapping[str, Any], expect: str | None
         return new
     home.change(loaded, new, verb="edited")
     if hasattr(new, "from_id"):
-        verbs.links.mirror(home, new)
+        verbs.links.mend(home, (new.from_id, new.to_id), given=[new])
     elif KINDS[row.kind].links == "edges":
         if loaded.path.startswith("graph/") and new.type != before.type:
             _move(home, loaded.path, own_place(new, before, loaded.path), new)
@@ -151,21 +151,15 @@ def restore(home: Home, record: str) -> Any:
     with home.writing():
         held = codec.read_unit(home.tree, latest)[0][0]
         is_edge = hasattr(held, "from_id")
-        if is_edge:
-            _refuse_twin(home, held)
+        twin = verbs.links.standing(home, held.from_id, held.type, held.to_id) if is_edge else None
+        if twin and twin.edge:
+            raise Conflict(f"the relation stands again, as edge {twin.edge}",
+                           f"to have this one back, first: otolith edges delete {twin.edge}")
         home.move_all({path: paths.restored(path, held) for path in files_of(home, latest)}, "restored", held)
         back = fetch(home, locate(home, record, follow=False))
     if is_edge:
-        verbs.links.mirror(home, back)
+        verbs.links.mend(home, (back.from_id, back.to_id), given=[back])
     return back
-
-
-def _refuse_twin(home: Home, edge: Any) -> None:
-    """A relation that was linked anew since has its edge."""
-    twin = verbs.links.standing(home, edge.from_id, edge.type, edge.to_id)
-    if twin and twin.edge:
-        raise Conflict(f"the relation stands again, as edge {twin.edge}",
-                       f"to have this one back, first: otolith edges delete {twin.edge}")
 
 
 def pin(home: Home, handle: str) -> str:

@@ -118,7 +118,10 @@ def garden(home: Home, *, apply: bool = False, archive: bool = False, undo: bool
         raise NeedsConfirmation("a person tends the garden; agents propose", "have the user run: otolith garden --apply")
     home.ensure_fresh()
     if undo:
-        return Garden(undone=_undo(home))
+        runs = [act for act in journal.acts(home) if act.verb == "garden"]
+        if not runs:
+            raise Invalid("nothing was applied that could be taken back")
+        return Garden(undone=journal.undo(home, runs[-1]).act.details["targets"])
     proposals = propose(home)
     if not apply:
         return Garden(proposals=proposals)
@@ -132,14 +135,14 @@ def garden(home: Home, *, apply: bool = False, archive: bool = False, undo: bool
 
 
 def _apply(home: Home, proposal: Proposal, details: dict[str, Any], archive: bool) -> None:
-    before: Memo | None = home.load(proposal.target).record if home.index.cards.find(proposal.target) else None
+    loaded = home.load(proposal.target) if home.index.cards.find(proposal.target) else None
     if proposal.kind == "consolidate":
-        details["parts"].setdefault(proposal.target, {}).update(_parts(home, proposal, before.tags if before else ()))
-        details["gathered"] += [] if before else [f"allmemories/{proposal.target}.md"]
-    if before is None:
+        tags = loaded.record.tags if loaded else ()
+        details["parts"].setdefault(proposal.target, {}).update(_parts(home, proposal, tags))
+        details["gathered"] += [] if loaded else [f"allmemories/{proposal.target}.md"]
+    if loaded is None:
         memo(home, proposal.target, proposal.text, title=proposal.title, category=proposal.category, tags=proposal.tags)
     else:
-        loaded = home.load(proposal.target)
         home.change(loaded, loaded.record.replace(text=proposal.text.strip("\n"), tags=proposal.tags), verb="gardened")
     for name in proposal.names:
         if archive:
@@ -153,10 +156,10 @@ def _parts(home: Home, proposal: Proposal, tags: Sequence[str]) -> dict[str, Any
     """How to find again what a master has of each memo: a fingerprint, a length, and the tags that only this one brought."""
     from otolith.derive.protocol import section
 
-    found: list[Memo] = [home.load(name).record for name in proposal.names]
-    borne = [*tags, *(tag for one in found for tag in one.tags)]
-    return {one.id: {"text": fingerprint((own := section(one)).encode()), "signs": len(own),
-                     "tags": [tag for tag in one.tags if borne.count(tag) == 1]} for one in found}
+    memos: list[Memo] = [home.load(name).record for name in proposal.names]
+    borne = [*tags, *(tag for each_memo in memos for tag in each_memo.tags)]
+    return {each_memo.id: {"text": fingerprint((own := section(each_memo)).encode()), "signs": len(own),
+                           "tags": [tag for tag in each_memo.tags if borne.count(tag) == 1]} for each_memo in memos}
 
 
 def cut_from_masters(home: Home, copies: Sequence[Memo]) -> list[str]:
@@ -181,17 +184,6 @@ def cut_from_masters(home: Home, copies: Sequence[Memo]) -> list[str]:
     return left
 
 
-def without_memo(step: dict[str, Any], record: str) -> dict[str, Any] | None:
-    """A line of the garden's log without a memo that goes; None if nothing is left to tell."""
-    if step.get("target") == record:
-        return None
-    rest = [name for name in step.get("names", ()) if name != record]
-    if not rest and "names" in step:
-        return None
-    parts = {name: part for name, part in step.get("parts", {}).items() if name != record}
-    return {key: {"names": rest, "parts": parts}.get(key, value) for key, value in step.items()}
-
-
 def _cut(master: Memo, copies: Sequence[Memo], parts: Sequence[dict[str, Any]]) -> tuple[Memo, bool]:
     """A master without what it has of a memo, as it was written or as it would be written today; and whether words stay."""
     from otolith.derive.protocol import section, without_section
@@ -206,11 +198,3 @@ def _cut(master: Memo, copies: Sequence[Memo], parts: Sequence[dict[str, Any]]) 
     return master.replace(text=text if text == master.text else text.strip("\n"),
                           tags=tuple(tag for tag in master.tags if tag not in brought),
                           supersedes=tuple(one for one in master.supersedes if one != copies[0].id)), stays
-
-
-def _undo(home: Home) -> list[str]:
-    """Take back the last run that was not taken back yet."""
-    runs = [act for act in journal.acts(home) if act.verb == "garden"]
-    if not runs:
-        raise Invalid("nothing was applied that could be taken back")
-    return list(journal.undo(home, runs[-1]).act.details["targets"])

@@ -25,7 +25,7 @@ from otolith.verbs import merging, reports, topics, undo
 from otolith.verbs.chapters import without_work
 from otolith.verbs.editing import files_of
 from otolith.verbs.exports import write_exports
-from otolith.verbs.memos import cut_from_masters, without_memo
+from otolith.verbs.memos import cut_from_masters
 from otolith.verbs.steps import bytes_of, each, fetch, locate
 
 PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md", *paths.EXPORTS)
@@ -189,7 +189,8 @@ def _remove(home: Home, intent: Intent) -> list[str]:
     _strip_records(home, record, plan["ends"])
     _rewrite_logs(home, record, plan)
     if kind.links == "header":
-        _rewrite_lines(home, undo.GARDEN_LOG, lambda step: without_memo(step, record), words)
+        _rewrite_lines(home, undo.GARDEN_LOG, lambda step: None if step.get("target") == record
+                       or step.get("names") == [record] else undo.without(step, [record]), words)
     if kind.id_tells:
         _rewrite_lines(home, paths.AUDIT, lambda line: _unnamed(home, line, record, plan), words[:1])
     undo.strip(home, record, words[:2])

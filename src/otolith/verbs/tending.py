@@ -113,7 +113,7 @@ def _dangling(home: Home) -> Iterator[Finding]:
 
 def _unmirrored(home: Home) -> Iterator[Finding]:
     """An edge stands, and one of its notes does not say so or says something else; or a note names an edge that is not there."""
-    known, unread = home.index.notes.all_edges(), home.index.notes.unreadable_edges()
+    known, unread = home.index.notes.edges_at(), home.index.notes.unreadable_edges()
     ends: dict[str, set[str]] = {}
     for edge in known.values():
         ends.setdefault(edge.a, set()).add(edge.id)

@@ -59,16 +59,17 @@ class Undone(NamedTuple):
 def recording(home: Home, verb: str, about: str, files: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Record an act that may change these files; yields its details, to be filled. One broken off before is carried on with."""
     known = acts(home)
-    for old in known[: max(0, len(known) - KEPT + 1)] + [act for act in known if _is_old(home, act)]:
-        _forget(home, old)
+    for at, act in enumerate(act for act in known if act.at):
+        if at <= len(known) - KEPT or parse_time(act.at[:15]) < home.clock() - DAYS * 86400:
+            _forget(home, act)
     before = {path: bytes_of(home, path) for path in files}
     for first in (act for act in known if (act.verb, act.id, act.done) == (verb, about, False)):
         before |= {path: _before(home, entry) for path, entry in first.files.items()}
         _forget(home, first)
-    at = utc(home.clock()).strftime("%Y%m%dT%H%M%S.%fZ")
-    while home.tree.look(path := f"{paths.UNDO}{at}-{verb}.json"):
-        at = f"{at[:-1]}1Z"
-    act = Act(path, verb, about, at, False, {name: {"before": _pack(data)} for name, data in before.items()}, {})
+    stamp = utc(home.clock()).strftime("%Y%m%dT%H%M%S.%fZ")
+    while home.tree.look(path := f"{paths.UNDO}{stamp}-{verb}.json"):
+        stamp = f"{stamp[:-1]}1Z"
+    act = Act(path, verb, about, stamp, False, {name: {"before": _pack(data)} for name, data in before.items()}, {})
     data = _write(home, act, None)
     done = False
     try:
@@ -80,10 +81,6 @@ def recording(home: Home, verb: str, about: str, files: Iterable[str]) -> Iterat
             _write(home, act._replace(done=done, files=made), fingerprint(data))
         else:
             _forget(home, act)
-
-
-def _is_old(home: Home, act: Act) -> bool:
-    return parse_time(act.at[:15]) < home.clock() - DAYS * 86400 if act.at else False
 
 
 def _write(home: Home, act: Act, replacing: str | None) -> bytes:
@@ -241,13 +238,11 @@ def undo(home: Home, act: Act | str | None = None) -> Undone:
 
 
 def _choose(home: Home, name: str | None) -> Act:
-    journal = acts(home)
-    if not journal:
-        raise Invalid("there is nothing to undo")
-    named = [act for act in journal if name in (None, act.path, act.path[len(paths.UNDO) : -len(".json")], act.id)]
+    named = [act for act in acts(home) if name in (None, act.path, act.path[len(paths.UNDO) : -len(".json")], act.id)]
     if named:
         return named[-1]
-    raise NotFound(f"no act {str(name)[:80]!r} in the journal", "it may be older than 30 days, or undone already")
+    raise NotFound(f"no act {name[:80]!r} in the journal" if name else "there is nothing to undo",
+                   f"it may be older than {DAYS} days, or undone already")
 
 
 def _put_back(home: Home, act: Act, path: str, entry: Mapping[str, Any]) -> bool:
@@ -335,17 +330,17 @@ def strip(home: Home, record: str, words: Iterable[str]) -> None:
             home.tree.remove(path)
             continue
         files = {name: entry for name, entry in act.files.items() if not ledger.holds(write_object({name: entry}), needles)}
-        details = _without(act.details, needles)
+        details = without(act.details, needles)
         if act.id == record or not files:
             home.tree.remove(path)
         else:
             _write(home, act._replace(files=files, details=details), fingerprint(data))
 
 
-def _without(value: Any, needles: list[str]) -> Any:
+def without(value: Any, needles: list[str]) -> Any:
     """A JSON value without the keys and elements that are one of these, or a pair in which one stands."""
     if isinstance(value, dict):
-        return {key: _without(part, needles) for key, part in value.items() if key not in needles}
+        return {key: without(part, needles) for key, part in value.items() if key not in needles}
     if isinstance(value, list):
         return [part for part in value if part not in needles and not (isinstance(part, list) and set(part) & set(needles))]
     return value
