@@ -40,7 +40,7 @@ _COPY_MARKS = ("conflicted copy", ".sync-conflict-", "(conflict", "_conflict-")
 _COPY_ENDINGS = ("~", ".orig", ".swp", ".swo", ".rej")
 
 
-class _Pattern(NamedTuple):
+class _FilePattern(NamedTuple):
     """A pattern of files taken apart; those that say more sort before those that say less."""
 
     deep: bool  # any depth
@@ -63,12 +63,12 @@ class _Pattern(NamedTuple):
         return name == self.name
 
 
-def _patterns() -> dict[str, list[_Pattern]]:
-    by_root: dict[str, list[_Pattern]] = {}
+def _patterns() -> dict[str, list[_FilePattern]]:
+    by_root: dict[str, list[_FilePattern]] = {}
     for pattern, kind in _HELD.items():
         *folders, name = pattern.split("/")
         deep = name.startswith("**")
-        made = _Pattern(deep, pattern.count("*"), tuple(folders), name.removeprefix("**"), kind)
+        made = _FilePattern(deep, pattern.count("*"), tuple(folders), name.removeprefix("**"), kind)
         by_root.setdefault(pattern.partition("/")[0], []).append(made)
     return {root: sorted(patterns) for root, patterns in by_root.items()}
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.index.read import rows_of
 from otolith.model.kinds import LINK_TYPES
-from otolith.model.record import Card, Finding, Link, Piece, tail_of, threads_of
+from otolith.model.record import Card, Finding, Link, Stretch, tail_of, threads_of
 from otolith.model.text import fold, searchable
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _put_documents(db: sqlite3.Connection, units: Iterable[Unit]) -> None:
 
 def _card_rows(rows: _Rows, unit: str, card: Card, next_row: int) -> int:
     """The rows of one record. It has the number of its first passage; no number is used twice."""
-    n, cut = next_row, card.cut() or (Piece(0, 0, ""),)  # a title alone can be found too
+    n, cut = next_row, card.cut() or (Stretch(0, 0, ""),)  # a title alone can be found too
     rows.records.append((
         n, card.id, card.kind, card.type, card.title, unit, card.created, card.updated, card.importance, card.confidence,
         card.project, card.agent, card.session, card.conversation, card.topic,

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 from otolith.errors import Invalid
 from otolith.model.ids import check_id, check_topic, fact_id, normal
 from otolith.model.kinds import FACT_TYPES
-from otolith.model.record import TRUST, Card, Finding, Link, Origin, Piece, Record
+from otolith.model.record import TRUST, Card, Finding, Link, Origin, Record, Stretch
 from otolith.model.shape import (
     NOTHING,
     Shape,
@@ -210,7 +210,7 @@ class Entry(Record):
         return self.raw.strip()
 
     def card(self) -> Card:
-        passages = [Piece(turn.start, turn.stop,
+        passages = [Stretch(turn.start, turn.stop,
                           f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text,
                           str(turn.number), turn.speaker or None, time_or_none(turn.ts))
                     for turn in self.turns]

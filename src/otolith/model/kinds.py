@@ -143,6 +143,7 @@ class Kind(NamedTuple):
     # How it is shown and found
     body: str = "text"  # the attribute or method with its whole text; "" tells its lists
     layers: str = ""  # the method that renders it at a depth, where it has layers of its own
+    echo: bool = False  # it mostly repeats other records, which are to rank before it
     titled: bool = True  # its title is its own, not drawn from its text
     lines: bool = False  # its text keeps its line breaks; else it is Markdown
     around: Around = ""  # beside a passage stand the dialog's turns, its conversation's chunks, its passages
@@ -176,6 +177,11 @@ class Kind(NamedTuple):
         return self.codec in ("front", "header", "json", "raw")
 
     @property
+    def drawn(self) -> bool:
+        """It has no file: it stands in what another record says, and the index brings it together."""
+        return self.codec == "none"
+
+    @property
     def hides_links(self) -> bool:
         """Its own links to forgotten records are hidden while these are away; see its `without_links`."""
         return self.links in ("edges", "lists")
@@ -190,7 +196,7 @@ _ROWS = (
          colour="#b8622f", dark="#e0935f"),
     Kind("edge", "note:Edge", "edges", "Relations", "front", ("graph/edges/*.md",),
          "graph/edges/{from}--{type}--{to}-{suffix}.md", NOTE_LINKS, origin="origin", pin="",
-         editable=("text", "strength"), counted=False, dated=False, decays=False),
+         editable=("text", "strength"), echo=True, counted=False, dated=False, decays=False),
     Kind("memo", "memo:Memo", "memos", "Memos", "header", ("allmemories/*.md",), "allmemories/{id}.md",
          MEMO_CATEGORIES, origin="origin", editable=("text", "category", "tags"), links="header",
          link_words=("supersedes",), around="passages", listed=True, id_tells=True, colour="#7560b5", dark="#a996e6"),

@@ -83,7 +83,7 @@ class Link(Shape):
         return ends[0], meaning.canonical, ends[1]
 
 
-class Piece(NamedTuple):
+class Stretch(NamedTuple):
     """A passage of a record, as the index ranks it."""
 
     start: int
@@ -102,7 +102,7 @@ class Card(NamedTuple):
     type: str
     title: str
     text: str = ""
-    passages: Sequence[Piece] | None = None
+    passages: Sequence[Stretch] | None = None
     created: float = 0.0
     updated: float | None = None
     tags: Sequence[str] = ()
@@ -126,11 +126,11 @@ class Card(NamedTuple):
     speaker: str | None = None  # who says the text, where it opens with a name
     place: int = 0  # among the chunks of one conversation that were made in the same second
 
-    def cut(self) -> Sequence[Piece]:
+    def cut(self) -> Sequence[Stretch]:
         """The passages: given (the turns of an entry), or cut from the text."""
         if self.passages is not None:
             return self.passages
-        return [Piece(start, stop, self.text[start:stop], None, None if start else self.speaker)
+        return [Stretch(start, stop, self.text[start:stop], None, None if start else self.speaker)
                 for start, stop in cut_passages(self.text)]
 
 

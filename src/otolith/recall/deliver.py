@@ -16,6 +16,7 @@ from otolith.home import Home
 from otolith.index import read, search
 from otolith.index.read import Row
 from otolith.index.search import Passage
+from otolith.model.kinds import KINDS
 from otolith.model.recall import Hit
 from otolith.model.record import DEPTHS
 from otolith.model.shape import plain
@@ -27,7 +28,6 @@ from otolith.units import shown
 
 BESIDE = 1  # turn on either side that come along when there is no budget
 REACH = 25  # turns on either side of a hit that may fill a budget
-UNTITLED = ("chunk", "entry", "fact", "episode")  # kinds whose title is drawn from the text
 SPARE = 12  # tokens below which nothing more is tried
 
 
@@ -57,9 +57,9 @@ def _hit(home: Home, one: Candidate, depth: str, room: tuple[int | None, int | N
     """
     row = read.find(home.db, one.passage.id)
     record = _record(home, row, depth, as_of) if row else None
-    if row is None or (record is None and row.kind != "entry"):
+    if row is None or (record is None and KINDS[row.kind].around != "turns"):
         return None
-    (whole, left), titled = room, row.kind not in UNTITLED
+    (whole, left), titled = room, KINDS[row.kind].titled
     own = row.id if titled else str(one.passage.n)
     text = _text(home, one.passage, row, record, depth, as_of) if titled else one.passage.text
     first = own if whole is not None and exceeds(text, whole) else said.setdefault(fold(text), own)
@@ -94,11 +94,11 @@ def _count(text: str, left: int | None) -> int | None:
 
 def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
     """The record itself, straight from its file; of an entry only what its turn does not tell."""
-    if row.kind == "fact":
+    if KINDS[row.kind].drawn:
         from otolith.index.facts import fact_of
 
         return fact_of(home.db, row.id, as_of)
-    if row.kind == "entry" and depth != "complete":
+    if KINDS[row.kind].around == "turns" and depth != "complete":
         return None
     try:
         return shown(home.db, next((record for record in codec.read_unit(home.tree, row.unit)[0] if record.id == row.id), None))
@@ -108,9 +108,10 @@ def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
 
 def _text(home: Home, passage: Passage, row: Row, record: Any, depth: str, as_of: float | None) -> str:
     beside = ""
-    if depth == "reasoning" and (passage.is_turn or row.kind in ("note", "memo", "page")):
+    around = KINDS[row.kind].around
+    if depth == "reasoning" and (passage.is_turn or around == "passages"):
         beside = "\n".join(one.text for one in search.around(home.db, passage, 1) if one.n != passage.n)
-    if row.kind == "entry" and (depth != "complete" or record is None):
+    if around == "turns" and (depth != "complete" or record is None):
         opening = f"{row.title}. {first_sentence(passage.text, 200)}"
         parts = {"summary": [opening], "outcome": [opening, passage.text], "reasoning": [opening, passage.text, beside]}
         return "\n".join(part for part in parts.get(depth, [passage.text]) if part)

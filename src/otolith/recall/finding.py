@@ -18,6 +18,7 @@ from otolith.index.search import Passage
 from otolith.meaning import Sense, sense
 from otolith.model.dates import mentions_time
 from otolith.model.decay import DAY, LAMBDA, usage_factor, weight
+from otolith.model.kinds import KINDS
 from otolith.model.recall import Filter
 from otolith.recall.candidates import SEEDS, SEEDS_A_HIT, among, best_by_words, gather, look_up, merged, with_neighbours
 from otolith.recall.question import Question, read_question
@@ -55,7 +56,7 @@ class Candidate:
     @property
     def key(self) -> int:
         """What may be delivered once: a turn of an entry, any other record as a whole."""
-        return -self.passage.n if self.passage.kind == "entry" else self.passage.record
+        return -self.passage.n if KINDS[self.passage.kind].around == "turns" else self.passage.record
 
 
 class Found:
@@ -174,7 +175,7 @@ def _weigh_record(one: Candidate, now: float) -> None:
     if passage.importance is not None and passage.importance != 0.5:
         one.parts["importance"] = IMPORTANCE * (passage.importance - 0.5)
     one.parts["recent"] = RECENT * 0.5 ** (max(0.0, now - passage.created) / DAY / HALF_LIFE)
-    if passage.kind == "edge":
+    if KINDS[passage.kind].echo:
         one.parts["echo"] = ECHO
     if passage.pinned:
         one.parts["pinned"] = PINNED
@@ -233,12 +234,13 @@ def _fold_copies(best: list[Candidate], chosen: Filter) -> list[Candidate]:
     """Leave out facts that only repeat their turn. A person's word stays."""
     turns: dict[str, list[Candidate]] = {}
     for one in best:
-        if one.passage.kind == "entry":
+        if KINDS[one.passage.kind].around == "turns":
             turns.setdefault(one.passage.unit, []).append(one)
 
     def repeats(one: Candidate) -> bool:
         about = one.passage
-        if about.kind != "fact" or "fact" in chosen.kind or about.pinned or about.importance != 0.5:
+        drawn = KINDS[about.kind].drawn and about.kind not in chosen.kind
+        if not drawn or about.pinned or about.importance != 0.5:
             return False
         sentence = about.text.partition("\n")[2].strip()
         said = turns.get(about.unit.removesuffix("/summary.json"), ())
@@ -264,7 +266,8 @@ def _sink(home: Home, found: Found, best: list[Candidate], as_of: float | None) 
             newer.why.append(f"replaces {one.passage.id}")
     for one in [one for one in best if one.passage.sunk or one.superseded_by]:
         if one.superseded_by or _sank_by(home, one.passage, as_of):
-            if one.passage.kind == "fact" and not one.superseded_by and one.how != "id":  # a person said: never show it
+            scored = KINDS[one.passage.kind].forget == "score"  # a person said: never show it
+            if scored and not one.superseded_by and one.how != "id":
                 best.remove(one)
                 continue
             one.parts["sunk"] = SUNK
@@ -279,7 +282,7 @@ def _sank_by(home: Home, passage: Passage, as_of: float | None) -> bool:
     """Had it sunk by then? What replaced or rejected it later does not count."""
     if as_of is None:
         return True
-    if passage.kind == "fact":
+    if KINDS[passage.kind].drawn:
         from otolith.index.facts import fact_of
 
         fact = fact_of(home.db, passage.id, as_of)

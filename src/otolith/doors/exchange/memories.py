@@ -125,11 +125,11 @@ def _read_mcp_memory(bundle: Bundle) -> Iterator[Found]:
             yield Finding(where=name, line=number, message="the relation names an entity that is not there")
             continue
         said = words(line.get("relationType")).strip()
-        kind = said.upper().replace(" ", "_").replace("-", "_")
+        word = said.upper().replace(" ", "_").replace("-", "_")
         yield LinkItem(key=f"mcp-memory:{start}|{said}|{end}", source="mcp-memory",
                        start=f"mcp-memory:{start}",
-                       end=f"mcp-memory:{end}", type=kind if kind in NOTE_LINKS else "RELATED_TO",
-                       context="" if kind in NOTE_LINKS else said)
+                       end=f"mcp-memory:{end}", type=word if word in NOTE_LINKS else "RELATED_TO",
+                       context="" if word in NOTE_LINKS else said)
 
 
 def _entity(line: dict[str, object]) -> NoteItem:

@@ -18,6 +18,7 @@ from typing import Any
 from otolith.doors.exchange.bundle import Bundle, Reader
 from otolith.doors.exchange.items import Finding, Found, LadderItem, LinkItem, WorkItem, stamp, tags, words
 from otolith.errors import Invalid
+from otolith.model.kinds import KINDS
 from otolith.model.times import parse_time
 
 SOURCE = "rum"
@@ -25,7 +26,8 @@ _MAGIC = b"SQLite format 3\0"
 _RESULT = ("success", "output_summary", "error", "duration_ms")
 _KEPT = ("type", "timestamp", "details", "result")
 _LISTS = ("learnings", "tags", "topics", "insights", "patterns", "best_practices", "capabilities")
-_JOINED = (("chapter", "chapter_memories", "memory_id"), ("wisdom", "wisdom_chapters", "chapter_id"))
+_JOINED = (("chapter", "chapters", "chapter_memories", "memory_id"),
+           ("wisdom", "wisdom", "wisdom_chapters", "chapter_id"))  # kind, its table, the joining one, its member
 _TIMES = ("created_at", "updated_at", "start_ts", "end_ts", "last_active_at")
 
 
@@ -97,15 +99,15 @@ def _items(name: str, memories: list[dict[str, Any]],
             yield _work(row, tuple(files[str(row.get("id"))]))
         except (ValueError, TypeError, Invalid) as error:
             yield Finding(where=name, message=f"memories, {row.get('id')}: {error}")
-    for kind, joined, member in _JOINED:
+    for kind, table, joined, member in _JOINED:
         members: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for row in tables[joined]:
             position = row.get("position")
             place = position if isinstance(position, int) else 0
             members[str(row.get(f"{kind}_id"))].append((place, str(row.get(member))))
-        for row in tables["chapters" if kind == "chapter" else "wisdom"]:
+        for row in tables[table]:
             inside = [one for _, one in sorted(members[str(row.get("id"))])]
-            yield _ladder(kind, row, {"memories" if kind == "chapter" else "chapters": inside})
+            yield _ladder(kind, row, {KINDS[kind].members: inside})
     for row in tables["memory_links"]:
         start, kind, end = (str(row.get(column)) for column in ("source_id", "link_type", "target_id"))
         yield LinkItem(key=f"{SOURCE}:{start}|{kind}|{end}", source=SOURCE, start=f"{SOURCE}:{start}",
