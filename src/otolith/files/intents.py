@@ -27,6 +27,10 @@ class Intent(NamedTuple):
     plan: Mapping[str, Any]
 
     @property
+    def data(self) -> bytes:
+        return write_object({"verb": self.verb, "id": self.id, **self.plan})
+
+    @property
     def hidden(self) -> Collection[str]:
         """The files that readers no longer see."""
         return self.plan.get("paths", ()) if self.verb == "purge" else ()
@@ -34,17 +38,16 @@ class Intent(NamedTuple):
 
 def declare(tree: Tree, verb: str, record: str, plan: Mapping[str, Any]) -> Intent:
     """Say, durably, what is about to be done."""
-    path = f"{paths.INTENT}{os.urandom(4).hex()}.json"
-    tree.write(path, write_object({"verb": verb, "id": record, **plan}))
-    return Intent(path, verb, record, plan)
+    intent = Intent(f"{paths.INTENT}{os.urandom(4).hex()}.json", verb, record, plan)
+    tree.write(intent.path, intent.data)
+    return intent
 
 
 def amend(tree: Tree, intent: Intent, **changes: Any) -> Intent:
     """Say, durably, how far the act has come."""
-    plan = {**intent.plan, **changes}
-    before, _ = tree.read(intent.path)
-    tree.write(intent.path, write_object({"verb": intent.verb, "id": intent.id, **plan}), fingerprint(before))
-    return intent._replace(plan=plan)
+    new = intent._replace(plan={**intent.plan, **changes})
+    tree.write(intent.path, new.data, fingerprint(intent.data))
+    return new
 
 
 def standing(tree: Tree, names: Collection[str]) -> Iterator[Intent]:

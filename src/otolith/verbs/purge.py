@@ -130,14 +130,12 @@ def _edges(home: Home, record: str) -> dict[str, dict[str, Any]]:
 def _facts_only_in(home: Home, files: list[str]) -> set[str]:
     """The facts that only a purged entry states: what people said about them tells of it too."""
     facts: set[str] = set()
-    for path in files:
-        folder = path.removesuffix("/summary.json")
-        if folder != path and path.startswith("archive/"):
-            for entry in codec.read_unit(home.tree, folder)[0]:
-                said = {fact.id_in(path.split("/")[2]) for fact in entry.facts}
-                facts |= {fact for fact in said if not home.index.facts.stated(fact)}
-        elif folder != path:
+    for folder in [path.removesuffix("/summary.json") for path in files if path.endswith("/summary.json")]:
+        if not folder.startswith("archive/"):
             facts |= home.index.facts.only_in(folder)
+        for _, entry in each(home, [folder] if folder.startswith("archive/") else []):
+            said = {fact.id_in(folder.split("/")[2]) for fact in entry.facts}
+            facts |= {fact for fact in said if not home.index.facts.stated(fact)}
     return facts
 
 
@@ -145,13 +143,8 @@ def _pages(home: Home, about: tuple[str, ...], words: list[str]) -> list[str]:
     """Built pages that name the record or may retell it; of copies that people's edits were laid aside in, the same."""
     built = [path for path in home.index.notes.documents("topics/") if "/topic_memory." in path]
     aside = home.index.notes.documents("archive/edited/")
-    pages = []
-    for path in (*PAGES, *built, *aside):
-        data = bytes_of(home, path)
-        page = path.removeprefix("archive/edited/")
-        if data is not None and (page.startswith(about) or ledger.holds(data, words)):
-            pages.append(path)
-    return pages
+    return [path for path in (*PAGES, *built, *aside) if (data := bytes_of(home, path)) is not None
+            and (path.removeprefix("archive/edited/").startswith(about) or ledger.holds(data, words))]
 
 
 def _naming(home: Home, record: str, plan: Plan) -> list[str]:
@@ -183,8 +176,8 @@ def _carry_out(home: Home, intent: Intent) -> list[str]:
 def _remove(home: Home, intent: Intent) -> list[str]:
     record, plan = intent.id, intent.plan
     kind, words = KINDS[plan["kind"]], plan["words"]
-    copies = [copy for _, copy in each(home, [path for path in plan["paths"] if path.endswith(f"/{plan['mention']}")])
-              if copy.id == record] if kind.links == "header" else []
+    own = [path for path in plan["paths"] if kind.links == "header" and "allmemories/" in path]
+    copies = [copy for _, copy in each(home, own) if copy.id == record]
     shared = cut_from_masters(home, copies) if copies else []
     _strip_records(home, record, plan["ends"])
     _rewrite_logs(home, record, plan)

@@ -8,7 +8,6 @@ named. The newest 50 acts of the last 30 days are kept. Merge records and the ga
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -127,19 +126,15 @@ def _mark(value: Any) -> Any:
     return fingerprint(json.dumps(plain(value), sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass"))[:16]
 
 
-def _pack(data: bytes | None) -> Any:
-    try:
-        return None if data is None else data.decode()
-    except UnicodeDecodeError:
-        return {"base64": base64.b64encode(bytes(data or b"")).decode()}
+def _pack(data: bytes | None) -> str | None:
+    return None if data is None else data.decode()  # records are text
 
 
 def _before(home: Home, entry: Mapping[str, Any]) -> bytes | None:
     """What a file was before the act."""
     if "at" in entry:
         return bytes_of(home, entry["at"])
-    held = entry.get("before")
-    return base64.b64decode(held["base64"]) if isinstance(held, dict) else None if held is None else held.encode()
+    return None if entry.get("before") is None else entry["before"].encode()
 
 
 def _forget(home: Home, act: Act) -> None:

@@ -14,7 +14,7 @@ from otolith.doors.mcp.tools import plain
 from otolith.doors.web import charts
 from otolith.doors.web.feed import read_mark
 from otolith.errors import Damaged, Invalid, NotFound
-from otolith.files import codec, paths
+from otolith.files import codec, ledger, paths
 from otolith.files.tree import fingerprint
 from otolith.index import read
 from otolith.model.times import day, zulu
@@ -106,7 +106,7 @@ def record(mem: Memory, id: str, again: bool = False) -> dict[str, Any]:
     links = [{"id": one.id, "kind": one.kind, "title": one.title, "link": one.word, "outgoing": one.outgoing,
               "strength": one.strength, "context": one.context, "edge_id": one.edge, "said": one.said}
              for one in read.neighbours(mem.home.db, row.id)]
-    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.id), "pinned": is_pinned(mem, row),
+    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.kind, row.id), "pinned": is_pinned(mem, row),
             "importance": row.importance, "updated": zulu(row.updated) if row.updated else None,
             "uses": usage.count, "used": zulu(usage.last) if usage.last else None, "decay": charts.standing(mem, row),
             "editable": list(EDITABLE.get(row.kind, ())), "topic": row.topic, "project": row.project}
@@ -121,7 +121,7 @@ def _forgotten(mem: Memory, gone: tuple[str, str, str, str]) -> dict[str, Any]:
     except (NotFound, Damaged):
         text = ""
     return {"id": id_, "kind": kind, "type": "", "title": title, "path": path, "text": text, "forgotten": True, "links": [],
-            "history": history(mem, id_), "tags": [], "editable": []}
+            "history": history(mem, kind, id_), "tags": [], "editable": []}
 
 
 def is_pinned(mem: Memory, row: read.Row) -> bool:
@@ -129,23 +129,13 @@ def is_pinned(mem: Memory, row: read.Row) -> bool:
     return bool(row.pinned) or marked is not None
 
 
-def history(mem: Memory, record: str) -> list[dict[str, Any]]:
-    """What the audit log says of a record, newest first."""
-    try:
-        data, _ = mem.home.tree.read(paths.AUDIT)
-    except (NotFound, Damaged):
-        return []
-    needle, found = b'"id":' + json.dumps(record, ensure_ascii=False).encode(), []
-    for line in data.split(b"\n"):
-        if needle in line:
-            try:
-                told = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(told, dict) and told.get("id") == record:
-                found.append({"ts": told.get("ts"), "verb": told.get("verb"), "origin": told.get("origin"),
-                              "sha256": told.get("sha256")})
-    return found[::-1][:HISTORY]
+def history(mem: Memory, kind: str, record: str) -> list[dict[str, Any]]:
+    """What the audit log says of a record, newest first; it may name it by a hash."""
+    names = {record, mem.home.audit_name(kind, record)}
+    needles = [b'"id":' + json.dumps(name, ensure_ascii=False).encode() for name in names]
+    lines = [line for line in (steps.bytes_of(mem.home, paths.AUDIT) or b"").split(b"\n") if any(needle in line for needle in needles)]
+    told = [line for _, line in ledger.read_lines(b"\n".join(lines)) if line and line.get("id") in names]
+    return [{key: line.get(key) for key in ("ts", "verb", "origin", "sha256")} for line in told[::-1][:HISTORY]]
 
 
 def forgotten(mem: Memory) -> dict[str, Any]:
