@@ -32,10 +32,10 @@ from typing import NamedTuple
 from otolith import sync
 from otolith.files.markdown import write_note
 from otolith.files.paths import place
-from otolith.files.tree import Token
 from otolith.index.write import Unit
 from otolith.memory import Memory
 from otolith.model.note import TYPES, Note
+from otolith.model.record import Version
 from otolith.units import make_unit
 
 WORDS = [f"{a}{b}{c}" for a in ("ka", "lo", "mi", "ne", "su", "ta") for b in ("ber", "dal", "fin", "gor", "hul", "pen")
@@ -181,7 +181,7 @@ def unit_like(mem: Memory, at: int, data: bytes) -> Unit:
     when = "2026-01-01T10:00:00+00:00"
     note = Note(id=str(uuid.UUID(int=at, version=4)), title=f"Note {at} by hand", text=SAID, importance=0.5, created_at=when,
                 updated_at=when, origin=mem.home.origin())
-    return make_unit(place(note), [note], {place(note): (Token(len(data), 0, 0, at), data)})
+    return make_unit(place(note), [note], {place(note): (Version(at.to_bytes(8), at.to_bytes(8), True), data)})
 
 
 def measure_writes(home: Path, folder: Path, count: int = 60) -> tuple[Pair, Pair]:

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from otolith.derive.chunking import ChunkingEngine, Piece
-from otolith.derive.chunks import Neighbour, auto_links, detect_type
+from otolith.derive.chunks import Linkable, auto_links, detect_type
 from otolith.errors import Invalid
 from otolith.model.text import sentences
 
@@ -315,8 +315,8 @@ def test_one_preference_does_not_name_a_long_report():
     assert detect_type(report) == "fact"
 
 
-def neighbour(name: str, minutes: float, conversation: str = "c1", *tags: str) -> Neighbour:
-    return Neighbour(id=name, conversation_id=conversation, created=1_000_000 + minutes * 60, tags=tags)
+def neighbour(name: str, minutes: float, conversation: str = "c1", *tags: str) -> Linkable:
+    return Linkable(id=name, conversation_id=conversation, created=1_000_000 + minutes * 60, tags=tags)
 
 
 def test_a_chunk_is_tied_to_its_conversation_by_the_conversations_id():

@@ -516,6 +516,7 @@ def test_config_writes_the_seeds_four_keys_for_the_owner_only(run: Run, home: Pa
 def test_a_home_cannot_name_a_server_and_its_key_counts_only_if_nobody_else_could_have_put_it_there(
         home: Path, clock: Clock) -> None:
     from otolith.config import load
+    from otolith.files.disk import open_tree
 
     home.mkdir()
     (home / "_config.json").write_text(json.dumps({"embedding_provider": "openai", "openai_api_key": "sk-x",
@@ -523,12 +524,12 @@ def test_a_home_cannot_name_a_server_and_its_key_counts_only_if_nobody_else_coul
     (home / "otolith.toml").write_text('openai_url = "http://evil.example"\n[embedding]\nopenai_url = "http://evil.example"\n')
     (home / "_config.json").chmod(0o644)
 
-    found = load(home)
+    found = load(open_tree(str(home)))
     assert (found.provider, found.openai_url, found.ollama_url, found.openai_key) == (
         "openai", "https://api.openai.com/v1", "http://localhost:11434", None)
     (home / "_config.json").chmod(0o600)
-    assert load(home).openai_key == "sk-x"
-    assert load(home, {**os.environ, "OTOLITH_OPENAI_URL": "http://mine.example"}).openai_key is None
+    assert load(open_tree(str(home))).openai_key == "sk-x"
+    assert load(open_tree(str(home)), {**os.environ, "OTOLITH_OPENAI_URL": "http://mine.example"}).openai_key is None
     with Memory(home, clock=clock) as mem:
         assert mem.home.config.provider == "openai"
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Clock, Ran
-from otolith.derive.global_memory import Tier, build_global
+from otolith.derive.topics import Tier, build_global
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec
 from otolith.memory import Memory

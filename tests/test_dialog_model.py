@@ -17,6 +17,7 @@ import pytest
 
 from conftest import Clock, Ran
 from otolith.config import load
+from otolith.files.disk import open_tree
 from otolith.memory import Memory
 
 pytest.importorskip("openai")
@@ -152,7 +153,7 @@ def test_any_provider_is_a_matter_of_configuration(url: str | None, name: str, t
     if url:
         monkeypatch.setenv("OTOLITH_CHAT_URL", url)
     monkeypatch.setenv("OTOLITH_CHAT_MODEL", "m")
-    with Memory(tmp_path / "home", config=load(tmp_path / "home")) as mem:
+    with Memory(tmp_path / "home", config=load(open_tree(str(tmp_path / "home")))) as mem:
         assert maker_of(model_of(mem.home)) == f"{name}/m"
 
 
@@ -160,7 +161,8 @@ def test_a_home_cannot_name_an_address_or_a_key(home: Path) -> None:
     home.mkdir()
     (home / "otolith.toml").write_text('[chat]\nurl = "http://evil.example"\nmodel = "m"\nkey = "k"\n')
 
-    assert (load(home).chat_url, load(home).chat_model, load(home).chat_key) == (None, None, None)
+    settings = load(open_tree(str(home)))
+    assert (settings.chat_url, settings.chat_model, settings.chat_key) == (None, None, None)
 
 
 @pytest.mark.clause("dialog-37")

@@ -5,82 +5,18 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from dicttree import DictTree
 from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound
 from otolith.files import lock as locking
 from otolith.files.disk import DiskTree
-from otolith.files.paths import SCANNED, SCANNED_FILES, check_path
-from otolith.files.tree import Token, Tree, fingerprint
+from otolith.files.tree import Tree, fingerprint
 
 NOTE, OTHER = "graph/general/tea-a1b2c3.md", "graph/fixes/coffee-d4e5f6.md"
-
-
-class DictTree:
-    """A tree that lives in a dict: what the port asks for, and nothing of a disk."""
-
-    def __init__(self) -> None:
-        self.held: dict[str, tuple[bytes, int]] = {}
-        self.ticks = 0
-
-    def _keep(self, path: str, data: bytes) -> Token:
-        self.ticks += 1
-        self.held[path] = (data, self.ticks)
-        return Token(len(data), self.ticks, self.ticks, self.ticks)
-
-    def scan(self) -> Iterator[tuple[str, Token | None]]:
-        for path in list(self.held):
-            if path in SCANNED_FILES or (path.split("/")[0] in SCANNED and not any(p[0] == "." for p in path.split("/"))):
-                yield path, self.look(path)
-
-    def look(self, path: str) -> Token | None:
-        data, tick = self.held.get(check_path(path), (b"", 0))
-        return Token(len(data), tick, tick, tick) if tick else None
-
-    def read(self, path: str, start: int = 0) -> tuple[bytes, Token]:
-        token = self.look(path)
-        if token is None:
-            raise NotFound(f"no file {path}")
-        return self.held[path][0][start:], token
-
-    def write(self, path: str, data: bytes, replacing: str | None = None) -> Token:
-        before = self.held.get(check_path(path))
-        if (replacing is None) != (before is None) or (before and fingerprint(before[0]) != replacing):
-            raise Conflict(f"{path} is not what was read")
-        return self._keep(path, data)
-
-    def append(self, path: str, data: bytes, *, synced: bool = False) -> None:
-        before = self.held.get(check_path(path), (b"", 0))[0]
-        self._keep(path, before + (b"\n" if before and not before.endswith(b"\n") else b"") + data)
-
-    def move(self, path: str, to: str) -> None:
-        data, _ = self.read(path)
-        if check_path(to) in self.held:
-            raise Conflict(f"{to} is already there")
-        del self.held[path]
-        self._keep(to, data)
-
-    def remove(self, path: str) -> None:
-        self.read(path)
-        del self.held[path]
-
-    def tidy(self) -> list[str]:
-        return []
-
-    def names(self, folder: str) -> list[str]:
-        return sorted({path.split("/")[1] for path in self.held if path.startswith(f"{folder}/")})
-
-    @contextmanager
-    def lock(self) -> Iterator[None]:
-        yield
-
-    @contextmanager
-    def bulk(self) -> Iterator[None]:
-        yield
 
 
 @pytest.fixture(params=["disk", "dict"])

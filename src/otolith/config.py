@@ -1,7 +1,8 @@
 """Configuration: alone reads settings files and the environment.
 
-Flag > OTOLITH_* > the user's config.toml > the home's _config.json (seed 004's four keys) > the home's otolith.toml > defaults.
-Addresses and keys come from the user's side only: a foreign home can name a provider and a model, never a server.
+Flag > OTOLITH_* > the user's config.toml > the home's _config.json (seed 004's four keys) > the home's otolith.toml >
+defaults. A home's settings are read through its tree. Addresses and keys come from the user's side only: a foreign
+home can name a provider and a model, never a server.
 """
 
 from __future__ import annotations
@@ -9,17 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from otolith.errors import Conflict, Invalid
+from otolith.errors import Conflict, Damaged, Invalid, NotFound
 from otolith.model.record import Finding
 from otolith.model.shape import NOTHING, Value
 
 MAX_BYTES = 4 * 1024 * 1024
+TRACKED, SEED, FORMER = "otolith.toml", "_config.json", "strata.toml"
 GIT_COMMIT = ("off", "upkeep", "session")
 PROVIDERS = ("static", "minilm", "ollama", "openai", "none")
 SEED_KEYS = ("embedding_provider", "openai_api_key", "ollama_model", "openai_model")
@@ -27,7 +28,8 @@ SEED_KEYS = ("embedding_provider", "openai_api_key", "ollama_model", "openai_mod
 
 def _xdg(variable: str, fallback: str, env: Mapping[str, str]) -> Path:
     base = env.get(variable)
-    return Path(base) if base and os.path.isabs(base) else Path(env.get("HOME") or os.path.expanduser("~")) / fallback
+    own = Path(env.get("HOME") or os.path.expanduser("~")) / fallback
+    return Path(base) if base and os.path.isabs(base) else own
 
 
 def data_folder(env: Mapping[str, str] = os.environ) -> Path:
@@ -46,20 +48,17 @@ def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CACHE_HOME", ".cache", env) / "otolith"
 
 
-def home_path(flag: str | None = None, env: Mapping[str, str] = os.environ) -> Path:
-    """Which home: the flag, else OTOLITH_HOME, else the user's data folder."""
-    return Path(flag or env.get("OTOLITH_HOME") or data_folder(env)).expanduser().absolute()
+def home_name(given: Any = None, env: Mapping[str, str] = os.environ) -> str:
+    """Which home, by path or URL: the one given, else OTOLITH_HOME, else the user's data folder."""
+    return os.fspath(given or env.get("OTOLITH_HOME") or data_folder(env))
 
 
 def machine_id(env: Mapping[str, str] = os.environ) -> str:
     """Eight hex digits that tell this machine's logs from another's; made once."""
     path = config_folder(env) / "machine"
-    try:
-        known = path.read_text().strip()
-        if len(known) == 8:
-            return known
-    except OSError:
-        pass
+    with suppress(OSError):
+        if len(machine := path.read_text().strip()) == 8:
+            return machine
     fresh = os.urandom(4).hex()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -98,29 +97,30 @@ class Config(Value):
     flaws: tuple[Finding, ...] = ()  # values of the home that mean nothing; the default counts instead
 
 
-def load(home: Path, env: Mapping[str, str] = os.environ, cwd: str | None = None) -> Config:
-    """The settings in force for a home."""
-    tracked = _toml(home / "otolith.toml")
-    if not tracked and os.path.lexists(home / "strata.toml") and not os.path.lexists(home / "otolith.toml"):
-        raise Invalid("this home's settings are in strata.toml, a name of before 0.2", "rename that file to otolith.toml")
-    seed = seed_config(home)
-    user = _toml(config_folder(env) / "config.toml", follow=True)
+def load(tree: Any, env: Mapping[str, str] = os.environ, cwd: str | None = None) -> Config:
+    """The settings in force for the home that lies in this tree."""
+    text, seed = _text(tree, TRACKED), seed_config(tree)
+    if text is None and tree.look(FORMER):
+        raise Invalid(f"this home's settings are in {FORMER}, a name of before 0.2", f"rename that file to {TRACKED}")
+    tracked, user = _parsed(text or "", TRACKED), _user_settings(env)
     embedding, chat = user.get("embedding", {}), user.get("chat", {})
     flaws: list[Finding] = []
-    own = _known(_seed_provider(home, seed) or "static", PROVIDERS, "_config.json", "embedding_provider", flaws)
-    commits = _known(tracked.get("git_commit", "off"), GIT_COMMIT, "otolith.toml", "git_commit", flaws)
+    own = "static" if seed is None else seed.get("embedding_provider") or "ollama"  # the seed's default, and ours
+    own = _one_of(own, PROVIDERS, SEED, "embedding_provider", flaws)
+    commits = _one_of(tracked.get("git_commit", "off"), GIT_COMMIT, TRACKED, "git_commit", flaws)
     provider = env.get("OTOLITH_PROVIDER") or embedding.get("provider") or own
     if provider not in PROVIDERS:
         raise Invalid(f"embedding provider {provider!r} is unknown", f"use one of {', '.join(PROVIDERS)}")
     own_key = env.get("OTOLITH_OPENAI_KEY") or env.get("OPENAI_API_KEY") or embedding.get("openai_key")
     openai_url = env.get("OTOLITH_OPENAI_URL") or embedding.get("openai_url")
-    home_key = _home_key(home, seed) if own_key is None and openai_url is None else None
+    home_key = _home_key(tree, seed or {}) if own_key is None and openai_url is None else None
     return Config(
         provider=provider, openai_key=own_key or home_key, openai_url=openai_url or Config.openai_url,
         ollama_url=env.get("OTOLITH_OLLAMA_URL") or embedding.get("ollama_url") or Config.ollama_url,
-        ollama_model=embedding.get("ollama_model") or seed.get("ollama_model") or Config.ollama_model,
-        openai_model=embedding.get("openai_model") or seed.get("openai_model") or Config.openai_model,
-        chat_url=env.get("OTOLITH_CHAT_URL") or chat.get("url"), chat_model=env.get("OTOLITH_CHAT_MODEL") or chat.get("model"),
+        ollama_model=embedding.get("ollama_model") or (seed or {}).get("ollama_model") or Config.ollama_model,
+        openai_model=embedding.get("openai_model") or (seed or {}).get("openai_model") or Config.openai_model,
+        chat_url=env.get("OTOLITH_CHAT_URL") or chat.get("url"),
+        chat_model=env.get("OTOLITH_CHAT_MODEL") or chat.get("model"),
         chat_key=env.get("OTOLITH_CHAT_KEY") or chat.get("key"),
         chat_seconds=_seconds(env.get("OTOLITH_CHAT_SECONDS") or chat.get("seconds")),
         agent=env.get("OTOLITH_AGENT") or user.get("agent") or "main",
@@ -132,7 +132,7 @@ def load(home: Path, env: Mapping[str, str] = os.environ, cwd: str | None = None
     )
 
 
-def _known(value: Any, options: tuple[str, ...], path: str, key: str, flaws: list[Finding]) -> str:
+def _one_of(value: Any, options: tuple[str, ...], path: str, key: str, flaws: list[Finding]) -> str:
     """A home's value if it is one of these, else the first of them: one wrong word locks nobody out of a home."""
     if value in options:
         return str(value)
@@ -157,9 +157,9 @@ episodes/*.md merge=union
 
 
 def settle(tree: Any, new_id: Callable[[], str]) -> tuple[str, list[str]]:
-    """(the home's id, the files made): a home's own files, where they are missing; its id is the one it has, or a fresh one.
+    """(the home's id, the files made): a home's own files, where they are missing.
 
-    Settings that a person wrote without an id get it as their first line.
+    Its id is the one it has, or a fresh one; settings that a person wrote without an id get it as their first line.
     """
     made = []
     with tree.lock():
@@ -185,18 +185,26 @@ def _dashed(digits: str) -> str:
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
-def _text(path: Path, *, follow: bool = False) -> str | None:
-    """A settings file; a home's own must be a plain file, or a stranger's home could make us wait, or read something else."""
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
+def _text(tree: Any, name: str) -> str | None:
+    """One of the home's settings files."""
     try:
-        with open(os.open(path, flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise OSError("it is not a plain file")
-            return file.read(MAX_BYTES).decode("utf-8")
-    except FileNotFoundError:
+        data = tree.read(name)[0]
+        if len(data) > MAX_BYTES:
+            raise Invalid(f"{name} cannot be read: it is longer than {MAX_BYTES} bytes", "mend it or move it away")
+        return str(data, "utf-8")
+    except NotFound:
         return None
-    except NotADirectoryError:
-        raise Invalid(f"{path.parent} is not a folder", "name a folder, or move the file away") from None
+    except (Damaged, UnicodeDecodeError) as error:
+        reason = str(error).removeprefix(f"{name}: ")
+        raise Invalid(f"{name} cannot be read: {reason}", "mend it or move it away") from None
+
+
+def _user_settings(env: Mapping[str, str]) -> dict[str, Any]:
+    path = config_folder(env) / "config.toml"
+    try:
+        return _parsed(path.read_bytes()[:MAX_BYTES].decode("utf-8"), path.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
     except (OSError, UnicodeDecodeError) as error:
         raise Invalid(f"{path.name} cannot be read: {error}", "mend it or move it away") from None
 
@@ -208,12 +216,9 @@ def _seconds(value: Any) -> float:
         raise Invalid(f"chat seconds must be a number; got {value!r}") from None
 
 
-def _toml(path: Path, *, follow: bool = False) -> dict[str, Any]:
-    text = _text(path, follow=follow)
-    return {} if text is None else _parsed(text, path.name)
-
-
 def _parsed(text: str, name: str) -> dict[str, Any]:
+    if not text:
+        return {}
     import tomllib
 
     try:
@@ -222,42 +227,29 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
         raise Invalid(f"{name} cannot be read: {error}", "mend it or move it away") from None
 
 
-def seed_config(home: Path) -> dict[str, Any]:
-    """Seed 004's _config.json as it stands; empty if there is none."""
-    text = _text(home / "_config.json")
-    if text is None:
-        return {}
+def seed_config(tree: Any) -> dict[str, Any] | None:
+    """Seed 004's _config.json as it stands; None if there is none."""
+    text = _text(tree, SEED)
     try:
-        found = json.loads(text)
+        settings = {} if text is None else json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Invalid(f"_config.json cannot be read: {error}", "mend it or move it away") from None
-    if not isinstance(found, dict):
-        raise Invalid("_config.json must be an object", "mend it or move it away")
-    return found
+        raise Invalid(f"{SEED} cannot be read: {error}", "mend it or move it away") from None
+    if not isinstance(settings, dict):
+        raise Invalid(f"{SEED} must be an object", "mend it or move it away")
+    return None if text is None else settings
 
 
 def _words(settings: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    found = settings.get(key, [])
-    if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
-        raise Invalid(f"{key} in otolith.toml must be a list of words", f'write {key} = ["one", "two"]')
-    return tuple(found)
+    words = settings.get(key, [])
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise Invalid(f"{key} in {TRACKED} must be a list of words", f'write {key} = ["one", "two"]')
+    return tuple(words)
 
 
-def _seed_provider(home: Path, seed: Mapping[str, Any]) -> str | None:
-    """The seed's default is ollama; without any _config.json it is ours."""
-    if not seed and not (home / "_config.json").exists():
-        return None
-    return str(seed.get("embedding_provider") or "ollama")
-
-
-def _home_key(home: Path, seed: Mapping[str, Any]) -> str | None:
+def _home_key(tree: Any, seed: Mapping[str, Any]) -> str | None:
     """A key kept in the home counts only if nobody else could have put it there."""
-    key = seed.get("openai_api_key")
-    if not isinstance(key, str):
-        return None
-    found = (home / "_config.json").stat()
-    private = stat.S_IMODE(found.st_mode) == 0o600 and found.st_uid == os.getuid()
-    return key if private else None
+    key, measure = seed.get("openai_api_key"), tree.measure(SEED)
+    return key if isinstance(key, str) and measure and measure.private else None
 
 
 def _git_project(start: str | None) -> str | None:

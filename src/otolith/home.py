@@ -1,7 +1,7 @@
 """Home: an open home, and the few ways to write to it.
 
-Every write is the file first, then the index, then the log, in one place. What the index cannot take is a notice, for the
-file is safe. Finding what others wrote is sync's business; Home only asks it.
+Every write is the file first, then the index, then the log, in one place. What the index cannot take is a notice,
+for the file is safe. Finding what others wrote is sync's business; Home only asks it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from otolith import config as configuration
 from otolith import sync, usage
 from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NeedsConfirmation, NotFound
 from otolith.files import codec, ledger, paths
-from otolith.files.tree import Token, Tree, fingerprint
-from otolith.index import read, write
+from otolith.files.tree import Tree, fingerprint
 from otolith.index.read import Row
-from otolith.index.store import Index
+from otolith.index.store import TROUBLE, Index
+from otolith.index.write import Unit
 from otolith.model.kinds import KINDS
-from otolith.model.record import Change, Origin, Usage, log
+from otolith.model.record import Change, Origin, Usage, Version, log
 from otolith.model.shape import Value, plain
 from otolith.units import make_unit, stamps
 
@@ -53,14 +53,15 @@ class Home:
     """An open home: its tree, its index, and who is asking."""
 
     def __init__(self, *, tree: Tree, index: Index, config: configuration.Config, clock: Callable[[], float],
-                 new_id: Callable[[], str], machine: str, door: str = "python", trust: str = "user", session: str = "") -> None:
+                 new_id: Callable[[], str], machine: str, door: str = "python", trust: str = "user",
+                 session: str = "") -> None:
         self.tree, self.index, self.config = tree, index, config
         self.clock, self.new_id, self.machine = clock, new_id, machine
         self.door, self.trust, self.session = door, trust, session
         self.notices: list[str] = []
         self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
         self._many = False
-        self._told: list[bytes] | None = None  # audit lines of a change of several files
+        self._lines: list[bytes] | None = None  # audit lines of a change of several files
         self._counting = True
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
         self._acting = False
@@ -68,7 +69,6 @@ class Home:
 
     @property
     def db(self) -> sqlite3.Connection:
-        """The index to read from, with everything written so far in it."""
         return self.index.db
 
     def origin(self, *, agent: str | None = None, project: str | None = None, session: str | None = None,
@@ -77,11 +77,17 @@ class Home:
         return Origin(agent=agent or self.config.agent, door=self.door, project=project or self.config.project,
                       session=session or self.session, trust=trust or self.trust)
 
+    def folder(self) -> str:
+        """The folder in which the home's files lie, for what can only be done there."""
+        if self.tree.folder is None:
+            raise Invalid(f"{self.tree.name} is not a folder on this machine", "this needs a home that is a folder")
+        return self.tree.folder
+
     # Acts of several files: what was interrupted is hidden from readers and finished by the next writer
 
     def heed(self) -> list[str]:
         """Hide what interrupted purges are about to remove, for as long as their intents stand; returns these."""
-        names = [name for name in self._whole.names("log") if name.startswith("intent-")]
+        names = [path for path in self._whole.within("log") if path.startswith(paths.INTENT)]
         if self._acting or names == self._heeded:
             return names
         from otolith.files import intents
@@ -98,7 +104,7 @@ class Home:
     def writing(self) -> Iterator[None]:
         """The home's lock, to write; what an interrupted act left undone is finished first."""
         with self._whole.lock():
-            if not self._many and self._told is None:
+            if not self._many and self._lines is None:
                 self.finish()
             yield
 
@@ -167,31 +173,30 @@ class Home:
         """Keep a new record; returns its path. Acknowledged means synced."""
         path, data = paths.place(record), codec.encode(record)
         with self.writing():
-            token = self.tree.write(path, data)
-            self.take_in(path, [record], {path: (token, data)})
+            self.take_in(path, [record], {path: (self.tree.write(path, data), data)})
             self.audit(verb, record, fingerprint(data), origin)
         self.warn_of_secrets(record.kind, plain(record))
         return path
 
     def load(self, record: str) -> Loaded:
         """The record of an id, straight from its file."""
-        row = read.find(self.db, record)
+        row = self.index.cards.find(record)
         if row is None:
             raise NotFound(f"no record {record!r}", f"try: otolith recall {record!r}")
         records, files = self.read(row.unit)
-        for found in records:
-            if found.id == record:
+        for candidate in records:
+            if candidate.id == record:
                 path, (_, data) = next(iter(files.items()))
-                return Loaded(record=found, path=path, data=data, hash=fingerprint(data))
+                return Loaded(record=candidate, path=path, data=data, hash=fingerprint(data))
         raise NotFound(f"{row.unit} no longer holds {record!r}", "try: otolith sync")
 
-    def read(self, unit: str) -> tuple[list[Any], dict[str, tuple[Token, bytes]]]:
-        """A unit's records and files; damage is told with the file's name."""
+    def read(self, unit: str) -> tuple[list[Any], dict[str, tuple[Version, bytes]]]:
+        """A unit's records and files; damage is reported with the file's name."""
         try:
             return codec.read_unit(self.tree, unit)
         except Damaged as error:
-            told = error.message.removeprefix(f"{unit}: ")
-            raise Damaged(f"{unit}: {told}", error.hint, flaw=error.flaw, line=error.line) from None
+            message = error.message.removeprefix(f"{unit}: ")
+            raise Damaged(f"{unit}: {message}", error.hint, flaw=error.flaw, line=error.line) from None
 
     def change(self, loaded: Loaded, new: Any, *, verb: str, origin: Origin | None = None) -> Any:
         """Write a record's new value over the one that was read; equal bytes write nothing."""
@@ -199,29 +204,26 @@ class Home:
         if data == loaded.data:
             return new
         with self.writing():
-            token = self.tree.write(loaded.path, data, loaded.hash)
-            if not self._restamped(loaded, new, token, data):
-                self.take_in(loaded.path, [new], {loaded.path: (token, data)})
+            files = {loaded.path: (self.tree.write(loaded.path, data, loaded.hash), data)}
+            if not self._restamped(loaded, new, files):
+                self.take_in(loaded.path, [new], files)
             self.audit(verb, new, fingerprint(data), origin)
         if verb == "edited":
             self.warn_of_secrets(new.kind, plain(new))
         return new
 
-    def _restamped(self, loaded: Loaded, new: Any, token: Token, data: bytes) -> bool:
-        """A note that only says more of its edges: the index has nothing to learn but that the file is another one."""
-        if new.kind != "note" or not new.says_as_much_as(loaded.record):
+    def _restamped(self, loaded: Loaded, new: Any, files: dict[str, tuple[Version, bytes]]) -> bool:
+        """A note that only says more of its edges: the index has to learn only that the file is another one."""
+        if KINDS[new.kind].links != "edges" or not new.says_as_much_as(loaded.record):
             return False
-        stamp = stamps({loaded.path: (token, data)})[loaded.path]
         try:
-            with self.index.writing() as db:
-                return db.execute("UPDATE documents SET size = ?, mtime = ?, ctime = ?, inode = ?, hash = ?, seen = ? "
-                                  "WHERE path = ? AND hash = ?", (*stamp, loaded.path, loaded.hash)).rowcount == 1
-        except (sqlite3.Error, Busy, CannotWrite) as error:
+            return self.index.documents.restamp(loaded.path, loaded.hash, stamps(files)[loaded.path])
+        except TROUBLE as error:
             log.debug("index: %s", error)
             return False
 
     def build(self, path: str, data: bytes) -> bool:
-        """Write a derived file if its bytes differ; a hand-edited one is copied aside first. True if it was written."""
+        """Write a derived file if its bytes differ, after copying a hand-edited one aside. True if it was written."""
         try:
             before, _ = self.tree.read(path)
         except NotFound:
@@ -231,17 +233,17 @@ class Home:
         with self.writing():
             if before is not None:
                 self.keep_edited(path, before)
-            token = self.tree.write(path, data, None if before is None else fingerprint(before))
-            self._remember_built(path, data)
+            version = self.tree.write(path, data, None if before is None else fingerprint(before))
+            try:
+                self.index.marks.set("built", path, fingerprint(data))
+            except (Busy, CannotWrite) as error:
+                log.debug("index: %s", error)
             if paths.kind_of(path):
-                self.take_in(path, codec.decode(path, data, token.mtime / 1e9), {path: (token, data)})
+                self.take_in(path, self._decode(path, data), {path: (version, data)})
         return True
 
-    def _remember_built(self, path: str, data: bytes) -> None:
-        try:
-            self.index.marks.set("built", path, fingerprint(data))
-        except (Busy, CannotWrite) as error:
-            log.debug("index: %s", error)
+    def _decode(self, path: str, data: bytes) -> list[Any]:
+        return codec.decode(path, data, codec.written(self.tree, path))
 
     def keep_edited(self, path: str, data: bytes) -> None:
         """Copy a derived file aside if somebody changed it since it was built."""
@@ -251,15 +253,19 @@ class Home:
 
     def edited_by_hand(self, path: str, data: bytes) -> bool:
         """Whether a derived file is not as it was last built."""
-        last = self.index.marks.get("built", path)
-        return last is not None and last != fingerprint(data)
+        return self.index.marks.get("built", path) not in (None, fingerprint(data))
+
+    def stamp(self, path: str) -> str | None:
+        """What becomes another when the file does; None while there is none."""
+        version = self.tree.look(path)
+        return version.stamp.hex() if version else None
 
     def move(self, path: str, to: str, record: Any) -> None:
         """Give a record's file another place (a pin, a return from the cold)."""
         with self.writing():
             self.tree.move(path, to)
-            data, token = self.tree.read(to)
-            self._put(make_unit(to, codec.decode(to, data, token.mtime / 1e9), {to: (token, data)}), gone=[path])
+            data, version = self.tree.read(to)
+            self._put(make_unit(to, self._decode(to, data), {to: (version, data)}), gone=[path])
             self.audit("moved", record, fingerprint(data))
 
     def put_away(self, record: Any, files: Sequence[str]) -> list[str]:
@@ -289,10 +295,10 @@ class Home:
         line = ledger.audit_line(self.clock(), verb, record.kind, self.audit_name(record.kind, record.id), sha256,
                                  origin or self.origin())
         log.info("%s %s %s", verb, record.kind, record.id)
-        if self._told is None:
-            self._tell([line])
+        if self._lines is None:
+            self._append_audit([line])
         else:
-            self._told.append(line)
+            self._lines.append(line)
 
     def audit_name(self, kind: str, record: str) -> str:
         """How audit lines name a record: by its id, or by a hash of one that says what the record is about."""
@@ -300,7 +306,7 @@ class Home:
             return record
         return f"{kind}#{fingerprint(chr(0).join((self.config.home_id, record)).encode())[:12]}"
 
-    def _tell(self, lines: Sequence[bytes]) -> None:
+    def _append_audit(self, lines: Sequence[bytes]) -> None:
         try:
             self.tree.append(paths.AUDIT, b"".join(lines))
         except CannotWrite as error:
@@ -314,79 +320,76 @@ class Home:
             notice = f"the {what} holds what looks like a secret ({kinds}); see: otolith check --secrets"
             self.notices += [] if notice in self.notices else [notice]
 
-    def take_in(self, unit: str, records: Sequence[Any], files: dict[str, tuple[Token, bytes]]) -> None:
+    def take_in(self, unit: str, records: Sequence[Any], files: dict[str, tuple[Version, bytes]]) -> None:
         """What was just written goes into the index."""
         self._put(make_unit(unit, records, files))
 
-    def _put(self, unit: write.Unit, gone: Sequence[str] = ()) -> None:
+    def _put(self, unit: Unit, gone: Sequence[str] = ()) -> None:
         try:
             with self.index.writing():
                 sync.put(self.index, [unit], gone)
-                if not self._many and any(record.kind == "work" for record in unit.records):
-                    self._keep_up()  # a work at once (its seed wants it so), all else by the next recall, which is cheaper together
-        except (sqlite3.Error, Busy, CannotWrite) as error:
+                if not self._many and any(KINDS[record.kind].embedded_at_once for record in unit.records):
+                    self._keep_up()  # all else by the next recall, which is cheaper together
+        except TROUBLE as error:
             self._not_taken("record is", error)
 
     def _keep_up(self) -> None:
-        if "numpy" in sys.modules:  # else nothing has been embedded in this process, and a write does not wait for it
+        if "numpy" in sys.modules:  # else nothing was embedded in this process, and a write does not wait for it
             from otolith.meaning import keep_up
 
             keep_up(self.index, self.config)
 
     def _not_taken(self, what: str, error: Exception) -> None:
         log.warning("index: %s", error)
-        self.notices.append(f"the {what} safe on disk, but the index could not take it ({error}); try: otolith sync")
+        self.notices.append(f"the {what} safe, but the index could not take it ({error}); try: otolith sync")
 
     @contextmanager
     def bulk(self) -> Iterator[None]:
-        """Many writes: files synced together at the end, then one commit of the index; nothing is acknowledged before.
+        """Many writes: files synced together at the end, then one commit of the index; only then acknowledged.
 
-        Others read meanwhile (no page leaves the cache before the commit) and write afterwards: the home's lock is taken before
-        the index's, as everywhere. Broken off, what was written is found by the sweep that follows.
+        Others read meanwhile and write afterwards. Interrupted, what was written is found by the next sweep.
         """
         if self._many:
             yield
             return
         self._many, synced = True, False
-        self.index.db.execute("PRAGMA cache_spill = OFF")
         try:
-            with self.writing(), self.index.writing():
+            with self.writing(), self.index.documents.batch():
                 with self.tree.bulk():
                     yield
                 synced = True
                 self._keep_up()
-        except (sqlite3.Error, Busy, CannotWrite) as error:
+        except TROUBLE as error:
             if not synced:
                 raise
             self._not_taken("batch is", error)
         finally:
             self._many = False
-            self.index.db.execute("PRAGMA cache_spill = ON")
             if not synced:
                 with suppress(Busy, CannotWrite, NeedsConfirmation):
                     self.sweep()
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Several files of one change: one lock, one commit of the index. Broken off, the next sweep reads what was written."""
-        if self._told is not None:
+        """Several files of one change: one lock, one commit of the index; interrupted, the next sweep reads them."""
+        if self._lines is not None:
             with self.index.writing():
                 yield
             return
         with self.writing():
-            self._told = []
+            self._lines = []
             try:
                 with self.index.writing(), self.tree.together():
                     yield
             finally:
-                told, self._told = self._told, None
-                if told:
-                    self._tell(told)
+                lines, self._lines = self._lines, None
+                if lines:
+                    self._append_audit(lines)
 
     # Usage
 
     def used(self, ids: Sequence[str]) -> None:
-        """Count what was delivered; a failing ledger never fails a read. What a hook delivers was not asked for."""
+        """Count what was delivered; a failing ledger never fails a read. What a hook delivers, nobody asked for."""
         if not ids or not self._counting or self.door == "hook":
             return
         try:
@@ -409,7 +412,7 @@ class Home:
 
     def usage_of(self, row: Row) -> Usage:
         """How often a record was delivered until now."""
-        known, more = read.usage_of(self.db, row), self.usage_since().get(row.id, Usage())
+        known, more = self.index.cards.usage_of(row), self.usage_since().get(row.id, Usage())
         last = max((when for when in (known.last, more.last) if when is not None), default=None)
         return Usage(known.count + more.count, last)
 
@@ -436,8 +439,8 @@ class Home:
     def ensure_fresh(self) -> None:
         """Sweep if that is cheap, or if the last one is long enough ago."""
         self.heed()
-        cost, last = self.index.get("sweep_cost"), self.index.get("swept", 0.0)
-        if cost is None or cost < QUICK_SWEEP or time.time() - last > cost * SWEEP_SHARE:
+        last = self.index.documents.last_sweep()
+        if not last or last.cost < QUICK_SWEEP or time.time() - last.when > last.cost * SWEEP_SHARE:
             try:
                 self.sweep()
             except (Busy, CannotWrite) as error:  # an answer from a moment ago is better than none
@@ -445,5 +448,5 @@ class Home:
 
     def lag(self) -> float:
         """Seconds since the last sweep."""
-        last = self.index.get("swept")
-        return 0.0 if last is None else max(0.0, time.time() - float(last))
+        last = self.index.documents.last_sweep()
+        return max(0.0, time.time() - last.when) if last else 0.0

@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Any
 from otolith import config as configuration
 from otolith import verbs
 from otolith.errors import Invalid
-from otolith.files.disk import DiskTree
+from otolith.files.disk import open_tree
+from otolith.files.tree import Tree
 from otolith.home import Home
 from otolith.index.store import Index
 from otolith.model.recall import FILTERS, check_counts, check_text, make_filter
 
 if TYPE_CHECKING:
     from otolith.derive.notices import FileNotices, Notice
-    from otolith.derive.reasoning import Reasoning
+    from otolith.derive.reasoning import Conclusion
     from otolith.derive.similar import EdgeProposal, TagScore
     from otolith.model.chunk import Chunk
     from otolith.model.dialog import Entry, Fact, GlobalMemory, Topic
@@ -67,22 +68,22 @@ def _fields(parameters: Mapping[str, Any], unset: Any) -> dict[str, Any]:
 class Memory:
     """An open home. Opening creates nothing; the first write does."""
 
-    def __init__(self, path: str | os.PathLike[str] | None = None, *, clock: Callable[[], float] = time.time,
+    def __init__(self, path: str | os.PathLike[str] | Tree | None = None, *, clock: Callable[[], float] = time.time,
                  new_id: Callable[[], str] = _new_id, providers: Any = None, door: str = "python",
                  trust: str = "user", config: configuration.Config | None = None) -> None:
-        root = configuration.home_path(None if path is None else os.fspath(path))
-        settings = config or configuration.load(root)
+        named = path is None or isinstance(path, str | os.PathLike)
+        tree: Any = open_tree(configuration.home_name(path)) if named else path
+        settings = config or configuration.load(tree)
         self.providers = providers
-        self.home = Home(tree=DiskTree(str(root)), index=Index(configuration.cache_folder(), str(root)),
-                         config=settings,
-                         clock=clock, new_id=new_id, machine=configuration.machine_id(), door=door,
-                         trust=trust,
+        index = Index(configuration.cache_folder(), tree.name, tree.identity)
+        self.home = Home(tree=tree, index=index, config=settings, clock=clock, new_id=new_id,
+                         machine=configuration.machine_id(), door=door, trust=trust,
                          session=settings.session or f"session-{os.urandom(6).hex()}")
         self.home.complete = lambda home, intent: verbs.purge.finish(home, intent)
         self.home.heed()
         if self.home.index.path is None:
             self.home.notices.append("no cache folder can be written; the index is kept in memory only")
-        if self.home.index.get("swept") is None:
+        if self.home.index.documents.last_sweep() is None:
             self.home.sweep(accept_removals=True)
 
     def __enter__(self) -> Memory:
@@ -95,12 +96,12 @@ class Memory:
     def close(self) -> None:
         """Let go of the index and the lock; nothing is pending."""
         self.home.index.close()
-        self.home.tree.close()  # type: ignore[attr-defined]
+        self.home.tree.close()
 
     @property
     def path(self) -> Path:
         """The home's folder."""
-        return Path(self.home.tree.root)  # type: ignore[attr-defined]
+        return Path(self.home.folder())
 
     @property
     def notices(self) -> list[str]:
@@ -390,7 +391,7 @@ class Memory:
                topic: str | None = None, project: str | None = None, agent: str | None = None,
                conversation: str | None = None, session: str | None = None, file: str | None = None,
                since: Time = None, before: Time = None, as_of: Time = None, failures: bool = False,
-               successes: bool = False, min_confidence: float | None = None) -> Reasoning:
+               successes: bool = False, min_confidence: float | None = None) -> Conclusion:
         """Synthesis, comparison, pattern or gap over the chunks that the filters choose, with no model."""
         check_counts(limit=limit)
         chosen = make_filter(**{name: value for name, value in locals().items() if name in FILTERS})

@@ -116,6 +116,6 @@ def _inputs(home: Home) -> dict[str, Any]:
 
 def _stamp(home: Home, rung: Rung, inputs: Mapping[str, Any]) -> str:
     """What the rung reads and, as they are now, the files it makes: whoever deletes or edits one gets it rebuilt."""
-    files = [home.tree.look(path) for path in rung.makes]
+    files = [home.stamp(path) for path in rung.makes]
     parts = [inputs.get(name) for name in (*ALWAYS, *rung.reads)]
     return sha256(json.dumps([parts, files], default=str).encode()).hexdigest()

@@ -106,7 +106,7 @@ def test_the_documents_example_is_read_with_every_value(mem, home):
 def test_the_documents_examples_are_written_in_the_same_form(path, text):
     from otolith.files import codec
 
-    note, = codec.decode(path, text.encode(), 0.0)
+    note, = codec.decode(path, text.encode(), lambda: 0.0)
 
     assert codec.encode(note).decode() == text
 

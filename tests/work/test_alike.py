@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otolith.derive.wisdom import LIKENESS, merge_alike
+from otolith.derive.chapters import LIKENESS, merge_alike
 from otolith.model.words import likeness, stems
 
 

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from otolith.derive.chapters import find_groups, write_chapter
-from otolith.derive.wisdom import MOST, build_wisdom, cite, cited_in, split_eras
+from otolith.derive.chapters import (
+    MOST_CHAPTERS,
+    build_wisdom,
+    cite,
+    cited_in,
+    find_groups,
+    split_eras,
+    write_chapter,
+)
 from otolith.model.work import Chapter, Wisdom
 from work.conftest import member_of
 
@@ -108,11 +115,11 @@ def test_a_project_with_one_chapter_has_no_wisdom_yet(chapters):
 
 def test_many_chapters_make_several_pieces_and_a_new_one_touches_only_the_last():
     many = [Chapter(id=f"chapter_{n:04}", summary="s", created_at=n, updated_at=n, start_ts=n, end_ts=n)
-            for n in range(2 * MOST + 1)]
+            for n in range(2 * MOST_CHAPTERS + 1)]
 
     before, after = split_eras(many[:-2]), split_eras(many)
 
-    assert [len(era) for era in after] == [MOST, MOST + 1]
+    assert [len(era) for era in after] == [MOST_CHAPTERS, MOST_CHAPTERS + 1]
     assert before[0] == after[0]
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otolith.derive.chapters import MOST_LEARNINGS, describe, find_groups, write_chapter
-from otolith.derive.wisdom import read_digest
+from otolith.derive.chapters import MOST_LEARNINGS, describe, find_groups, read_digest, write_chapter
 from otolith.errors import Invalid
 from otolith.model.work import Chapter
 from work.conftest import member_of

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from otolith.derive.chapters import MOST, PAUSE, close, find_groups
+from otolith.derive.chapters import MOST_WORKS, PAUSE, close, find_groups
 from otolith.index.works import Member
 from otolith.model.record import folder_of, place_of, threads_of
 from work.conftest import member_of
@@ -71,9 +71,9 @@ def test_works_of_a_manual_chapter_are_left_to_it(make):
 
 
 def test_a_chapter_is_closed_after_forty_works(make):
-    found = groups([make(n, files=["a/x"], at=n) for n in range(MOST + 5)])
+    found = groups([make(n, files=["a/x"], at=n) for n in range(MOST_WORKS + 5)])
 
-    assert [len(members) for members in found] == [MOST, 5]
+    assert [len(members) for members in found] == [MOST_WORKS, 5]
 
 
 @pytest.mark.clause("work-13")

@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from otolith.derive.asking import MOST_SIGNS, chapter_prompt, retell_chapter, retell_wisdom, wisdom_prompt
-from otolith.derive.chapters import describe
-from otolith.derive.wisdom import build_wisdom
+from otolith.derive.asking import WINDOW, chapter_prompt, retell_chapter, retell_wisdom, wisdom_prompt
+from otolith.derive.chapters import build_wisdom, describe
 from otolith.errors import Invalid
 
 
@@ -52,7 +51,7 @@ def test_the_question_is_bounded_and_keeps_the_latest(make, chapters):
 
     asked = chapter_prompt(works)
 
-    assert len(asked) < MOST_SIGNS + 1000
+    assert len(asked) < WINDOW + 1000
     assert "Goal 99 " in asked
     assert "Goal 0 " not in asked
     assert "chapter_2" in wisdom_prompt(chapters)

@@ -229,3 +229,17 @@ def test_an_aim_that_was_had_before_is_noticed(mem, works):
 
     assert found[0].id == works["failed"]
     assert mem.check_intent("bake bread") == []
+
+
+@pytest.mark.parametrize("layers", [
+    {"intent": {"ticket": "The pangolin report"}}, {"perception": {"mood": ["calm", {"seen": "a pangolin"}]}},
+    {"reasoning": {"analysis": "The pangolin cache is cold", "approach_chosen": "Warm it"}},
+    {"outcome": {"aftermath": "A pangolin moved in"}}, {"actions": [{"type": "search", "why": "Looking for pangolins"}]},
+    {"actions": [{"type": "search", "details": {"note": "a pangolin"}}]},
+    {"perception": {"observations": [{"what": "smoke", "colour": "pangolin grey"}]}},
+])
+def test_text_under_a_key_that_a_layer_does_not_know_is_kept_and_found(mem, works, layers):
+    work = mem.record({"goal": "Tidy up", "task_type": "other", "success": True, "summary": "Tidied", **layers})
+
+    assert [hit.id for hit in mem.recall("pangolin", kind="work").hits][:1] == [work.id]
+    assert mem.get(work.id).record == work

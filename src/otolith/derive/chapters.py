@@ -1,44 +1,52 @@
-"""Chapters: which works of a project belong together, and what they come to, without a model.
+"""Chapters and wisdom: which works of a project belong together, what they come to, what chapters teach
+together.
 
-Two works belong together when they changed files in the same folder, or share a tag within one session, with no pause
-of more than three days, or when one links to the other within a month. Belonging is passed on; what hangs together is
-told in order of time and closed after forty works. Since a pause that joins two works also joins everything between
-them to both, the answer for a closed neighbourhood is the answer for the whole: only what changed needs looking at.
-No clock: a found chapter's times are those of its works, so that a deleted one comes back as it was.
+Two works belong together when they changed files in the same folder, or share a tag within one session, with
+no pause of more than three days, or when one links to the other within a month. Belonging is passed on; a
+chapter is closed after forty works. Since a pause that joins two works also joins everything between them to
+both, the answer for a closed neighbourhood is the answer for the whole: only what changed needs looking at.
+Fifty chapters in order of time are a piece of wisdom; it reads the digests that chapters carry, never works,
+and each of its lines cites its chapters. No clock and no model: times are those of the works, so that a
+deleted one comes back.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from otolith.derive.wisdom import MOST_TAGS, count, lowest_trust, merge_alike, most_first
 from otolith.errors import Invalid
 from otolith.model.ids import derived_uuid
-from otolith.model.record import place_of
-from otolith.model.text import TITLE_SIGNS, counted, first_sentence
+from otolith.model.record import TRUST, place_of
+from otolith.model.shape import NOTHING, Shape, flag, integer, mapping, parts, strings, text
+from otolith.model.text import TITLE_SIGNS, counted, first_sentence, fold
 from otolith.model.times import day
-from otolith.model.words import key_words, stem
-from otolith.model.work import Chapter, Work
+from otolith.model.words import key_words, likeness, stem, stems
+from otolith.model.work import Chapter, Wisdom, Work
 
 if TYPE_CHECKING:
     from otolith.index.works import Member
 
-RULE = "together-1"
+T = TypeVar("T")
+CHAPTER_RULE, WISDOM_RULE = "together-1", "era-1"
+MADE_BY = "rules-1"
 PAUSE = 3 * 86_400.0
 LINK_REACH = 30 * 86_400.0
-MOST = 40
-FEWEST = 2
-MOST_LEARNINGS = 12
-MOST_LESSONS = 4
-MOST_TOPICS = 8
-LINE = 160  # signs of a work's line within a summary
+MOST_WORKS, MOST_CHAPTERS, FEWEST = 40, 50, 2  # of a chapter, of a piece of wisdom, of either
+MOST_LEARNINGS, MOST_LESSONS, MOST_TOPICS, MOST_TAGS = 12, 4, 8, 12
+MOST_INSIGHTS, MOST_PATTERNS, MOST_PRACTICES = 12, 10, 10
+MOST_FILES, MOST_REASONS, MOST_APPROACHES, MOST_CHECKS = 20, 5, 5, 3
+CITED = 3
+LIKENESS = 0.8
+LINE = 160  # characters of a work's line within a summary
+_CITED = re.compile(r"(?:chapter|mem)_[A-Za-z0-9_.-]+")
 
 
-class Group(NamedTuple):
+class Cluster(NamedTuple):
     """Works that belong together, in order of time."""
 
     project: str
@@ -46,81 +54,79 @@ class Group(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The same for the same project, rule and earliest member, so that a deleted chapter comes back as itself."""
-        return "chapter_" + derived_uuid(self.project, RULE, self.members[0])
+        """The same for the same project, rule and earliest member: a deleted chapter comes back as itself."""
+        return "chapter_" + derived_uuid(self.project, CHAPTER_RULE, self.members[0])
 
 
-def find_groups(members: Iterable[Member], held: Collection[str] = ()) -> list[Group]:
-    """The chapters there are among these works, earliest first; `held` are works that manual chapters already tell."""
-    known = {member.id: member for member in members if member.id not in held}
-    beside: dict[str, list[Member]] = {work_id: [] for work_id in known}
+def find_groups(members: Iterable[Member], held: Collection[str] = ()) -> list[Cluster]:
+    """The chapters there are among these works, earliest first; `held` are works of manual chapters."""
+    by_id = {member.id: member for member in members if member.id not in held}
+    beside: dict[str, list[Member]] = {work: [] for work in by_id}
 
-    def join(one: Member, other: Member) -> None:
-        beside[one.id].append(other)
-        beside[other.id].append(one)
+    def join(member: Member, other: Member) -> None:
+        beside[member.id].append(other)
+        beside[other.id].append(member)
 
     threads: dict[str, list[Member]] = {}
-    for member in known.values():
+    for member in by_id.values():
         for thread in member.threads:
             threads.setdefault(thread, []).append(member)
-        for target in member.linked:
-            other = known.get(target)
-            if other and other.project == member.project and abs(other.created - member.created) <= LINK_REACH:
+        for other in filter(None, map(by_id.get, member.linked)):
+            if other.project == member.project and abs(other.created - member.created) <= LINK_REACH:
                 join(member, other)
     for thread_members in threads.values():
-        thread_members.sort(key=_in_time)
-        for earlier, later in pairwise(thread_members):
+        for earlier, later in pairwise(sorted(thread_members, key=_member_time)):
             if later.created - earlier.created <= PAUSE:
                 join(earlier, later)
-    groups: list[Group] = []
-    told: set[str] = set()
-    for member in known.values():
-        if member.id not in told:
-            part = close([member], lambda one: beside[one.id])
-            told |= part.keys()
+    groups: list[Cluster] = []
+    seen: set[str] = set()
+    for member in by_id.values():
+        if member.id not in seen:
+            part = close([member], lambda other: beside[other.id])
+            seen |= part.keys()
             groups += _cut(part.values())
-    return sorted(groups, key=lambda group: _in_time(known[group.members[0]]))
+    return sorted(groups, key=lambda group: _member_time(by_id[group.members[0]]))
 
 
 def close(seeds: Iterable[Member], near: Callable[[Member], Iterable[Member]]) -> dict[str, Member]:
     """Everything that hangs together with the seeds, asking `near` once for each work's direct companions."""
-    found: dict[str, Member] = {}
+    closed: dict[str, Member] = {}
     waiting = list(seeds)
     while waiting:
         member = waiting.pop()
-        if member.id not in found:
-            found[member.id] = member
-            waiting += [other for other in near(member) if other.id not in found]
-    return found
+        if member.id not in closed:
+            closed[member.id] = member
+            waiting += [other for other in near(member) if other.id not in closed]
+    return closed
 
 
-def _in_time(member: Member) -> tuple[float, str]:
+def _member_time(member: Member) -> tuple[float, str]:
     return member.created, member.id
 
 
-def _cut(part: Iterable[Member]) -> Iterator[Group]:
-    ordered = sorted(part, key=_in_time)
-    for at in range(0, len(ordered), MOST):
-        piece = ordered[at : at + MOST]
+def _cut(part: Iterable[Member]) -> Iterator[Cluster]:
+    ordered = sorted(part, key=_member_time)
+    for at in range(0, len(ordered), MOST_WORKS):
+        piece = ordered[at : at + MOST_WORKS]
         if len(piece) >= FEWEST:
-            yield Group(piece[0].project, tuple(member.id for member in piece))
+            yield Cluster(piece[0].project, tuple(member.id for member in piece))
 
 
-# What a chapter tells
+# What a chapter says
 
 
-def write_chapter(group: Group, works: Sequence[Work]) -> Chapter:
+def write_chapter(group: Cluster, works: Sequence[Work]) -> Chapter:
     """A found chapter with all its words; `works` are the group's members in any order."""
-    return describe(works, chapter_id=group.id, project=group.project, origin="auto", rule=RULE)
+    return describe(works, chapter_id=group.id, project=group.project, origin="auto", rule=CHAPTER_RULE)
 
 
 def describe(works: Sequence[Work], *, chapter_id: str, project: str, origin: str, rule: str | None = None,
-         title: str | None = None, summary: str | None = None, tags: Iterable[str] | None = None,
-         made: float | None = None) -> Chapter:
+             title: str | None = None, summary: str | None = None, tags: Iterable[str] | None = None,
+             made: float | None = None) -> Chapter:
     """A chapter of these works in order of time; `made` is when a person made it, if a person did."""
     if not works:
-        raise Invalid("a chapter needs at least one work", "name the works it tells")
-    ordered = sorted(works, key=lambda work: (work.created_at, work.id))
+        raise Invalid("a chapter needs at least one work", "name its works")
+    ordered = sorted(works, key=_work_time)
     lasting = _lasting(ordered)
     start, end = ordered[0].created_at, ordered[-1].created_at
     if tags is None:
@@ -130,20 +136,37 @@ def describe(works: Sequence[Work], *, chapter_id: str, project: str, origin: st
         summary=summary or _summary(ordered, lasting), learnings=_learnings(lasting) or None,
         created_at=start if made is None else made, updated_at=end if made is None else made,
         start_ts=start, end_ts=end, tags=tuple(tags) or None, topics=_topics(ordered) or None, origin=origin,
-        memories=tuple(work.id for work in ordered), rule=rule, fingerprint=fingerprint(ordered),
+        memories=tuple(work.id for work in ordered), rule=rule,
+        fingerprint=_fingerprint(CHAPTER_RULE, (
+            (work.id, work.created_at, work.agent_id, work.intent.to_dict(), work.outcome.to_dict(),
+             work.files(),
+             work.tags, work.importance, work.reasoning.approach_chosen, work.links.targets("supersedes"))
+            for work in ordered)),
         trust=lowest_trust(work.origin.trust if work.origin else "user" for work in ordered),
     )
     return chapter.replace(extra={"digest": count(ordered, lasting).to_dict()})
 
 
-def fingerprint(works: Iterable[Work]) -> str:
-    """Changes when a member comes, goes or says something else; being used or linked to does not touch it."""
-    sign = hashlib.sha256(RULE.encode())
-    for work in works:
-        told = (work.id, work.created_at, work.agent_id, work.intent.to_dict(), work.outcome.to_dict(), work.files(),
-                work.tags, work.importance, work.reasoning.approach_chosen, work.links.targets("supersedes"))
-        sign.update(repr(told).encode(errors="surrogatepass"))
-    return sign.hexdigest()[:32]
+def _work_time(work: Work) -> tuple[float, str]:
+    return work.created_at, work.id
+
+
+def _fingerprint(rule: str, sources: Iterable[tuple[Any, ...]]) -> str:
+    """Changes when a source comes, goes or has other content; being used or linked to does not touch it."""
+    digest = hashlib.sha256(rule.encode())
+    for source in sources:
+        digest.update(repr(source).encode(errors="surrogatepass"))
+    return digest.hexdigest()[:32]
+
+
+def lowest_trust(levels: Iterable[str]) -> str:
+    """What is built is trusted as little as the least trusted of what it is built from."""
+    return max(levels, key=TRUST.index, default="user")
+
+
+def most_first(counts: Counter[str]) -> list[str]:
+    """The keys by how often, then by name, so that the order is the same every time."""
+    return sorted(counts, key=lambda key: (-counts[key], key))
 
 
 def _lasting(works: Sequence[Work]) -> list[Work]:
@@ -166,61 +189,281 @@ def _place(works: Iterable[Work]) -> str:
 
 
 def _title(works: Sequence[Work], lasting: Sequence[Work]) -> str:
-    place = _place(works)
-    goal = max(lasting, key=_weight).intent.goal
+    place, goal = _place(works), max(lasting, key=_weight).intent.goal
     return first_sentence(f"{place}: {goal}" if place else goal, TITLE_SIGNS)
+
+
+def _span(first: float, last: float) -> str:
+    return day(first) if day(first) == day(last) else f"{day(first)} to {day(last)}"
 
 
 def _summary(works: Sequence[Work], lasting: Sequence[Work]) -> str:
     failed = [work for work in works if not work.outcome.success]
-    told = [_opening(works, len(failed)), f"It began with: {first_sentence(works[0].intent.goal, LINE)}"]
-    told += [f"Failed: {first_sentence(work.intent.goal, LINE)} ({first_sentence(_why(work), LINE)})"
-             for work in failed[-3:]]
+    place, agents = _place(works), ", ".join(sorted({work.agent_id for work in works}))
+    counts = f"{len(works) - len(failed)} succeeded" + (f", {len(failed)} failed" if failed else "")
+    lines = [f"{counted(len(works), 'work')}{f' in {place}' if place else ''}, "
+             f"{_span(works[0].created, works[-1].created)}, by {agents}: {counts}.",
+             f"It began with: {first_sentence(works[0].intent.goal, LINE)}"]
+    lines += [f"Failed: {first_sentence(work.intent.goal, LINE)} ({first_sentence(_why(work), LINE)})"
+              for work in failed[-3:]]
     done = [work for work in lasting if work.outcome.success and work.outcome.summary]
-    done = sorted(done, key=_weight, reverse=True)[:5]
-    told += [f"Done: {first_sentence(work.outcome.summary, LINE)}"
-             for work in sorted(done, key=lambda work: (work.created_at, work.id))]
+    best = sorted(sorted(done, key=_weight, reverse=True)[:5], key=_work_time)
+    lines += [f"Done: {first_sentence(work.outcome.summary, LINE)}" for work in best]
     steps = list(dict.fromkeys(step for work in lasting for step in work.outcome.follow_up_needed or ()))
     if steps:
-        told.append("Still to do: " + "; ".join(first_sentence(step, LINE) for step in steps[-3:]))
-    return "\n".join(told)
-
-
-def _opening(works: Sequence[Work], failed: int) -> str:
-    first, last = day(works[0].created), day(works[-1].created)
-    span = first if first == last else f"{first} to {last}"
-    place = _place(works)
-    counts = f"{len(works) - failed} succeeded" + (f", {failed} failed" if failed else "")
-    agents = ", ".join(sorted({work.agent_id for work in works}))
-    return f"{counted(len(works), 'work')}{f' in {place}' if place else ''}, {span}, by {agents}: {counts}."
+        lines.append("Still to do: " + "; ".join(first_sentence(step, LINE) for step in steps[-3:]))
+    return "\n".join(lines)
 
 
 def _why(work: Work) -> str:
-    return work.outcome.failure_reason or work.outcome.summary or work.outcome.failure_category or "no reason given"
+    outcome = work.outcome
+    return outcome.failure_reason or outcome.summary or outcome.failure_category or "no reason given"
 
 
 def _learnings(lasting: Sequence[Work]) -> tuple[str, ...]:
-    """What was learned, said once, most often and most important first; then what did not work and why."""
+    """What was learned, once each, most often and most important first; then what did not work and why."""
     weighty = sorted(lasting, key=_weight, reverse=True)
     lessons = merge_alike(
-        (f"Did not work: {work.reasoning.approach_chosen or work.intent.goal} — {work.outcome.failure_reason}", work.id)
+        (f"Did not work: {work.reasoning.approach_chosen or work.intent.goal} — "
+         f"{work.outcome.failure_reason}", work.id)
         for work in weighty if not work.outcome.success and work.outcome.failure_reason)
     learned = merge_alike((line, work.id) for work in weighty for line in work.outcome.learnings)
-    told = learned[: MOST_LEARNINGS - min(len(lessons), MOST_LESSONS)]
-    told += lessons[: MOST_LEARNINGS - len(told)]
-    return tuple(saying.text for saying in told)
+    sayings = learned[: MOST_LEARNINGS - min(len(lessons), MOST_LESSONS)]
+    return tuple(saying.text for saying in [*sayings, *lessons[: MOST_LEARNINGS - len(sayings)]])
 
 
 def _topics(works: Sequence[Work]) -> tuple[str, ...]:
     """The tags, then the words of the goals, that several works share."""
     tags = Counter(tag for work in works for tag in dict.fromkeys(work.tags))
     goals: Counter[str] = Counter()
-    spoken: dict[str, str] = {}
+    spelled: dict[str, str] = {}
     for work in works:
-        about = [word for word in key_words(work.intent.goal) if len(word) > 2 or not word.isascii()]
-        goals.update({stem(word) for word in about})
-        for word in about:
-            spoken.setdefault(stem(word), word)
+        words = {word: stem(word) for word in key_words(work.intent.goal) if len(word) > 2
+                 or not word.isascii()}
+        goals.update(set(words.values()))
+        for word, root in words.items():
+            spelled.setdefault(root, word)
     shared = [tag for tag in most_first(tags) if tags[tag] > 1]
-    shared += [spoken[root] for root in most_first(goals) if goals[root] > 1]
+    shared += [spelled[root] for root in most_first(goals) if goals[root] > 1]
     return tuple(dict.fromkeys(shared))[:MOST_TOPICS]
+
+
+# The digest a chapter carries
+
+
+class Approach(Shape):
+    """A way of doing things that worked."""
+
+    task_type: str = text()
+    approach: str = text()
+    verified: bool = flag(default=False)
+    work: str = text(default="")
+
+
+class Digest(Shape):
+    """What a chapter's works come to in numbers."""
+
+    succeeded: int = integer(0, default=0)
+    failed: int = integer(0, default=0)
+    task_types: dict[str, int] = mapping(default=NOTHING)
+    files: dict[str,
+                Sequence[int]] = mapping(default=NOTHING)  # path → works that changed it, how many failed
+    failures: dict[str, Sequence[str]] = mapping(default=NOTHING)  # category → works
+    reasons: tuple[str, ...] = strings(default=())
+    approaches: tuple[Approach, ...] = parts(Approach, default=())
+    checks: dict[str, int] = mapping(default=NOTHING)  # command → works it verified
+
+    @property
+    def fragile(self) -> list[str]:
+        """The files that broke more than once."""
+        return [path for path, (_, broken) in self.files.items() if broken > 1]
+
+    def check(self) -> None:
+        for path, counts in self.files.items():
+            if len(counts) != 2 or not all(isinstance(count, int) for count in counts):
+                raise Invalid(f"files[{path!r}] must be two whole numbers")
+        for category, works in self.failures.items():
+            if not all(isinstance(work, str) for work in works):
+                raise Invalid(f"failures[{category!r}] must be ids")
+
+
+def read_digest(chapter: Chapter) -> Digest:
+    """The digest a chapter carries, or an empty one."""
+    try:
+        return Digest.from_dict(chapter.extra.get("digest", {}))
+    except (Invalid, TypeError):
+        return Digest()
+
+
+def count(works: Sequence[Work], lasting: Sequence[Work]) -> Digest:
+    """The digest of these works; `lasting` are those that no other member replaced."""
+    failed = [work for work in works if not work.outcome.success]
+    failures: dict[str, list[str]] = {}
+    for work in failed:
+        failures.setdefault(work.outcome.failure_category or "other", []).append(work.id)
+    reasons = merge_alike((work.outcome.failure_reason, work.id) for work in failed
+                          if work.outcome.failure_reason)
+    good = [work for work in lasting if work.outcome.success]
+    proven = sorted((work for work in good if work.reasoning.approach_chosen), key=lambda work: (
+        work.outcome.verified_by is None, -work.importance, -work.created_at, work.id))
+    checks = Counter(work.outcome.verified_by.command for work in good
+                     if work.outcome.verified_by and work.outcome.verified_by.command)
+    return Digest(
+        succeeded=len(works) - len(failed), failed=len(failed),
+        task_types=dict(sorted(Counter(work.intent.task_type for work in works).items())),
+        files=_files(works), failures=dict(sorted(failures.items())),
+        reasons=tuple(saying.text for saying in reasons[:MOST_REASONS]),
+        approaches=tuple(Approach(task_type=work.intent.task_type, approach=work.reasoning.approach_chosen,
+                                  verified=work.outcome.verified_by is not None, work=work.id)
+                         for work in proven[:MOST_APPROACHES]),
+        checks={command: checks[command] for command in most_first(checks)[:MOST_CHECKS]})
+
+
+def _files(works: Sequence[Work]) -> dict[str, Any]:
+    changed: Counter[str] = Counter()
+    broken: Counter[str] = Counter()
+    for work in works:
+        for path, operation in work.files():
+            if operation != "read":
+                changed[path] += 1
+                broken[path] += not work.outcome.success
+    kept = sorted(changed, key=lambda path: (-broken[path], -changed[path], path))[:MOST_FILES]
+    return {path: [changed[path], broken[path]] for path in kept}
+
+
+# Wisdom: everything is counted, nothing is guessed
+
+
+def split_eras(ordered: Sequence[T]) -> list[list[T]]:
+    """Chapters of a project in order of time, or their ids, by eras; one left over joins those before it."""
+    eras = [list(ordered[at : at + MOST_CHAPTERS]) for at in range(0, len(ordered), MOST_CHAPTERS)]
+    if len(eras) > 1 and len(eras[-1]) < FEWEST:
+        left_over = eras.pop()
+        eras[-1] += left_over
+    return [era for era in eras if len(era) >= FEWEST]
+
+
+def build_wisdom(chapters: Sequence[Chapter]) -> Wisdom:
+    """What these chapters of one project teach together."""
+    ordered = sorted(chapters, key=lambda chapter: (chapter.start_ts, chapter.id))
+    first, last = ordered[0].start_ts, max(chapter.end_ts for chapter in ordered)
+    project, digests = ordered[0].project_id, {chapter.id: read_digest(chapter) for chapter in ordered}
+    learned = merge_alike((line, chapter.id) for chapter in reversed(ordered)
+                          for line in chapter.learnings or ())
+    insights = tuple(cite(saying.text, saying.sources) for saying in learned[:MOST_INSIGHTS])
+    patterns, practices = tuple(_patterns(ordered, digests)), tuple(_practices(ordered, digests))
+    tags = Counter(tag for chapter in ordered for tag in chapter.tags or ())
+    return Wisdom(
+        id="wisdom_" + derived_uuid(project, WISDOM_RULE, ordered[0].id), project_id=project,
+        title=f"What {project} taught, {_span(first, last)}", created_at=first, updated_at=last,
+        summary=_wisdom_summary(f"{len(ordered)} chapters of {project}, {_span(first, last)}",
+                                digests.values(), Learned=insights, Pattern=patterns, Do=practices),
+        insights=insights or None, patterns=patterns[:MOST_PATTERNS] or None,
+        best_practices=practices[:MOST_PRACTICES] or None, tags=tuple(most_first(tags)[:MOST_TAGS]) or None,
+        start_ts=first, end_ts=last, chapters=tuple(chapter.id for chapter in ordered), made_by=MADE_BY,
+        fingerprint=_fingerprint(WISDOM_RULE, (
+            (chapter.id, chapter.fingerprint, chapter.title, chapter.summary, chapter.learnings, chapter.tags,
+             chapter.start_ts, chapter.end_ts, chapter.trust) for chapter in ordered)),
+        trust=lowest_trust(chapter.trust or "user" for chapter in ordered))
+
+
+def _wisdom_summary(opening: str, digests: Collection[Digest], **lists: Sequence[str]) -> str:
+    done, failed = sum(digest.succeeded for digest in digests), sum(digest.failed for digest in digests)
+    return "\n".join([f"{opening}: {done} works succeeded, {failed} failed.", *(
+        f"{word}: {lines[0].rsplit(' [', 1)[0]}" for word, lines in lists.items() if lines)])
+
+
+def cite(line: str, ids: Sequence[str]) -> str:
+    """The line with what it stands on in brackets: at most three ids and how many more there are."""
+    more = f", +{len(ids) - CITED}" if len(ids) > CITED else ""
+    return f"{line.rstrip()} [{', '.join(ids[:CITED])}{more}]"
+
+
+def cited_in(line: str) -> tuple[str, ...]:
+    """The ids a line cites."""
+    at = line.rfind("[")
+    return tuple(_CITED.findall(line[at:])) if at >= 0 else ()
+
+
+def _patterns(chapters: Sequence[Chapter], digests: dict[str, Digest]) -> Iterator[str]:
+    """What came back in several chapters: a kind of failure, a reason, a file that breaks, a subject."""
+    for category, ids in _spread(digests, "failures"):
+        works = sum(len(digests[chapter].failures[category]) for chapter in ids)
+        if len(ids) > 1 and category != "other":  # that failures of no particular kind came back says nothing
+            yield cite(f"{category} came back in {len(ids)} of {len(chapters)} chapters ({works} works)", ids)
+    for saying in merge_alike((line, chapter) for chapter, digest in digests.items()
+                              for line in digest.reasons):
+        if len(saying.sources) > 1:
+            yield cite(f"The same reason for failing: {saying.text}", saying.sources)
+    for path, ids in _spread(digests, "files"):
+        changed, broken = (sum(digests[chapter].files[path][at] for chapter in ids) for at in (0, 1))
+        if len(ids) > 2 or (len(ids) > 1 and broken):
+            failed = f", {broken} of them failed" if broken else ""
+            yield cite(f"{path} was changed by {changed} works in {len(ids)} chapters{failed}", ids)
+    for topic, ids in _spread({chapter.id: chapter for chapter in chapters}, "topics"):
+        if len(ids) > 1:
+            yield cite(f"{topic} is a subject of {len(ids)} of {len(chapters)} chapters", ids)
+
+
+def _practices(chapters: Sequence[Chapter], digests: dict[str, Digest]) -> Iterator[str]:
+    """What worked, verified ways first; how it was checked; files to read about before touching them."""
+    ways = [(way, chapter.id) for chapter in reversed(chapters) for way in digests[chapter.id].approaches]
+    ways.sort(key=lambda pair: not pair[0].verified)
+    for saying in merge_alike((f"For {way.task_type}: {first_sentence(way.approach, 200)}", chapter)
+                              for way, chapter in ways)[:5]:
+        yield cite(saying.text, saying.sources)
+    for command, ids in _spread(digests, "checks"):
+        yield cite(f"Verify with `{command}`", ids)
+    for path, ids in _spread(digests, "fragile"):
+        yield cite(f"Before changing {path}, read what failed there: otolith check-file {path}", ids)
+
+
+def _spread(holders: Mapping[str, Any], name: str) -> list[tuple[str, list[str]]]:
+    """(key, the chapters that have it under a name), the most widespread first."""
+    chapters: dict[str, list[str]] = {}
+    for chapter, holder in holders.items():
+        for key in dict.fromkeys(getattr(holder, name) or ()):
+            chapters.setdefault(key, []).append(chapter)
+    return sorted(chapters.items(), key=lambda item: (-len(item[1]), item[0]))
+
+
+# Lines that mean the same, kept once with all their sources
+
+
+class Saying(NamedTuple):
+    """A line as it came first, and its sources in the order they came."""
+
+    text: str
+    sources: tuple[str, ...]
+
+
+def merge_alike(lines: Iterable[tuple[str, str]]) -> list[Saying]:
+    """(line, source) pairs as distinct sayings, most sources first, equals in the order they came."""
+    firsts: list[tuple[str, frozenset[str], dict[str, None]]] = []
+    by_stem: dict[str, list[int]] = {}
+    by_text: dict[str, int] = {}
+    for line, source in lines:
+        saying = " ".join(line.split())
+        if not saying:
+            continue
+        at = by_text.get(fold(saying))
+        if at is None:
+            about = stems(saying)
+            rare = _rare(about)
+            near = dict.fromkeys(earlier for root in rare for earlier in by_stem.get(root, ()))
+            at = next((earlier for earlier in near if likeness(about, firsts[earlier][1]) >= LIKENESS), None)
+            if at is None:
+                at = len(firsts)
+                firsts.append((saying, about, {}))
+                for root in rare:
+                    by_stem.setdefault(root, []).append(at)
+            by_text[fold(saying)] = at
+        firsts[at][2][source] = None
+    sayings = [Saying(saying, tuple(sources)) for saying, _, sources in firsts]
+    return sorted(sayings, key=lambda saying: -len(saying.sources))
+
+
+def _rare(about: frozenset[str]) -> list[str]:
+    """The stems of which an alike line must share at least one; long ones, since they are the rarer ones."""
+    ordered = sorted(about, key=lambda root: (-len(root), root))
+    return ordered[: max(1, len(ordered) - int(LIKENESS * len(ordered) + 0.999) + 1)] if ordered else []

@@ -1,10 +1,10 @@
 """The ChunkingEngine: cuts a text into pieces of 100 to 800 tokens.
 
-Cuts at blank lines, then at sentences, then by force; a fenced block is one block. Promises that the pieces join to the
-very text, that no piece has more than the maximum, that none has less than the minimum unless the whole text has, and
-that the time grows with the length of the text. Where these cannot all hold with a fence kept whole (fifty words
-between two fences of 790 tokens), the sizes win and the fence is cut at a line. Knows nothing of records, tags or
-files; how tokens are counted comes in.
+Cuts at blank lines, then at sentences, then by force; a fenced block is one block. Promises that the pieces
+join to the very text, that no piece has more than the maximum, that none has less than the minimum unless the
+whole text has, and that the time grows with the length of the text. Where these cannot all hold with a fence
+kept whole (fifty words between two fences of 790 tokens), the sizes win and the fence is cut at a line. Knows
+nothing of records, tags or files; how tokens are counted comes in.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Piece:
 class _Span:
     """A stretch of the text that is so far not cut.
 
-    `level` says what it begins at: 0 a blank line, 1 a sentence (in a fence: a blank line), 2 a line, 3 a word, 4 any
-    character; `exact` whether `tokens` was counted on just this stretch or is a sum.
+    `level` says what it begins at: 0 a blank line, 1 a sentence (in a fence: a blank line), 2 a line, 3 a
+    word, 4 any character; `exact` whether `tokens` was counted on just this stretch or is a sum.
     """
 
     start: int
@@ -60,12 +60,13 @@ class ChunkingEngine:
 
     def __init__(self, min_tokens: int = 100, max_tokens: int = 800, count: Count | None = None) -> None:
         if not 1 <= min_tokens * 2 <= max_tokens:
-            raise Invalid(f"min_tokens {min_tokens} must be at least 1 and at most half of max_tokens {max_tokens}")
+            raise Invalid(f"min_tokens {min_tokens} must be at least 1 and at most half of max_tokens "
+                          f"{max_tokens}")
         self.min_tokens = min_tokens
         self.max_tokens = max_tokens
         self._count = count or _count_by_default
-        # Forced cuts lie this many characters apart, and shorter sentences are counted together: a finer grain costs
-        # time and changes no cut that matters, as a piece is many times longer.
+        # Forced cuts lie this many characters apart, and shorter sentences are counted together: a finer
+        # grain costs time and changes no cut that matters, as a piece is many times longer.
         self._grain = max(1, min(200, max_tokens // 4))
 
     def count_tokens(self, text: str) -> int:
@@ -79,12 +80,13 @@ class ChunkingEngine:
         for group in self._group(self._measure_blocks(text)):
             spans += self._divide(text, group)
         spans = self._settle(text, spans)
-        return [Piece(content=text[s.start : s.stop], start=s.start, stop=s.stop, tokens=s.tokens) for s in spans]
+        return [Piece(content=text[s.start : s.stop], start=s.start, stop=s.stop, tokens=s.tokens)
+                for s in spans]
 
     # -- blocks and groups of blocks
 
     def _measure_blocks(self, text: str) -> list[_Span]:
-        """All blocks with their counts. One that is surely too long is not counted whole (long strings are slow)."""
+        """All blocks with their counts; one that is surely too long is not counted whole, which is slow."""
         blocks, most = list(_find_blocks(text)), self.max_tokens * 32
         counts = iter(self._count([text[b.start : b.stop] for b in blocks if b.stop - b.start <= most]))
         return [
@@ -94,7 +96,7 @@ class ChunkingEngine:
         ]
 
     def _group(self, blocks: Sequence[_Span]) -> list[list[_Span]]:
-        """Blocks that must stand together to reach the minimum. Only a group with a large block exceeds the maximum."""
+        """Blocks that must stand together to reach the minimum; only one with a large block is too large."""
         groups: list[list[_Span]] = []
         small: list[_Span] = []
         for block in blocks:
@@ -102,7 +104,7 @@ class ChunkingEngine:
                 groups[-1] += small
                 small = []
             small.append(block)
-            if _sum(small) - (len(small) - 1) >= self.min_tokens:  # where two counts meet, a token may be lost
+            if _sum(small) - (len(small) - 1) >= self.min_tokens:  # where two meet, a token may be lost
                 groups.append(small)
                 small = []
         if small and groups:
@@ -114,7 +116,7 @@ class ChunkingEngine:
     # -- cutting what is too large
 
     def _divide(self, text: str, group: list[_Span]) -> list[_Span]:
-        """Cut a group that is too large into even pieces; a fence is taken apart only if there is no other way."""
+        """Cut a group that is too large into even pieces; a fence only if there is no other way."""
         if _sum(group) <= self.max_tokens:
             return [_joined(group)]
         parts: list[_Span] = []
@@ -138,7 +140,7 @@ class ChunkingEngine:
         return [*made, _joined(parts[start:])] if start < len(parts) else made
 
     def _best_cut(self, parts: Sequence[_Span], sums: Sequence[int], start: int) -> int | None:
-        """The part before which to cut: near an even share, at a blank line rather than a sentence, and so on."""
+        """The part before which to cut: near an even share, rather at a blank line than at a sentence, …"""
         rest = sums[-1] - sums[start]
         share = rest / max(2, math.ceil(rest / (0.75 * self.max_tokens)))
         first = max(start + 1, bisect_left(sums, sums[start] + self.min_tokens))
@@ -146,7 +148,8 @@ class ChunkingEngine:
         last = bisect_right(sums, most, lo=first)
         choices = range(first, min(last, len(parts)))
         return min(
-            choices, key=lambda i: parts[i].level * share / 2 + abs(sums[i] - sums[start] - share), default=None
+            choices, key=lambda i: parts[i].level * share / 2 + abs(sums[i] - sums[start] - share),
+            default=None
         )
 
     def _loosen(self, text: str, parts: list[_Span], sums: Sequence[int], start: int) -> list[_Span]:
@@ -156,10 +159,11 @@ class ChunkingEngine:
         return parts[start:largest] + self._refine(text, parts[largest]) + parts[largest + 1 :]
 
     def _refine(self, text: str, span: _Span) -> list[_Span]:
-        """Cut a span at the coarsest level that cuts it at all, and refine the parts that are still too large.
+        """Cut a span at the coarsest level that cuts it at all, and refine the parts that are still too
+        large.
 
-        The parts of a counted span share its tokens by their bytes: near enough to choose a cut, at no cost, as every
-        finished piece is counted anyway.
+        The parts of a counted span share its tokens by their bytes: near enough to choose a cut, at no cost,
+        as every finished piece is counted anyway.
         """
         for level in range(span.level + 1, 5):
             cuts = [span.start, *self._cuts(text, span, level), span.stop]
@@ -201,9 +205,10 @@ class ChunkingEngine:
     # -- making sure
 
     def _settle(self, text: str, spans: list[_Span]) -> list[_Span]:
-        """Count the finished pieces themselves, as sums of counts may be off by a few; mend what is out of range."""
+        """Count the finished pieces, as sums of counts may be off by a few; mend what is out of range."""
         unsure = [i for i, span in enumerate(spans) if not span.exact]
-        for i, tokens in zip(unsure, self._count([text[spans[i].start : spans[i].stop] for i in unsure]), strict=True):
+        for i, tokens in zip(unsure, self._count([text[spans[i].start : spans[i].stop] for i in unsure]),
+                             strict=True):
             spans[i] = replace(spans[i], tokens=tokens, exact=True)
         if all(self.min_tokens <= span.tokens <= self.max_tokens for span in spans):
             return spans
@@ -243,7 +248,7 @@ class ChunkingEngine:
 
 
 def _find_blocks(text: str) -> Iterator[_Span]:
-    """The text as paragraphs and fences, each with the blank lines behind it; a heading goes with what it is over."""
+    """The text as paragraphs and fences, each with the blank lines behind it; a heading opens a block."""
     start = 0
     for stop, fenced in _block_ends(text):
         if not fenced and stop < len(text) and stop - start < 400 and _HEADING.match(text, start, stop):
@@ -280,8 +285,8 @@ def _next_fence(text: str, at: int) -> re.Match[str] | None:
 
 def _fence_end(text: str, opening: re.Match[str]) -> int:
     """Behind the closing line and its blank lines; a fence that is never closed reaches to the end."""
-    sign = re.escape(opening[1])
-    closing = re.compile(rf"^[ \t]*{sign}{re.escape(opening[1][0])}*[ \t]*$", re.MULTILINE).search(text, opening.end())
+    fence = re.escape(opening[1]) + re.escape(opening[1][0])
+    closing = re.compile(rf"^[ \t]*{fence}*[ \t]*$", re.MULTILINE).search(text, opening.end())
     if closing is None:
         return len(text)
     blank = re.compile(r"[ \t]*+(?:(?:\r\n|\n|\r)(?:[ \t]*+(?:\r\n|\n|\r))*+)?").match(text, closing.end())
@@ -289,7 +294,7 @@ def _fence_end(text: str, opening: re.Match[str]) -> int:
 
 
 def _whole_character(text: str, at: int, stop: int) -> int:
-    """The nearest offset from `at` on that does not part an accent, a joined sign or a CRLF from what precedes it."""
+    """The nearest offset from `at` on that parts no accent, joiner or CRLF from what precedes it."""
     for i in range(at, min(at + 16, stop)):
         both = text[i - 1 : i + 1]
         if unicodedata.category(text[i])[0] != "M" and "\u200d" not in both and both != "\r\n":
@@ -299,7 +304,8 @@ def _whole_character(text: str, at: int, stop: int) -> int:
 
 def _share(tokens: int, pieces: Sequence[str]) -> list[int]:
     """Tokens in proportion to bytes, rounded so that they add up."""
-    ends = list(accumulate(len(piece) if piece.isascii() else len(piece.encode("utf-8", "replace")) for piece in pieces))
+    ends = list(accumulate(len(piece) if piece.isascii() else len(piece.encode("utf-8", "replace"))
+                           for piece in pieces))
     marks = [0, *(tokens * end // ends[-1] for end in ends)]
     return [b - a for a, b in pairwise(marks)]
 

@@ -1,8 +1,10 @@
-"""Notices: what memory offers, unasked, when a file is about to be touched, a plan is made or a session starts.
+"""Notices: what memory offers, unasked, when a file is about to be touched, a plan is made or a session
+starts.
 
-A notice offers and never forces: a title, an age, what went wrong, and how to ask for more. What was shown lately is
-not shown again at once, but it is always said that it is known: "already shown" never looks like "nothing known".
-Everything comes in as an argument (the works, the clock, what was shown when); nothing is read or remembered here.
+A notice offers and never forces: a title, an age, what went wrong, and how to ask for more. What was shown
+lately is not shown again at once, but it is always said that it is known: "already shown" never looks like
+"nothing known". Everything comes in as an argument (works, clock, what was shown when); nothing is read or
+remembered here.
 """
 
 from __future__ import annotations
@@ -22,39 +24,27 @@ COOLDOWN = 1800.0  # seconds in which the same thing is not shown twice
 MOST = 5
 REPEATS = 0.5  # share of a plan's words that a failed work must share to be called the same plan
 SAME_GOAL = 0.6
-LINE = 200  # signs of a title or a reason within a notice's line
+LINE = 200  # characters of a title or a reason within a notice's line
+_DID = {"create": "created", "delete": "deleted", "edit": "edited", "read": "read"}
+_HEADS = {"conflict": "FAILED BEFORE", "unfinished": "Unfinished", "follow-up": "Still to do"}
 
 
 class Notice:
-    """One thing worth knowing now. It holds the work it tells of and words it only when somebody reads it."""
+    """One thing worth knowing now. It holds its work and puts it into words only when somebody reads it.
 
-    __slots__ = ("_others", "_title", "_touch", "_why", "seconds", "trigger")
+    `trigger` is file, conflict, intent, unfinished or follow-up; `others` are later works that may have
+    solved it.
+    """
 
-    def __init__(self, trigger: str, touch: Touch, now: float, others: Sequence[Touch] = (), *, title: str = "",
-                 why: str = "") -> None:
-        self.trigger = trigger  # file, conflict, intent, unfinished, follow-up
+    __slots__ = ("_others", "_touch", "_why", "agent", "id", "operation", "seconds", "success", "title",
+                 "trigger")
+
+    def __init__(self, trigger: str, touch: Touch, now: float, others: Sequence[Touch] = (), *,
+                 title: str = "", why: str = "") -> None:
+        self.trigger, self._touch, self._others, self._why = trigger, touch, others, why
         self.seconds = max(now - touch.created, 0.0)  # how old
-        self._touch, self._others, self._title, self._why = touch, others, title, why
-
-    @property
-    def id(self) -> str:
-        return self._touch.id
-
-    @property
-    def title(self) -> str:
-        return self._title or self._touch.goal
-
-    @property
-    def agent(self) -> str:
-        return self._touch.agent
-
-    @property
-    def success(self) -> bool:
-        return bool(self._touch.success)
-
-    @property
-    def operation(self) -> str:
-        return self._touch.operation
+        self.id, self.title, self.agent = touch.id, title or touch.goal, touch.agent
+        self.success, self.operation = bool(touch.success), touch.operation
 
     @property
     def why(self) -> str:
@@ -66,9 +56,8 @@ class Notice:
     def solved_by(self) -> str | None:
         """The later success on the same file with much the same aim, if a failure has one."""
         touch = self._touch
-        if touch.success:
-            return None
-        return _made_good(touch.goal, (one for one in self._others if one.success and one.created > touch.created))
+        later = (other for other in self._others if other.success and other.created > touch.created)
+        return None if touch.success else _made_good(touch.goal, later)
 
     @property
     def age(self) -> str:
@@ -83,23 +72,22 @@ class Notice:
     @property
     def text(self) -> str:
         """The notice on one line."""
-        did = {"create": "created", "delete": "deleted", "edit": "edited", "read": "read"}.get(self.operation, "worked")
-        head = {"conflict": "FAILED BEFORE", "unfinished": "Unfinished", "follow-up": "Still to do"}.get(
-            self.trigger, "Worked" if self.success else "FAILED")
+        head = _HEADS.get(self.trigger, "Worked" if self.success else "FAILED")
+        did = f" {_DID.get(self.operation, 'worked')}" if self.operation else ""
         why = f" — {first_sentence(self.why, LINE).rstrip('.')}" if self.why else ""
-        solved = self.solved_by
-        later = f"; later solved by {solved}" if solved else ""
-        who = f"{self.agent} {did}, {self.age}" if self.operation else f"{self.agent}, {self.age}"
-        return f"{head}: {first_sentence(self.title, LINE)} ({who}){why}{later}. More: {self.more}"
+        later = f"; later solved by {solved}" if (solved := self.solved_by) else ""
+        return (f"{head}: {first_sentence(self.title, LINE)} ({self.agent}{did}, {self.age}){why}{later}. "
+                f"More: {self.more}")
 
     def to_dict(self) -> dict[str, Any]:
-        return {"trigger": self.trigger, "id": self.id, "title": self.title, "age": self.age, "seconds": self.seconds,
-                "agent": self.agent, "success": self.success, "operation": self.operation or None,
-                "why": self.why or None, "solved_by": self.solved_by, "more": self.more}
+        return {"trigger": self.trigger, "id": self.id, "title": self.title, "age": self.age,
+                "seconds": self.seconds, "agent": self.agent, "success": self.success,
+                "operation": self.operation or None, "why": self.why or None, "solved_by": self.solved_by,
+                "more": self.more}
 
 
 class FileNotices(Value):
-    """The answer to check_file: what is known of a file, what of it is new to the asker, what was just shown."""
+    """The answer to check_file: how many works there are, what is new to the asker, what was just shown."""
 
     path: str
     known: int
@@ -119,94 +107,87 @@ class FileNotices(Value):
         lines = [notice.text for notice in self.notices]
         rest = self.known - len(self.notices) - len(self.already)
         if self.already:
-            lines.append(f"{counted(len(self.already), 'work')} on {self.path} already shown {age(self.already_seconds)} ago; "
-                         f"again: otolith check-file {self.path} --again")
+            lines.append(f"{counted(len(self.already), 'work')} on {self.path} already shown "
+                         f"{age(self.already_seconds)} ago; again: otolith check-file {self.path} --again")
         if rest > 0:
-            lines.append(f"{counted(rest, 'work')} more on {self.path}: otolith recall --file {self.path} --kind work")
+            lines.append(f"{counted(rest, 'work')} more on {self.path}: "
+                         f"otolith recall --file {self.path} --kind work")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"path": self.path, "state": self.state, "known": self.known, "already_shown": list(self.already),
+        return {"path": self.path, "state": self.state, "known": self.known,
+                "already_shown": list(self.already),
                 "notices": [notice.to_dict() for notice in self.notices], "text": self.text}
 
 
 def check_file(path: str, touches: Sequence[Touch], now: float, *, known: int | None = None,
                shown: Mapping[str, float] | None = None, cooldown: float = COOLDOWN, plan: str = "",
                limit: int = MOST) -> FileNotices:
-    """What is worth knowing before touching a file: first what a plan would repeat, then what failed, then the latest.
+    """What is worth knowing before touching a file: what a plan would repeat, then what failed, then the
+    latest.
 
-    `touches` are works on the file; `known` says how many there are if not all were handed in; `shown` says when each
-    work was last shown to the asker. A conflict is never held back.
+    `touches` are works on the file; `known` says how many there are if not all were handed in; `shown` says
+    when each work was last shown to the asker. A conflict is never held back.
     """
     notices = find_conflicts(plan, touches, now)[:limit] if plan else []
-    told = {notice.id for notice in notices}
-    fresh, already, latest = [], [], 0.0
-    for touch in touches:
-        seen = shown.get(touch.id) if shown else None
-        if touch.id in told:
-            continue
-        if seen is not None and now - seen < cooldown:
-            already.append(touch.id)
-            latest = max(latest, seen)
-        else:
-            fresh.append(touch)
-    fresh.sort(key=in_order)
+    ids = {notice.id for notice in notices}
+    rest = [touch for touch in touches if touch.id not in ids]
+    times = shown or {}
+    lately = {touch.id: times[touch.id] for touch in rest
+              if touch.id in times and now - times[touch.id] < cooldown}
+    fresh = sorted((touch for touch in rest if touch.id not in lately), key=lambda touch: (
+        bool(touch.success or touch.replaced), -touch.created))  # failures that still stand, then the latest
     notices += [Notice("file", touch, now, touches) for touch in fresh[: limit - len(notices)]]
     return FileNotices(path=path, known=len(touches) if known is None else known, notices=tuple(notices),
-                       already=tuple(already), already_seconds=now - latest if already else 0.0)
-
-
-def in_order(touch: Touch) -> tuple[bool, float]:
-    """Failures that still stand before everything else, then the latest first."""
-    return bool(touch.success or touch.replaced), -touch.created
+                       already=tuple(lately), already_seconds=now - max(lately.values(), default=now))
 
 
 def find_conflicts(plan: str, touches: Sequence[Touch], now: float) -> list[Notice]:
     """The failed works on a file that a plan is about to repeat, the closest first."""
     planned = stems(plan)
-    found = []
+    conflicts = []
     for touch in touches:
-        if touch.success or touch.replaced:
-            continue
-        shared = len(planned & stems(f"{touch.goal} {touch.approach}"))
+        shared = 0 if touch.success or touch.replaced else len(planned & stems(f"{touch.goal} "
+                                                                               f"{touch.approach}"))
         if shared >= 2 and shared / len(planned) >= REPEATS:
-            found.append((shared, touch))
-    found.sort(key=lambda pair: (-pair[0], -pair[1].created))
-    return [Notice("conflict", touch, now, touches) for _, touch in found]
+            conflicts.append((-shared, -touch.created, touch))
+    return [Notice("conflict", touch, now, touches) for *_,
+            touch in sorted(conflicts, key=lambda item: item[:2])]
 
 
-def match_intent(goal: str, task_type: str | None, touches: Iterable[Touch], now: float, limit: int = MOST) -> list[Notice]:
+def match_intent(goal: str, task_type: str | None, touches: Iterable[Touch], now: float, limit: int = MOST
+                 ) -> list[Notice]:
     """Earlier works with much the same aim, the closest first; the same kind of task counts for a little."""
-    wanted = stems(goal)
-    found = []
+    aim = stems(goal)
+    matches = []
     for touch in touches:
-        about = stems(touch.goal)
-        near = len(wanted & about) / len(wanted) if wanted else 0.0
+        shared = len(aim & stems(touch.goal))
+        near = shared / len(aim) if aim else 0.0
         near += 0.1 if task_type and touch.task_type == task_type else 0.0
-        if near >= REPEATS and len(wanted & about) >= min(2, len(wanted)) and not touch.replaced:
-            found.append((near, touch))
-    found.sort(key=lambda pair: (-pair[0], -pair[1].created))
-    return [Notice("intent", touch, now) for _, touch in found[:limit]]
+        if near >= REPEATS and shared >= min(2, len(aim)) and not touch.replaced:
+            matches.append((-near, -touch.created, touch))
+    return [Notice("intent", touch, now) for *_, touch in sorted(matches, key=lambda item: item[:2])[:limit]]
 
 
 def start_session(touches: Sequence[Touch], now: float, limit: int = MOST) -> list[Notice]:
-    """What was left undone: failures that nothing later made good, and steps that nothing later took; newest first."""
+    """What was left undone, newest first: failures not made good later, steps not taken later."""
     ordered = sorted(touches, key=lambda touch: (-touch.created, touch.id))
-    found: list[Notice] = []
+    notices: list[Notice] = []
     for at, touch in enumerate(ordered):
         if touch.replaced:
             continue
         done = [later for later in ordered[:at] if later.success]
         if not touch.success and _made_good(touch.goal, done) is None:
-            found.append(Notice("unfinished", touch, now))
-        found += [Notice("follow-up", touch, now, title=first_sentence(step), why=f"from: {first_sentence(touch.goal)}")
-                  for step in touch.follow_ups if _made_good(step, done) is None]
-        if len(found) >= limit:
+            notices.append(Notice("unfinished", touch, now))
+        notices += [Notice("follow-up", touch, now, title=first_sentence(step),
+                           why=f"from: {first_sentence(touch.goal)}")
+                    for step in touch.follow_ups if _made_good(step, done) is None]
+        if len(notices) >= limit:
             break
-    return found[:limit]
+    return notices[:limit]
 
 
 def _made_good(goal: str, done: Iterable[Touch]) -> str | None:
     """The later success with much the same aim, if there is one."""
-    wanted = stems(goal)
-    return next((later.id for later in done if likeness(wanted, stems(later.goal)) >= SAME_GOAL), None)
+    aim = stems(goal)
+    return next((later.id for later in done if likeness(aim, stems(later.goal)) >= SAME_GOAL), None)

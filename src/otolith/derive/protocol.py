@@ -276,7 +276,7 @@ def _topics(memo: Memo) -> list[tuple[str, str]]:
 
 
 def section(memo: Memo) -> str:
-    """A memo as a part of its master; its headings go two levels down, so that none looks like another part."""
+    """A memo as a part of its master; its headings go two levels down, so that none looks like a part."""
     return f"## {memo.title}\n\n" + _HEADING.sub(r"##\1", memo.text.strip())
 
 

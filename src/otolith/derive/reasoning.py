@@ -1,34 +1,35 @@
 """Reasoning over chunks with no language model: synthesis, comparison, pattern, gap.
 
-Everything said is a sentence of a chunk or a count, and carries the chunk's id. Contradictions are found by the explicit
-`contradicts` links and, between chunks that share a tag, by rule; they are proposed for review and change nothing. The
-same chunks give the same text. Knows no files, no index and no model.
+Every line is a sentence of a chunk or a count, and carries the chunk's id. Contradictions are found by the
+explicit `contradicts` links and, between chunks that share a tag, by rule; they are proposed for review and
+change nothing. The same chunks give the same text. Knows no files, no index and no model.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from otolith.derive.contradiction import Cell, Claim, cells, find_claims, find_contradiction
 from otolith.errors import Invalid
+from otolith.model.kinds import CHUNK_TYPES
 from otolith.model.text import counted, sentences, shorten
 from otolith.model.words import is_question, key_words, stem, stems, word_set
 
-LINE = 240  # signs of a sentence that is cited
-KINDS = ("synthesis", "comparison", "pattern", "gap")
-_HEADINGS = {"decision": "Decisions", "preference": "Preferences", "pattern": "Patterns", "fact": "Facts", "note": "Notes"}
+LINE = 240  # characters of a sentence that is cited
+ORDER = ("decision", "preference", "pattern", "fact", "note")  # of types in a text
 # Tags that say what a chunk is, not what it is about: sharing one makes no common subject.
 _BROAD = word_set(
-    "preference preferences decision decisions fact facts note notes pattern patterns user general misc memory project "
-    "work personal todo important"
-)
+    "preference preferences decision decisions fact facts note notes pattern patterns user general misc "
+    "memory "
+    "project work personal todo important")
+_ASKING = word_set("know known tell say said thing things need find explain describe list much many")
 _VERSUS = re.compile(r"\s+(?:vs\.?|versus|compared\s(?:to|with)|against|or|and|with|to)\s+", re.IGNORECASE)
 _OPENING = re.compile(
-    r"^\W*(?:please\s+)?(?:compare|contrast|(?:what(?:['’]s|\sis)\s+)?the\s+differences?\s+between|difference\s+between|between"
-    r"|how\s+do(?:es)?|which\s+is\s+better,?)\s+", re.IGNORECASE)
+    r"^\W*(?:please\s+)?(?:compare|contrast|(?:what(?:['’]s|\sis)\s+)?the\s+differences?\s+between"
+    r"|difference\s+between|between|how\s+do(?:es)?|which\s+is\s+better,?)\s+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,10 @@ class Source:
     created: float = 0.0
     links: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
+    def names(self, term: str) -> bool:
+        """Whether its text or tags hold all words of a term."""
+        return stems(term) <= stems(self.text) | stems(" ".join(self.tags))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Contradiction:
@@ -54,7 +59,7 @@ class Contradiction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reasoning:
+class Conclusion:
     """What came out: readable Markdown, the ids it rests on, and what a person should review."""
 
     kind: str
@@ -70,47 +75,62 @@ class Reasoning:
                 "proposals": [vars(proposal) for proposal in self.proposals]}
 
 
-def reason(kind: str, sources: Iterable[Source], question: str = "", terms: Sequence[str] = ()) -> Reasoning:
-    """Reason over the sources in one of the four ways; `terms` are the two sides of a comparison, if not in the question."""
-    ways: dict[str, Callable[[list[Source], str, Sequence[str]], list[str]]] = {
-        "synthesis": _synthesis, "comparison": _comparison, "pattern": _pattern, "gap": _gap,
-    }
-    if kind not in ways:
-        raise Invalid(f"no way of reasoning called {kind!r}", f"use one of {', '.join(KINDS)}")
-    ordered = sorted(sources, key=lambda s: (s.created, s.id))
+def reason(way: str, sources: Iterable[Source], question: str = "", terms: Sequence[str] = ()) -> Conclusion:
+    """Reason in one of the four ways; `terms` are the sides of a comparison, if not in the question."""
+    if way not in WAYS:
+        raise Invalid(f"no way of reasoning called {way!r}", f"use one of {', '.join(WAYS)}")
+    ordered = sorted(sources, key=_by_time)
     proposals = find_contradictions(ordered)
-    lines = ways[kind](ordered, question, terms) if ordered or kind == "gap" else ["Nothing is known about this."]
-    if proposals:
-        lines += ["", "## To review", ""]
-        lines += [f"- [{p.older}] and [{p.newer}]: {p.reason}" for p in proposals]
+    lines = ["Nothing is known about this."]
+    if ordered or way == "gap":
+        lines = WAYS[way](ordered, question, terms)
+    lines += _section("To review", [f"- {_cite([pair.older])} and {_cite([pair.newer])}: {pair.reason}"
+                                    for pair in proposals])
     text = "\n".join(lines).strip() + "\n"
     cited = tuple(source.id for source in ordered if f"[{source.id}]" in text)
-    return Reasoning(kind=kind, text=text, citations=cited, proposals=tuple(proposals))
+    return Conclusion(kind=way, text=text, citations=cited, proposals=tuple(proposals))
+
+
+def _by_time(source: Source) -> tuple[float, str]:
+    return source.created, source.id
+
+
+def _cite(ids: Iterable[str]) -> str:
+    return "".join(f"[{id}]" for id in dict.fromkeys(ids))
+
+
+def _section(heading: str, lines: Sequence[str]) -> list[str]:
+    """Lines under a heading; nothing if there are none."""
+    return ["", f"## {heading}", "", *lines] if lines else []
 
 
 def find_contradictions(sources: Sequence[Source]) -> list[Contradiction]:
     """Explicit ones first, then those found by rule within a shared tag, each pair once, in order of time."""
-    known = {source.id: source for source in sources}
-    found: dict[frozenset[str], Contradiction] = {}
+    by_id = {source.id: source for source in sources}
+    pairs: dict[tuple[str, str], Contradiction] = {}
+
+    def propose(ids: Iterable[str], reason: str, found_by: str) -> None:
+        older, newer = (source.id for source in sorted((by_id[id] for id in ids), key=_by_time))
+        pairs.setdefault((older, newer), Contradiction(older=older, newer=newer, reason=reason,
+                                                       found_by=found_by))
+
     for source in sources:
         for target in source.links.get("contradicts", ()):
-            if target in known and target != source.id:
-                older, newer = _in_order(source, known[target])
-                found.setdefault(frozenset((source.id, target)), Contradiction(
-                    older=older.id, newer=newer.id, reason="linked as contradicting", found_by="link"))
+            if target in by_id and target != source.id:
+                propose((source.id, target), "linked as contradicting", "link")
     claims = {source.id: find_claims(source.text) for source in sources}
     for pair, narrow in _sharing_a_tag(sources, claims).items():
-        if frozenset(pair) in found:
-            continue
-        older, newer = _in_order(known[pair[0]], known[pair[1]])
-        why = find_contradiction(claims[older.id], claims[newer.id], one_subject=narrow)
-        if why:
-            found[frozenset(pair)] = Contradiction(older=older.id, newer=newer.id, reason=why, found_by="rule")
-    return sorted(found.values(), key=lambda c: (c.found_by, known[c.newer].created, c.older, c.newer))
+        older, newer = (source.id for source in sorted((by_id[id] for id in pair), key=_by_time))
+        if (older, newer) not in pairs and (
+                why := find_contradiction(claims[older], claims[newer], one_subject=narrow)):
+            propose(pair, why, "rule")
+    return sorted(pairs.values(),
+                  key=lambda pair: (pair.found_by, by_id[pair.newer].created, pair.older, pair.newer))
 
 
-def _sharing_a_tag(sources: Sequence[Source], claims: Mapping[str, list[Claim]]) -> dict[tuple[str, str], bool]:
-    """Pairs of ids with a tag and a subject in common → whether that tag names a subject rather than a sort of text."""
+def _sharing_a_tag(sources: Sequence[Source],
+                   claims: Mapping[str, list[Claim]]) -> dict[tuple[str, str], bool]:
+    """Pairs of ids with a tag and a subject in common → whether the tag names a subject, not a sort."""
     sharing: dict[tuple[str, Cell], dict[str, None]] = {}
     for source in sources:
         about = {cell for claim in claims[source.id] for cell in cells(claim)}
@@ -124,54 +144,53 @@ def _sharing_a_tag(sources: Sequence[Source], claims: Mapping[str, list[Claim]])
     return pairs
 
 
-def _in_order(one: Source, other: Source) -> tuple[Source, Source]:
-    return (one, other) if (one.created, one.id) <= (other.created, other.id) else (other, one)
+# The four ways
 
 
 def _synthesis(sources: list[Source], question: str, _: Sequence[str]) -> list[str]:
-    lines = [f"# What {counted(len(sources), 'chunk')} say{'s' if len(sources) == 1 else ''} about {question.strip(' ?') or 'this'}"]
-    asked = stems(question)
+    say = "says" if len(sources) == 1 else "say"
+    lines = [f"# What {counted(len(sources), 'chunk')} {say} about {question.strip(' ?') or 'this'}"]
+    about = stems(question)
     supported = {target: source.id for source in sources for target in source.links.get("supports", ())}
-    for kind, heading in _HEADINGS.items():
-        said: dict[str, tuple[str, list[str]]] = {}
-        for source in (s for s in sources if s.type == kind):
-            for sentence in _telling(source.text, asked):
-                said.setdefault(" ".join(key_words(sentence)) or sentence, (sentence, []))[1].append(source.id)
-        if said:
-            lines += ["", f"## {heading}", ""]
-        for sentence, ids in said.values():
-            marks = "".join(f"[{i}]" for i in dict.fromkeys(ids))
-            backing = [supported[i] for i in dict.fromkeys(ids) if i in supported]
-            lines.append(f"- {sentence} {marks}" + (f" (supported by [{backing[0]}])" if backing else ""))
+    for type in ORDER:
+        statements: dict[str, tuple[str, list[str]]] = {}
+        for source in sources:
+            for sentence in _telling(source.text, about) if source.type == type else ():
+                statements.setdefault(" ".join(key_words(sentence)) or sentence,
+                                      (sentence, []))[1].append(source.id)
+        bullets = []
+        for sentence, ids in statements.values():
+            backing = next((supported[id] for id in ids if id in supported), None)
+            bullets.append(f"- {sentence} {_cite(ids)}" + (f" (supported by [{backing}])" if backing else ""))
+        lines += _section(CHUNK_TYPES[type], bullets)
     return lines
 
 
-def _telling(text: str, asked: frozenset[str], most: int = 2) -> list[str]:
+def _telling(text: str, about: frozenset[str], most: int = 2) -> list[str]:
     """The sentences that bear on the question, or the opening ones, in the order of the text."""
     parts = sentences(text)
-    ranked = sorted(range(len(parts)), key=lambda i: (-len(asked & stems(parts[i])), i))[:most]
-    return [shorten(parts[i], LINE) for i in sorted(ranked)]
+    ranked = sorted(range(len(parts)), key=lambda at: (-len(about & stems(parts[at])), at))[:most]
+    return [shorten(parts[at], LINE) for at in sorted(ranked)]
 
 
 def _comparison(sources: list[Source], question: str, terms: Sequence[str]) -> list[str]:
-    left, right = _two_terms(question, terms)
-    sides = [[s for s in sources if stems(term) and stems(term) <= _about(s)] for term in (left, right)]
+    sides = {term: [source for source in sources if stems(term) and source.names(term)]
+             for term in _two_terms(question, terms)}
+    (left, here), (right, there) = [*sides.items(), *sides.items()][:2]
     lines = [f"# {left} – {right}", "", f"| | {_cell(left)} | {_cell(right)} |", "|---|---|---|"]
-    for kind, heading in _HEADINGS.items():
-        cells = [_side([s for s in side if s.type == kind], term) for side, term in zip(sides, (left, right), strict=True)]
-        if any(cells):
-            lines.append(f"| {heading} | {cells[0] or '–'} | {cells[1] or '–'} |")
-    lines.append(f"| Chunks | {len(sides[0])} | {len(sides[1])} |")
-    both = [s.id for s in sides[0] if s in sides[1]]
-    if both:
-        lines += ["", "Named together in " + " ".join(f"[{i}]" for i in both)]
-    words = [{stem(w): w for s in side for w in key_words(s.text)} for side in sides]
-    shared = sorted(words[0][w] for w in words[0].keys() & words[1].keys() - stems(left) - stems(right))
-    if shared:
-        lines += ["", "In common: " + ", ".join(shared[:12])]
-    for term, side in ((left, sides[0]), (right, sides[1])):
-        if not side:
-            lines += ["", f"Nothing is known about {term}."]
+    for type in ORDER:
+        row = [_side(side, term, type) for term, side in ((left, here), (right, there))]
+        if any(row):
+            lines.append(f"| {CHUNK_TYPES[type]} | {row[0] or '–'} | {row[1] or '–'} |")
+    lines.append(f"| Chunks | {len(here)} | {len(there)} |")
+    both = [f"[{source.id}]" for source in here if source in there]
+    lines += ["", f"Named together in {' '.join(both)}"] if both else []
+    words = [{stem(word): word for source in side for word in key_words(source.text)}
+             for side in (here, there)]
+    shared = sorted(words[0][root] for root in words[0].keys() & words[1].keys() - stems(left) - stems(right))
+    lines += ["", "In common: " + ", ".join(shared[:12])] if shared else []
+    for term, side in ((left, here), (right, there)):
+        lines += [] if side else ["", f"Nothing is known about {term}."]
     return lines
 
 
@@ -184,58 +203,58 @@ def _two_terms(question: str, terms: Sequence[str]) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def _side(sources: Sequence[Source], term: str) -> str:
-    said = (f"{_cell(_telling(s.text, stems(term), most=1)[0])} [{s.id}]" for s in sources if s.text.strip())
-    return "<br>".join(said)
+def _side(sources: Sequence[Source], term: str, type: str) -> str:
+    return "<br>".join(f"{_cell(_telling(source.text, stems(term), most=1)[0])} [{source.id}]"
+                       for source in sources if source.type == type and source.text.strip())
 
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _about(source: Source) -> frozenset[str]:
-    return stems(source.text) | stems(" ".join(source.tags))
-
-
 def _pattern(sources: list[Source], question: str, _: Sequence[str]) -> list[str]:
-    lines = [f"# What recurs in {counted(len(sources), 'chunk')}" + (f" about {question.strip(' ?')}" if question.strip(" ?") else "")]
-    tags: dict[str, list[str]] = {}
-    named: dict[str, list[str]] = {}
+    about = f" about {question.strip(' ?')}" if question.strip(" ?") else ""
     spelled: dict[str, str] = {}
     for source in sources:
-        for tag in dict.fromkeys(source.tags):
-            tags.setdefault(tag, []).append(source.id)
-        for word in dict.fromkeys(key_words(source.text)):
-            if len(word) > 1 and not word.isdigit():
-                named.setdefault(stem(word), []).append(source.id)
-                spelled.setdefault(stem(word), word)
-    for heading, found in (("Tags", tags), ("Words", {spelled[root]: ids for root, ids in named.items()})):
-        often = {word: list(dict.fromkeys(ids)) for word, ids in found.items()}
-        rows = sorted(((w, ids) for w, ids in often.items() if len(ids) > 1), key=lambda row: (-len(row[1]), row[0]))[:15]
-        if rows:
-            lines += ["", f"## {heading}", ""]
-            lines += [f"- {word}: {len(ids)} of {len(sources)} " + "".join(f"[{i}]" for i in ids) for word, ids in rows]
+        for word in _words(source):
+            spelled.setdefault(stem(word), word)
+    tags = _recurring((source, source.tags) for source in sources)
+    roots = _recurring((source, map(stem, _words(source))) for source in sources)
+    lines = [f"# What recurs in {counted(len(sources), 'chunk')}{about}"]
+    for heading, recurring in (("Tags", tags),
+                               ("Words", {spelled[root]: ids for root, ids in roots.items()})):
+        rows = sorted(recurring.items(), key=lambda row: (-len(row[1]), row[0]))[:15]
+        lines += _section(heading, [f"- {word}: {len(ids)} of {len(sources)} {_cite(ids)}" for word,
+                                    ids in rows])
     return lines if len(lines) > 1 else [*lines, "", "Nothing recurs."]
+
+
+def _words(source: Source) -> Iterator[str]:
+    return (word for word in dict.fromkeys(key_words(source.text)) if len(word) > 1 and not word.isdigit())
+
+
+def _recurring(named: Iterable[tuple[Source, Iterable[str]]]) -> dict[str, list[str]]:
+    """Each word that several sources have, with their ids."""
+    ids: dict[str, list[str]] = {}
+    for source, words in named:
+        for word in dict.fromkeys(words):
+            ids.setdefault(word, []).append(source.id)
+    return {word: sources for word, sources in ids.items() if len(sources) > 1}
 
 
 def _gap(sources: list[Source], question: str, terms: Sequence[str]) -> list[str]:
     asked = list(terms) or list(dict.fromkeys(word for word in key_words(question) if word not in _ASKING))
     if not asked:
         raise Invalid("a gap is a gap in something", "say what the memory should cover")
-    lines = [f"# What is missing: {question.strip(' ?') or ', '.join(asked)}"]
-    covering = {term: [s.id for s in sources if stems(term) <= _about(s)] for term in asked}
-    missing = [term for term, ids in covering.items() if not ids]
-    lines += ["", "## Not covered", ""] + ([f"- {term}" for term in missing] or ["Everything asked for is covered."])
-    covered = [f"- {term}: " + "".join(f"[{i}]" for i in ids) for term, ids in covering.items() if ids]
-    if covered:
-        lines += ["", "## Covered", "", *covered]
-    open_questions = [
-        f"- {shorten(sentence, LINE)} [{s.id}]"
-        for s in sources for sentence in sentences(s.text) if is_question(sentence)
-    ]
-    if open_questions:
-        lines += ["", "## Questions in the memory", "", *open_questions]
-    return lines
+    covering = {term: [source.id for source in sources if source.names(term)] for term in asked}
+    missing = [f"- {term}" for term, ids in covering.items() if not ids]
+    return [f"# What is missing: {question.strip(' ?') or ', '.join(asked)}",
+            *_section("Not covered", missing or ["Everything asked for is covered."]),
+            *_section("Covered", [f"- {term}: {_cite(ids)}" for term, ids in covering.items() if ids]),
+            *_section("Questions in the memory", [
+                f"- {shorten(sentence, LINE)} [{source.id}]" for source in sources
+                for sentence in sentences(source.text) if is_question(sentence)])]
 
 
-_ASKING = word_set("know known tell say said thing things need find explain describe list much many")
+WAYS: Mapping[str, Callable[[list[Source], str, Sequence[str]], list[str]]] = {
+    "synthesis": _synthesis, "comparison": _comparison, "pattern": _pattern, "gap": _gap}

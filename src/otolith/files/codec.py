@@ -14,10 +14,10 @@ from typing import Any
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import front, markdown
 from otolith.files.paths import first_name, former_kind, may_be_entry
-from otolith.files.tree import MAX_BYTES, Token, Tree
+from otolith.files.tree import MAX_BYTES, Tree
 from otolith.model.ids import time_of_entry
 from otolith.model.kinds import KINDS, Kind
-from otolith.model.record import Finding
+from otolith.model.record import Finding, Version
 from otolith.model.text import check_whole
 from otolith.model.times import time_or_none, zulu
 
@@ -27,18 +27,23 @@ SCHEMAS = {"entry_meta": 1, "entry_summary": 1, "topic_memory": 1, "global_memor
 UPGRADES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 _NUL = b"\\u0000"
-_Files = Mapping[str, tuple[Token, bytes]]
+_Files = Mapping[str, tuple[Version, bytes]]
 
 
-def read_unit(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token, bytes]]]:
-    """The records of a unit, and for each file read its token and bytes."""
+def read_unit(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Version, bytes]]]:
+    """The records of a unit, and for each file read its version and bytes."""
     if may_be_entry(unit) and tree.look(unit) is None:
         return _read_entry(tree, unit)
-    data, token = tree.read(unit)
-    return decode(unit, data, token.mtime / 1e9), {unit: (token, data)}
+    data, version = tree.read(unit)
+    return decode(unit, data, written(tree, unit)), {unit: (version, data)}
 
 
-def decode(path: str, data: bytes, modified: float) -> list[Any]:
+def written(tree: Tree, *paths: str) -> Callable[[], float]:
+    """When the latest of these was written; asked only for a record that has no time of its own."""
+    return lambda: max((measure.written for measure in map(tree.measure, paths) if measure), default=0.0)
+
+
+def decode(path: str, data: bytes, modified: Callable[[], float]) -> list[Any]:
     """The records in one file's bytes; a forgotten file is read as what it was where it came from."""
     kind = former_kind(path)
     if path.startswith("archive/"):
@@ -55,7 +60,7 @@ def decode(path: str, data: bytes, modified: float) -> list[Any]:
             return list(markdown.read_episodes(path, data))
         if codec == "raw":
             text = markdown.text_of(data)
-            return [KINDS[kind].shape(id=path.split("/", 1)[1], created_at=modified, text=text)]
+            return [KINDS[kind].shape(id=path.split("/", 1)[1], created_at=modified(), text=text)]
     except Invalid as error:
         raise Damaged(error.message, error.hint or "mend the value", flaw="invalid",
                       line=_line_of(data, error)) from None
@@ -96,25 +101,23 @@ def zip_again(path: str, data: bytes) -> bytes:
     return gzip.compress(data, mtime=0)
 
 
-def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Token, bytes]]]:
+def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Version, bytes]]]:
     from otolith.model.dialog import Entry, Turn
     from otolith.model.turns import read_turns
 
-    files: dict[str, tuple[Token, bytes]] = {}
+    files: dict[str, tuple[Version, bytes]] = {}
     for name in ("raw.md", "meta.json", "summary.json"):
         try:
-            data, token = tree.read(f"{unit}/{name}")
+            files[f"{unit}/{name}"] = tree.read(f"{unit}/{name}")[::-1]
         except NotFound:
             continue
-        files[f"{unit}/{name}"] = (token, data)
     if not files:
         raise NotFound(f"no entry {unit}")
     topic, entry_id = unit.split("/")[-2:]
-    newest = max(token.mtime for token, _ in files.values()) / 1e9
     flaws: list[Finding] = []
     try:
         raw = markdown.text_of(files[f"{unit}/raw.md"][1]) if f"{unit}/raw.md" in files else ""
-        meta = _entry_meta(unit, files, {"entry_id": entry_id, "topic": topic}, newest, flaws)
+        meta = _entry_meta(unit, files, {"entry_id": entry_id, "topic": topic}, written(tree, *files), flaws)
         summary = _entry_summary(unit, files, entry_id, flaws)
     except Invalid as error:
         raise Damaged(error.message, error.hint, flaw="invalid") from None
@@ -137,7 +140,8 @@ def _report(flaws: list[Finding], path: str, files: _Files, wrong: list[Invalid]
         flaws.append(Finding(path, line, "invalid", error.message, error.hint or "mend the value"))
 
 
-def _entry_meta(unit: str, files: _Files, own: dict[str, Any], newest: float, flaws: list[Finding]) -> Any:
+def _entry_meta(unit: str, files: _Files, own: dict[str, Any], newest: Callable[[], float],
+                flaws: list[Finding]) -> Any:
     """What meta.json says, as far as it can be taken; the folder's name and the time in it say the rest."""
     from otolith.model.dialog import EntryMeta
 
@@ -150,7 +154,7 @@ def _entry_meta(unit: str, files: _Files, own: dict[str, Any], newest: float, fl
     when = fields.get("entry_ts", "")
     if when != "" and (not isinstance(when, str) or time_or_none(when) is None):
         wrong, when = [Invalid(f"entry_ts is not a time: {when!r}", "write 2026-02-10T21:37:00Z")], ""
-    when = when or time_of_entry(entry_id) or zulu(newest)
+    when = when or time_of_entry(entry_id) or zulu(newest())
     meta, more = EntryMeta.salvage({**fields, **own, "entry_ts": when})
     _report(flaws, path, files, [*wrong, *more])
     if meta is None:

@@ -1,8 +1,9 @@
-"""The tree as a folder on disk: atomic, durable, wary.
+"""The tree as a folder on disk: atomic, durable, wary. Here alone size, times and inode of a file are known.
 
-A write is a temporary file in the same folder, synced, then linked or renamed into place, then the folder is synced; only
-then does it return. An update looks at the file once more under the lock, and at the file it has put aside, so that an
-editor that slips in between is noticed and wins. Every folder on the way is opened without following symlinks.
+A write is a temporary file in the same folder, synced, then linked or renamed into place, then the folder is
+synced; only then does it return. An update looks at the file once more under the lock, and at the file it put
+aside, so that an editor that slips in between is noticed and wins. Every folder on the way is opened without
+following symlinks, each name within a folder that is held open.
 """
 
 from __future__ import annotations
@@ -10,36 +11,65 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import struct
+import time
 from _thread import _local
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 
-from otolith.errors import Conflict, Damaged, NotFound
-from otolith.files.descriptors import (
-    FOLDER,
-    NEW,
-    READ,
-    make_folder,
-    mode_of,
-    moved_on,
-    open_folder,
-    read_rest,
-    slurp,
-    unlink,
-)
+from otolith.errors import Conflict, Damaged, Invalid, NotFound, Usage
 from otolith.files.lock import HomeLock, cannot_write
 from otolith.files.paths import SCANNED, SCANNED_FILES, check_path
-from otolith.files.tree import MAX_BYTES, Token, Tree, fingerprint
+from otolith.files.tree import MAX_BYTES, Measure, Tree, Versions, compare, fingerprint
+from otolith.model.record import Change, Version
 
+RACY_NS = 2_000_000_000  # written this shortly before the look, it may be written again with the same times
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_pack = struct.Struct("=qqqQ").pack
 _new = tuple.__new__  # three times as fast as calling the named tuple
 
 
-def _token(found: os.stat_result) -> Token:
-    return _new(Token, (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino))
+def open_tree(name: str) -> Tree:
+    """The tree of a home named by a path or a URL."""
+    scheme, separator, rest = name.partition("://")
+    if not separator or not scheme.replace("+", "").isalnum():
+        return _existing(name)
+    host, slash, path = rest.partition("/")
+    if scheme.lower() != "file":
+        raise Usage(f"a home at {scheme}:// cannot be opened", "name a folder, or write file:///folder")
+    if not slash or host not in ("", "localhost"):
+        raise Usage(f"{name!r} names no folder on this machine", "write file:///folder")
+    from urllib.parse import unquote
+
+    return _existing("/" + unquote(path))
+
+
+def _existing(folder: str) -> DiskTree:
+    """The folder's tree; it may yet have to be made, but nothing else may be in its place."""
+    tree = DiskTree(folder)
+    try:
+        os.close(os.open(tree.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+    except NotADirectoryError:
+        raise Invalid(f"{tree.folder} is not a folder", "name a folder, or move the file away") from None
+    except OSError:  # it may yet have to be made
+        pass
+    return tree
+
+
+def _version(status: os.stat_result, now: int) -> Version:
+    size, modified, inode = status.st_size, status.st_mtime_ns, status.st_ino
+    try:
+        stamp = _pack(size, modified, status.st_ctime_ns, inode)
+    except struct.error:  # a time after the year 2262
+        stamp = repr((size, modified, status.st_ctime_ns, inode)).encode()
+    return _new(Version, (stamp, stamp[-8:], modified <= now - RACY_NS))
 
 
 class _Later(_local):
-    """What a thread still has to sync at the end of its batch; what another thread writes meanwhile is synced at once."""
+    """What a thread has yet to sync at the end of its batch; what another thread writes is synced at once."""
 
     files: dict[str, None] | None = None
     folders: dict[str, None] | None = None
@@ -48,36 +78,42 @@ class _Later(_local):
 class DiskTree:
     """A home's folder. It is made by the first write, not by being opened."""
 
-    def __init__(self, root: str) -> None:
-        self.root = os.path.abspath(os.path.expanduser(root))
-        self._lock = HomeLock(self.root)
+    def __init__(self, folder: str) -> None:
+        self.name = self.folder = os.path.abspath(os.path.expanduser(folder))
+        self._lock = HomeLock(self.folder)
         self._later = _Later()
 
     def close(self) -> None:
         self._lock.close()
 
+    def identity(self) -> str:
+        with suppress(OSError):
+            status = os.stat(self.folder)
+            return f"{status.st_dev}:{status.st_ino}"
+        return "none"
+
     # Looking
 
-    def scan(self) -> Iterator[tuple[str, Token | None]]:
+    def scan(self) -> Iterator[tuple[str, Version | None]]:
+        now = time.time_ns()
         for folder in SCANNED:
-            if os.path.islink(f"{self.root}/{folder}"):
+            if os.path.islink(f"{self.folder}/{folder}"):
                 yield folder, None
                 continue
             todo = [folder]
             while todo:
-                yield from self._list(todo.pop(), todo)
+                yield from self._list(todo.pop(), todo, now)
         for name in SCANNED_FILES:
-            token = self.look(name)
-            if token is not None:
-                yield name, token
+            if version := self.look(name):
+                yield name, version
 
-    def _list(self, here: str, todo: list[str]) -> list[tuple[str, Token | None]]:
-        """The files of one folder; its folders are left to do. A walk's time goes here, so it is written for speed."""
-        found: list[tuple[str, Token | None]] = []
+    def _list(self, here: str, todo: list[str], now: int) -> list[tuple[str, Version | None]]:
+        """The files of one folder; its folders are left to do. Written for speed: a walk's time goes here."""
+        files: list[tuple[str, Version | None]] = []
         try:
-            listing = os.scandir(f"{self.root}/{here}")
+            listing = os.scandir(f"{self.folder}/{here}")
         except (FileNotFoundError, NotADirectoryError):
-            return found
+            return files
         except OSError:
             return [(here, None)]
         with listing:
@@ -86,26 +122,40 @@ class DiskTree:
                 if name[0] == ".":
                     continue
                 path = f"{here}/{name}"
-                if (not name.isascii() or "\\" in name) and _shown(path) != path:
-                    found.append((_shown(path), None))
+                if (not name.isascii() or "\\" in name) and _printable(path) != path:
+                    files.append((_printable(path), None))
                 elif item.is_dir(follow_symlinks=False):
                     todo.append(path)
                 else:
                     try:
-                        seen = item.stat(follow_symlinks=False)
+                        status = item.stat(follow_symlinks=False)
                     except OSError:
                         continue
-                    found.append((path, _token(seen) if stat.S_ISREG(seen.st_mode) else None))
-        return found
+                    files.append((path, _version(status, now) if stat.S_ISREG(status.st_mode) else None))
+        return files
 
-    def look(self, path: str) -> Token | None:
+    def changes(self, since: Versions) -> list[Change]:
+        return compare(dict(self.scan()), since)
+
+    def look(self, path: str) -> Version | None:
+        status = self._status(path)
+        return _version(status, time.time_ns()) if status else None
+
+    def measure(self, path: str) -> Measure | None:
+        status = self._status(path)
+        if status is None:
+            return None
+        private = stat.S_IMODE(status.st_mode) == 0o600 and status.st_uid == os.getuid()
+        return Measure(status.st_size, status.st_mtime_ns / 1e9, private)
+
+    def _status(self, path: str) -> os.stat_result | None:
         try:
-            found = os.lstat(f"{self.root}/{check_path(path)}")
+            status = os.lstat(f"{self.folder}/{check_path(path)}")
         except OSError:
             return None
-        return _token(found) if stat.S_ISREG(found.st_mode) else None
+        return status if stat.S_ISREG(status.st_mode) else None
 
-    def read(self, path: str, start: int = 0) -> tuple[bytes, Token]:
+    def read(self, path: str, start: int = 0) -> tuple[bytes, Version]:
         try:
             file = self._open(check_path(path))
         except (FileNotFoundError, NotADirectoryError):
@@ -115,26 +165,50 @@ class DiskTree:
             what = "is a symlink and is not followed" if flaw == "symlink" else error.strerror
             raise Damaged(f"{path}: {what}", flaw=flaw) from None
         try:
-            found = os.fstat(file)
-            if not stat.S_ISREG(found.st_mode):
+            now, status = time.time_ns(), os.fstat(file)
+            if not stat.S_ISREG(status.st_mode):
                 raise Damaged(f"{path}: not a plain file", flaw="not-a-file")
-            if found.st_size > MAX_BYTES:
-                raise Damaged(f"{path}: {found.st_size} bytes are more than {MAX_BYTES}", flaw="too-large")
+            if status.st_size > MAX_BYTES:
+                raise Damaged(f"{path}: {status.st_size} bytes are more than {MAX_BYTES}", flaw="too-large")
             if start:
                 os.lseek(file, start, os.SEEK_SET)
-            return read_rest(file, found.st_size), _token(found)
+            return _read_rest(file, status.st_size), _version(status, now)
         except OSError as error:
             raise Damaged(f"{path}: {error.strerror}", flaw="unreadable") from None
         finally:
             os.close(file)
 
     def _open(self, path: str) -> int:
-        where, _, name = path.rpartition("/")
-        folder = self._folder(where.split("/") if where else [])
-        try:
+        with self._folder_of(path) as (folder, name):
             return os.open(name, READ, dir_fd=folder)
+
+    @contextmanager
+    def _folder_of(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+        """A descriptor of a document's folder, reached without following symlinks, and its name there."""
+        *parts, name = path.split("/")
+        folder = self._descend(parts, make=make)
+        try:
+            yield folder, name
         finally:
             os.close(folder)
+
+    def _descend(self, parts: list[str], *, make: bool = False) -> int:
+        here = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        for part in parts:
+            try:
+                try:
+                    below = os.open(part, FOLDER, dir_fd=here)
+                except FileNotFoundError:
+                    if not make:
+                        raise
+                    with suppress(FileExistsError):
+                        os.mkdir(part, 0o700, dir_fd=here)
+                        os.fsync(here)
+                    below = os.open(part, FOLDER, dir_fd=here)
+            finally:
+                os.close(here)
+            here = below
+        return here
 
     @contextmanager
     def reading(self) -> Iterator[Tree]:
@@ -144,85 +218,69 @@ class DiskTree:
         finally:
             reader.let_go()
 
-    def _folder(self, parts: list[str], *, make: bool = False) -> int:
-        """A descriptor of a folder below the home, each step opened without following symlinks."""
-        here = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        for part in parts:
-            try:
-                below = open_folder(part, here, missing_ok=make)
-                if below is None:
-                    make_folder(part, here)
-                    below = os.open(part, FOLDER, dir_fd=here)
-            finally:
-                os.close(here)
-            here = below
-        return here
-
     # Writing
 
     @contextmanager
     def _place(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-        """A document's folder, open and under the lock, and its name there; trouble is told in a person's words."""
-        parts = check_path(path).split("/")
+        """A document's folder, open and under the lock, and its name there; errors in plain words."""
+        check_path(path)
         try:
-            with self.lock():
-                folder = self._folder(parts[:-1], make=make)
-                try:
-                    yield folder, parts[-1]
-                finally:
-                    os.close(folder)
+            with self.lock(), self._folder_of(path, make=make) as place:
+                yield place
         except OSError as error:
             if isinstance(error, FileNotFoundError) and not make:
                 raise NotFound(f"no file {path}") from None
             raise cannot_write(path, error) from None
 
-    def write(self, path: str, data: bytes, replacing: str | None = None) -> Token:
+    def write(self, path: str, data: bytes, replacing: str | None = None) -> Version:
         with self._place(path, make=True) as (folder, name):
-            return self._put(folder, name, path, data, replacing)
-
-    def _put(self, folder: int, name: str, path: str, data: bytes, replacing: str | None) -> Token:
-        temporary = f".otolith-{os.urandom(6).hex()}.tmp"
-        file, placed = os.open(temporary, NEW, 0o600, dir_fd=folder), False
-        try:
+            temporary = f".otolith-{os.urandom(6).hex()}.tmp"
             try:
-                rest = memoryview(data)
-                while rest:
-                    rest = rest[os.write(file, rest) :]
-                if replacing is not None:
-                    os.fchmod(file, mode_of(folder, name, path))
-                if self._later.files is None or replacing is not None:  # what takes an old file's place is whole before it does
-                    os.fsync(file)
+                mode = None if replacing is None else _mode_of(folder, name, path)
+                self._fill(folder, temporary, data, mode)
+                if replacing is None:
+                    try:
+                        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+                    except FileExistsError:
+                        raise Conflict(f"{path} is already there", "nothing was overwritten") from None
+                    if self._later.files is not None:
+                        self._later.files[path] = None
+                else:
+                    self._swap(folder, temporary, name, path, replacing)
             finally:
-                os.close(file)
-            if replacing is None:
-                try:
-                    os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-                except FileExistsError:
-                    raise Conflict(f"{path} is already there", "nothing was overwritten") from None
-                if self._later.files is not None:
-                    self._later.files[path] = None
-            else:
-                self._swap(folder, temporary, name, path, replacing)
-                placed = True
+                with suppress(OSError):  # renamed into place, or left over and hidden from readers
+                    os.unlink(temporary, dir_fd=folder)
+            self._sync(folder, path)
+            return _version(os.stat(name, dir_fd=folder, follow_symlinks=False), time.time_ns())
+
+    def _fill(self, folder: int, name: str, data: bytes, mode: int | None) -> None:
+        """A new file; one that takes an old file's place has its mode and is whole before it does."""
+        file = os.open(name, NEW, 0o600, dir_fd=folder)
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(file, rest) :]
+            if mode is not None:
+                os.fchmod(file, mode)
+            if self._later.files is None or mode is not None:
+                os.fsync(file)
         finally:
-            if not placed:  # renamed into place it is gone already
-                unlink(temporary, folder)
-        self._sync(folder, path)
-        return _token(os.stat(name, dir_fd=folder, follow_symlinks=False))
+            os.close(file)
 
     def _swap(self, folder: int, temporary: str, name: str, path: str, replacing: str) -> None:
         """Put the new file in the old one's place unless the old one is not what was read."""
         aside = f".otolith-{os.urandom(6).hex()}.old.tmp"
-        if fingerprint(slurp(folder, name, path)) != replacing:
-            raise moved_on(path)
+        if fingerprint(_slurp(folder, name, path)) != replacing:
+            raise _moved_on(path)
         os.link(name, aside, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
         try:
             os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-            if fingerprint(slurp(folder, aside, path)) != replacing:
+            if fingerprint(_slurp(folder, aside, path)) != replacing:
                 os.rename(aside, name, src_dir_fd=folder, dst_dir_fd=folder)
-                raise moved_on(path)
+                raise _moved_on(path)
         finally:
-            unlink(aside, folder)
+            with suppress(OSError):
+                os.unlink(aside, dir_fd=folder)
 
     def _sync(self, folder: int, path: str) -> None:
         if self._later.folders is not None:
@@ -232,20 +290,19 @@ class DiskTree:
 
     def append(self, path: str, data: bytes, *, synced: bool = False) -> None:
         with self._place(path, make=True) as (folder, name):
-            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            file = os.open(name, flags, 0o600, dir_fd=folder)
+            file = os.open(name, APPEND, 0o600, dir_fd=folder)
             try:
-                found = os.fstat(file)
-                if not stat.S_ISREG(found.st_mode):
+                status = os.fstat(file)
+                if not stat.S_ISREG(status.st_mode):
                     raise OSError(errno.EINVAL, "it is not a plain file")
-                torn = found.st_size > 0 and os.pread(file, 1, found.st_size - 1) != b"\n"
-                if os.write(file, b"\n" * torn + data) < torn + len(data):  # the next append closes the torn line
+                torn = status.st_size > 0 and os.pread(file, 1, status.st_size - 1) != b"\n"
+                if os.write(file, b"\n" * torn + data) < torn + len(data):  # the next append closes the line
                     raise OSError(errno.ENOSPC, "the disk is full")
                 if synced:
                     os.fsync(file)
             finally:
                 os.close(file)
-            if synced and not found.st_size:  # perhaps just made: its name must last as well
+            if synced and not status.st_size:  # perhaps just made: its name must last as well
                 self._sync(folder, path)
 
     def move(self, path: str, to: str) -> None:
@@ -265,26 +322,38 @@ class DiskTree:
             os.unlink(name, dir_fd=folder)
             self._sync(folder, path)
 
-    def tidy(self) -> list[str]:
-        """Remove what a writer left behind that was killed; under the lock nobody is writing."""
-        gone = []
-        with self.lock():
-            for here, folders, files in os.walk(self.root):
-                folders[:] = [name for name in folders if name[0] != "."]
-                for name in (name for name in files if name.startswith(".otolith-") and name.endswith(".tmp")):
-                    os.unlink(f"{here}/{name}")
-                    gone.append(os.path.relpath(f"{here}/{name}", self.root))
-        return gone
+    def within(self, folder: str) -> list[str]:
+        check_path(f"{folder}/x")
+        paths: list[str] = []
+        with suppress(OSError), os.scandir(f"{self.folder}/{folder}") as listing:
+            paths += [f"{folder}/{item.name}" for item in listing
+                      if item.name[0] != "." and item.is_file(follow_symlinks=False)]
+        return sorted(paths)
 
-    def names(self, folder: str) -> list[str]:
-        try:
-            here = self._folder([folder])
-        except OSError:
-            return []
-        try:
-            return sorted(os.listdir(here))
-        finally:
-            os.close(here)
+    def prune(self, path: str) -> None:
+        check_path(path)
+        with self.lock(), suppress(OSError):  # one that is not empty ends it
+            while path := path.rpartition("/")[0]:
+                with suppress(FileNotFoundError):
+                    os.rmdir(f"{self.folder}/{path}")
+
+    def leftovers(self, age: float) -> list[str]:
+        paths = []
+        for here, folders, files in os.walk(self.folder):
+            folders[:] = [name for name in folders if name[0] != "."]
+            for name in sorted(files):
+                if name.startswith(".otolith-") and name.endswith(".tmp"):
+                    with suppress(OSError):  # its writer lives, and gave it its name just now
+                        if age <= 0 or time.time() - os.stat(f"{here}/{name}").st_mtime > age:
+                            paths.append(os.path.relpath(f"{here}/{name}", self.folder))
+        return paths
+
+    def tidy(self) -> list[str]:
+        with self.lock():  # nobody else is writing
+            paths = self.leftovers(0)
+            for path in paths:
+                os.unlink(f"{self.folder}/{path}")
+        return paths
 
     # Together
 
@@ -293,42 +362,34 @@ class DiskTree:
 
     @contextmanager
     def bulk(self) -> Iterator[None]:
-        if self._later.files is not None:  # already inside one: it syncs at its own end
+        with self.together(), self._batch("files", READ):
             yield
-            return
-        self._later.files = {}
-        with self.together():
-            try:
-                yield
-            finally:
-                files, self._later.files = self._later.files, None
-                self._each_synced(files, READ)
+
+    def together(self) -> AbstractContextManager[None]:
+        return self._batch("folders", FOLDER)
 
     @contextmanager
-    def together(self) -> Iterator[None]:
-        if self._later.folders is not None:
+    def _batch(self, what: str, how: int) -> Iterator[None]:
+        """What this thread writes meanwhile is synced at the end of the outermost batch."""
+        if getattr(self._later, what) is not None:
             yield
             return
-        self._later.folders = {}
+        paths: dict[str, None] = {}
+        setattr(self._later, what, paths)
         try:
             yield
         finally:
-            folders, self._later.folders = self._later.folders, None
-            self._each_synced(folders, FOLDER)
-
-    def _each_synced(self, paths: dict[str, None], how: int) -> None:
-        try:
-            for path in paths:
-                try:
-                    found = os.open(f"{self.root}/{path}", how)
-                except FileNotFoundError:
-                    continue  # written and removed within the batch
-                try:
-                    os.fsync(found)
-                finally:
-                    os.close(found)
-        except OSError as error:
-            raise cannot_write("the batch", error) from None
+            setattr(self._later, what, None)
+            try:
+                for path in paths:
+                    with suppress(FileNotFoundError):  # written and removed within the batch
+                        file = os.open(f"{self.folder}/{path}", how)
+                        try:
+                            os.fsync(file)
+                        finally:
+                            os.close(file)
+            except OSError as error:
+                raise cannot_write("the batch", error) from None
 
 
 class _Reader(DiskTree):
@@ -342,7 +403,7 @@ class _Reader(DiskTree):
         where, _, name = path.rpartition("/")
         if where != self._last or self._opened < 0:
             self.let_go()
-            self._opened, self._last = self._folder(where.split("/") if where else []), where
+            self._opened, self._last = self._descend(where.split("/") if where else []), where
         return os.open(name, READ, dir_fd=self._opened)
 
     def let_go(self) -> None:
@@ -351,6 +412,40 @@ class _Reader(DiskTree):
             self._opened = -1
 
 
-def _shown(path: str) -> str:
+def _moved_on(path: str) -> Conflict:
+    return Conflict(f"{path} was changed by somebody else meanwhile",
+                    "read it again; nothing was overwritten")
+
+
+def _mode_of(folder: int, name: str, path: str) -> int:
+    try:
+        return stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        raise _moved_on(path) from None
+
+
+def _slurp(folder: int, name: str, path: str) -> bytes:
+    try:
+        file = os.open(name, READ, dir_fd=folder)
+    except FileNotFoundError:
+        raise _moved_on(path) from None
+    try:
+        return _read_rest(file, os.fstat(file).st_size)
+    finally:
+        os.close(file)
+
+
+def _read_rest(file: int, size: int) -> bytes:
+    """All that is left to read; one read more than the size says, for a file may grow."""
+    data = os.read(file, size + 1)
+    if len(data) == size:
+        return data
+    parts = [data]
+    while parts[-1]:
+        parts.append(os.read(file, 1 << 20))
+    return b"".join(parts)
+
+
+def _printable(path: str) -> str:
     """The path as every layer above can hold it: whole Unicode text without a backslash."""
     return path.encode(errors="surrogateescape").decode(errors="replace").replace("\\", "\ufffd")

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, cast
 from otolith.errors import Damaged, NotFound
 from otolith.files import paths
 from otolith.files.codec import read_object, write_object
-from otolith.files.tree import Token, Tree, fingerprint
+from otolith.files.tree import Tree, Versions, compare, fingerprint
+from otolith.model.record import Change, Version
 
 
 class Intent(NamedTuple):
@@ -50,11 +51,11 @@ def amend(tree: Tree, intent: Intent, **changes: Any) -> Intent:
     return new
 
 
-def standing(tree: Tree, names: Collection[str]) -> Iterator[Intent]:
-    """The intents of these names; one that cannot be read is left to a person, `check` names it."""
-    for name in names:
+def standing(tree: Tree, places: Collection[str]) -> Iterator[Intent]:
+    """The intents at these places; one that cannot be read is left to a person, `check` names it."""
+    for path in places:
         try:
-            plan = read_object(tree.read(path := f"log/{name}")[0])
+            plan = read_object(tree.read(path)[0])
             yield Intent(path, str(plan.pop("verb")), str(plan.pop("id")), plan)
         except (Damaged, NotFound, KeyError):
             continue
@@ -69,13 +70,16 @@ class Veiled:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tree, name)
 
-    def scan(self) -> Iterator[tuple[str, Token | None]]:
+    def scan(self) -> Iterator[tuple[str, Version | None]]:
         return (item for item in self._tree.scan() if item[0] not in self._hidden)
 
-    def look(self, path: str) -> Token | None:
+    def changes(self, since: Versions) -> list[Change]:
+        return compare(dict(self.scan()), since)
+
+    def look(self, path: str) -> Version | None:
         return None if path in self._hidden else self._tree.look(path)
 
-    def read(self, path: str, start: int = 0) -> tuple[bytes, Token]:
+    def read(self, path: str, start: int = 0) -> tuple[bytes, Version]:
         if path in self._hidden:
             raise NotFound(f"no file {path}")
         return self._tree.read(path, start)

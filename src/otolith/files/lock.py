@@ -13,25 +13,18 @@ from contextlib import contextmanager
 from otolith.errors import Busy, CannotWrite
 
 LOCK_SECONDS = 10.0
-
-
-def cannot_write(path: str, error: OSError) -> CannotWrite:
-    """What the system said, in a person's words."""
-    reasons = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the quota is used up", errno.EROFS: "it is read-only",
-               errno.EACCES: "permission denied", errno.EPERM: "permission denied", errno.ENAMETOOLONG: "name too long",
-               errno.ELOOP: "a symlink is in the way", errno.ENOTDIR: "a file is where a folder should be"}
-    why = reasons.get(error.errno or 0, error.strerror or str(error))
-    return CannotWrite(f"cannot write {path}: {why}", "nothing was changed")
+_REASONS = {
+    errno.ENOSPC: "the disk is full", errno.EDQUOT: "the quota is used up", errno.EROFS: "it is read-only",
+    errno.EACCES: "permission denied", errno.EPERM: "permission denied", errno.ENAMETOOLONG: "name too long",
+    errno.ELOOP: "a symlink is in the way", errno.ENOTDIR: "a file is where a folder should be"}
 
 
 class HomeLock:
-    """flock on `<home>/.lock`, made by the first write; nested holds are one hold."""
+    """flock on `<home>/.lock`: one writer at a time among threads and processes; nested holds are one hold."""
 
-    def __init__(self, root: str) -> None:
-        self._root = root
-        self._mutex = RLock()
-        self._file = -1
-        self._depth = 0
+    def __init__(self, folder: str) -> None:
+        self._folder, self._mutex = folder, RLock()
+        self._file, self._depth = -1, 0
 
     def close(self) -> None:
         if self._file >= 0:
@@ -60,28 +53,34 @@ class HomeLock:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if self._in_place():
                     return
-                self.close()  # the lock's file was removed or replaced: who holds the old one keeps nobody out
+                self.close()  # removed or replaced: who holds the old one keeps nobody out
                 self._open()
             except BlockingIOError:
                 if time.monotonic() > deadline:
-                    raise Busy(f"{self._root} is in use by another process", "try again") from None
+                    raise Busy(f"{self._folder} is in use by another process", "try again") from None
                 time.sleep(pause)
                 pause = min(pause * 1.5, 0.02)
 
     def _in_place(self) -> bool:
         try:
-            return os.path.samestat(os.fstat(self._file), os.stat(f"{self._root}/.lock", follow_symlinks=False))
+            return os.path.samestat(os.fstat(self._file), os.lstat(f"{self._folder}/.lock"))
         except FileNotFoundError:
             return False
 
     def _open(self) -> None:
         try:
-            if not os.path.isdir(self._root):
-                os.makedirs(self._root, mode=0o700, exist_ok=True)
-                parent = os.open(os.path.dirname(self._root), os.O_RDONLY | os.O_CLOEXEC)
+            if not os.path.isdir(self._folder):
+                os.makedirs(self._folder, mode=0o700, exist_ok=True)
+                parent = os.open(os.path.dirname(self._folder), os.O_RDONLY | os.O_CLOEXEC)
                 os.fsync(parent)
                 os.close(parent)
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            self._file = os.open(f"{self._root}/.lock", flags, 0o600)
+            self._file = os.open(f"{self._folder}/.lock", flags, 0o600)
         except OSError as error:
-            raise cannot_write(self._root, error) from None
+            raise cannot_write(self._folder, error) from None
+
+
+def cannot_write(path: str, error: OSError) -> CannotWrite:
+    """What the system reported, in plain words."""
+    reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
+    return CannotWrite(f"cannot write {path}: {reason}", "nothing was changed")

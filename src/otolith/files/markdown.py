@@ -6,6 +6,7 @@ Reading is lenient where people write by hand and exact where meaning could chan
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from otolith.errors import Damaged, Invalid
@@ -52,7 +53,7 @@ def _blanked(fenced: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", fenced[0])
 
 
-def read_front(kind: str, path: str, data: bytes, modified: float) -> Any:
+def read_front(kind: str, path: str, data: bytes, modified: Callable[[], float]) -> Any:
     """A record with front matter. What a file of another tool leaves out is told by its place, heading and
     time, where the class can guess it.
     """
@@ -66,7 +67,7 @@ def read_front(kind: str, path: str, data: bytes, modified: float) -> Any:
     fields = _keys(taken.yaml) if taken else {}
     body = taken.body if taken else text.removeprefix("\ufeff")
     if not fields.keys() >= (_TOLD if guess else _OWN):
-        fields = {"id": derived_uuid("file", path), "created_at": offset(modified),
+        fields = {"id": derived_uuid("file", path), "created_at": offset(modified()),
                   **(guess(path, _heading(body)) if guess else {}), **fields}
     fields.setdefault("updated_at", fields["created_at"])
     for key in _LISTED:
@@ -149,7 +150,7 @@ def amend(data: bytes, before: dict[str, Any], after: dict[str, Any], old_text: 
     return front.amend(text, changes, None if new_text == old_text else new_text, written=written).encode()
 
 
-def read_memo(path: str, data: bytes, modified: float) -> Memo:
+def read_memo(path: str, data: bytes, modified: Callable[[], float]) -> Memo:
     """A memo; its id is the file's stem."""
     head, _, body = _part_memo(text_of(data).removeprefix("\ufeff"))
     header = {line["key"].strip().casefold(): line["value"] for line in re.finditer(_HEADER, head)}
@@ -160,7 +161,7 @@ def read_memo(path: str, data: bytes, modified: float) -> Memo:
         **{key: value for key, value in header.items() if key not in own},
         "id": stem, "title": _heading(head or body) or stem.replace("_", " "),
         "text": body.strip("\r\n").replace("\r\n", "\n"),
-        "created_at": header.get("created") or offset(modified),
+        "created_at": header.get("created") or offset(modified()),
         "category": (header.get("category") or "past").strip("[]").lower(),
         "tags": _strings(header.get("tags", ""), split_words=True),
         "supersedes": _strings(header.get("supersedes", ""), split_words=True),

@@ -22,6 +22,7 @@ _HELD = {**{pattern: row.name for row in KINDS.values() for pattern in row.files
 SCANNED = (*dict.fromkeys(pattern.split("/")[0] for pattern in _HELD if "/" in pattern), "archive")
 SCANNED_FILES = tuple(pattern for pattern in _HELD if "/" not in pattern)
 UNSCANNED = ("log", "index")
+FORMER_SETTINGS = "strata.toml"  # until 0.2; only looked for, to say that it has another name now
 OTHER_FILES = ("GLOBAL_MEMORY.md", "CORE.md", "REFLECTION.md", "_index.json", "_state.json",
                "_embeddings.json", "_config.json", "otolith.toml", ".gitignore", ".gitattributes", ".lock")
 
@@ -81,7 +82,7 @@ def check_path(path: str) -> str:
     parts = path.split("/")
     if not path or "\0" in path or "\\" in path or not _NO_PARTS.isdisjoint(parts):
         raise Invalid(f"{path[:120]!r} is not a path inside a home")
-    if parts[0] in OTHER_FILES or path in SCANNED_FILES:
+    if parts[0] in OTHER_FILES or path in SCANNED_FILES or path == FORMER_SETTINGS:
         return path
     if len(parts) > 1 and parts[0] in _FOLDERS:
         return path

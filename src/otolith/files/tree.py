@@ -1,26 +1,29 @@
 """The tree as a port: documents by relative path, and the few calls that everything above relies on.
 
-The disk tree (disk.py) is a folder. Another medium implements the same calls; nothing above may assume a disk. A token
-tells cheaply whether a document may have changed; a fingerprint tells for certain.
+The disk tree (disk.py) is a folder; another medium implements the same calls; nothing above assumes a disk. A
+version shows cheaply whether a document may have changed; a fingerprint shows it for certain.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
+from otolith.model.record import Change, Version
+
 MAX_BYTES = 64 * 1024 * 1024
+NO_DOCUMENT = "is not a plain file, or its name is not plain text"
+Versions = Mapping[str, Version | None]  # None: something that is not a plain document
 
 
-class Token(NamedTuple):
-    """What a look at a document tells without reading it; any difference means: read it again."""
+class Measure(NamedTuple):
+    """What is to be known of a document besides its bytes."""
 
     size: int
-    mtime: int
-    ctime: int
-    inode: int
+    written: float  # seconds since 1970
+    private: bool  # nobody but the user can have written it
 
 
 def fingerprint(data: bytes) -> str:
@@ -28,23 +31,76 @@ def fingerprint(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def former_end(data: bytes, before: str, places: Iterable[int]) -> int | None:
+    """At which of these places, in their order, the bytes ended when they had another fingerprint."""
+    digest, done = hashlib.sha256(), 0
+    for place in places:
+        digest.update(data[done:place])
+        done = place
+        if digest.hexdigest() == before:
+            return place
+    return None
+
+
+def compare(now: Versions, since: Versions) -> list[Change]:
+    """What differs between two looks at a tree; additions come first. `looked` may have changed unseen."""
+    if now == since and all(version is None or version[2] for version in since.values()):
+        return []
+    gone = {path: version for path, version in since.items() if path not in now}
+    former = {version[1]: path for path, version in gone.items() if version is not None}
+    changes, left = [], []
+    for path, version in now.items():
+        before = since.get(path)
+        if path not in since:
+            origin = former.get(version[1]) if version else None
+            changes.append(Change("moved" if origin else "added", path, "" if version else NO_DOCUMENT))
+            if origin and gone.pop(origin, None):
+                left.append(Change("moved-from", origin))
+        elif version is None or before is None:
+            if version != before:
+                changes.append(Change("edited", path, "" if version else NO_DOCUMENT))
+        elif version[0] != before[0]:
+            changes.append(Change("edited", path))
+        elif not before[2]:
+            changes.append(Change("looked", path))
+    by_path = sorted(changes, key=lambda change: change.path) + sorted(left, key=lambda change: change.path)
+    return by_path + [Change("removed", path) for path in sorted(gone)]
+
+
 class Tree(Protocol):
     """Where documents live."""
 
-    def scan(self) -> Iterator[tuple[str, Token | None]]:
-        """Every document of the home; a token of None marks something that is no plain document."""
+    @property
+    def name(self) -> str:
+        """What a person calls the home: a folder's path, or a URL."""
 
-    def look(self, path: str) -> Token | None:
-        """The document's token, or None if it is not there."""
+    @property
+    def folder(self) -> str | None:
+        """The folder on this machine in which the documents lie as files; None if they live elsewhere."""
 
-    def read(self, path: str, start: int = 0) -> tuple[bytes, Token]:
+    def identity(self) -> str:
+        """What distinguishes this home from another one of the same name; `none` before it is made."""
+
+    def scan(self) -> Iterator[tuple[str, Version | None]]:
+        """Every document of the home; a version of None marks something that is not a plain document."""
+
+    def changes(self, since: Versions) -> list[Change]:
+        """What differs from the versions known before."""
+
+    def look(self, path: str) -> Version | None:
+        """The document's version, or None if it is not there."""
+
+    def measure(self, path: str) -> Measure | None:
+        """The document's size and time, or None if it is not there."""
+
+    def read(self, path: str, start: int = 0) -> tuple[bytes, Version]:
         """The document's bytes from `start` on; NotFound or Damaged otherwise."""
 
     def reading(self) -> AbstractContextManager[Tree]:
         """The tree for many reads in one go; its folders are taken to stay where they are meanwhile."""
 
-    def write(self, path: str, data: bytes, replacing: str | None = None) -> Token:
-        """Durably create the document, or replace the one whose fingerprint is `replacing`; Conflict otherwise."""
+    def write(self, path: str, data: bytes, replacing: str | None = None) -> Version:
+        """Durably create the document, or replace the one with the fingerprint `replacing`; else Conflict."""
 
     def append(self, path: str, data: bytes, *, synced: bool = False) -> None:
         """Add whole lines at the end, in one piece; durably only if `synced`."""
@@ -55,11 +111,17 @@ class Tree(Protocol):
     def remove(self, path: str) -> None:
         """Durably remove the document."""
 
-    def tidy(self) -> list[str]:
-        """Remove what killed writers left behind; says what."""
+    def within(self, folder: str) -> list[str]:
+        """The paths of the documents in one folder, also in one that is not scanned, such as log."""
 
-    def names(self, folder: str) -> list[str]:
-        """What lies directly in a folder that is not scanned, such as log."""
+    def prune(self, path: str) -> None:
+        """Remove the folders on the way to this path that hold nothing, where there are folders."""
+
+    def leftovers(self, age: float) -> list[str]:
+        """What killed writers left behind at least so many seconds ago."""
+
+    def tidy(self) -> list[str]:
+        """Remove what killed writers left behind; returns what it was."""
 
     def lock(self) -> AbstractContextManager[None]:
         """Keep other writers out; may be nested."""
@@ -68,4 +130,7 @@ class Tree(Protocol):
         """Many writes, synced together at the end; nothing is acknowledged before."""
 
     def together(self) -> AbstractContextManager[None]:
-        """A few writes: each document is safe by itself at once, its name at the end; nothing is acknowledged before."""
+        """A few writes: each document is safe at once, its name at the end, when all is acknowledged."""
+
+    def close(self) -> None:
+        """Let go of what is held open; a later call opens it again."""

@@ -6,19 +6,14 @@ Every call takes values and returns values; nobody above this room sees SQL. The
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
-    from otolith.index.facts import Touched
     from otolith.index.read import Neighbour, Row
-    from otolith.index.search import Handle, Hop, Ints, Passage, Spot
+    from otolith.index.search import Handle
     from otolith.index.store import Index
-    from otolith.index.vectors import Floats, Unembedded, VectorSet
-    from otolith.index.write import Unit
     from otolith.model.dialog import Fact
     from otolith.model.recall import Filter
     from otolith.model.record import Finding, Usage
@@ -146,11 +141,6 @@ class Graph(Facet):
 
         return read.dangling(self.db)
 
-    def hops(self, ids: Sequence[str]) -> list[Hop]:
-        from otolith.index import search
-
-        return search.hops(self.db, ids)
-
     def replacements(self, ids: Iterable[str], as_of: float | None = None) -> dict[str, str]:
         from otolith.index import search
 
@@ -159,26 +149,6 @@ class Graph(Facet):
 
 class Words(Facet):
     """Full text: which passages hold a word, and how rare it is; exact handles of a question."""
-
-    def look_up(self, word: str) -> Ints:
-        from otolith.index import search
-
-        return search.look_up(self.db, word)
-
-    def words_like(self, initial: str) -> Iterator[tuple[str, int]]:
-        from otolith.index import search
-
-        return search.words_like(self.db, initial)
-
-    def is_speaker(self, word: str) -> bool:
-        from otolith.index import search
-
-        return search.is_speaker(self.db, word)
-
-    def count_passages(self) -> int:
-        from otolith.index import search
-
-        return search.count_passages(self.db)
 
     def handles(self, question: str) -> list[Handle]:
         from otolith.index import search
@@ -189,110 +159,23 @@ class Words(Facet):
 class Around(Facet):
     """Passages: their text and place, what stands beside them, which of them a filter lets pass."""
 
-    def passages(self, numbers: Iterable[int]) -> list[Passage]:
-        from otolith.index import search
-
-        return search.read_passages(self.db, numbers)
-
     def texts(self, numbers: Sequence[int]) -> list[str]:
         from otolith.index import search
 
         return search.texts(self.db, numbers)
 
-    def spots(self, numbers: Iterable[int]) -> list[Spot]:
-        from otolith.index import search
-
-        return search.read_spots(self.db, numbers)
-
-    def openings(self, ids: Iterable[str]) -> list[Passage]:
-        from otolith.index import search
-
-        return search.first_passages(self.db, ids)
-
-    def within(self, since: float | None, before: float | None, month: int | None, day: int | None,
-               limit: int) -> list[Passage]:
-        from otolith.index import search
-
-        return search.first_within(self.db, since, before, month, day, limit)
-
-    def beside(self, passage: Passage, reach: int) -> list[Passage]:
-        from otolith.index import search
-
-        return search.around(self.db, passage, reach)
-
-    def allowed(self, chosen: Filter, projects: tuple[str, ...]) -> NDArray[np.bool_] | None:
-        from otolith.index import search
-
-        return search.allowed(self.db, chosen, projects)
-
-    def weighty(self) -> NDArray[np.bool_] | None:
-        from otolith.index import search
-
-        return search.weighty(self.db)
-
 
 class Meaning(Facet):
     """Vectors of passages, one set for each embedder: what is nearest, what is still missing."""
-
-    def find_set(self, provider: str, model: str, dimension: int | None = None) -> VectorSet | None:
-        from otolith.index import vectors
-
-        return vectors.find_set(self.db, provider, model, dimension)
-
-    def make_set(self, provider: str, model: str, dimension: int) -> VectorSet:
-        from otolith.index import vectors
-
-        return vectors.make_set(self.db, provider, model, dimension)
-
-    def drop_set(self, held: VectorSet) -> None:
-        from otolith.index import vectors
-
-        return vectors.drop_set(self.db, held)
-
-    def all_sets(self) -> list[VectorSet]:
-        from otolith.index import vectors
-
-        return vectors.all_sets(self.db)
-
-    def count_missing(self, held: VectorSet | None) -> int:
-        from otolith.index import vectors
-
-        return vectors.count_missing(self.db, held)
-
-    def missing(self, held: VectorSet | None, *, passages: int,
-                records: int | None = None) -> list[Unembedded]:
-        from otolith.index import vectors
-
-        return vectors.missing(self.db, held, passages=passages, records=records)
-
-    def append(self, held: VectorSet, numbers: Sequence[int], vectors: Floats) -> VectorSet:
-        from otolith.index.vectors import append
-
-        return append(self.db, held, numbers, vectors)
 
     def compact(self, *, force: bool = False) -> bool:
         from otolith.index import vectors
 
         return vectors.compact(self.db, force=force)
 
-    def first_vectors(self, held: VectorSet, kind: str) -> dict[str, Floats]:
-        from otolith.index import vectors
-
-        return vectors.first_vectors(self.db, held, kind)
-
 
 class Facts(Facet):
     """Facts as they were said, reviewed and settled: what holds, and what held on a day."""
-
-    def replace(self, units: Sequence[Unit], gone: Iterable[str], touched: Touched) -> None:
-        from otolith.index import facts
-
-        return facts.replace(self.db, units, gone, touched)
-
-    def settle(self, touched: Touched) -> None:
-        from otolith.index import facts
-
-        return facts.settle_touched(self.db, touched)
 
     def of(self, record: str, as_of: float | None = None) -> Fact | None:
         from otolith.index import facts
@@ -303,11 +186,6 @@ class Facts(Facet):
         from otolith.index import facts
 
         return facts.facts_of(self.db, topic, as_of)
-
-    def held_on(self, as_of: float) -> list[str]:
-        from otolith.index import facts
-
-        return facts.held_on(self.db, as_of)
 
     def last_review(self, topic: str) -> str:
         from otolith.index import facts

@@ -23,17 +23,20 @@ from otolith.index.schema import DDL, SCHEMA
 
 if TYPE_CHECKING:
     from otolith.index.dialogs import Dialogs
+    from otolith.index.documents import Documents
     from otolith.index.marks import Marks
     from otolith.index.notes import Notes
     from otolith.index.works import Works
 
 WAL_SINCE = (3, 51, 3)
 BUSY_SECONDS = 10.0
+TROUBLE = (sqlite3.Error, Busy, CannotWrite)  # why an index may fail to take what is safe in the files
 
 
 def index_path(cache: Path, home: str) -> Path:
     """Where a home's index lies."""
-    name = hashlib.sha256(os.path.realpath(home).encode()).hexdigest()[:16]
+    place = os.path.realpath(home) if os.path.isabs(home) else home
+    name = hashlib.sha256(place.encode()).hexdigest()[:16]
     return cache / name / f"index-{SCHEMA}.sqlite"
 
 
@@ -72,9 +75,9 @@ class Connection(sqlite3.Connection):
 class Index:
     """An open index. `fresh` tells that it was just made and holds nothing yet."""
 
-    def __init__(self, cache: Path, home: str) -> None:
+    def __init__(self, cache: Path, home: str, identity: Callable[[], str]) -> None:
         self.path: Path | None = index_path(cache, home)
-        self._home = home
+        self._identity = identity  # differs between homes in the same place; "none" before there is one
         self._depth, self.alone = 0, RLock()  # a transaction is one thread's
         self._connections: list[sqlite3.Connection] = []  # also those left to a thread that still reads from them
         self._opened: tuple[int, int] | None = None  # device and inode of the file that is open
@@ -120,6 +123,11 @@ class Index:
         except (OSError, sqlite3.Error, CannotWrite):
             self._in_memory()
 
+    @property
+    def times_opened(self) -> int:
+        """Grows when the file was removed by somebody and an empty one was opened in its place."""
+        return len(self._connections)
+
     def _make(self, *, anew: bool = False) -> None:
         if sqlite3.sqlite_version_info >= WAL_SINCE and not self.db.in_transaction:
             self.db.execute("PRAGMA journal_mode = WAL")
@@ -138,13 +146,6 @@ class Index:
         if self.db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:
             return False
         return self.get("home") in (self._identity(), "none")
-
-    def _identity(self) -> str:
-        try:
-            found = os.stat(self._home)
-            return f"{found.st_dev}:{found.st_ino}"
-        except OSError:
-            return "none"
 
     def _start_over(self) -> None:
         """The file is no database of ours, or a broken one: it is a cache, so it goes."""
@@ -214,6 +215,12 @@ class Index:
     def close(self) -> None:
         for db in self._connections:
             db.close()
+
+    @cached_property
+    def documents(self) -> Documents:
+        from otolith.index.documents import Documents
+
+        return Documents(self)
 
     @cached_property
     def cards(self) -> facets.Cards:

@@ -241,11 +241,11 @@ class Works(Facet):
         """The works next to it in each of its threads, at most `pause` away, and those it is linked with."""
         works = list(member.linked)
         for thread in member.threads:
-            for order, sign in (("DESC", "<"), ("ASC", ">")):
+            for order, than in (("DESC", "<"), ("ASC", ">")):
                 here: tuple[float, str] = (member.created, member.id)
                 while True:  # works that a manual chapter holds are stepped over
                     row = self.db.execute(
-                        f"SELECT created, id FROM threads WHERE thread = ? AND (created, id) {sign} (?, ?) "
+                        f"SELECT created, id FROM threads WHERE thread = ? AND (created, id) {than} (?, ?) "
                         f"ORDER BY created {order}, id {order} LIMIT 1", (thread, *here)).fetchone()
                     if row is None or abs(row[0] - member.created) > pause:
                         break

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SELDOM = 100_000  # objects made between two searches for circles
 _NONE, _NONE_HERE = float("-inf"), "nullif(?, -9e999)"
 _marks: dict[str, str] = {}  # table → a mark for each of its columns
-Stamp = tuple[int, int, int, int, str, int]  # size, mtime, ctime, inode, hash, seen (ns)
+Stamp = tuple[bytes, bytes, bool, str, int]  # a version, the hash, when it was seen (ns)
 
 
 class Unit(NamedTuple):
@@ -136,7 +136,7 @@ def _put_documents(db: sqlite3.Connection, units: Iterable[Unit]) -> None:
         documents.extend((path, *stamp) for path, stamp in unit.files.items())
         problems.extend(unit.findings)
         archived.extend((*item, unit.name) for item in unit.archived)
-    db.executemany("INSERT OR REPLACE INTO documents VALUES (?,?,?,?,?,?,?)", documents)
+    db.executemany("INSERT OR REPLACE INTO documents VALUES (?,?,?,?,?,?)", documents)
     if problems:
         db.executemany("INSERT INTO problems VALUES (?,?,?,?,?)", problems)
     if archived:

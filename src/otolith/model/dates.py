@@ -177,7 +177,7 @@ def _away(unit: str, shift: int, today: date, weekday: int) -> Period | None:
 # In a statement
 
 class When(NamedTuple):
-    """What the time words of a clause say. `direction` is −1 past, 0 now, 1 future, None if there are none."""
+    """What the time words of a clause say. `direction`: −1 past, 0 now, 1 future, None if there are none."""
 
     rest: str
     words: str = ""
@@ -286,7 +286,7 @@ class Span(Value):
 
 
 def only_time(words: Iterable[str]) -> bool:
-    """Is a time all that these words of a question ask about: what happened yesterday, what did we do in May"""
+    """Is a time all that a question of these words asks about: what happened yesterday, what did we do?"""
     return all(word in _TIMELY or word in _HAPPENED or word in _NUMBERS or word[:1].isdigit()
                for word in (word.removesuffix("'s") for word in words))
 
@@ -306,7 +306,8 @@ def read_span(question: str, now: float) -> Span | None:
     span = _asked(row, groups, utc(now).date())
     if span is None or span.month is not None:
         return span
-    at = min((match.start(name) for name in groups if row.unit == "date" or "n" in groups), default=match.start())
+    exact = row.unit == "date" or "n" in groups
+    at = min(match.start(name) for name in groups) if exact else match.start()
     lead = re.search(_LEAD + r"[\w\s]{0,8}$", text[:at] + " ") or re.match(_LEAD, text[at:])
     word = lead["lead"].lower() if lead else ""
     if word in ("since", "after", "from"):

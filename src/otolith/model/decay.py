@@ -2,9 +2,9 @@
 
     score = importance × e^(-λ × days since access) × log2(accesses + 1) × weight of the type
 
-Never accessed: the logarithm is 0.5 and the days count from creation. Pinned: 999. Other kinds weigh 1.0.
-One record is scored with `math`, a hundred thousand at once with numpy, with the same numbers. Time comes in
-as an argument; where usage is counted and scores are kept, this module does not know.
+Never accessed: the logarithm is 0.5 and the days count from creation. Pinned: 999. Kinds other than notes
+weigh 1.0. One record is scored with `math`, a hundred thousand at once with numpy; both give the same
+numbers. Knows neither the clock nor where usage is counted and scores are kept.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DIGITS = 9  # of a score in a file: enough to compute with, and equal on every m
 
 
 class Standing(Value):
-    """A note as the ladder's builders see it: gist, its use and its score, without its text."""
+    """A note as the ladder's builders see it: the gist of its front matter, its use and its score."""
 
     id: str
     type: str
@@ -76,16 +76,10 @@ def usage_factor(count: int) -> float:
     return math.log2(count + 1) if count > 0 else UNUSED
 
 
-def days_since(usage: Usage, created: float, now: float) -> float:
-    """Days since the last access, else since creation, in fractions, never below 0."""
-    anchor = created if usage.last is None else usage.last
-    return max(0.0, (now - anchor) / DAY)
-
-
 def take_apart(*, importance: float, created: float, usage: Usage, type_: str, now: float,
                pinned: bool = False, kind: str = "note") -> Decay:
-    """The score with every factor that made it."""
-    days = days_since(usage, created, now)
+    """The score with every factor that made it; days are never below 0."""
+    days = max(0.0, (now - (created if usage.last is None else usage.last)) / DAY)
     fading, used, weighs = math.exp(-LAMBDA * days), usage_factor(usage.count), weight(type_, kind)
     score = PINNED if pinned else importance * fading * used * weighs
     return Decay(importance=importance, days=days, fading=fading, usage=used, weight=weighs, pinned=pinned,
@@ -100,9 +94,8 @@ def score_all(importances: Sequence[float], anchors: Sequence[float], counts: Se
     count = numpy.asarray(counts, dtype=numpy.float64)
     days = numpy.maximum(0.0, (now - numpy.asarray(anchors, dtype=numpy.float64)) / DAY)
     used = numpy.where(count > 0, numpy.log2(numpy.maximum(count, 0) + 1), UNUSED)
-    fading = numpy.exp(-LAMBDA * days)
-    scores = numpy.asarray(importances, dtype=numpy.float64) * fading * used * numpy.asarray(weights)
-    return numpy.where(numpy.asarray(pinned, dtype=bool), PINNED, scores)
+    scores = numpy.asarray(importances, dtype=numpy.float64) * numpy.exp(-LAMBDA * days) * used
+    return numpy.where(numpy.asarray(pinned, dtype=bool), PINNED, scores * numpy.asarray(weights))
 
 
 def status(score: float) -> str:
@@ -120,9 +113,7 @@ def count_statuses(scores: Iterable[float]) -> dict[str, int]:
 
 def days_until(score: float, low: float) -> float | None:
     """Days until an untouched record falls below `low`; None when it already has, or never will."""
-    if score >= PINNED or score < low or low <= 0:
-        return None
-    return math.log(score / low) / LAMBDA
+    return None if score >= PINNED or score < low or low <= 0 else math.log(score / low) / LAMBDA
 
 
 def next_fall(score: float) -> tuple[str, float] | None:
@@ -136,9 +127,9 @@ def explain(decay: Decay, now: float) -> list[str]:
     """The score in words: the formula with its numbers, the status, and what comes if nobody asks for it."""
     if decay.pinned:
         return [f"pinned in vault/: score {PINNED:g}, {decay.status}, does not decay"]
-    fading = f"fading {decay.fading:.4f} (e^(-{LAMBDA:g} × {decay.days:.2f} days))"
-    factors = (f"importance {decay.importance:g} × {fading} "
-               f"× usage {decay.usage:.4f} × type weight {decay.weight:g}")
+    factors = (f"importance {decay.importance:g} × fading {decay.fading:.4f} "
+               f"(e^(-{LAMBDA:g} × {decay.days:.2f} days)) × usage {decay.usage:.4f} "
+               f"× type weight {decay.weight:g}")
     lines = [f"score {decay.score:.4f} = {factors}",
              f"status {decay.status}; {decay.days:.1f} days since {decay.since}"]
     fall = next_fall(decay.score)

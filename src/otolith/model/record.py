@@ -224,6 +224,14 @@ class Change(NamedTuple):
     reason: str = ""  # why it was not read, as `check` says it
 
 
+class Version(NamedTuple):
+    """What a look at a document tells without reading it. Another stamp means: read it again."""
+
+    stamp: bytes  # compared for equality only
+    same: bytes  # the document's identity, which it keeps through a rename
+    settled: bool  # False: so young at the look that it may change again under the same stamp
+
+
 class _Log:
     """One line a verb. Where nobody has loaded Python's logging, nobody listens, and nothing is loaded."""
 

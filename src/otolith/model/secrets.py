@@ -1,9 +1,10 @@
 """Secrets in text, found by named patterns and replaced by `[secret:kind]`.
 
-`redact` is run before a hook or an import writes anything. A pattern is a fixed prefix or a bounded run, so
-the time grows with the length of the text alone. It prefers a missed exotic key to a maimed sentence: commit
-hashes, uuids, checksums, identifiers and placeholders are left alone unless a name such as `api_key=` stands
-before them. Patterns are compiled when one of their clues is there, since every writing command loads this.
+`redact` is run before a hook or an import writes anything. Every pattern is a fixed prefix or a bounded run,
+so the time grows with the length of the text and with nothing else. It prefers a missed exotic key to a
+maimed sentence: commit hashes, uuids, checksums, identifiers and placeholders are left alone unless a name
+such as `api_key=` stands before them. Patterns are compiled when one of their clues is there: every command
+that writes loads this module.
 """
 
 from __future__ import annotations
@@ -11,47 +12,46 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 
 class _Pattern(NamedTuple):
+    """A pattern is compiled when one of its clues is in the text, which is ten times cheaper to find out.
+
+    Group 1, where there is one, is the secret; otherwise the whole match.
+    """
+
     kind: str
-    clues: tuple[str, ...]  # one of these is in every match; looking for them first is ten times cheaper
-    pattern: str  # compiled when a clue is there; group 1, where there is one, is the secret, else all of it
-
-
-def _pattern(kind: str, clues: str, pattern: str) -> _Pattern:
-    return _Pattern(kind, tuple(clues.split()), pattern)
+    clues: str
+    pattern: str
 
 
 _END = r"(?![A-Za-z0-9_-])"
 _PATTERNS = (
-    _pattern("aws-key", "AKIA ASIA ABIA ACCA", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
-    _pattern("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b"),
-    _pattern("github-token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{22,255}\b"),
-    _pattern("gitlab-token", "glpat- glrt- gldt-", r"\bgl(?:pat|rt|dt)-[A-Za-z0-9_-]{20,64}" + _END),
-    _pattern("anthropic-key", "sk-ant-", r"\bsk-ant-[A-Za-z0-9_-]{20,200}" + _END),
-    _pattern("openai-key", "sk-proj- sk-svcac sk-adm",
+    _Pattern("aws-key", "AKIA ASIA ABIA ACCA", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
+    _Pattern("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b"),
+    _Pattern("github-token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{22,255}\b"),
+    _Pattern("gitlab-token", "glpat- glrt- gldt-", r"\bgl(?:pat|rt|dt)-[A-Za-z0-9_-]{20,64}" + _END),
+    _Pattern("anthropic-key", "sk-ant-", r"\bsk-ant-[A-Za-z0-9_-]{20,200}" + _END),
+    _Pattern("openai-key", "sk-proj- sk-svcac sk-adm",
              r"\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,250}" + _END),
-    _pattern("openai-key", "sk-", r"\bsk-(?:or-v1-)?(?=[A-Za-z]{0,80}[0-9])[A-Za-z0-9]{32,80}" + _END),
-    _pattern("slack-token", "xox xapp-",
+    _Pattern("openai-key", "sk-", r"\bsk-(?:or-v1-)?(?=[A-Za-z]{0,80}[0-9])[A-Za-z0-9]{32,80}" + _END),
+    _Pattern("slack-token", "xox xapp-",
              r"\b(?:xox[abeoprs]|xapp)-(?=[A-Za-z-]{0,20}[0-9])[A-Za-z0-9-]{10,250}"),
-    _pattern("slack-webhook", "hooks.slack.com",
+    _Pattern("slack-webhook", "hooks.slack.com",
              r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,120}"),
-    _pattern("stripe-key", "k_live_ k_test_", r"\b[srp]k_(?:live|test)_[A-Za-z0-9]{16,250}\b"),
-    _pattern("google-key", "AIza", r"\bAIza[A-Za-z0-9_-]{35}" + _END),
-    _pattern("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,60}\b"),
-    _pattern("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
-    _pattern("pypi-token", "pypi-AgE", r"\bpypi-AgE[A-Za-z0-9_-]{50,500}"),
-    _pattern("sendgrid-key", "SG.", r"\bSG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
-    _pattern("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{8,2000}"),
-    _pattern(
-        "authorization",
-        "earer asic oken",
-        r"\b(?:[Bb]earer|[Bb]asic|[Tt]oken) {1,2}(?=[A-Za-z+/._~-]{0,80}[0-9])"
-        r"([A-Za-z0-9+/._~-]{20,4000}={0,2})",
-    ),
+    _Pattern("stripe-key", "k_live_ k_test_", r"\b[srp]k_(?:live|test)_[A-Za-z0-9]{16,250}\b"),
+    _Pattern("google-key", "AIza", r"\bAIza[A-Za-z0-9_-]{35}" + _END),
+    _Pattern("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,60}\b"),
+    _Pattern("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
+    _Pattern("pypi-token", "pypi-AgE", r"\bpypi-AgE[A-Za-z0-9_-]{50,500}"),
+    _Pattern("sendgrid-key", "SG.", r"\bSG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
+    _Pattern("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{8,2000}"),
+    _Pattern("authorization", "earer asic oken",
+             r"\b(?:[Bb]earer|[Bb]asic|[Tt]oken) {1,2}(?=[A-Za-z+/._~-]{0,80}[0-9])"
+             r"([A-Za-z0-9+/._~-]{20,4000}={0,2})"),
 )
 _URL_PASSWORD = r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>]{0,100}:([^\s/@\"'<>]{1,200})@"
 _KEY_BEGIN = r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----"
@@ -64,10 +64,8 @@ _ASSIGNED = (
     r"(?:\"(?P<double>[^\"\n]{6,400})\"|'(?P<single>[^'\n]{6,400})'"
     r"|(?P<bare>[^\s\"'`,;<>()\[\]{}|]{6,400}+(?![(\[{])))"
 )
-_PLACEHOLDER = (
-    r"(?i)[*x.•_-]+|.*(?:your|example|change[_-]?me|placeholder|redacted|dummy|insert|\.\.\.).*"
-    r"|none|null|true|false|undefined"
-)
+_PLACEHOLDER = (r"(?i)[*x.•_-]+|.*(?:your|example|change[_-]?me|placeholder|redacted|dummy|insert|\.\.\.).*"
+                r"|none|null|true|false|undefined|password|passwd|pass|[$\[{<%].*")
 _CODE = r"[$%@&].*|[A-Za-z_]\w*(?:[.:]{1,2}[A-Za-z_]\w*)+|[A-Z][A-Z0-9_]*|[a-z_]+|https?://.*|\d+(?:\.\d+)*"
 _PATH = r"(?:~|\.{1,2})/[\w./-]+|/(?:[\w.-]{1,40}/)+[\w.-]{1,60}|[A-Za-z]:\\.+"
 
@@ -92,28 +90,22 @@ def redact(text: str) -> tuple[str, dict[str, int]]:
     """The text with its secrets replaced, and how many of each kind were."""
     counts: Counter[str] = Counter()
     text = _redact_private_keys(text, counts)
-    for pattern in _PATTERNS:
-        if any(map(text.__contains__, pattern.clues)):
-            text = re.sub(pattern.pattern, _replace(pattern.kind, counts), text)
+    for kind, clues, pattern in _PATTERNS:
+        if any(map(text.__contains__, clues.split())):
+            text = re.sub(pattern, partial(_replace, kind, counts), text)
     if "://" in text:
-        text = re.sub(_URL_PASSWORD, _replace("url-password", counts, unless=_is_placeholder), text)
+        text = re.sub(_URL_PASSWORD, lambda match: match[0] if _is_placeholder(match[1])
+                      else _replace("url-password", counts, match), text)
     lowered = text.casefold()
     if any(clue in lowered for clue in ("pass", "pwd", "secret", "token", "key", "credential")):
-        text = re.sub(_ASSIGNED, lambda match: _replace_assigned(match, counts), text)
+        text = re.sub(_ASSIGNED, partial(_replace_assigned, counts), text)
     return text, dict(counts)
 
 
-def _replace(kind: str, counts: Counter[str],
-             unless: Callable[[str], bool] | None = None) -> Callable[[re.Match[str]], str]:
-    def put(match: re.Match[str]) -> str:
-        group = match.re.groups  # 0 or 1: the whole match, or the secret in it
-        return match[0] if unless and unless(match[group]) else _cut_out(match, group, kind, counts)
-
-    return put
-
-
-def _cut_out(match: re.Match[str], group: int | str, kind: str, counts: Counter[str]) -> str:
+def _replace(kind: str, counts: Counter[str], match: re.Match[str], group: int | str | None = None) -> str:
+    """The match with its secret replaced: the named group, else its only one, else all of it."""
     counts[kind] += 1
+    group = match.re.groups if group is None else group
     start, end = match.start(group) - match.start(), match.end(group) - match.start()
     return f"{match[0][:start]}[secret:{kind}]{match[0][end:]}"
 
@@ -122,7 +114,7 @@ def _redact_private_keys(text: str, counts: Counter[str]) -> str:
     if "-----BEGIN" not in text:
         return text
     kept: list[str] = []
-    unclosed: set[str] = set()  # not looked for again once not found, or the time would be quadratic
+    unclosed: set[str] = set()  # a closing line is looked for in vain once, or the time would be quadratic
     position = 0
     while begin := re.compile(_KEY_BEGIN).search(text, position):
         kept += text[position : begin.start()], "[secret:private-key]"
@@ -139,31 +131,29 @@ def _redact_private_keys(text: str, counts: Counter[str]) -> str:
     return "".join(kept)
 
 
-def _replace_assigned(match: re.Match[str], counts: Counter[str]) -> str:
+def _replace_assigned(counts: Counter[str], match: re.Match[str]) -> str:
     name, group = match["name"].casefold(), match.lastgroup or "bare"
     password = name.startswith(("pass", "pwd"))
     if not _is_secret(match[group], password=password, quoted=group != "bare"):
         return match[0]
     kind = "password" if password else "api-key" if name.endswith("key") else name.rstrip("s")
-    return _cut_out(match, group, kind, counts)
+    return _replace(kind, counts, match, group)
 
 
 def _is_secret(value: str, *, password: bool, quoted: bool) -> bool:
-    """Whether an assigned value looks random rather than written as a word, a name or a piece of code."""
-    if _is_placeholder(value) or re.fullmatch(_PATH, value) or (
-            " " in value.strip() if quoted else re.fullmatch(_CODE, value)):
+    """Whether an assigned value looks drawn by chance rather than written as a word, a name or code."""
+    prose = " " in value.strip() if quoted else re.fullmatch(_CODE, value)
+    if prose or _is_placeholder(value) or re.fullmatch(_PATH, value):
         return False
     lower, upper, digit = (any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit))
     mixed = digit or (lower and upper and not value.istitle())
     if password:
-        return mixed or any(not char.isalnum() and char not in "_-. " for char in value)
-    entropy = _entropy(value)
-    return len(value) >= 12 and mixed and (entropy >= 3.0 or (len(value) >= 16 and entropy >= 2.7))
+        return mixed or any(not character.isalnum() and character not in "_-. " for character in value)
+    return len(value) >= 12 and mixed and _entropy(value) >= (3.0 if len(value) < 16 else 2.7)
 
 
 def _is_placeholder(value: str) -> bool:
-    named = value.casefold() in ("password", "passwd", "pass")
-    return named or value[0] in "$[{<%" or bool(re.fullmatch(_PLACEHOLDER, value))
+    return re.fullmatch(_PLACEHOLDER, value) is not None
 
 
 def _entropy(value: str) -> float:

@@ -35,8 +35,8 @@ _LAST_WORD = r"[^\W_]+(?:\.[^\W_]+)*\Z"
 _NEXT = r"""[\s"'“‘«(\[*_`]*"""
 # Words whose dot ends no sentence, always or before a number.
 _ABBREVIATIONS = frozenset(
-    """mr mrs ms dr prof st vs e.g i.e cf eq approx incl excl dept gen gov hon capt col lt sgt rev mt ca al resp viz esp
-    est ed eds cmp tel ext z.b d.h bzw ggf bspw evtl vgl inkl u.a p.ex sra dott sig""".split())
+    """mr mrs ms dr prof st vs e.g i.e cf eq approx incl excl dept gen gov hon capt col lt sgt rev mt ca al
+    resp viz esp est ed eds cmp tel ext z.b d.h bzw ggf bspw evtl vgl inkl u.a p.ex sra dott sig""".split())
 _BEFORE_A_NUMBER = frozenset("no nr nos vol p pp fig figs art sec ch kap núm".split())
 
 
@@ -78,7 +78,8 @@ def _is_abbreviation(text: str, dot: int, following: str) -> bool:
         short = all(part.isalpha() and len(part) < 3 for part in word.split("."))
         return short and (folded not in ("a.m", "p.m") or following.islower())
     if word.isdigit():
-        return not text[text.rfind("\n", 0, last.start()) + 1 : last.start()].strip(" \t>-*")  # "1. " opens an item
+        line = text.rfind("\n", 0, last.start()) + 1
+        return not text[line : last.start()].strip(" \t>-*")  # "1. " opens an item
     return len(word) == 1 and word.isupper() and word.isascii() and word != "I"  # an initial: J. Smith
 
 
@@ -103,9 +104,9 @@ def shorten(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, single: str, plural: str = "") -> str:
     """1 work, 2 works; 1 entry, 2 entries."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    return f"{number} {single if number == 1 else plural or single + 's'}"
 
 
 # Passages, and words as the index sees them
@@ -117,7 +118,7 @@ UNSPACED = ("\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u
 
 
 def cut_passages(text: str, limit: int = PASSAGE_BYTES) -> Iterator[tuple[int, int]]:
-    """(start, stop) of pieces that together are the text, each at most `limit` bytes, cut at the best break."""
+    """(start, stop) of pieces that join to the text, each at most `limit` bytes, cut at the best break."""
     start, length = 0, len(text)
     if length * 4 <= limit or _size(text) <= limit:
         if length:
@@ -138,7 +139,7 @@ def _size(text: str) -> int:
 
 
 def _best_break(piece: str) -> int:
-    """Where to cut a full piece: after its last paragraph, line, sentence or word that leaves at least half of it."""
+    """Where to cut a full piece: after the last paragraph, line, sentence or word that leaves half of it."""
     half = len(piece) // 2
 
     def after(end: str) -> int:
@@ -147,8 +148,8 @@ def _best_break(piece: str) -> int:
 
     line = (after(r"\n\s*\n") or after(r"\n")) if "\n" in piece[half:] else 0
     near = len(piece) * 5 // 6  # mostly a sentence ends so near the end, and the rest need not be read
-    return line or max(sentence_starts(piece, near), default=0) or max(sentence_starts(piece, half), default=0) \
-        or after(r"\s+") or len(piece)
+    sentence = max(sentence_starts(piece, near), default=0) or max(sentence_starts(piece, half), default=0)
+    return line or sentence or after(r"\s+") or len(piece)
 
 
 def searchable(text: str) -> str:
@@ -162,7 +163,7 @@ def _pairs(run: re.Match[str]) -> str:
 
 
 def fold(text: str) -> str:
-    """For comparing names: composed (é is one character, however it was typed), casefolded, white space collapsed."""
+    """For comparing names: composed (é is one character), casefolded, white space collapsed."""
     if not text.isascii():
         import unicodedata
 
@@ -179,7 +180,8 @@ def check_whole(value: Any) -> None:
             value.encode()
         except UnicodeEncodeError as error:
             half = ord(value[error.start])
-            raise Invalid(f"the text holds half a character (\\u{half:04x})", "give whole Unicode text") from None
+            raise Invalid(f"the text holds half a character (\\u{half:04x})",
+                          "give whole Unicode text") from None
     elif isinstance(value, Mapping):
         for key, item in value.items():
             check_whole(key)
@@ -219,7 +221,7 @@ def visible_line(text: str) -> str:
 
 
 def has_controls(name: str) -> bool:
-    """Whether a name could act on a terminal or pass for another: control characters, bidi, half of a pair."""
+    """Whether a name could act on a terminal or pass for another: controls, bidi, half of a pair."""
     return re.search("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", name) is not None
 
 

@@ -7,6 +7,7 @@ milliseconds, as some exporters write it.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -14,18 +15,18 @@ from typing import Any
 from otolith.errors import Invalid
 
 MILLISECONDS_ABOVE = 1e11
+_UNITS = (("year", 31_557_600), ("month", 2_629_800), ("week", 604_800), ("day", 86_400), ("hour", 3600),
+          ("minute", 60))
 
 
 def parse_time(value: Any, where: str = "time") -> float:
     """Seconds since 1970 of a date, a timestamp, a datetime or a number."""
     if isinstance(value, str):
-        try:
+        with suppress(ValueError):
             return _read_iso(value)
-        except ValueError:
-            raise Invalid(f"{where} is not a time: {value!r}", "write 2026-02-10 or 2026-02-10T21:37:00Z") from None
-    if isinstance(value, datetime):
+    elif isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    elif isinstance(value, int | float) and not isinstance(value, bool):
         return value / 1000 if abs(value) > MILLISECONDS_ABOVE else float(value)
     raise Invalid(f"{where} is not a time: {value!r}", "write 2026-02-10 or 2026-02-10T21:37:00Z")
 
@@ -41,8 +42,8 @@ def time_or_none(value: Any) -> float | None:
 @lru_cache(maxsize=1024)
 def _read_iso(value: str) -> float:
     """A record's times are asked for several times in a row."""
-    given = value.strip()
-    when = datetime.fromisoformat(given[:-1] + "+00:00" if given[-1:] in ("Z", "z") else given)
+    text = value.strip()
+    when = datetime.fromisoformat(text[:-1] + "+00:00" if text[-1:] in ("Z", "z") else text)
     return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
@@ -81,8 +82,7 @@ def month(seconds: float) -> str:
 
 def age(seconds: float) -> str:
     """How long ago, as a person says it: 5 minutes, 3 days."""
-    for unit, size in (("year", 31_557_600), ("month", 2_629_800), ("week", 604_800), ("day", 86_400), ("hour", 3600),
-                       ("minute", 60)):
+    for unit, size in _UNITS:
         if seconds >= size:
             count = int(seconds // size)
             return f"{count} {unit}{'s' if count > 1 else ''}"

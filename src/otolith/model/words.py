@@ -17,10 +17,11 @@ from otolith.model.text import UNSPACED
 # Python's \w leaves out the vowel signs of Indic and South-East Asian scripts and the points of Semitic ones,
 # which would cut their words apart.
 MARKS = (
-    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8"
-    "\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09d7\u0a01-\u0a51\u0a81-\u0ae3\u0b01-\u0b57"
-    "\u0b82-\u0bd7\u0c00-\u0c63\u0c81-\u0ce3\u0d00-\u0d63\u0d81-\u0df3\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ecd"
-    "\u0f71-\u0f84\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u200d\u3099\u309a"
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+    "\u06df-\u06e8\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09d7"
+    "\u0a01-\u0a51\u0a81-\u0ae3\u0b01-\u0b57\u0b82-\u0bd7\u0c00-\u0c63\u0c81-\u0ce3\u0d00-\u0d63"
+    "\u0d81-\u0df3\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ecd\u0f71-\u0f84\u102b-\u103e"
+    "\u1056-\u1059\u17b4-\u17d3\u200d\u3099\u309a"
 )
 WORD = re.compile(rf"[^\W_][^\W_{MARKS}]*(?:[{MARKS}]+[^\W_]*)*(?:['’][^\W\d_]+)?")
 
@@ -45,14 +46,14 @@ STOP = word_set(
 
 def words(text: str) -> list[str]:
     """The words, casefolded; a run of a script without spaces is read in pairs, 深色模式 → 深色 模式."""
-    found: list[str] = []
+    tokens: list[str] = []
     for match in WORD.finditer(unicodedata.normalize("NFC", text)):
         word = match[0].casefold().replace("’", "'")
         if not word.isascii() and re.search(f"[{UNSPACED}]{{3}}", word):
-            found += [word[at : at + 2] for at in range(0, len(word), 2)]
+            tokens += [word[at : at + 2] for at in range(0, len(word), 2)]
         else:
-            found.append(word)
-    return found
+            tokens.append(word)
+    return tokens
 
 
 def key_words(text: str) -> list[str]:
@@ -60,16 +61,20 @@ def key_words(text: str) -> list[str]:
     return [word for word in (w.removesuffix("'s") for w in words(text)) if word and word not in STOP]
 
 
+_ENDINGS = (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
+
+
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """A form that inflections of an English word share: prefers, preferred, preferring → prefer."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
-    for ending, put in (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
+    for ending, put in _ENDINGS:
         root = word.removesuffix(ending)
-        if root == word or len(root) < 3 or not re.search("[aeiouy]", root) or (ending == "s" and root[-1] in "sui"):
+        if root == word or len(root) < 3 or not re.search("[aeiouy]", root):
             continue
-        if ending == "es" and not root.endswith(("s", "x", "z", "ch", "sh", "o")):
+        if (ending == "s" and root[-1] in "sui") or (
+                ending == "es" and not root.endswith(("s", "x", "z", "ch", "sh", "o"))):
             continue
         if ending in ("ing", "ed") and len(root) > 3 and root[-1] == root[-2] and root[-1] not in "lsz":
             root = root[:-1]
@@ -82,10 +87,10 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(map(stem, key_words(text)))
 
 
-def likeness(one: frozenset[str], other: frozenset[str]) -> float:
+def likeness(left: frozenset[str], right: frozenset[str]) -> float:
     """Shared stems over all stems; two lines without any stem are not alike."""
-    shared = len(one & other)
-    return shared / (len(one) + len(other) - shared) if shared else 0.0
+    shared = len(left & right)
+    return shared / (len(left) + len(right) - shared) if shared else 0.0
 
 
 # Cues: a sentence is asked, supposed, doubted or denied, and then it states nothing

@@ -36,8 +36,19 @@ ACTION_TYPES = ("file_read", "file_edit", "file_create", "file_delete", "command
 FAILURES = ("incorrect_assumption", "unexpected_side_effect", "missing_dependency", "race_condition",
             "type_error", "test_failure", "build_failure", "runtime_error", "logic_error", "other")
 VERIFICATIONS = ("test", "build", "manual", "lint", "typecheck")
+MAX_NESTED = 40  # objects or lists within each other
 OPERATIONS = ("read", "edit", "create", "delete")  # weakest first
 RAW_DIFFS = ("diff", "diff_hash")  # the detail keys that only `complete` shows
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """Every text within a JSON value, but for what is nested beyond reason."""
+    if isinstance(value, str):
+        yield value
+    elif depth < MAX_NESTED:
+        items = value.values() if isinstance(value, Mapping) else value
+        for item in items if isinstance(value, Mapping | list | tuple) else ():
+            yield from _texts(item, depth + 1)
 
 
 class Intent(Shape):
@@ -242,8 +253,21 @@ class Work(Record):
                  *(outcome.follow_up_needed or ()),
                  self.intent.context, *self.intent.constraints, thought.approach_chosen, thought.why_chosen,
                  *thought.assumptions, *thought.risks_identified, *ways, *seen,
-                 *self.perception.patterns_noticed, *self.perception.anomalies, *files, *steps]
+                 *self.perception.patterns_noticed, *self.perception.anomalies, *files, *steps,
+                 *self._further()]
         return "\n".join(line for line in lines if line)
+
+    def _further(self) -> Iterator[str]:
+        """The texts under keys that the layers do not know, but for raw diffs: to be found again."""
+        layers: list[Shape | None] = [
+            self.intent, self.perception, *self.perception.observations, *self.perception.relevant_files,
+            self.reasoning, *self.reasoning.alternatives_considered, *self.actions,
+            *(part for action in self.actions for part in (action.details, action.result)),
+            self.outcome, self.outcome.verified_by]
+        for layer in layers:
+            for key, value in layer.extra.items() if layer else ():
+                if key not in RAW_DIFFS:
+                    yield from _texts(value)
 
     def whole(self) -> str:
         return self.at_depth("full")

@@ -101,7 +101,7 @@ def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
     if KINDS[row.kind].around == "turns" and depth != "complete":
         return None
     try:
-        return shown(home.db, next((record for record in codec.read_unit(home.tree, row.unit)[0] if record.id == row.id), None))
+        return shown(home.index, next((record for record in codec.read_unit(home.tree, row.unit)[0] if record.id == row.id), None))
     except (NotFound, Damaged):
         return None
 

@@ -11,8 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from otolith.derive.chapters import PAUSE, close, describe, find_groups, write_chapter
-from otolith.derive.wisdom import MADE_BY, build_wisdom, split_eras
+from otolith.derive.chapters import (
+    MADE_BY,
+    PAUSE,
+    build_wisdom,
+    close,
+    describe,
+    find_groups,
+    split_eras,
+    write_chapter,
+)
 from otolith.errors import Invalid, NotFound, Provider
 from otolith.files import codec, paths
 from otolith.home import Home

@@ -8,7 +8,7 @@ is completed.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from hashlib import sha256
 from typing import Any
@@ -17,7 +17,7 @@ from otolith.derive.chunking import ChunkingEngine, Piece
 from otolith.derive.chunks import (
     FOLLOWS_WITHIN,
     RELATED_AT_MOST,
-    Neighbour,
+    Linkable,
     auto_links,
     detect_type,
     find_predecessor,
@@ -27,6 +27,7 @@ from otolith.errors import Conflict, Invalid
 from otolith.home import Home
 from otolith.model.chunk import Chunk, ChunkLinks, ChunkMetadata, check_size
 from otolith.model.ids import chunk_id, derived_uuid
+from otolith.model.record import Origin
 from otolith.model.shape import read_strings
 from otolith.model.text import check_whole, first_sentence, fold
 from otolith.model.times import month, parse_time, zulu
@@ -35,78 +36,81 @@ from otolith.verbs.steps import each
 LOOKED_AT = 100  # of each tag's newest records; a rarer tag is seen whole
 
 
-def remember(
-    home: Home, text: str, *, conversation_id: str | None = None, tags: Sequence[str] = (),
-    type: str | None = None,
-    confidence: float = 0.7, created: Any = None, source: str = "interaction", agent: str | None = None,
-    project: str | None = None, session: str | None = None, key: str | None = None,
-) -> list[Chunk]:
+def remember(home: Home, text: str, *, conversation_id: str | None = None, tags: Sequence[str] = (),
+             type: str | None = None, confidence: float = 0.7, created: Any = None,
+             source: str = "interaction",
+             agent: str | None = None, project: str | None = None, session: str | None = None,
+             key: str | None = None) -> list[Chunk]:
     """Cut a text, keep its pieces, link them; the chunks in the order of the text."""
     _check_text(text)
+    named = session if conversation_id is None else conversation_id
     conversation = conversation_id if conversation_id is not None else session or home.session
     check_whole([conversation, key])
-    labels, pieces = _labels(tags), ChunkingEngine().chunk(text)
-    when = parse_time(zulu(home.clock() if created is None else parse_time(created, "created")))
-    like = Chunk(id=chunk_id(when, "0" * 8), content="", tokens=0, type=type or "note", tags=labels,
-                 links=ChunkLinks(),
-                 metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source,
-                                        confidence=confidence,
-                                        origin=home.origin(agent=agent, project=project, session=session)))
+    pieces = ChunkingEngine().chunk(text)
+    like = _draft(home, created, conversation, type=type or "note", tags=tags, source=source,
+                  confidence=confidence, origin=home.origin(agent=agent, project=project, session=session))
+    when = like.created
     with home.writing():  # of several calls with one key the first keeps it, the others find it
         marks = _marks(home, text, pieces, key)
-        told = conversation_id if conversation_id is not None else session
-        keyed = {} if key is None else _kept_under(home, key, when, text, marks, told)
-        known = [keyed.get(at) or _alike(home, piece.content, mark.get("cut"), conversation)
-                 for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True))]
-        if known[0] and all(known):
-            home.notices.append(f"already remembered in {known[0].conversation_id or 'no conversation'}: "
-                                f"{known[0].id}; "
-                                "nothing was added")
-            return [chunk for chunk in known if chunk]
+        keyed = {} if key is None else _kept_under(home, key, when, text, marks, named)
+        before = [keyed.get(at) or _alike(home, piece.content, mark.get("cut"), conversation)
+                  for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True))]
+        kept = [chunk for chunk in before if chunk]
+        if len(kept) == len(pieces):
+            home.notices.append(f"already remembered in {kept[0].conversation_id or 'no conversation'}: "
+                                f"{kept[0].id}; nothing was added")
+            return kept
         if keyed:  # the rest of a text that was broken off joins its beginning
             conversation = next(iter(keyed.values())).conversation_id
-        made, place = [], home.index.dialogs.next_place(conversation, when)
-        for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True)):
-            mark = {**mark, "place": place + at} if conversation and place + at else mark
-            made.append(known[at] or like.replace(
-                id=_new_id(home, when, None if key is None else (key, str(at))), content=piece.content,
-                tokens=piece.tokens, type=type or detect_type(piece.content),
+        chunks, place = [], home.index.dialogs.next_place(conversation, when)
+        for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True), place):
+            mark = {**mark, "place": at} if conversation and at else mark
+            chunks.append(before[at - place] or like.replace(
+                id=_new_id(home, when, None if key is None else (key, str(at - place))),
+                content=piece.content, tokens=piece.tokens, type=type or detect_type(piece.content),
                 metadata=like.metadata.replace(conversation_id=conversation, extra=mark)))
-        linked = _link(home, made, known)
-        _keep(home, [chunk for chunk, before in zip(linked, known, strict=True) if not before])
-    return linked
+        return _keep(home, chunks, {chunk.id for chunk in kept})
 
 
-def create_chunk(
-    home: Home, content: str, *, type: str, conversation_id: str | None = None, tokens: int | None = None,
-    tags: Sequence[str] = (), confidence: float = 0.7, created: Any = None, source: str = "interaction",
-) -> Chunk:
+def create_chunk(home: Home, content: str, *, type: str, conversation_id: str | None = None,
+                 tokens: int | None = None, tags: Sequence[str] = (), confidence: float = 0.7,
+                 created: Any = None, source: str = "interaction") -> Chunk:
     """Keep one chunk as it is given, with its automatic links; it is neither cut nor compared with others."""
     _check_text(content)
     if tokens is None:
         from otolith.providers.tokens import count_tokens
 
         tokens = count_tokens(content)
-    when = parse_time(zulu(home.clock() if created is None else parse_time(created, "created")))
     conversation = home.session if conversation_id is None else conversation_id
-    place = home.index.dialogs.next_place(conversation, when) if conversation else 0
-    made = Chunk(
-        id=_new_id(home, when), content=content, tokens=tokens, type=type, tags=_labels(tags),
-        links=ChunkLinks(),
-        metadata=ChunkMetadata(created=zulu(when), conversation_id=conversation, source=source,
-                               confidence=confidence,
-                               origin=home.origin(), extra={"place": place} if place else {}))
-    check_size(made.tokens)
-    linked = _link(home, [made])
-    _keep(home, linked)
-    return linked[0]
+    chunk = _draft(home, created, conversation, type=type, tags=tags, source=source, confidence=confidence,
+                   origin=home.origin())
+    place = home.index.dialogs.next_place(conversation, chunk.created) if conversation else 0
+    chunk = chunk.replace(id=_new_id(home, chunk.created), content=content, tokens=tokens,
+                          metadata=chunk.metadata.replace(extra={"place": place} if place else {}))
+    check_size(chunk.tokens)
+    return _keep(home, [chunk])[0]
 
 
-def _keep(home: Home, chunks: Sequence[Chunk]) -> None:
-    """One chunk is acknowledged by itself, several together."""
-    with home.bulk() if len(chunks) > 1 else nullcontext():
-        for chunk in chunks:
+def _draft(home: Home, created: Any, conversation: str, *, type: str, tags: Sequence[str], source: str,
+           confidence: float, origin: Origin) -> Chunk:
+    """A chunk with everything but its own id and text; tags in their order, each once, empty ones dropped."""
+    when = zulu(home.clock() if created is None else parse_time(created, "created"))
+    check_whole(tags)
+    labels = tuple(dict.fromkeys(tag.strip() for tag in read_strings(tags, "tags") if tag.strip()))
+    return Chunk(id=chunk_id(parse_time(when), "0" * 8), content="", tokens=0, type=type, tags=labels,
+                 links=ChunkLinks(), metadata=ChunkMetadata(created=when, conversation_id=conversation,
+                                                            source=source, confidence=confidence,
+                                                            origin=origin))
+
+
+def _keep(home: Home, chunks: Sequence[Chunk], kept: Collection[str] = ()) -> list[Chunk]:
+    """Link the chunks of one text and keep the new ones; several are acknowledged together."""
+    linked = _link(home, chunks, kept)
+    new = [chunk for chunk in linked if chunk.id not in kept]
+    with home.bulk() if len(new) > 1 else nullcontext():
+        for chunk in new:
             home.create(chunk, verb="remember", origin=chunk.metadata.origin)
+    return linked
 
 
 def _check_text(text: Any) -> None:
@@ -116,12 +120,6 @@ def _check_text(text: Any) -> None:
     if not text.strip():
         raise Invalid("there is nothing to remember", "give a text")
     check_whole(text)
-
-
-def _labels(tags: Sequence[str]) -> tuple[str, ...]:
-    """Tags in their order, each once, empty ones dropped."""
-    check_whole(tags)
-    return tuple(dict.fromkeys(tag.strip() for tag in read_strings(tags, "tags") if tag.strip()))
 
 
 def _new_id(home: Home, when: float, key: tuple[str, str] | None = None) -> str:
@@ -156,7 +154,7 @@ def _kept_under(home: Home, key: str, when: float, text: str, marks: Sequence[di
     A key stands for one text, and for one conversation if the caller names one: that of a process is another
     every time.
     """
-    found: dict[int, Chunk] = {}
+    chunks: dict[int, Chunk] = {}
     places = [f"chunks/{month(when)}/{_new_id(home, when, (key, str(at)))}.json" for at in range(len(marks))]
     unread = [path for path in places if home.tree.look(path)
               and not home.index.cards.find(path.split("/")[-1][:-5])]
@@ -169,8 +167,8 @@ def _kept_under(home: Home, key: str, when: float, text: str, marks: Sequence[di
         if not same or conversation not in (None, chunk.conversation_id):
             raise Conflict(f"another text was remembered under the key {key!r}: {chunk.id}",
                            "use another key")
-        found[cut["part"] - 1 if cut else 0] = chunk
-    return found
+        chunks[cut["part"] - 1 if cut else 0] = chunk
+    return chunks
 
 
 def _alike(home: Home, content: str, cut: dict[str, Any] | None, conversation: str) -> Chunk | None:
@@ -180,37 +178,36 @@ def _alike(home: Home, content: str, cut: dict[str, Any] | None, conversation: s
                  if chunk.content == content and chunk.metadata.extra.get("cut") == cut), None)
 
 
-def _link(home: Home, chunks: Sequence[Chunk], before: Sequence[Chunk | None] = ()) -> list[Chunk]:
+def _link(home: Home, chunks: Sequence[Chunk], kept: Collection[str]) -> list[Chunk]:
     """The chunks of one text with their automatic links; those that were there before keep theirs.
 
     The pieces follow each other and share all their tags, so for each of them only the ten before it and the
     best of the home can count.
     """
-    new = _neighbour(chunks[0])
+    new = _linkable(chunks[0])
     around = _around(home, new, {chunk.id for chunk in chunks})
     best = {*find_related(new, around), *find_predecessor(new, around)}
     around = [other for other in around if other.id in best]
-    kept = {chunk.id for chunk in before if chunk}
-    recent: deque[Neighbour] = deque(maxlen=RELATED_AT_MOST)
+    recent: deque[Linkable] = deque(maxlen=RELATED_AT_MOST)
     linked = []
     for chunk in chunks:
         if chunk.id not in kept:
-            found = auto_links(_neighbour(chunk), [*around, *recent])
-            chunk = chunk.replace(links=chunk.links.replace(**found._asdict()))
-        recent.append(_neighbour(chunk))
+            links = auto_links(_linkable(chunk), [*around, *recent])
+            chunk = chunk.replace(links=chunk.links.replace(**links._asdict()))
+        recent.append(_linkable(chunk))
         linked.append(chunk)
     return linked
 
 
-def _neighbour(chunk: Chunk) -> Neighbour:
-    return Neighbour(chunk.id, chunk.conversation_id, chunk.created, chunk.tags)
+def _linkable(chunk: Chunk) -> Linkable:
+    return Linkable(chunk.id, chunk.conversation_id, chunk.created, chunk.tags)
 
 
-def _around(home: Home, new: Neighbour, themselves: set[str]) -> list[Neighbour]:
+def _around(home: Home, new: Linkable, themselves: set[str]) -> list[Linkable]:
     """The chunk just before in the conversation, and the newest chunks with each of the tags."""
     index = home.index
     rows = index.dialogs.chunks_near(new.tags, new.conversation_id, new.created - FOLLOWS_WITHIN, new.created,
                                      LOOKED_AT)
     tags = index.cards.tags_of([row.n for row in rows])
-    return [Neighbour(row.id, row.conversation, row.created, tuple(tags.get(row.n, ())))
+    return [Linkable(row.id, row.conversation, row.created, tuple(tags.get(row.n, ())))
             for row in rows if row.id not in themselves]

@@ -14,13 +14,14 @@ from typing import Any
 from otolith.errors import Conflict, Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.codec import write_object
-from otolith.files.tree import Token, fingerprint
+from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index.read import Row
 from otolith.model.dialog import CORRECTABLE, Curation, Entry, EntryMeta, Fact, GlobalMemory, Turn
 from otolith.model.dialog import correct as correct_fact
 from otolith.model.ids import derived_uuid, entry_id, slug
 from otolith.model.kinds import FACT_TYPES
+from otolith.model.record import Version
 from otolith.model.shape import read_tags
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time, zulu
@@ -72,7 +73,7 @@ def log(
         home.audit("logged", entry, fingerprint(raw.encode()), meta.origin)
 
 
-def _keep(home: Home, entry: Entry, *, indexed: bool) -> tuple[Entry, dict[str, tuple[Token, bytes]]]:
+def _keep(home: Home, entry: Entry, *, indexed: bool) -> tuple[Entry, dict[str, tuple[Version, bytes]]]:
     """The dialog and what is known of it, each durable; a model that may be slow is asked only then."""
     for _ in range(3):
         folder = paths.entry_folder(entry.topic, entry.id)
@@ -260,19 +261,25 @@ def facts(home: Home, topic: str | None = None, *, type: str | None = None, wait
         raise Invalid(f"no type {type!r}", f"use one of {', '.join(FACT_TYPES)}")
     home.ensure_fresh()
     names = home.index.dialogs.names()
-    if topic is not None and topic not in names:
-        topic = slug(topic)
+    if topic is not None:
+        topic = topic if topic in names else slug(topic)
         if topic not in names:
             raise NotFound(f"no topic {topic!r}", "see: otolith topics")
     day = None if as_of is None else parse_time(as_of, "as_of")
     held = [fact for name in ([topic] if topic else names) for fact in home.index.facts.of_topic(name, day)]
-    for entry in unread(home, topic) if not waiting and day is None else ():
-        held += [fact.replace(id=fact.id_in(entry.topic), topic=entry.topic, extra={"unsaved": True})
-                 for fact in read_by_rules(home, entry).facts]
-    shown = [fact for fact in held if (rejected or fact.user_fact_score != 0) and type in (None, fact.type)
-             and not ((current or waiting) and fact.superseded_by)
-             and not (waiting and fact.user_fact_score is not None)]
-    return sorted(shown, key=lambda fact: fact.confidence) if waiting else shown
+    if not waiting and day is None:
+        held += _unsaved(home, topic)
+    if waiting:
+        open_facts = [fact for fact in held if fact.user_fact_score is None and not fact.superseded_by]
+        held = sorted(open_facts, key=lambda fact: fact.confidence)
+    return [fact for fact in held if type in (None, fact.type) and (rejected or fact.user_fact_score != 0)
+            and not (current and fact.superseded_by)]
+
+
+def _unsaved(home: Home, topic: str | None) -> list[Fact]:
+    """What the rules draw from entries that have no summary yet."""
+    return [fact.replace(id=fact.id_in(entry.topic), topic=entry.topic, extra={"unsaved": True})
+            for entry in unread(home, topic) for fact in read_by_rules(home, entry).facts]
 
 
 def topics(home: Home) -> list[dict[str, Any]]:

@@ -138,9 +138,9 @@ def pages_below(home: Home, folder: str = "") -> Iterator[tuple[str, int]]:
     rows = home.db.execute("SELECT unit FROM records WHERE kind = 'page' AND substr(unit, 1, ?) = ? ORDER BY unit",
                            (len(start), start))
     for (unit,) in rows.fetchall():
-        token = home.tree.look(unit)
-        if token is not None:
-            yield unit.removeprefix(FOLDER), token.size
+        measure = home.tree.measure(unit)
+        if measure is not None:
+            yield unit.removeprefix(FOLDER), measure.size
 
 
 def write_page(home: Home, name: str, text: str, before: Loaded | None = None) -> Page:

@@ -55,8 +55,8 @@ def shown_lately(home: Home) -> dict[str, float]:
     shown: dict[str, float] = home.shown.setdefault(home.session, {})
     if home.config.session and not shown:
         try:
-            token = home.tree.look(paths.SHOWN)
-            data = home.tree.read(paths.SHOWN, max(0, token.size - TAIL_BYTES))[0] if token else b""
+            measure = home.tree.measure(paths.SHOWN)
+            data = home.tree.read(paths.SHOWN, max(0, measure.size - TAIL_BYTES))[0] if measure else b""
         except NotFound:
             return shown
         for _, line in ledger.read_lines(data):
@@ -83,8 +83,8 @@ def note_shown(home: Home, now: float, ids: Sequence[str]) -> None:
 
 def trim_shown(home: Home) -> None:
     """Upkeep: a log that grew large starts over; nothing in it matters for longer than the cooldown."""
-    token = home.tree.look(paths.SHOWN)
-    if token and token.size > SHOWN_BYTES:
+    measure = home.tree.measure(paths.SHOWN)
+    if measure and measure.size > SHOWN_BYTES:
         home.tree.remove(paths.SHOWN)
 
 

@@ -7,7 +7,6 @@ names the record goes, its own files last; then what was built from it is built 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
@@ -107,8 +106,10 @@ def _plan(home: Home, record: str) -> dict[str, Any]:
     words = [record, mention, *(title for title in titles if len(title) > 3)]
     facts = _facts_only_in(home, own) if KINDS[kind].states_facts else set[str]()
     folders = sorted({"/".join(path.removeprefix("archive/").split("/")[:2]) for path in own if KINDS[kind].states_facts})
-    retelling = [unit.removeprefix("archive/") for unit, _ in _retelling(home, record)[0]]
-    pages = _pages(home, (*KINDS[kind].pages, *(f"{folder}/" for folder in folders), *retelling), words)
+    retelling = _retelling(home, record)[0]
+    own += [unit for unit, other in retelling if other.type != "manual"]
+    about = (*(f"{folder}/" for folder in folders), *(unit.removeprefix("archive/") for unit, _ in retelling))
+    pages = _pages(home, (*KINDS[kind].pages, *about), words)
     return {"kind": kind, "mention": mention, "words": words, "at": home.clock(), "stage": "remove",
             "headings": [heading for title in titles for heading in merging.headings(title)],
             "paths": list(dict.fromkeys([*own, *(path for edge in edges.values() for path in edge["paths"]), *pages])),
@@ -187,14 +188,16 @@ def _remove(home: Home, intent: Intent) -> list[str]:
     if kind.id_tells:
         _rewrite_lines(home, paths.AUDIT, lambda line: _unnamed(home, line, record, plan), words[:1])
     undo.strip(home, record, words[:2])
-    for name in home.tree.names("log"):  # what sessions noted for their gauges
-        if re.fullmatch(r"session-.+\.json", name) and ledger.holds(bytes_of(home, f"log/{name}") or b"", words):
-            home.tree.remove(f"log/{name}")
+    for path in home.tree.within("log"):  # what sessions noted for their gauges
+        if re.fullmatch(r"log/session-.+\.json", path) and ledger.holds(bytes_of(home, path) or b"", words):
+            home.tree.remove(path)
     for path in plan["paths"]:
         with suppress(NotFound):
             home.tree.remove(path)
     home.tree.tidy()
-    _drop_empty(home, plan["paths"])
+    for path in [*plan["paths"], *(path.removeprefix("archive/") for path in plan["paths"])]:
+        if path.removeprefix("archive/").startswith("topics/"):  # folders that only a purged entry kept
+            home.tree.prune(path)
     home.sweep(accept_removals=True)
     _shrink(home, [record, *plan["edges"], *plan["facts"]], plan)
     return shared
@@ -280,19 +283,6 @@ def _rewrite(home: Home, path: str, change: Callable[[bytes], bytes]) -> None:
         return
     if (new := change(data)) != data:
         home.tree.write(path, new, fingerprint(data))
-
-
-def _drop_empty(home: Home, removed: list[str]) -> None:
-    """Folders that only a purged entry kept, in the archive and where it came from."""
-    root = getattr(home.tree, "root", None)
-    for path in [*removed, *(path.removeprefix("archive/") for path in removed)] if root else ():
-        while (path := path.rpartition("/")[0]).removeprefix("archive/").startswith("topics"):
-            try:
-                os.rmdir(f"{root}/{path}")
-            except FileNotFoundError:
-                continue
-            except OSError:  # not empty
-                break
 
 
 def _shrink(home: Home, gone: list[str], plan: Plan) -> None:

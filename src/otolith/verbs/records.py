@@ -145,7 +145,7 @@ def stats(home: Home) -> dict[str, Any]:
     home.fold_usage()
     uses = home.db.execute("SELECT coalesce(sum(count), 0) FROM usage").fetchone()[0]
     return {
-        "home": getattr(home.tree, "root", ""), **read.counts(home.db), "uses": uses,
+        "home": home.tree.name, **read.counts(home.db), "uses": uses,
         "problems": len(read.problems(home.db)), "index": str(home.index.path or "in memory"),
         "index_lag": round(home.lag(), 3),
         "formats": {"chunk": chunk.SCHEMA, "notes": note.SCHEMA, "entry_meta": dialog.META_SCHEMA,

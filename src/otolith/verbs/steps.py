@@ -74,7 +74,7 @@ def fetch(home: Home, row: Row) -> Any:
         return fact_record(home, row)
     for record in home.read(row.unit)[0]:
         if record.id == row.id:
-            return shown(home.db, record)
+            return shown(home.index, record)
     raise NotFound(f"{row.unit} no longer holds {row.id}", "try: otolith sync")
 
 

@@ -35,7 +35,7 @@ def take_file(home: Home, path: str, data: bytes) -> str | None:
     if kind and kind.codec == "raw":
         name = path.removeprefix("memories/").removeprefix("imported/")
         return _put(home, PAGES + name, data, f"imported/{name}")
-    record = codec.decode(path, data, home.clock())[0]
+    record = codec.decode(path, data, home.clock)[0]
     marked = mark_outside(home, record)
     if kind and kind.pin == "vault" and path.startswith("vault/"):
         return _put(home, own_place(marked.replace(pinned=False), record, path), codec.amend(data, record, marked, path), record.id)
@@ -133,7 +133,7 @@ def take_record(home: Home, record: Any) -> bool:
     marked = mark_outside(home, record)
     path = paths.place(marked)
     if home.tree.look(path) is not None:
-        known = codec.decode(path, home.tree.read(path)[0], home.clock())[0]
+        known = codec.decode(path, home.tree.read(path)[0], home.clock)[0]
         if known.to_dict() != marked.to_dict():
             raise Conflict(f"another {marked.kind} is kept as {marked.id}")
         return False

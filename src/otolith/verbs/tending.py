@@ -7,10 +7,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from otolith import config as configuration
@@ -58,23 +56,19 @@ def change_settings(home: Home, changes: Mapping[str, Any]) -> None:
     if data is None:
         home.tree.write("_config.json", write_object({**DEFAULTS, "embedding_provider": home.config.provider, **new}))
     else:
-        before = configuration.seed_config(_root(home))
+        before = configuration.seed_config(home.tree) or {}
         home.tree.write("_config.json", amend_object(data, {**before, **new}), fingerprint(data))
-    home.config = configuration.load(_root(home))
+    home.config = configuration.load(home.tree)
 
 
 def show_settings(home: Home) -> dict[str, Any]:
     """What is in force, keys masked."""
     config = home.config
     masked = f"{config.openai_key[:3]}…{config.openai_key[-2:]}" if config.openai_key else None
-    return {"home": str(_root(home)), "embedding_provider": config.provider, "openai_api_key": masked,
+    return {"home": home.tree.name, "embedding_provider": config.provider, "openai_api_key": masked,
             "ollama_model": config.ollama_model, "openai_model": config.openai_model, "chat_model": config.chat_model,
             "agent": config.agent, "project": config.project, "projects": list(config.projects),
             "git_commit": config.git_commit}
-
-
-def _root(home: Home) -> Path:
-    return Path(home.tree.root)  # type: ignore[attr-defined]
 
 
 # What wants a person's eye; nothing is changed
@@ -86,23 +80,16 @@ def check(home: Home, *, secrets: bool = False) -> list[Finding]:
              *_logs(home), *_schemas(home)]
     found += [Finding(path, None, "leftover", "was left behind by a writer that was killed; it is not read", "run: otolith upkeep")
               for path in _leftovers(home)]
-    found += [Finding(f"log/{name}", None, "unfinished", "an act was interrupted; what it is about to remove is hidden meanwhile",
-                      "the next verb that writes finishes it, or: otolith upkeep") for name in home.heed()]
+    found += [Finding(path, None, "unfinished", "an act was interrupted; what it is about to remove is hidden meanwhile",
+                      "the next verb that writes finishes it, or: otolith upkeep") for path in home.heed()]
     if secrets:
         found.extend(_secrets(home))
     return sorted(set(found), key=lambda finding: (finding.path, finding.line or 0, finding.code))
 
 
-def _leftovers(home: Home) -> Iterator[str]:
+def _leftovers(home: Home) -> list[str]:
     """Files that a killed writer never gave their names; a younger one may be somebody's who is just writing."""
-    root = getattr(home.tree, "root", "")
-    for here, folders, files in os.walk(root) if root else ():
-        folders[:] = [name for name in folders if name[0] != "."]
-        for name in sorted(files):
-            if name.startswith(".otolith-") and name.endswith(".tmp"):
-                with suppress(OSError):  # its writer lives, and gave it its name just now
-                    if time.time() - os.stat(f"{here}/{name}").st_mtime > LEFT_BEHIND:
-                        yield os.path.relpath(f"{here}/{name}", root)
+    return home.tree.leftovers(LEFT_BEHIND)
 
 
 def _dangling(home: Home) -> Iterator[Finding]:
@@ -199,7 +186,7 @@ def _secrets(home: Home) -> Iterator[Finding]:
 
 def sweep(home: Home, _providers: Any = None) -> list[str]:
     """What was changed by hand since the last look; what killed writers left behind an hour ago is tidied away."""
-    gone = [f"tidied {path}" for path in home.tree.tidy()] if any(True for _ in _leftovers(home)) else []
+    gone = [f"tidied {path}" for path in home.tree.tidy()] if _leftovers(home) else []
     return [*gone, *(f"{change.what} {change.path}" + (f": {change.reason}" if change.reason else "")
                      for change in home.sweep())]
 
@@ -209,8 +196,8 @@ def fold(home: Home, _providers: Any = None) -> list[str]:
     verbs.offering.trim_shown(home)
     home.fold_usage()
     path = paths.usage_log(home.machine)
-    token = home.tree.look(path)
-    if token is None or token.size <= ledger.USAGE_BYTES:
+    measure = home.tree.measure(path)
+    if measure is None or measure.size <= ledger.USAGE_BYTES:
         return []
     with home.writing():
         data, _ = home.tree.read(path)
@@ -220,7 +207,7 @@ def fold(home: Home, _providers: Any = None) -> list[str]:
         line = json.dumps({"base": base}, separators=(",", ":")) + "\n"
         home.tree.write(path, line.encode(), fingerprint(data))
         home.fold_usage()
-    return [f"{path}: {token.size} bytes became {len(line)}"]
+    return [f"{path}: {measure.size} bytes became {len(line)}"]
 
 
 def commit(home: Home, _providers: Any = None) -> list[str]:
@@ -238,8 +225,8 @@ def commit_all(home: Home, message: str) -> list[str]:
 
     Other files and what a person has staged of them stay as they are; while a merge waits for somebody, so does everything.
     """
-    root = getattr(home.tree, "root", "")
-    if _git(root, "rev-parse", "--is-inside-work-tree").stdout.strip() != "true":
+    root = home.tree.folder or ""
+    if not root or _git(root, "rev-parse", "--is-inside-work-tree").stdout.strip() != "true":
         home.notices.append("git_commit is set, but the home is no git repository; try: git init")
         return []
     with home.writing():

@@ -11,14 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from otolith.derive import asking, facts, global_memory, topics
+from otolith.derive import asking, facts, topics
 from otolith.errors import Conflict, Damaged, Invalid, NotFound, Provider
 from otolith.files import codec, ledger, paths
 from otolith.files.codec import write_object
-from otolith.files.tree import Token, fingerprint
+from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index.marks import BUILT
 from otolith.model.dialog import Entry, EntrySummary, Fact, GlobalMemory, Topic, TopicState, marked_time
+from otolith.model.record import Version
 from otolith.model.text import visible
 from otolith.model.times import day, zulu
 from otolith.providers.chat import Ask, Chat, answer_of
@@ -26,7 +27,7 @@ from otolith.verbs.steps import each
 
 TRIES = "log/tries.jsonl"
 TRY_DAYS = 3
-Files = dict[str, tuple[Token, bytes]]
+Files = dict[str, tuple[Version, bytes]]
 T = TypeVar("T")
 
 
@@ -242,7 +243,7 @@ def topics_rung(home: Home, providers: Any = None) -> list[str]:
     for topic in home.index.dialogs.names():
         if home.index.marks.get("topics", topic) == _seen(home, topic, ask):
             continue
-        before = home.tree.look(f"topics/{topic}/topic_memory.json")
+        before = home.stamp(f"topics/{topic}/topic_memory.json")
         try:
             _, trouble = _build(home, topic, ask)
         except (Damaged, Invalid) as error:
@@ -253,7 +254,7 @@ def topics_rung(home: Home, providers: Any = None) -> list[str]:
             ask = _Silent(maker_of(ask))
         elif not isinstance(ask, _Silent):
             home.index.marks.set("topics", topic, _seen(home, topic, ask))
-        if home.tree.look(f"topics/{topic}/topic_memory.json") != before:
+        if home.stamp(f"topics/{topic}/topic_memory.json") != before:
             done.append(f"topic {topic}")
     return done + clear_topics(home)
 
@@ -284,7 +285,7 @@ def clear_topics(home: Home) -> list[str]:
 
 def _seen(home: Home, topic: str, ask: Ask | None) -> str:
     """Changes with what a topic is built from and with what was built."""
-    built = [home.tree.look(f"topics/{topic}/topic_memory{ending}") for ending in (".json", ".md")]
+    built = [home.stamp(f"topics/{topic}/topic_memory{ending}") for ending in (".json", ".md")]
     return repr((home.index.dialogs.stamp(topic), maker_of(ask), home.config.language, built))
 
 
@@ -301,17 +302,17 @@ def build_global(home: Home) -> GlobalMemory:
         except Damaged as error:
             home.notices.append(f"{path} {error.message}; it is left out of the global memory")
     _built(home, "GLOBAL_MEMORY.json")
-    caps, active = global_memory.read_caps(home.config.caps)
-    page = global_memory.build_global(memories, tiers=global_memory.read_tiers(home.config.tiers), caps=caps,
+    caps, active = topics.read_caps(home.config.caps)
+    page = topics.build_global(memories, tiers=topics.read_tiers(home.config.tiers), caps=caps,
                                       active=active)
     home.build("GLOBAL_MEMORY.json", write_object(page.to_dict()))
-    home.build("GLOBAL_MEMORY.md", global_memory.write_global(page).encode())
+    home.build("GLOBAL_MEMORY.md", topics.write_global(page).encode())
     return page
 
 
 def global_rung(home: Home, _providers: Any = None) -> list[str]:
     """Upkeep: the front page, once there is a topic."""
-    before = home.tree.look("GLOBAL_MEMORY.json")
+    before = home.stamp("GLOBAL_MEMORY.json")
     if before or home.index.dialogs.built_topics():
         build_global(home)
-    return ["GLOBAL_MEMORY"] if home.tree.look("GLOBAL_MEMORY.json") != before else []
+    return ["GLOBAL_MEMORY"] if home.stamp("GLOBAL_MEMORY.json") != before else []

@@ -113,7 +113,7 @@ def _entry(home: Home, path: str, before: bytes | None) -> dict[str, Any]:
 def _values(path: str, data: bytes) -> dict[str, Any]:
     """A record's fields as plain values."""
     try:
-        record = codec.decode(path, data, 0.0)[0]
+        record = codec.decode(path, data, float)[0]
     except (Damaged, Invalid, IndexError):
         return {}
     return {name: plain(getattr(record, name)) for name in record._fields if name != "extra"}

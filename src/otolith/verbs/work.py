@@ -22,7 +22,7 @@ from otolith.model.kinds import WORK_LINKS
 from otolith.model.shape import Shape, plain, read_strings, read_tags
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time
-from otolith.model.work import Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
+from otolith.model.work import MAX_NESTED, Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
 from otolith.verbs.steps import derived_id, lay, locate, under_key
 
 LAYERS: dict[str, type[Shape]] = {"intent": Intent, "perception": Perception, "reasoning": Reasoning,
@@ -31,7 +31,6 @@ FLAT = {field: layer for layer, shape in LAYERS.items() for field in shape._fiel
 WHOLE = (*LAYERS, "actions", "links", "tags", "importance")
 CREDITED = ("agent_id", "session_id", "origin", "access_count", "last_accessed", "links_at")
 MAX_CHARACTERS = 2_000_000  # of one work; more is a log, not a memory
-MAX_NESTED = 40
 DAYS = 180
 FEW_USES = 1
 _DAY = 86_400.0

@@ -51,13 +51,15 @@ def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> dic
 def _open(home: str | None, folder: Path, given: Mapping[str, Any]) -> Memory:
     """The home, as an agent of this project and session, without an embedder and without a model."""
     from otolith import config
+    from otolith.files.disk import open_tree
     from otolith.memory import Memory
 
     session = str(given.get("session_id") or "")
-    settings = config.load(config.home_path(home), cwd=str(folder))
+    tree = open_tree(config.home_name(home))
+    settings = config.load(tree, cwd=str(folder))
     settings = settings.replace(provider="none", chat_url=None, chat_model=None,
                                 session=session if _ID.fullmatch(session) else settings.session)
-    return Memory(home, door="hook", trust="agent", config=settings)
+    return Memory(tree, door="hook", trust="agent", config=settings)
 
 
 def start(mem: Memory, _given: Mapping[str, Any], _ignore: Ignore) -> str:

@@ -125,12 +125,13 @@ def _values(param: Param, typed: str, home: str | None) -> Offers:
     if question is None:
         return ()
     from otolith import config
+    from otolith.files.disk import open_tree
     from otolith.index.store import Index
 
-    root = config.home_path(home)
-    if not root.is_dir():
+    tree = open_tree(config.home_name(home))
+    if tree.identity() == "none":
         return ()
-    index = Index(config.cache_folder(), str(root))
+    index = Index(config.cache_folder(), tree.name, tree.identity)
     try:
         return list(question(index, typed))
     finally:

@@ -237,7 +237,7 @@ def _topics(command: Command) -> None:
 
 
 def _global(command: Command) -> None:
-    from otolith.derive.global_memory import write_global
+    from otolith.derive.topics import write_global
     from otolith.model.shape import plain
 
     memory = command.mem.build_global() if command.args.build else command.mem.global_memory()

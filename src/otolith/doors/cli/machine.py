@@ -94,12 +94,13 @@ def _install(command: Command) -> None:
 
     from otolith import config
     from otolith.doors.agents import install
+    from otolith.files.disk import open_tree
 
     if missing := next((name for name in ("mcp", "uvicorn") if find_spec(name) is None), ""):
         raise Usage(f"the MCP server needs the package {missing}; nothing was written", EXTRA.format("mcp"))
-    home = config.home_path(command.args.home)  # an agent does not share this shell's OTOLITH_HOME
-    named = command.args.home or home != config.data_folder()
-    start = _own_command() + (["--home", str(home)] if named else [])
+    home = open_tree(config.home_name(command.args.home)).name  # an agent does not share this OTOLITH_HOME
+    named = command.args.home or home != str(config.data_folder())
+    start = _own_command() + (["--home", home] if named else [])
     edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), start)
     _carry_out(command, edits, "installed", install.advice(command.args.agent_name))
 
@@ -153,11 +154,13 @@ def _import(command: Command) -> None:
             done = Import(None).run(path, args.format)
         else:
             from otolith import config
+            from otolith.files.disk import open_tree
             from otolith.memory import Memory
 
             # A thousand dialogs are not sent to a model unasked; rules read them, and upkeep may ask later.
-            settings = config.load(config.home_path(args.home)).replace(chat_url=None, chat_model=None)
-            with Memory(args.home, door="import", trust="outside", config=settings) as mem:
+            tree = open_tree(config.home_name(args.home))
+            settings = config.load(tree).replace(chat_url=None, chat_model=None)
+            with Memory(tree, door="import", trust="outside", config=settings) as mem:
                 done = Import(mem).run(path, args.format, progress)
                 for notice in mem.notices:
                     command.warn(notice)

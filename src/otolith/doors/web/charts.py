@@ -163,11 +163,11 @@ def usage(mem: Memory) -> dict[str, Any]:
                                "ORDER BY u.count DESC, r.id LIMIT 10")
     top = [{"id": id_, "kind": kind, "title": title, "uses": count} for id_, kind, title, count in rows]
     path = paths.usage_log(mem.home.machine)
-    token = mem.home.tree.look(path)
+    measure = mem.home.tree.measure(path)
     by_day: dict[str, Counter[str]] = {}
-    if token is not None:
+    if measure is not None:
         try:
-            data, _ = mem.home.tree.read(path, max(0, token.size - LEDGER_TAIL))
+            data, _ = mem.home.tree.read(path, max(0, measure.size - LEDGER_TAIL))
         except (NotFound, Damaged):
             data = b""
         for line in data.split(b"\n"):

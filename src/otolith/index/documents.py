@@ -1,0 +1,161 @@
+"""What the index knows of the home's files: their versions and findings, and how far each log was read.
+
+Units come in and go out here. Nothing of this is the truth: it is what sync compares the tree with.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from otolith.index import write
+from otolith.index.facets import Facet
+from otolith.model.record import Usage, Version
+
+if TYPE_CHECKING:
+    from otolith.index.facts import Touched
+
+AT_ONCE = 500  # files asked for in one statement
+Known = Mapping[str, Version | None]  # None: something that is not a plain document
+Parts = Mapping[str, Sequence[str]]  # unit → the files it may consist of
+
+
+class Sweep(NamedTuple):
+    """When the whole tree was last compared, and how many seconds the look at it took."""
+
+    when: float
+    cost: float
+
+
+class Documents(Facet):
+    """Files and what was read from them."""
+
+    def versions(self, paths: Sequence[str] | None = None) -> Known:
+        """The version of each file, or of those among these that are known."""
+        question = "SELECT path, stamp, same, settled FROM documents"
+        if paths is None:
+            return {row[0]: row[1:] if row[1] else None for row in self.db.execute(question)}
+        versions: dict[str, Version | None] = {}
+        for start in range(0, len(paths), AT_ONCE):
+            some = paths[start : start + AT_ONCE]
+            rows = self.db.execute(f"{question} WHERE path IN ({','.join('?' * len(some))})", some)
+            versions.update((path, Version(*version) if version[0] else None) for path, *version in rows)
+        return versions
+
+    def fingerprint(self, path: str) -> str | None:
+        """The fingerprint of the bytes that were last read; None if they could not be read."""
+        rows = self.db.execute("SELECT hash FROM documents WHERE path = ? AND hash <> ''", (path,)).fetchall()
+        return rows[0][0] if rows else None
+
+    def is_empty(self) -> bool:
+        return self.db.execute("SELECT 1 FROM documents LIMIT 1").fetchone() is None
+
+    def seen_again(self, settled: Mapping[str, bool]) -> None:
+        """These files were read again and have the bytes they had."""
+        now = time.time_ns()
+        self.db.executemany("UPDATE documents SET settled = ?, seen = ? WHERE path = ?",
+                            [(whole, now, path) for path, whole in settled.items()])
+
+    def restamp(self, path: str, before: str, stamp: write.Stamp) -> bool:
+        """The file is another one, of which there is nothing else to learn; False if it is not the one known."""
+        with self.index.writing() as db:
+            return db.execute("UPDATE documents SET stamp = ?, same = ?, settled = ?, hash = ?, seen = ? "
+                              "WHERE path = ? AND hash = ?", (*stamp, path, before)).rowcount == 1
+
+    def contested(self) -> list[str]:
+        """The units that were refused for having the id of another."""
+        return [path for path, in self.db.execute("SELECT DISTINCT path FROM problems WHERE code = 'duplicate-id'")]
+
+    # Units
+
+    @contextmanager
+    def filling(self, *, fresh: bool = False) -> Iterator[Filling]:
+        """Units in and out, in one transaction; the facts they state are settled at the end."""
+        with self.index.writing() as db:
+            self.index.adopt()
+            filling = Filling(self, fresh)
+            with write.filling(db, fresh):
+                yield filling
+            filling.settle()
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Many writes in one commit; others read meanwhile, for no page leaves the cache before it."""
+        self.db.execute("PRAGMA cache_spill = OFF")
+        try:
+            with self.index.writing():
+                yield
+        finally:
+            self.db.execute("PRAGMA cache_spill = ON")
+
+    # What was done when
+
+    def last_sweep(self) -> Sweep | None:
+        when, cost = self.index.get("swept"), self.index.get("sweep_cost")
+        return None if when is None or cost is None else Sweep(float(when), cost)
+
+    def note_sweep(self, sweep: Sweep) -> None:
+        self.index.set("swept", sweep.when)
+        self.index.set("sweep_cost", sweep.cost)
+
+    def ledger_bytes(self) -> int:
+        """Up to which byte the usage ledger was counted."""
+        count: int = self.index.get("usage_bytes", 0)
+        return count
+
+    def recount(self) -> None:
+        """The ledger was rewritten: it is counted again from its beginning."""
+        self.index.set("usage_bytes", 0)
+
+    def add_usage(self, totals: Mapping[str, Usage], upto: int, *, anew: bool) -> None:
+        """What the ledger counts up to this byte beyond what is known, or in all."""
+        with self.index.writing() as db:
+            if anew:
+                db.execute("DELETE FROM usage")
+            db.executemany("INSERT INTO usage VALUES (?,?,?) ON CONFLICT(id) DO UPDATE SET "
+                           "count = count + excluded.count, last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
+                           [(record, usage.count, usage.last) for record, usage in totals.items()])
+            write.count_works(db, [record for record in totals if record.startswith("mem_")])
+            self.index.set("usage_bytes", upto)
+
+
+class Filling:
+    """Units on their way into the index."""
+
+    def __init__(self, documents: Documents, fresh: bool) -> None:
+        self._documents, self._fresh = documents, fresh
+        self._touched: Touched | None = None
+
+    def put(self, units: Sequence[write.Unit], parts: Parts) -> None:
+        """Write units in place of what was known of them; a broken one keeps its last good records."""
+        for unit in units:
+            self.drop(unit.name, parts[unit.name], keep_records=unit.broken)
+        write.put(self._documents.db, units)
+        self._take_facts([unit for unit in units if unit.name.startswith("topics/")], ())
+
+    def remove(self, parts: Parts) -> None:
+        """Forget units, and the facts that they stated."""
+        for name, files in parts.items():
+            self.drop(name, files)
+        self._take_facts((), [name for name in parts if name.startswith("topics/")])
+
+    def drop(self, unit: str, files: Sequence[str], *, keep_records: bool = False) -> None:
+        """Forget a unit; what it says of facts stays until it is put again or removed."""
+        if not self._fresh:
+            write.drop(self._documents.db, unit, files, keep_records=keep_records)
+
+    def _take_facts(self, units: Sequence[write.Unit], gone: Sequence[str]) -> None:
+        if units or gone:
+            from otolith.index import facts
+
+            self._touched = self._touched or facts.Touched()
+            facts.replace(self._documents.db, units, gone, self._touched)
+
+    def settle(self) -> None:
+        """Bring the fact records up to what was stated, once all is in."""
+        if self._touched is not None and self._touched.slots:
+            from otolith.index import facts
+
+            facts.settle_touched(self._documents.db, self._touched)
