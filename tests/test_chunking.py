@@ -241,6 +241,8 @@ def test_long_runs_of_one_sign_take_no_more_than_linear_work():
         ("यह पहला है। यह दूसरा है।", ["यह पहला है।", "यह दूसरा है।"]),
         ("Заработало. теперь дальше.", ["Заработало.", "теперь дальше."]),
         ("1. First item\n2. Second item\n- third", ["1. First item", "2. Second item", "- third"]),
+        ("Look at example.org. It runs 3.11. Fine.", ["Look at example.org.", "It runs 3.11.", "Fine."]),
+        ("A heading\n\nAnd what stands below it", ["A heading", "And what stands below it"]),
     ],
 )
 def test_sentences_are_found_where_a_reader_finds_them(text, expected):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from otolith.derive.protocol import Candidate, render_candidates
+from otolith.derive.protocol import MemoCandidate, render_candidates
 from otolith.doors.exchange import coding_sessions, detect, read
 from otolith.doors.exchange.bundle import end_of_lines
 from otolith.doors.exchange.items import (
@@ -732,8 +732,8 @@ def test_a_child_that_dies_over_a_database_is_a_finding(tmp_path: Path, monkeypa
 @pytest.mark.clause("protocol-21")
 def test_a_candidates_block_becomes_the_memos_it_was_made_of(tmp_path: Path) -> None:
     candidates = [
-        Candidate(name="user_prefers_short_answers", category="past", tags=("style",), content="No preambles.\n\n1. Really."),
-        Candidate(name="next_task_write_the_docs", category="future", tags=(), content="Start with the README."),
+        MemoCandidate(name="user_prefers_short_answers", category="past", tags=("style",), content="No preambles.\n\n1. Really."),
+        MemoCandidate(name="next_task_write_the_docs", category="future", tags=(), content="Start with the README."),
     ]
     path = tmp_path / "chat.txt"
     path.write_text("System Notes\n" + render_candidates(candidates))

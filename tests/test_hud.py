@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from otolith.derive.protocol import Candidate, parse_candidates, render_candidates, render_hud, render_notes
+from otolith.derive.protocol import MemoCandidate, parse_candidates, render_candidates, render_hud, render_notes
 from otolith.errors import Invalid
 
 
@@ -60,12 +60,12 @@ def test_a_long_phrase_is_cut_and_a_short_one_led_in():
     assert found["🔮 Future"] == ("用户喜欢深色模式" * 5)[:18] + "…"
 
 
-TEA = Candidate(name="user_likes_green_tea", category="past", tags=("drink", "tea"), content="User likes green tea.")
+TEA = MemoCandidate(name="user_likes_green_tea", category="past", tags=("drink", "tea"), content="User likes green tea.")
 
 
 @pytest.mark.clause("protocol-19", "protocol-20")
 def test_the_plain_block_looks_like_the_protocols():
-    second = Candidate(name="next_task_buy_tea", category="future", tags=(), content="Buy tea.\nSoon.")
+    second = MemoCandidate(name="next_task_buy_tea", category="future", tags=(), content="Buy tea.\nSoon.")
 
     assert render_notes([TEA, second]) == (
         "System Notes\n\n"
@@ -95,7 +95,7 @@ PIECES = st.sampled_from(
 )
 CONTENTS = st.one_of(st.text(max_size=80), st.lists(PIECES, max_size=12).map("".join))
 CANDIDATES = st.builds(
-    Candidate,
+    MemoCandidate,
     name=st.sampled_from(["user_likes_green_tea", "next_task_buy_tea", "用户_喜欢_深色"]),
     category=st.sampled_from(["past", "present", "future"]),
     tags=st.lists(st.text(max_size=12), max_size=4).map(tuple),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from otolith.derive.protocol import Candidate, render_candidates
+from otolith.derive.protocol import MemoCandidate, render_candidates
 from otolith.errors import Invalid
 from otolith.memory import Memory
 from test_exchange_formats import chat, lines_of, rollout, rum, session, tree, typed, vault, zip_of
@@ -41,7 +41,7 @@ def memory_folder(root: Path) -> Path:
 
 def candidates(root: Path) -> Path:
     path = root / "notes.txt"
-    one = Candidate(name="user_prefers_tabs_over_spaces", category="past", tags=(), content="Tabs, always.")
+    one = MemoCandidate(name="user_prefers_tabs_over_spaces", category="past", tags=(), content="Tabs, always.")
     path.write_text(render_candidates([one]))
     return path
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from otolith.derive.protocol import Candidate, render_candidates
+from otolith.derive.protocol import MemoCandidate, render_candidates
 from otolith.doors.agents import hooks
 from otolith.doors.exchange.importing import Import
 from otolith.doors.mcp import tools
@@ -64,7 +64,7 @@ def sources(root: Path) -> Iterator[Path]:
         {"type": "user", "uuid": f"p{at}", "parentUuid": None, "sessionId": "poisoned", "timestamp": "2026-02-01T10:00:00Z",
          "message": {"role": "user", "content": text}} for at, text in enumerate(some(12))])
     (root / "candidates.txt").write_text(render_candidates([
-        Candidate(name=f"user_wants_poison_number_{at}", category="present", tags=(), content=text.replace("\n", " "))
+        MemoCandidate(name=f"user_wants_poison_number_{at}", category="present", tags=(), content=text.replace("\n", " "))
         for at, text in enumerate(some(8))]))
     yield root / "candidates.txt"
     yield _other_home(root / "other", some(48))

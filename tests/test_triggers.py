@@ -125,6 +125,16 @@ def test_a_bare_correction_is_named_by_what_is_right():
     )
 
 
+def test_the_number_of_an_item_is_no_title():
+    memo = memo_from(Trigger(kind="learning", turn=1, text="2. How I learned to let go", reason="something was learned"))
+
+    assert memo.title == "2. How I learned to let go"
+
+
+def test_a_question_in_surprise_triggers_nothing():
+    assert find_triggers(said("I prefer tabs?!")) == []
+
+
 def test_a_denial_stays_in_the_name():
     assert memo_from(find_triggers(said("I don't like long summaries."))[0]).name == "user_not_like_long_summaries"
 

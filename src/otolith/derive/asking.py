@@ -263,7 +263,8 @@ def retell_wisdom(wisdom: Wisdom, answer: str, made_by: str) -> Wisdom:
 def _checked(prose: Any) -> Any:
     """The answer, if none of its lines is too long."""
     values = [getattr(prose, name) for name in prose._fields if name != "extra"]
-    if any(len(line) > LONGEST for value in values for line in ([value] if isinstance(value, str) else value)):
+    if any(len(line) > LONGEST for value in values
+           for line in ([value] if isinstance(value, str) else value)):
         raise Invalid("the model's answer is too long")
     return prose
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from otolith.model import dates
 from otolith.model.dialog import SINGLE_VALUED
-from otolith.model.words import DENIALS, DOUBTING, SUPPOSING
+from otolith.model.words import DENIALS, DOUBTING, STOP, SUPPOSING
 from otolith.model.words import word_set as _words
 
 Tense = Literal["base", "third", "past", "participle", "progressive"]
@@ -164,17 +164,15 @@ class Language:
         many most all both each any each no such every another either neither let's lets let way ways lots
         plenty thanks sounds looks seems glad happy guess hope sorry sure wish""")
     # verbs
-    # every known form → its base and tense
-    forms: Forms = _table(_FORMS)
+    forms: Forms = _table(_FORMS)  # every known form → its base and tense
     thirds: Mapping[str, str] = _table(_THIRDS)  # base → the form that follows a name
     # how unknown forms show their tense
     suffixes: tuple[tuple[re.Pattern[str], Tense], ...] = _rows(
         (r"[a-z]{2}ing$", "progressive"), (r"[a-z]{2}[^e]ed$", "past"), (r"[a-z]{2}[^e]ed$", "participle"))
     third_endings: tuple[tuple[re.Pattern[str], str], ...] = _THIRD_ENDINGS
-    # helper → the part it plays
     auxiliaries: Mapping[str, str] = _pairs("""am/is/are=be was/were=was been=been have/has=have had=had
         do/does/did=do will/shall=will would=would can=can could/may/might=might must=must
-        should/ought=should""")
+        should/ought=should""")  # helper → the part it plays
     # auxiliaries as they follow a name: am → is
     with_name: Mapping[str, str] = _pairs("am/are=is were=was have=has do=does")
     infinitive: str = "to"
@@ -186,10 +184,9 @@ class Language:
     # contractions at a word's end
     endings: Mapping[str, str] = _pairs("n't=not 've=have 'll=will 're=are 'm=am 'd=would")
     copula_endings: Mapping[str, str] = _pairs("'s=is")  # endings that may also be a possessive
-    # verbs that take another by the infinitive: plan to
     chains: Words = _words("""want plan decide hope need have try love like start begin agree promise intend
         aim manage learn get expect prefer choose volunteer offer refuse commit use continue wish hate prepare
-        tend go come head look""")
+        tend go come head look""")  # verbs that take another by the infinitive: plan to
     going: str = "going"
     be: str = "be"
     have: str = "have"
@@ -197,11 +194,10 @@ class Language:
     wishes: Words = _words("love like prefer")  # verbs that "would" makes a wish: would love to
     permits: Words = _words("allowed permitted supported")  # participles whose denial is a rule: not allowed
     # what is no fact
-    # verbs of thinking, saying and courtesy
     silent: Words = _words("""think guess believe know mean say tell hear wonder bet agree understand suppose
         assume imagine doubt forget realize notice figure thank apologize congratulate mention ask swear
         reckon admit remember wish see explain sound look seem let hope relate remind mind matter suggest
-        recommend deserve respond reply bear""")
+        recommend deserve respond reply bear""")  # verbs of thinking, saying and courtesy
     # the words after which a silent verb does state something: think of
     spoken_with: Mapping[str, Words] = _table({
         "think": _words("about of"), "hope": _words("to for"), "believe": _words("in"), "agree": _words("to"),
@@ -219,7 +215,6 @@ class Language:
         r"|tells \w+|replied|answered|stated|goes|texted)\s?:|^\W*once (?:i|we)\b(?: (?:live|work|am|are|have"
         r"|own|study)\b|.*(?:\b(?:will|shall|can|gonna|going to)|['’]ll)\b)")
     retractions: re.Pattern[str] = _pattern(r"\b(?:just kidding|only joking|just joking|jk)\b|(?<!\S)/s\b")
-    # against "<relation> <object>"
     courtesies: re.Pattern[str] = _pattern(
         r"(?:is|was) (?:glad|sorry|sure|certain|here for|so (?:glad|sorry)|rooting for|with you|there for"
         r"|all ears|curious|happy for|thrilled for|stoked for|excited for (?:you|your)|blown away|wondering"
@@ -235,10 +230,9 @@ class Language:
         r"|the same|that|free)\b|loves? (?:to (?:hear|see|know|chat|talk|help)|hearing)\b|(?:looks?"
         r"|is looking) forward to (?:hearing|seeing (?:you|it|your|what)|it|talking)\b|would (?:love"
         r"|like) to (?:hear|know|chat|talk|help|check|see (?:it|that|what|how|you|your|some|more))\b"
-        r"|keeps? (?:it|up|going|on|pushing|you)\b")
-    # words that open a question
+        r"|keeps? (?:it|up|going|on|pushing|you)\b")  # against "<relation> <object>"
     asks: Words = _words("""what how why when where who which whose do does did is are was were have has had
-        can could would will should any wanna shall anything""")
+        can could would will should any wanna shall anything""")  # words that open a question
     # words that turn a statement into one: right?
     tags: Words = _words("right eh huh ok okay yes no correct yeah don't isn't aren't doesn't didn't wasn't")
     vague: Words = _words("""thing things stuff something anything everything nothing lot lots way ways bit
@@ -246,7 +240,6 @@ class Language:
         part able great good nice cool awesome amazing really very so too well here there back mind everyone
         people someone anyone world like best better new keep make get go do take give come put got made went
         love news fun half ton tons true luck chance""")
-    # states worth keeping when they stand alone: vegan, married
     bare_states: Words = _words("""vegan vegetarian married single divorced engaged pregnant retired
         unemployed self-employed freelance gay lesbian bisexual transgender trans queer nonbinary non-binary
         deaf blind diabetic asthmatic dyslexic autistic colorblind left-handed right-handed lactose-intolerant
@@ -256,7 +249,7 @@ class Language:
         required optional disabled enabled open-source proprietary stateless serverless closed-source obsolete
         forbidden banned unsupported""") | frozenset((
         "lactose intolerant", "gluten intolerant", "open source", "color blind", "left handed",
-        "hard of hearing"))
+        "hard of hearing"))  # states worth keeping when they stand alone: vegan, married
     # states too slight to keep without what they are about
     moods: Words = _words("""good great fine okay ok well cool amazing awesome happy sad tired excited nervous
         busy ready done right wrong nice sure glad lucky free back here there new old big small beautiful
@@ -276,15 +269,12 @@ class Language:
         r"|real|me|now)|in addition|long time no (?:see|talk)|on top of that|as of now|from now on|at work"
         r"|at home|at first|as you know|that said|(?:remember|note) that|(?:great|good|exciting|big"
         r"|some) news|even though|just so you know|as always|as usual|in the end|these days)\b[,:]?\s*")
-    # and, but, so: a new clause may follow
     joints: Words = _words("""and like but so or yet plus then because since though although cuz cause 'cause
-        while whereas as after before""")
-    # words that always end a clause
+        while whereas as after before""")  # and, but, so: a new clause may follow
     breaks: Words = _words("""but because which who although though whereas until while when where unless cuz
-        'cause whenever whom whose""")
-    # openers of clauses that only set the scene
+        'cause whenever whom whose""")  # words that always end a clause
     asides: Words = _words("""when while which who where until after before as since if unless whether
-        whenever whom whose like whereas""")
+        whenever whom whose like whereas""")  # openers of clauses that only set the scene
     list_words: Words = _words("and or &")
     adverbs: Words = _words("""just really also always never recently currently still already finally actually
         even totally definitely absolutely often usually sometimes once ever now then so too truly fully kinda
@@ -310,20 +300,14 @@ class Language:
     hanging: Words = _words("how what care thanks rid hold used track advantage part look close able")
     # words that open a clause as object: that, what, how
     complement: Words = _words("that what how why if whether when where who")
-    stop_words: Words = _words("""a an the and or but if then so as at by for from in into of off on onto out
-        over to up with about after before between during through under again i me my mine myself we us our
-        ours ourselves you your yours yourself he him his she her hers it its they them their theirs
-        themselves this that these those there here who whom whose which what when where why how am is are was
-        were be been being have has had having do does did doing will would shall should can could may might
-        must ought not no nor too very just also only own same such than both each few more most other some
-        any all because while until very really s t d ll m re ve don now one ones get got getting gets""")
+    stop_words: Words = STOP | _words("""because d don get gets getting got ll m myself one ones ours
+        ourselves re s t theirs themselves until ve while yours yourself""")
     # what kind of fact
     # verb base → type, whatever the tense
     kinds: Mapping[str, str] = _pairs("""
         like/love/prefer/enjoy/hate/dislike/adore/favor/favour/want=preference
         promise/plan/decide/agree/commit/intend/aim/pledge=commitment require/forbid=constraint""")
     lasting_kinds: Words = _words("live work study own teach")  # verbs that say what somebody is: live, work
-    # relation → type, time span or nothing
     relation_kinds: tuple[tuple[re.Pattern[str], str, str], ...] = _rows(
         (r"is allergic to", "constraint", "long_term"),
         (r"(?:is|are) (?:not )?(?:allowed|permitted|required|forbidden|limited|restricted)\b.*",
@@ -340,7 +324,7 @@ class Language:
         (r"cannot wait\b.*|is off to|(?:is|was) looking forward to.*", "event", "future"),
         (r"would (?:love|like|prefer) to.*", "preference", ""),
         (r"(?:hopes|is hoping|is planning|is aiming) to.*", "commitment", "future"),
-        (r"used to\b.*", "trait", "long_term"))
+        (r"used to\b.*", "trait", "long_term"))  # relation → type, time span or nothing
     # object of the copula → type
     object_kinds: tuple[tuple[re.Pattern[str], str], ...] = _rows(
         (r"a (?:bit|little|lot|mix)\b", "trait"),
@@ -353,9 +337,8 @@ class Language:
         emit import export load parse retry target track throttle time migrate sync inherit map mount open
         persist process query receive limit enforce allow block provide replace consume depend pin publish
         subscribe trigger forbid ban prefer work move come close end begin launch""")
-    # verbs whose "can" is a trait
     skills: Words = _words("""speak play read write code cook drive swim sing dance draw paint program ride
-        ski type""")
+        ski type""")  # verbs whose "can" is a trait
     # verbs by which things act on the speaker → participle: dancing keeps me going
     gifts: Mapping[str, str] = _pairs("""bring=brought give=given keep=kept make=made help=helped
         inspire=inspired motivate=motivated teach=taught calm=calmed relax=relaxed push=pushed
@@ -363,12 +346,10 @@ class Language:
     given_by: str = "is {} {} by"
     found_relation: str = "finds {}"  # "tea is good for me": finds good
     towards: Words = _words("for to")
-    # states that chat names without their subject: so excited to
     feelings: Words = _words("""excited nervous grateful thankful proud stoked pumped thrilled determined keen
-        eager blessed happy glad""")
-    # words before "for me" that say nothing of what the speaker finds
+        eager blessed happy glad""")  # states that chat names without their subject: so excited to
     unfelt: Words = _words("""happy glad sad sorry mad kind nice mean good thankful proud grateful new up on
-        off over easy hard""")
+        off over easy hard""")  # words before "for me" that say nothing of what the speaker finds
     # verbs that chat uses without their subject: still enjoying
     announced: Words = _words("""look hope plan enjoy think work head try miss love like start learn get
         practice finish follow prepare write train study build""")
@@ -379,9 +360,8 @@ class Language:
     duties: Words = _words("need have")  # verbs that bind the one who says them: need to, have to
     # prepositions that may follow the copula: is from
     places: Words = _words("from in at on into after by near under behind inside via")
-    # verbs whose "cannot" is a constraint
     limits: Words = _words("""eat drink use run deploy have tolerate store exceed ship depend change break
-        commit merge upgrade drive digest""")
+        commit merge upgrade drive digest""")  # verbs whose "cannot" is a constraint
     # "favorite <slot>" in a possessive subject
     favourite: re.Pattern[str] = _pattern(r"(?:all-time )?(?:favorite|favourite|fave|preferred|go-to)\b")
     favourite_relation: str = "favorite {}"

@@ -38,7 +38,7 @@ class Subject(NamedTuple):
     plural: bool = False
 
 
-class Verb(NamedTuple):
+class VerbGroup(NamedTuple):
     """A verb group, worded as it follows a name; `stop` is where its object begins."""
 
     relation: str
@@ -212,7 +212,7 @@ def _drops_be(low: list[str], lang: Language) -> bool:
 
 # The verb
 
-def read_verb(low: list[str], subject: Subject, lang: Language) -> Verb | None:
+def read_verb(low: list[str], subject: Subject, lang: Language) -> VerbGroup | None:
     """The verb group after a subject, with the sense its helpers give it."""
     helpers = _helpers(low, subject.stop, lang)
     at, roles = helpers.stop, helpers.roles
@@ -276,26 +276,26 @@ def _main_verb(low: list[str], at: int, lang: Language) -> bool:
                 or lang.auxiliaries.get(after) in ("been", "had"))
 
 
-def _denied(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> Verb | None:
+def _denied(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:
     """A denial is no fact; a prohibition, a binding incapacity and a habit of never doing something are."""
     at, role = helpers.stop, helpers.role
     base = low[at]
     if base in lang.silent or not (lang.is_form(base, "base") or base == lang.be or base in lang.permits):
         return None
     if helpers.never and not helpers.denied and not role and subject.who in ("speaker", "group"):
-        return Verb(f"{helpers.never} {lang.after_name(base)}", base, "limit", at + 1)
+        return VerbGroup(f"{helpers.never} {lang.after_name(base)}", base, "limit", at + 1)
     if role in ("must", "should") and subject.who not in ("other", "speaker"):
-        return Verb(f"{lang.forbids[role]} {base}", base, "must", at + 1)
+        return VerbGroup(f"{lang.forbids[role]} {base}", base, "must", at + 1)
     if role == "can" and base in lang.limits:
-        return Verb(f"{lang.forbids[role]} {base}", base, "limit", at + 1)
+        return VerbGroup(f"{lang.forbids[role]} {base}", base, "limit", at + 1)
     if role == "can" and base in lang.eager and word_at(low, at + 1) in lang.towards:
-        return Verb(f"{lang.cannot} {base}", base, "progressive", at + 1)
+        return VerbGroup(f"{lang.cannot} {base}", base, "progressive", at + 1)
     if role == "be" and base in lang.permits:
-        return Verb(f"{_after(subject, helpers.last, lang)} {low[at - 1]} {base}", base, "limit", at + 1)
+        return VerbGroup(f"{_after(subject, helpers.last, lang)} {low[at - 1]} {base}", base, "limit", at + 1)
     return None
 
 
-def _must(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> Verb | None:
+def _must(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:
     """A rule for things and for us; of a person, "must be tired" is a guess and "should rest" is advice."""
     at, word = helpers.stop, low[helpers.stop]
     if helpers.role not in ("must", "should") or subject.who in ("other", "named", "owned", "implied"):
@@ -305,13 +305,13 @@ def _must(low: list[str], helpers: Helpers, subject: Subject, lang: Language) ->
     if word == lang.be:
         after = word_at(low, at + 1)
         ruled = subject.who == "thing" and after and after not in lang.moods
-        return Verb(f"{helpers.last} {word}", after, "must", at + 1) if ruled else None
+        return VerbGroup(f"{helpers.last} {word}", after, "must", at + 1) if ruled else None
     if not lang.is_form(word, "base") or word in lang.silent:
         return None
-    return Verb(f"{helpers.last} {word}", word, "must", at + 1)
+    return VerbGroup(f"{helpers.last} {word}", word, "must", at + 1)
 
 
-def _modal(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> Verb | None:
+def _modal(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:
     """What somebody will or can do."""
     word, role = low[helpers.stop], helpers.role
     if word == lang.be or within(word, lang.silent, lang.stop_words):
@@ -325,7 +325,7 @@ def _modal(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -
     return _chain(low, helpers.stop, f"{helpers.last} {word}", word, mode, lang)
 
 
-def _being(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> Verb | None:
+def _being(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:
     """Be: doing something, going to do it, or being something."""
     at, past = helpers.stop, helpers.role == "was"
     relation = _after(subject, helpers.last, lang)
@@ -334,15 +334,15 @@ def _being(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -
         relation = f"{have} {helpers.last}"
     word, verb = low[at], word_at(low, at + 2)
     if word == lang.going and word_at(low, at + 1) == lang.infinitive and lang.is_form(verb, "base"):
-        future = Verb(f"{relation} {word} {lang.infinitive} {verb}", verb, "future", at + 3)
+        future = VerbGroup(f"{relation} {word} {lang.infinitive} {verb}", verb, "future", at + 3)
         return None if verb in lang.silent else future
     doing = [base for base, tense in lang.tenses(word) if tense == "progressive"]
     if doing and word not in lang.moods:
         return _spoken(low, at, f"{relation} {word}", doing[0], "past" if past else "progressive", lang)
-    return Verb(relation, lang.be, "was" if past or helpers.role == "been" else "copula", at)
+    return VerbGroup(relation, lang.be, "was" if past or helpers.role == "been" else "copula", at)
 
 
-def _perfect(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> Verb | None:
+def _perfect(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:
     """A verb after have or had."""
     word, past = low[helpers.stop], helpers.role == "had"
     bases = lang.bases(word, "participle") or lang.bases(word, "past")
@@ -351,7 +351,7 @@ def _perfect(low: list[str], helpers: Helpers, subject: Subject, lang: Language)
         if bases else None
 
 
-def _plain(low: list[str], at: int, subject: Subject, lang: Language) -> Verb | None:
+def _plain(low: list[str], at: int, subject: Subject, lang: Language) -> VerbGroup | None:
     """A verb by itself."""
     word = low[at]
     if past := lang.bases(word, "past"):
@@ -368,16 +368,17 @@ def _plain(low: list[str], at: int, subject: Subject, lang: Language) -> Verb | 
     return _spoken(low, at, word if subject.plural else lang.after_name(word), word, "present", lang)
 
 
-def _spoken(low: list[str], at: int, relation: str, base: str, mode: Mode, lang: Language) -> Verb | None:
+def _spoken(low: list[str], at: int, relation: str, base: str, mode: Mode, lang: Language
+            ) -> VerbGroup | None:
     silent = lang.keeps_silent(base, word_at(low, at + 1))
     return None if silent else _chain(low, at, relation, base, mode, lang)
 
 
-def _chain(low: list[str], at: int, relation: str, base: str, mode: Mode, lang: Language) -> Verb | None:
+def _chain(low: list[str], at: int, relation: str, base: str, mode: Mode, lang: Language) -> VerbGroup | None:
     """Take a second verb into the relation where the first only leads to it: plans to adopt."""
     second = word_at(low, at + 2)
     if word_at(low, at + 1) != lang.infinitive or base not in lang.chains or at + 3 >= len(low) \
             or not lang.is_form(second, "base"):
-        return Verb(relation, base, mode, at + 1)
+        return VerbGroup(relation, base, mode, at + 1)
     relation = f"{relation} {lang.infinitive} {second}"
-    return None if second in lang.silent else Verb(relation, base, mode, at + 3)
+    return None if second in lang.silent else VerbGroup(relation, base, mode, at + 3)

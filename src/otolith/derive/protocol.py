@@ -43,7 +43,7 @@ _OPENING_LINE = re.compile(r"\[MEMORY_CANDIDATES\][ \t]*\r?")
 _TAG = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^,"]*)\s*(?:,|\Z)')
 
 
-class Candidate(Value):
+class MemoCandidate(Value):
     """A memo that could not be written."""
 
     name: str
@@ -86,12 +86,12 @@ def _fit(phrase: str, lead: str, empty: str) -> str:
     return text if MAX_WORDS - room >= MIN_WORDS or cut else f"{lead} {text}"
 
 
-def render_notes(candidates: Iterable[Candidate]) -> str:
+def render_notes(candidates: Iterable[MemoCandidate]) -> str:
     """What follows the LiveHud when nothing can be written."""
     return f"System Notes\n\n{render_candidates(candidates)}"
 
 
-def render_candidates(candidates: Iterable[Candidate]) -> str:
+def render_candidates(candidates: Iterable[MemoCandidate]) -> str:
     """The block, from its first line to the end of the last content.
 
     A content line that would itself look like a candidate's first line, or like the block's, is written with
@@ -106,7 +106,7 @@ def render_candidates(candidates: Iterable[Candidate]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def parse_candidates(text: str) -> list[Candidate]:
+def parse_candidates(text: str) -> list[MemoCandidate]:
     """The candidates of the first block in a text; `Invalid` if there is none or a name breaks the rule."""
     lines = text.split("\n")
     start = next((i for i, line in enumerate(lines) if _OPENING_LINE.fullmatch(line)), None)
@@ -114,7 +114,7 @@ def parse_candidates(text: str) -> list[Candidate]:
         raise Invalid(f"no line {OPENING}", "paste the whole block, from that line to its end")
     if lines[-1] == "":
         lines.pop()  # the newline that ends the block
-    candidates: list[Candidate] = []
+    candidates: list[MemoCandidate] = []
     at = start + 1
     while at < len(lines):
         first = _FIRST_LINE.fullmatch(lines[at])
@@ -122,7 +122,7 @@ def parse_candidates(text: str) -> list[Candidate]:
         if first:
             below = lines[at + 1 : stop]
             below = below[1:] if below and below[0].rstrip() == "---" else below
-            candidates.append(Candidate(
+            candidates.append(MemoCandidate(
                 name=first["name"], category=first["category"].lower(), tags=_read_tags(first["tags"] or ""),
                 content="\n".join(map(_unescape, below))))
         elif lines[at].strip():

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from otolith.derive import grammar
 from otolith.derive.english import Language, within, word_at
-from otolith.derive.grammar import Mode, Speech, Subject, Verb
+from otolith.derive.grammar import Mode, Speech, Subject, VerbGroup
 
 LONGEST_OBJECT = 20  # words; what runs longer is a story, not a fact
 MOST_VERBS = 4  # that share one subject
@@ -23,7 +23,7 @@ class Statement(NamedTuple):
     """One reading of a clause."""
 
     subject: Subject
-    verb: Verb
+    verb: VerbGroup
     relation: str
     object: str
     leaning: bool = False  # the object holds a word whose meaning stands elsewhere
@@ -52,7 +52,7 @@ def read_clause(text: str, speech: Speech, lang: Language) -> Iterator[Statement
         subject = subject._replace(stop=after)
 
 
-def _shared(low: list[str], subject: Subject, verb: Verb, lang: Language) -> tuple[int, int | None]:
+def _shared(low: list[str], subject: Subject, verb: VerbGroup, lang: Language) -> tuple[int, int | None]:
     """Where a second verb of the same subject begins: "went to the shop and bought tea"."""
     past = verb.mode in ("past", "perfect", "was")
     also = subject.who in ("owned", "named", "thing") and not subject.plural
@@ -86,13 +86,13 @@ def _instruction(words: list[str], low: list[str], speech: Speech, lang: Languag
         return None
     if not lang.is_form(low[1], "base") or low[1] in lang.silent:
         return None
-    subject, verb = Subject(speech.speaker, "speaker", 1), Verb(lang.standing[low[0]], low[1], "must", 1)
+    subject, verb = Subject(speech.speaker, "speaker", 1), VerbGroup(lang.standing[low[0]], low[1], "must", 1)
     order = _wording(words[1:], low[1:], subject, speech, lang)
     return Statement(subject, verb, verb.relation, order) if order else None
 
 
-def _complete(words: list[str], low: list[str], subject: Subject, verb: Verb, speech: Speech, lang: Language
-              ) -> Statement | None:
+def _complete(words: list[str], low: list[str], subject: Subject, verb: VerbGroup, speech: Speech,
+              lang: Language) -> Statement | None:
     """Join the verb with its preposition and object, if there is one worth keeping."""
     if verb.base == lang.be:
         relation, start = _state(words, low, verb, subject, lang)
@@ -135,7 +135,7 @@ def _apart(statement: Statement, lang: Language) -> Iterator[Statement]:
             yield statement._replace(relation=relation, object=" ".join(words[at + 1:end]).strip(" ,"))
 
 
-def _joined(low: list[str], verb: Verb, lang: Language) -> tuple[str, int]:
+def _joined(low: list[str], verb: VerbGroup, lang: Language) -> tuple[str, int]:
     """Two verbs at once are one relation: "is relaxing and reading"."""
     joint, second = word_at(low, verb.stop), word_at(low, verb.stop + 1)
     if verb.mode == "progressive" and joint in lang.list_words and lang.shows(second, "progressive"):
@@ -153,7 +153,7 @@ def _with_preposition(low: list[str], relation: str, at: int, lang: Language) ->
     return relation, at
 
 
-def _state(words: list[str], low: list[str], verb: Verb, subject: Subject, lang: Language
+def _state(words: list[str], low: list[str], verb: VerbGroup, subject: Subject, lang: Language
            ) -> tuple[str, int | None]:
     """What follows "is": a noun, a state that stands alone, or a state with what it is about."""
     at = _skip_intensifiers(low, verb.stop, lang)
@@ -173,7 +173,7 @@ def _state(words: list[str], low: list[str], verb: Verb, subject: Subject, lang:
     return _described(low, at, verb, subject, lang)
 
 
-def _described(low: list[str], at: int, verb: Verb, subject: Subject, lang: Language
+def _described(low: list[str], at: int, verb: VerbGroup, subject: Subject, lang: Language
                ) -> tuple[str, int | None]:
     """An adjective or participle behind "is", and how much of it belongs to the relation."""
     word, after = low[at], word_at(low, at + 1)
@@ -328,7 +328,7 @@ def _to_speaker(words: list[str], low: list[str], at: int, gifts: list[str], spe
     elif lang.auxiliaries[low[at]] == "be":
         relation = _role(rest, lang) if mine else _feeling(low[start:stop], lang)
     subject = speaker._replace(slot=relation if mode == "copula" else "")
-    return Statement(subject, Verb(relation, "", mode, 0), relation, thing) if relation else None
+    return Statement(subject, VerbGroup(relation, "", mode, 0), relation, thing) if relation else None
 
 
 def _given(low: list[str], participle: str, rest: str, lang: Language) -> str:

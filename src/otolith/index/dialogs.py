@@ -145,8 +145,7 @@ class Dialogs(Facet):
     def next_place(self, conversation: str, when: float) -> int:
         """How many chunks of the conversation were made in this second: files do not show their order."""
         return int(self.db.execute("SELECT coalesce(max(place) + 1, 0) FROM records WHERE conversation = ? "
-                                   "AND created = ?",
-                                   (conversation, when)).fetchone()[0])
+                                   "AND created = ?", (conversation, when)).fetchone()[0])
 
     def chunks_like(self, title: str, conversation: str, content: str) -> list[str]:
         """The units of a conversation's chunks that begin as this text does."""

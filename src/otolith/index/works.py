@@ -150,8 +150,7 @@ class Works(Facet):
             f"SELECT {_AIM}, {_REPLACED}, m.project_id, '', "
             "coalesce(json_extract(m.outcome, '$.follow_up_needed'), '[]') FROM memories m "
             "WHERE (:project IS NULL OR m.project_id = :project) ORDER BY m.created_at DESC, m.id LIMIT "
-            ":limit",
-            {"project": project, "limit": limit})
+            ":limit", {"project": project, "limit": limit})
         return [Touch._make([*row[:-1], tuple(json.loads(row[-1]))]) for row in rows]
 
     # Agents and sessions

@@ -272,17 +272,17 @@ class Span(Value):
     month: int | None = None
     day: int | None = None
 
-    def nearness(self, said: float) -> float:
+    def nearness(self, moment: float) -> float:
         """1 for what was said within the span, a little less for soon after it, 0 for any other time."""
         if self.month is not None:
-            year = utc(said).year
+            year = utc(moment).year
             periods = (_calendar(near, self.month, self.day) for near in (year - 1, year))
-            return max((_span(period).nearness(said) for period in periods if period), default=0.0)
+            return max((_span(period).nearness(moment) for period in periods if period), default=0.0)
         since = float("-inf") if self.since is None else self.since
         before = float("inf") if self.before is None else self.before
-        if since <= said < before:
+        if since <= moment < before:
             return 1.0
-        return _NEAR if before <= said < before + TOLD_LATER and self.since is not None else 0.0
+        return _NEAR if before <= moment < before + TOLD_LATER and self.since is not None else 0.0
 
 
 def only_time(words: Iterable[str]) -> bool:

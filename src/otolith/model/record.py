@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from otolith.errors import Invalid
 from otolith.model.kinds import LINK_TYPES, origin_of
-from otolith.model.shape import Shape, Value, choice, mapping, number, text
+from otolith.model.shape import Shape, choice, mapping, number, text
 from otolith.model.text import cut_passages
 from otolith.model.times import parse_time
 
@@ -30,14 +30,11 @@ class Origin(Shape):
     trust: str = choice(TRUST, default="user")
 
 
-class Usage(Value):
+class Usage(NamedTuple):
     """How often a record was delivered, and when last."""
 
-    count: int = 0
+    count: int = 0  # type: ignore[assignment]  # a tuple's own `count` is not needed
     last: float | None = None
-
-    def __init__(self, count: int = 0, last: float | None = None) -> None:
-        super().__init__(count=count, last=last)
 
 
 UNUSED = Usage()

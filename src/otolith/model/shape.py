@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 from otolith.errors import Invalid
 
@@ -32,13 +32,12 @@ def _kind(value: object) -> str:
     return _TYPE_NAMES.get(type(value), type(value).__name__)
 
 
-class Field:
+class Field(NamedTuple):
     """What a class says about one of its fields. Where the default is None, None is taken and not checked."""
 
-    __slots__ = ("check", "default", "sparse")
-
-    def __init__(self, check: Check | None, default: Any, sparse: bool) -> None:
-        self.check, self.default, self.sparse = check, default, sparse
+    check: Check | None
+    default: Any
+    sparse: bool
 
     def read(self, value: Any, where: str) -> Any:
         """The value as the field keeps it; `Invalid` says what is wrong with it."""

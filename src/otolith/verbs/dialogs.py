@@ -269,11 +269,15 @@ def facts(home: Home, topic: str | None = None, *, type: str | None = None, wait
     held = [fact for name in ([topic] if topic else names) for fact in home.index.facts.of_topic(name, day)]
     if not waiting and day is None:
         held += _unsaved(home, topic)
-    if waiting:
-        open_facts = [fact for fact in held if fact.user_fact_score is None and not fact.superseded_by]
-        held = sorted(open_facts, key=lambda fact: fact.confidence)
-    return [fact for fact in held if type in (None, fact.type) and (rejected or fact.user_fact_score != 0)
-            and not (current and fact.superseded_by)]
+    shown = [fact for fact in held if type in (None, fact.type) and (rejected or fact.user_fact_score != 0)]
+    if current or waiting:
+        shown = [fact for fact in shown if not fact.superseded_by]
+    return _unscored(shown) if waiting else shown
+
+
+def _unscored(facts: Sequence[Fact]) -> list[Fact]:
+    """Those that wait for a person's word, surest last."""
+    return sorted((fact for fact in facts if fact.user_fact_score is None), key=lambda fact: fact.confidence)
 
 
 def _unsaved(home: Home, topic: str | None) -> list[Fact]:

@@ -13,7 +13,7 @@ from otolith.files import ledger, paths
 from otolith.home import Home
 from otolith.index.read import Row
 from otolith.model.ids import slug
-from otolith.model.kinds import KINDS, PROCEDURE_LISTS
+from otolith.model.kinds import KINDS, NOTE_TYPES
 from otolith.model.note import Edge, Note
 from otolith.model.record import Link
 from otolith.model.text import fold
@@ -104,8 +104,8 @@ def merge_notes(keep: Note, absorb: Note, *, when: str) -> Note:
     fresh_names = tuple(name for name in names if fold(name) != fold(keep.title))
     if fresh_names:
         changes["aliases"] = fresh_names
-    if keep.type == absorb.type == "procedure":
-        for name in PROCEDURE_LISTS:
+    if keep.type == absorb.type:
+        for name in NOTE_TYPES[keep.type].lists:
             changes[name] = _union(getattr(keep, name) or (), getattr(absorb, name) or ()) or getattr(keep, name)
     known = {(relation.target, relation.type, relation.direction) for relation in keep.relations}
     fresh = [relation for relation in absorb.relations if relation.edge_id is None and relation.target != keep.id

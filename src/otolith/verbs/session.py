@@ -248,7 +248,7 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
     Repeating it keeps nothing twice. What cannot be written, or comes from outside and wants a look first, is
     given back as text that can be imported later.
     """
-    from otolith.derive.protocol import Candidate, render_notes
+    from otolith.derive.protocol import MemoCandidate, render_notes
     from otolith.verbs import memos, tending
 
     home.ensure_fresh()
@@ -267,7 +267,7 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
             home.notices.append(str(error))
             left.append(draft)
     tending.commit_session(home)
-    notes = render_notes([Candidate(name=draft.name, category=draft.category, tags=draft.tags,
+    notes = render_notes([MemoCandidate(name=draft.name, category=draft.category, tags=draft.tags,
                                     content=draft.body)
                           for draft in left]) if left else ""
     return Ended(hud=hud(home, session=session), kept=kept, notes=notes)

@@ -111,6 +111,14 @@ class Command:
         place = f"  {shape['path']}" if shape["path"] else ""
         self.answer(shape | more, f"{what} {record.kind} {record.id}{place}")
 
+    def page(self, text: str) -> None:
+        """A built page."""
+        self.answer({"page": text}, text.rstrip("\n"))
+
+    def result(self, value: Any) -> None:
+        """Whatever has a text of its own."""
+        self.answer(value.to_dict(), value.text.rstrip("\n"))
+
     def items(self, rows: Sequence[Mapping[str, Any]], text: str | Callable[[], str]) -> None:
         """A list whose text is not a table."""
         self.answer({"items": list(rows), "total": len(rows)}, text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +84,6 @@ def _list(command: Command) -> None:
     return command.table(items, ("id", "kind", "type", "title", "tags", "created"), total)
 
 
-def _related(command: Command) -> None:
-    columns = ("distance", "link", "type", "id", "kind", "title", "context")
-    command.table(command.mem.related(**command.keywords()), columns)
-
-
 def _stats(command: Command) -> None:
     stats = command.mem.stats()
     kinds = "\n".join(f"  {kind:<10}{count:>8}" for kind, count in stats["kinds"].items())
@@ -96,11 +91,6 @@ def _stats(command: Command) -> None:
     command.answer(stats,
                    f"{stats['home']}\n{stats['records']} records in {stats['documents']} files, {counts}\n"
                           f"{kinds}\nindex {stats['index']}")
-
-
-def _show(command: Command) -> None:
-    page = command.mem.show(command.args.page)
-    command.answer({"page": page}, page.rstrip("\n"))
 
 
 def _sql(command: Command) -> None:
@@ -147,11 +137,6 @@ def draw(steps: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def _check_file(command: Command) -> None:
-    notices = command.mem.check_file(**command.keywords(path=in_project(command.args.path)))
-    command.answer(notices.to_dict(), notices.text)
-
-
 def in_project(path: str) -> str:
     """A file that is there, named from its repository's root, as works name it; anything else as given."""
     whole = os.path.abspath(path)
@@ -167,11 +152,6 @@ def _check_intent(command: Command) -> None:
     notices = command.mem.check_intent(**command.keywords())
     command.items([notice.to_dict() for notice in notices],
                   "\n".join(notice.text for notice in notices) or "nothing like it is known")
-
-
-def _agents(command: Command) -> None:
-    columns = ("id", "type", "parent_id", "project_id", "works", "sessions")
-    command.table(command.mem.agents(**command.keywords()), columns)
 
 
 def _resume(command: Command) -> None:
@@ -317,11 +297,6 @@ def _graph(command: Command) -> None:
 # Thinking, and the session
 
 
-def _reason(command: Command) -> None:
-    reasoning = command.mem.reason(**command.keywords())
-    command.answer(reasoning.to_dict(), reasoning.text.rstrip("\n"))
-
-
 def _explore(command: Command) -> None:
     explored = command.mem.explore(**command.keywords())
     steps = [f"  {step['op']} {step['what']}" for step in explored.trace] if command.args.trace else []
@@ -366,12 +341,20 @@ def _no_access(command: Command) -> int:
     return 0
 
 
-COMMANDS = {
-    "recall": _recall, "get": _get, "list": _list, "related": _related, "stats": _stats, "show": _show,
-    "sql": _sql,
-    "trace": _trace, "check-file": _check_file, "check-intent": _check_intent, "agents": _agents,
-    "resume": _resume,
-    "chapters": _chapters, "wisdom": _wisdom, "facts": _facts, "topics": _topics, "global": _global,
-    "tags": _tags,
-    "edges": _edges, "graph": _graph, "reason": _reason, "explore": _explore, "brief": _brief, "hud": _hud,
+COMMANDS: dict[str, Callable[[Command], int | None]] = {
+    "recall": _recall, "get": _get, "list": _list, "stats": _stats, "sql": _sql, "trace": _trace,
+    "related": lambda command: command.table(
+        command.mem.related(**command.keywords()), ("distance", "link", "type", "id", "kind", "title",
+                                                    "context")),
+    "show": lambda command: command.page(command.mem.show(command.args.page)),
+    "check-file": lambda command: command.result(
+        command.mem.check_file(**command.keywords(path=in_project(command.args.path)))),
+    "check-intent": _check_intent,
+    "agents": lambda command: command.table(
+        command.mem.agents(**command.keywords()), ("id", "type", "parent_id", "project_id", "works",
+                                                   "sessions")),
+    "resume": _resume, "chapters": _chapters, "wisdom": _wisdom, "facts": _facts, "topics": _topics,
+    "global": _global, "tags": _tags, "edges": _edges, "graph": _graph,
+    "reason": lambda command: command.result(command.mem.reason(**command.keywords())), "explore": _explore,
+    "brief": _brief, "hud": _hud,
 }

@@ -191,8 +191,8 @@ def _summarise(done: Import, dry_run: bool) -> str:
     if dry_run:
         lines.append("nothing was written (--dry-run)")
     else:
-        known = f"; already here: {counts(done.known)}" if done.known else ""
-        lines.append(f"kept {counts(done.kept)}{known}")
+        already = f"; already here: {counts(done.known)}" if done.known else ""
+        lines.append(f"kept {counts(done.kept)}{already}")
     if done.secrets:
         lines.append(f"secrets replaced: {counts(done.secrets)}")
     lines += [visible_line(f"{at.where}{f':{at.line}' if at.line else ''}: {at.message}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from otolith.doors.cli.command import Command, deliver, read_text
@@ -16,14 +16,14 @@ from otolith.model.text import visible_line
 def _init(command: Command) -> None:
     command.args.home = command.args.folder or command.args.home
     made = list(command.mem.init())
-    said = f"made {', '.join(made)}" if made else "nothing to do; it is a home already"
-    command.answer({"home": str(command.mem.path), "made": made}, f"{command.mem.path}: {said}")
+    result = f"made {', '.join(made)}" if made else "nothing to do; it is a home already"
+    command.answer({"home": str(command.mem.path), "made": made}, f"{command.mem.path}: {result}")
 
 
 def _end(command: Command) -> int:
     path = command.args.text
     ended = command.mem.end(**command.keywords(text=read_text(path) if path else ""))
-    command.answer(ended.to_dict(), ended.text.rstrip("\n"))
+    command.result(ended)
     return CannotWrite.exit_code if ended.notes else 0
 
 
@@ -70,11 +70,6 @@ def _check_settings(command: Command) -> list[Finding]:
     return []
 
 
-def _garden(command: Command) -> None:
-    done = command.mem.garden(**command.keywords())
-    command.answer(done.to_dict(), done.text)
-
-
 def _cold(command: Command) -> None:
     moves = command.mem.cold(**command.keywords())
     command.table([move._asdict() for move in moves], ("source", "target", "why"))
@@ -91,16 +86,6 @@ def _embed(command: Command) -> None:
              + (f", {held['missing']} missing" if held["missing"] else "") for held in done["sets"]]
     lines += [f"wrote {path}" for path in done["written"]]
     command.answer(done, "\n".join(lines) or "no embedder is configured")
-
-
-def _core(command: Command) -> None:
-    page = command.mem.core()
-    command.answer({"page": page}, page.rstrip("\n"))
-
-
-def _reflection(command: Command) -> None:
-    page = command.mem.reflection()
-    command.answer({"page": page}, page.rstrip("\n"))
 
 
 def _reflect(command: Command) -> None:
@@ -232,8 +217,9 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("\n", " ")
 
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[[Command], int | None]] = {
     "init": _init, "end": _end, "upkeep": _upkeep, "sync": _sync, "reindex": _reindex, "check": _check,
-    "garden": _garden, "reflect": _reflect, "reflection": _reflection, "core": _core, "decay": _decay,
-    "embed": _embed, "cold": _cold,
+    "garden": lambda command: command.result(command.mem.garden(**command.keywords())), "reflect": _reflect,
+    "reflection": lambda command: command.page(command.mem.reflection()),
+    "core": lambda command: command.page(command.mem.core()), "decay": _decay, "embed": _embed, "cold": _cold,
 }

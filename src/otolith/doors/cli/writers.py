@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from otolith.doors.cli.command import Command, read_text
@@ -24,10 +25,6 @@ def _note(command: Command) -> None:
     command.kept(note, proposals=[{name: getattr(edge, name) for name in names} for edge in proposals])
     for edge in () if command.args.json else proposals:
         command.warn(f"perhaps: otolith link {edge.source[:8]} {edge.type} {edge.target[:8]}  ({edge.title})")
-
-
-def _memo(command: Command) -> None:
-    command.kept(command.mem.memo(**command.keywords()))
 
 
 def _log(command: Command) -> None:
@@ -207,10 +204,6 @@ def _agent(command: Command) -> None:
     command.kept(command.mem.agent(**command.keywords(metadata=metadata)), "registered")
 
 
-def _chapter(command: Command) -> None:
-    command.kept(command.mem.chapter(**command.keywords()), "made")
-
-
 # Any record
 
 
@@ -243,13 +236,9 @@ def _unlink(command: Command) -> None:
 
 
 def _pin(command: Command) -> None:
-    id = command.mem.pin(command.args.id)
-    command.answer({"id": id, "pinned": True}, f"pinned {id}")
-
-
-def _unpin(command: Command) -> None:
-    id = command.mem.unpin(command.args.id)
-    command.answer({"id": id, "pinned": False}, f"unpinned {id}")
+    pinned = command.row.name == "pin"
+    id = command.mem.pin(command.args.id) if pinned else command.mem.unpin(command.args.id)
+    command.answer({"id": id, "pinned": pinned}, f"{command.row.name}ned {id}")
 
 
 def _forget(command: Command) -> None:
@@ -278,10 +267,6 @@ def _confirmed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _restore(command: Command) -> None:
-    command.kept(command.mem.restore(command.args.id), "restored")
-
-
 def _merge(command: Command) -> None:
     args = command.args
     if args.undo and args.absorb:
@@ -303,8 +288,13 @@ def _episode(command: Command) -> None:
     return command.answer({"title": title}, f"wrote {title!r} in the diary")
 
 
-COMMANDS = {
-    "remember": _remember, "note": _note, "memo": _memo, "log": _log, "review": _review, "record": _record,
-    "agent": _agent, "chapter": _chapter, "edit": _edit, "link": _link, "unlink": _unlink, "pin": _pin,
-    "unpin": _unpin, "forget": _forget, "restore": _restore, "merge": _merge, "episode": _episode,
+COMMANDS: dict[str, Callable[[Command], None]] = {
+    "remember": _remember, "note": _note,
+    "memo": lambda command: command.kept(command.mem.memo(**command.keywords())),
+    "log": _log, "review": _review, "record": _record, "agent": _agent,
+    "chapter": lambda command: command.kept(command.mem.chapter(**command.keywords()), "made"), "edit": _edit,
+    "link": _link, "unlink": _unlink, "pin": _pin, "unpin": _pin, "forget": _forget,
+    "restore": lambda command: command.kept(command.mem.restore(command.args.id), "restored"),
+    "merge": _merge,
+    "episode": _episode,
 }

@@ -18,7 +18,7 @@ from otolith.doors.exchange.items import FileItem, Finding, Found
 from otolith.doors.exchange.jsontext import each_line, first_objects
 from otolith.errors import Invalid
 from otolith.files import codec
-from otolith.model.kinds import Kind
+from otolith.model.kinds import NOTE_FOLDERS, Kind
 from otolith.model.kinds import kind as row_of
 from otolith.model.text import has_controls
 
@@ -45,8 +45,7 @@ _WITNESSES = {
     "rlm-mem": (r"chunks/\d{4}-\d\d/chunk-[\w-]+\.json", r"allmemories/[^/]+\.md"),
     "local-memory": (r"topics/[^/]+/[^/]+/(?:raw\.md|summary\.json)",),
     "cognitive-memory": (
-        r"graph/(?:solutions|fixes|decisions|configurations|problems|workflows|code-patterns)/[^/]+\.md",
-        r"graph/(?:errors|general|procedures|insights|edges)/[^/]+\.md",
+        rf"graph/(?:{'|'.join(NOTE_FOLDERS)}|edges)/[^/]+\.md",
         r"_index\.json",
         r"CORE\.md",
     ),
