@@ -33,6 +33,7 @@ unit: $(TESTED)
 # What is written from the table of verbs; tests/laws compare it.
 docs: $(STAMP)
 	$(BIN)/python -m otolith.doors.cli.manual > docs/CLI.md
+	$(BIN)/python -m otolith.doors.mcp.manual docs/TOOLS.md
 
 bench: $(TESTED)
 	$(BIN)/python -m bench.ground

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from otolith.doors.mcp import tools as table
+from otolith.doors import calls
 from otolith.memory import Memory
 
 pytest.importorskip("mcp")
@@ -46,12 +46,12 @@ async def near(home: Path, era: str = "2026-07-28") -> AsyncIterator[Any]:
     """A client of the SDK in this very process: the same server, without a process of its own."""
     from mcp import Client
 
-    from otolith.doors.mcp.keeper import Keeper
+    from otolith.doors.keeper import Keeper
     from otolith.doors.mcp.server import build
 
     keeper = Keeper(str(home), door="mcp", trust="agent")
     try:
-        async with Client(build(keeper, table.offered()), mode=era) as ask:
+        async with Client(build(keeper, calls.offered("mcp")), mode=era) as ask:
             yield ask
     finally:
         keeper.close()
@@ -140,7 +140,7 @@ def test_a_real_client_drives_every_tool(home: Path, era: str, way: str) -> None
         listed, got = asyncio.run(story(None))
 
     assert len(listed) >= 18
-    assert {tool.name for tool in listed} == set(got) == {tool.name for tool in table.TOOLS}
+    assert {tool.name for tool in listed} == set(got) == {calls.call_name(row) for row in calls.offered("mcp")}
     assert "Set socket_keepalive." in FENCE.search(got["recall"]["text"])[2]  # type: ignore[index]
     assert got["get"]["kind"] == "note"
     assert "clock skew" in got["check_file"]["text"]
@@ -175,11 +175,11 @@ def test_resources_and_prompts_are_there_in_both_eras(home: Path, mem: Memory) -
 
 def test_what_is_wrong_is_a_tool_error_that_says_what_to_do_and_the_stream_goes_on(home: Path, snapshot: Any) -> None:
     wrong: list[tuple[str, Any, str]] = [
-        ("nothing_like_this", {}, "there are recall"), ("note", {"title": 5, "text": "x"}, "title must be of type string"),
+        ("nothing_like_this", {}, "there are remember"), ("note", {"title": 5, "text": "x"}, "title must be of type string"),
         ("note", {"title": "a"}, "needs 'text'"), ("note", {"title": "a", "text": "b", "colour": 1}, "takes no 'colour'"),
         ("note", {"title": "a", "text": "b", "importance": 7}, "importance"), ("note", {"title": "", "text": "b"}, "title"),
         ("note", {"title": "a", "text": "b", "tags": ["x", 5]}, r"tags\[1\]"), ("get", {"id": "zzz"}, "otolith recall"),
-        ("note", {"title": "a", "text": "x" * (table.MAX_TEXT + 1)}, "split it"), ("recall", {"query": " "}, "empty"),
+        ("note", {"title": "a", "text": "x" * (calls.MAX_TEXT + 1)}, "split it"), ("recall", {"query": " "}, "empty"),
         ("note", {"title": "a", "text": "b", "type": "poem"}, "use one of solution"), ("get", {"id": "../../etc/passwd"}, ""),
         ("recall", {"query": "x", "depth": "deep"}, "use one of summary"), ("recall", {"query": "x", "limit": True}, "integer"),
         ("recall", {"query": "x", "since": "yesterday-ish"}, "since"), ("edit", {"id": "x", "changes": []}, "object"),
@@ -403,7 +403,7 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_served(home: Pat
 
     answers = [json.loads(line) for line in out.splitlines()]
     assert [answer["error"]["code"] for answer in answers if "error" in answer] == [-32700]
-    assert [len(answer["result"]["tools"]) for answer in answers if answer.get("id") == 7] == [len(table.TOOLS)]
+    assert [len(answer["result"]["tools"]) for answer in answers if answer.get("id") == 7] == [len(calls.offered("mcp"))]
     assert not home.exists()
 
 
@@ -494,7 +494,7 @@ def test_a_body_without_end_is_refused(home: Path) -> None:
 def test_a_port_that_is_none_is_a_plain_refusal(run: Any, words: tuple[str, ...]) -> None:
     told = run(*words)
 
-    assert (told.code, told.err) == (2, f"otolith: there is no port {words[-1]}\n")
+    assert (told.code, told.err) == (2, f"otolith: {words[-1]} is not a valid port; give a number from 0 to 65535\n")
 
 
 def test_the_token_is_the_users_own(home: Path, run: Any, tmp_path: Path) -> None:
@@ -539,7 +539,7 @@ def test_the_whole_list_of_tools_is_small(home: Path) -> None:
         listed = json.loads(out)["result"]["tools"]
         costs[which] = count_tokens(json.dumps({"tools": listed}, separators=(",", ":"), ensure_ascii=False))
         names = [tool["name"] for tool in listed]
-        assert names == [tool.name for tool in table.TOOLS if which == "all" or tool.name in table.CORE]
+        assert names == [calls.call_name(row) for row in calls.offered("mcp", which)]
         for tool in listed:
             assert tool["description"]
             assert tool["inputSchema"]["additionalProperties"] is False
@@ -559,9 +559,9 @@ def test_tools_that_only_read_change_nothing(home: Path, mem: Memory, snapshot: 
     given = {"recall": {"query": "tea"}, "get": {"id": note.id}, "related": {"id": note.id}, "trace": {"id": "g"},
              "check_file": {"path": "a.py"}, "explore": {"question": "tea"}}
 
-    for tool in table.TOOLS:
-        if tool.reads:
-            table.call(mem, tool, given.get(tool.name, {}))
+    for row in calls.offered("mcp"):
+        if row.only_reads("mcp"):
+            calls.call(mem, row, "mcp", given.get(calls.call_name(row), {}))
 
     assert snapshot() == before
 
@@ -572,9 +572,10 @@ def test_the_published_list_of_tools_is_the_list(request: pytest.FixtureRequest)
 
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| ([^|]*) \|$", page, re.MULTILINE)
 
-    assert [(name, says.strip()) for name, says, _ in rows] == [(tool.name, tool.says) for tool in table.TOOLS]
-    for tool, (_, _, takes) in zip(table.TOOLS, rows, strict=True):
-        assert re.findall(r"`(\w+)`", takes) == list(tool.input_schema()["properties"])
+    tools = calls.offered("mcp")
+    assert [(name, says.strip()) for name, says, _ in rows] == [(calls.call_name(row), calls.description(row)) for row in tools]
+    for row, (_, _, takes) in zip(tools, rows, strict=True):
+        assert re.findall(r"`(\w+)`", takes) == list(calls.takes(row, "mcp"))
 
 
 def test_a_server_that_only_lists_its_tools_has_opened_no_home(home: Path) -> None:
@@ -590,7 +591,7 @@ def test_a_server_that_only_lists_its_tools_has_opened_no_home(home: Path) -> No
     loaded = {line.rsplit(b"|", 1)[-1].strip().decode() for line in server.communicate(timeout=20)[1].splitlines()}
 
     assert b'"tools"' in answer
-    assert "otolith.doors.mcp.tools" in loaded
+    assert "otolith.doors.calls" in loaded
     assert loaded & {"numpy", "tokenizers", "rich", "otolith.recall.finding"} == set()
     assert not home.exists()
 

@@ -13,8 +13,8 @@ import pytest
 from otolith.derive.protocol import MemoCandidate, render_candidates
 from otolith.doors.agents import hooks
 from otolith.doors.exchange.importing import Import
+from otolith.doors.fenced import answer
 from otolith.doors.mcp import tools
-from otolith.doors.mcp.fenced import answer
 from otolith.memory import Memory
 from test_exchange_formats import lines_of, zip_of
 

@@ -1,9 +1,10 @@
 """The nightly round, safe to repeat: sync, fold usage, heal, climb, decay, core, reflection, exports, proposals, commit.
 
-Each rung is one line in RUNGS and names what it reads and what it makes. It runs when what it reads is not what its mark in
-the index says, or when a file that it makes is not as it left it. A rung that reads nothing runs every time and asks the same
-table of marks about each item it works on. So a second round on the same day changes no byte. A rung that fails is reported,
-with its error's own code, and does not stop the others; only what a person must confirm does.
+Each rung is one line in RUNGS and names what it reads and what it makes. It runs when what it reads is not
+what its mark in the index says, or when a file that it makes is not as it left it. A rung that reads
+nothing runs every time and asks the same table of marks about each item it works on. So a second round on
+the same day changes no byte. A rung that fails is reported, with its error's own code, and does not stop
+the others; only what a person must confirm does.
 """
 
 from __future__ import annotations

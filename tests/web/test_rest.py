@@ -15,10 +15,12 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
+from otolith.doors import calls
 from otolith.doors.web import access
-from otolith.doors.web.routes import API, PERSON, describe, verbs
+from otolith.doors.web.routes import API, describe
 from otolith.errors import OtolithError
 from otolith.memory import Memory
+from otolith.verbs.table import PLUMBING, table
 from web.conftest import Server, world
 
 # The verbs
@@ -47,9 +49,8 @@ def test_what_is_kept_is_recalled_with_reasons(server):
 def test_every_verb_of_the_table_is_a_route_and_in_the_document(server):
     document = server.get("/api/openapi.json").json
 
-    for tool in verbs():
-        path = f"{API}/{tool.name.replace('_', '-')}"
-        assert ("get" if tool.reads else "post") in document["paths"][path]
+    for row in calls.offered("rest"):
+        assert ("get" if row.only_reads("rest") else "post") in document["paths"][f"{API}/{row.name}"]
 
 
 @pytest.mark.parametrize(("method", "path", "body", "status", "code"), [
@@ -329,7 +330,7 @@ def test_only_a_person_has_a_word_on_a_fact_from_outside(server, word):
 
 def test_a_program_cannot_accept_what_agents_propose(server):
     wanted = {"merge": {"keep": "a", "absorb": "b"}, "unmerge": {"absorbed": "a"}, "accept": {"proposal": "a"}}
-    assert wanted.keys() == PERSON
+    assert wanted.keys() == {row.name for row in table().values() if row.person and "rest" in row.doors}
     for verb, body in wanted.items():
         assert server.call("POST", f"/api/{verb}", body).status == 403
         assert server.call("POST", f"/api/{verb}", body, server.as_person(), token=False).status == 404
@@ -485,14 +486,13 @@ def test_the_document_names_every_status_of_the_error_tree():
 
 
 def test_every_verb_of_memory_is_here_or_its_absence_has_a_reason():
-    from otolith.doors.web.routes import GAPS
     from otolith.memory import Memory
 
     offered = {name for name in dir(Memory) if not name.startswith("_")}
-    here = {tool.method for tool in verbs()}
+    reasons = {row.python: row.gaps["rest"] for row in table().values() if "rest" in row.gaps} | PLUMBING
 
-    assert offered - here == GAPS.keys()
-    assert all(GAPS.values())
+    assert offered - {row.python for row in calls.offered("rest")} <= reasons.keys()
+    assert all(reasons.values())
 
 
 @pytest.mark.parametrize("query", ["limit=99999999999999999999999", "offset=99999999999999999999999", "limit=-1", "offset=-1"])

@@ -1,10 +1,10 @@
-"""The notes' front pages (seed 004): CORE.md, what stands strongest, and REFLECTION.md, what the notes have in common.
+"""The notes' front pages (seed 004): CORE.md, what stands strongest; REFLECTION.md, what they share.
 
-CORE.md is read at the start of a session: five sections by type, the strongest first, at most fifteen each, 12,000 bytes
-in all (about 3,000 tokens); every line cites its file. What scores below 0.2 stays out, and so does what came from outside
-and nobody reviewed. REFLECTION.md is counted from the notes' own tags and uses: themes, patterns across projects, what is
-used most, insights and merges; nothing is guessed, no model is asked. What a project is, the caller says. Equal inputs
-give equal bytes; when a page is written is not decided here, but `fingerprint` and `without_stamp` say whether to.
+CORE.md is read at the start of a session: five sections by type, the strongest first, at most fifteen each,
+12,000 bytes in all (about 3,000 tokens); every line cites its file. What scores below 0.2 stays out, and so
+does what came from outside and nobody reviewed. REFLECTION.md is counted from the notes' own tags and uses;
+nothing is guessed, no model is asked. Equal inputs give equal bytes; when a page is written is not decided
+here, but `fingerprint` and `without_stamp` say whether to.
 """
 
 from __future__ import annotations
@@ -14,31 +14,25 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
+from typing import NamedTuple
 
 from otolith.model.decay import SHOWN, Standing, status
+from otolith.model.kinds import CORE_SECTIONS, NOTE_TYPES
+from otolith.model.shape import Value
 
 CORE_HEADING = "# Memory Core (auto-generated)"
-SECTIONS = {
-    "Critical Solutions": ("solution",),
-    "Active Decisions": ("decision",),
-    "Key Fixes": ("fix",),
-    "Configurations": ("configuration",),
-    "Patterns & Workflows": ("code_pattern", "workflow", "procedure", "insight"),
-}
-CAP = 15
-BUDGET = 12_000  # bytes, so that scripts of several bytes a sign keep to about 3,000 tokens as well
-TAGS_SIGNS = 120
-STAMP = "> Last updated: "
-_SPECIAL = re.compile(r"([\\\[\]])")
-_UNSAFE = {sign: f"%{ord(sign):02X}" for sign in " ()<>%\n\r\t"}
-_PASSING = (STAMP, "Last reflection: ", "Total reflections: ")  # what a new page says of itself alone
 REFLECTION_HEADING = "# Reflection Summary (auto-generated)"
+STAMP = "> Last updated: "
+CAP = 15
+BUDGET = 12_000  # bytes, so that scripts of several bytes a character keep to about 3,000 tokens as well
+TAGS_LENGTH, TITLE_LENGTH, PREVIEW_LENGTH = 120, 40, 80  # characters
 THEMES, EXAMPLES, PATTERNS, MOST_ACCESSED, INSIGHTS = 8, 3, 50, 10, 10
-TITLE_SIGNS, PREVIEW_SIGNS = 40, 80
 TAGS_OF_A_NOTE = 50  # pairs grow with the square; what one note says beyond this is no theme
 RECURRING = 2  # one note alone is no theme
+_SPECIAL = re.compile(r"([\\\[\]])")
+_UNSAFE = {character: f"%{ord(character):02X}" for character in " ()<>%\n\r\t"}
+_PASSING = (STAMP, "Last reflection: ", "Total reflections: ")  # what a new page says of itself alone
 
 
 def build_core(notes: Iterable[Standing], *, date: str) -> str:
@@ -47,15 +41,15 @@ def build_core(notes: Iterable[Standing], *, date: str) -> str:
     active = sum(status(note.score) == "Active" for note in everything)
     counts = f"Active memories: {active}/{len(everything)}"
     head = f"{CORE_HEADING}\n{STAMP}{date} | {counts} | Next refresh: daily (systemd timer)\n"
-    chosen = {name: _strongest(everything, types) for name, types in SECTIONS.items()}
-    return _fit(head, chosen)
+    return _fit(head, {section: _strongest(everything, section) for section in CORE_SECTIONS})
 
 
-def _strongest(notes: Sequence[Standing], types: Sequence[str]) -> list[Standing]:
+def _strongest(notes: Sequence[Standing], section: str) -> list[Standing]:
     """A section's notes, strongest first; of equals the more important, then the newer.
 
     Nothing from outside enters the prompt on its own; a person's pin is the review.
     """
+    types = [row.name for row in NOTE_TYPES.values() if row.section == section]
     fitting = [note for note in notes if note.type in types and note.score >= SHOWN
                and (note.trust != "outside" or note.pinned)]
     return sorted(fitting, key=lambda note: (-note.score, -note.importance, -note.created, note.id))[:CAP]
@@ -63,28 +57,26 @@ def _strongest(notes: Sequence[Standing], types: Sequence[str]) -> list[Standing
 
 def _fit(head: str, chosen: dict[str, list[Standing]]) -> str:
     """The page within the budget: while it is too long, the weakest note of all gives way."""
-    lines = {note.id: _line(note) for notes in chosen.values() for note in notes}
+    lines = {note.id: _core_line(note) for notes in chosen.values() for note in notes}
     size = len(_page(head, chosen, lines).encode())
-    weakest = sorted((note for notes in chosen.values() for note in notes), key=lambda note: (note.score, note.id))
-    dropped: set[str] = set()
-    for note in weakest:
+    shown = [note for notes in chosen.values() for note in notes]
+    for note in sorted(shown, key=lambda note: (note.score, note.id)):
         if size <= BUDGET:
             break
-        dropped.add(note.id)
-        size -= len(lines[note.id].encode()) + 1
-    kept = {name: [note for note in notes if note.id not in dropped] for name, notes in chosen.items()}
-    return _page(head, kept, lines)
+        size -= len(lines.pop(note.id).encode()) + 1
+    return _page(head, chosen, lines)
 
 
 def _page(head: str, chosen: dict[str, list[Standing]], lines: dict[str, str]) -> str:
-    sections = ["\n".join([f"## {name}", *(lines[note.id] for note in notes)]) for name, notes in chosen.items()]
+    sections = ["\n".join([f"## {name}", *(lines[note.id] for note in notes if note.id in lines)])
+                for name, notes in chosen.items()]
     return head + "".join(f"\n{section}\n" for section in sections)
 
 
-def _line(note: Standing) -> str:
-    tags, room = [], TAGS_SIGNS
+def _core_line(note: Standing) -> str:
+    tags, room = [], TAGS_LENGTH
     for tag in note.tags:
-        shown = one_line(tag, TAGS_SIGNS)
+        shown = one_line(tag, TAGS_LENGTH)
         room -= len(shown) + 2
         if room < 0:
             break
@@ -95,8 +87,7 @@ def _line(note: Standing) -> str:
 # Reflection
 
 
-@dataclass(frozen=True, kw_only=True)
-class Theme:
+class Theme(Value):
     """Two tags that keep meeting, and how often."""
 
     tags: tuple[str, str]
@@ -104,39 +95,32 @@ class Theme:
     titles: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pattern:
+class Pattern(NamedTuple):
     """A tag that several projects share, with the number of notes in each."""
 
     tag: str
     projects: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reflection:
-    """What one look over all notes found."""
+class Reflection(NamedTuple):
+    """What one look over all notes gave."""
 
-    themes: tuple[Theme, ...]
-    patterns: tuple[Pattern, ...]
-    patterns_left_out: int
-    accessed: tuple[Standing, ...]
-    insights: tuple[Standing, ...]
+    themes: list[Theme]
+    patterns: list[Pattern]
+    accessed: list[Standing]
+    insights: list[Standing]
     merges: int
 
 
 def look_over(notes: Iterable[Standing], *, projects: Collection[str] = (), merges: int = 0) -> Reflection:
     """Find what the notes have in common."""
     everything = sorted(notes, key=lambda note: (-note.importance, -note.created, note.id))
-    patterns = find_patterns(everything, projects)
     used = sorted((note for note in everything if note.usage.count > 0),
                   key=lambda note: (-note.usage.count, -(note.usage.last or 0.0), note.id))
     insights = sorted((note for note in everything if note.type == "insight"),
                       key=lambda note: (-note.created, note.id))
-    return Reflection(
-        themes=tuple(find_themes(everything)), patterns=tuple(patterns[:PATTERNS]),
-        patterns_left_out=max(0, len(patterns) - PATTERNS), accessed=tuple(used[:MOST_ACCESSED]),
-        insights=tuple(insights[:INSIGHTS]), merges=merges,
-    )
+    return Reflection(find_themes(everything), find_patterns(everything, projects), used[:MOST_ACCESSED],
+                      insights[:INSIGHTS], merges)
 
 
 def find_themes(notes: Sequence[Standing]) -> list[Theme]:
@@ -144,52 +128,44 @@ def find_themes(notes: Sequence[Standing]) -> list[Theme]:
     counts: Counter[tuple[str, str]] = Counter()
     for note in notes:
         counts.update(combinations(sorted(set(note.tags))[:TAGS_OF_A_NOTE], 2))
-    found = sorted(((pair, count) for pair, count in counts.items() if count >= RECURRING),
+    pairs = sorted(((pair, count) for pair, count in counts.items() if count >= RECURRING),
                    key=lambda item: (-item[1], item[0]))[:THEMES]
-    return [Theme(tags=pair, count=count, titles=tuple(_titles(notes, pair))) for pair, count in found]
+    return [Theme(tags=pair, count=count, titles=tuple(one_line(note.title, TITLE_LENGTH) for note in islice(
+        (note for note in notes if set(pair) <= set(note.tags)), EXAMPLES))) for pair, count in pairs]
 
 
-def _titles(notes: Sequence[Standing], pair: tuple[str, str]) -> list[str]:
-    found: list[str] = []
-    for note in notes:
-        if pair[0] in note.tags and pair[1] in note.tags:
-            found.append(one_line(note.title, TITLE_SIGNS))
-            if len(found) == EXAMPLES:
-                break
-    return found
-
-
-def find_patterns(notes: Iterable[Standing], projects: Collection[str]) -> list[Pattern]:
+def find_patterns(notes: Sequence[Standing], projects: Collection[str]) -> list[Pattern]:
     """Tags that span at least two projects. A note is of a project by its tag or by where it was written.
 
-    Where no projects are configured, those that notes were written in are the known ones.
+    Where no projects are configured, those that notes were written in count.
     """
-    everything = list(notes)
-    known = set(projects) or {note.project for note in everything if note.project and note.project != "default"}
+    names = set(projects) or {note.project for note in notes if note.project and note.project != "default"}
     table: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for note in everything:
-        own = known.intersection(note.tags) | ({note.project} & known if note.project else set())
-        for tag in set(note.tags) - known:
+    for note in notes:
+        own = names.intersection(note.tags) | ({note.project} & names if note.project else set())
+        for tag in set(note.tags) - names:
             table[tag].update(own)
-    found = [Pattern(tag=tag, projects=tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))))
-             for tag, counts in table.items() if len(counts) >= 2]
-    return sorted(found, key=lambda it: (-len(it.projects), -sum(count for _, count in it.projects), it.tag))
+    patterns = [Pattern(tag, tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))))
+                for tag, counts in table.items() if len(counts) >= 2]
+    return sorted(patterns, key=lambda pattern: (
+        -len(pattern.projects), -sum(count for _, count in pattern.projects), pattern.tag))
 
 
-def build_reflection(found: Reflection, *, date: str, last: str, total: int) -> str:
-    """The page as of a date; `last` and `total` tell of the reflections so far, this one included."""
-    patterns = [_pattern_line(pattern) for pattern in found.patterns]
-    if found.patterns_left_out:
-        patterns.append(f"- and {found.patterns_left_out} more tags")
+def build_reflection(reflection: Reflection, *, date: str, last: str, total: int) -> str:
+    """The page as of a date; `last` and `total` are those of the reflections so far, this one included."""
+    patterns = [_pattern_line(pattern) for pattern in reflection.patterns[:PATTERNS]]
+    if len(reflection.patterns) > PATTERNS:
+        patterns.append(f"- and {len(reflection.patterns) - PATTERNS} more tags")
     blocks = [
         [REFLECTION_HEADING, f"{STAMP}{date} | Last reflection: {last} | Total reflections: {total}"],
-        ["## Themes", "Top tag co-occurrences revealing recurring themes:", "", *map(_theme_line, found.themes)],
+        ["## Themes", "Top tag co-occurrences revealing recurring themes:", "",
+         *map(_theme_line, reflection.themes)],
         ["## Cross-Project Patterns", "Tags that span multiple projects:", "", *patterns],
         ["## Most Accessed", "Top 10 memories by access count:", "",
          *(f"{at}. {link_to(note.title, note.path)} - {note.usage.count} accesses"
-           for at, note in enumerate(found.accessed, 1))],
-        ["## Recent Insights", "Insight-type memories:", "", *map(_insight_line, found.insights)],
-        ["## Consolidation History", "", f"- Total merges performed: {found.merges}"],
+           for at, note in enumerate(reflection.accessed, 1))],
+        ["## Recent Insights", "Insight-type memories:", "", *map(_insight_line, reflection.insights)],
+        ["## Consolidation History", "", f"- Total merges performed: {reflection.merges}"],
     ]
     return "\n\n".join("\n".join(block).rstrip("\n") for block in blocks) + "\n"
 
@@ -205,16 +181,16 @@ def _pattern_line(pattern: Pattern) -> str:
 
 
 def _insight_line(note: Standing) -> str:
-    preview = one_line(note.preview, PREVIEW_SIGNS)
+    preview = one_line(note.preview, PREVIEW_LENGTH)
     return f"- {link_to(note.title, note.path)}" + (f" - {preview}" if preview else "")
 
 
 def fingerprint(notes: Iterable[Standing], *, projects: Collection[str] = (), merges: int = 0) -> str:
-    """One hash of everything a reflection looks at; scores, which change by the day alone, are not part of it."""
+    """One hash of everything a reflection looks at: not the scores, which change by the day alone."""
     digest = hashlib.sha256(json.dumps([sorted(projects), merges]).encode())
     for note in sorted(notes, key=lambda note: note.id):
-        seen = [note.id, note.type, note.title, note.path, note.created, list(note.tags), note.importance, note.project,
-                note.usage.count, note.usage.last, note.preview]
+        seen = [note.id, note.type, note.title, note.path, note.created, list(note.tags), note.importance,
+                note.project, note.usage.count, note.usage.last, note.preview]
         digest.update(json.dumps(seen, ensure_ascii=False).encode(errors="surrogatepass"))
     return digest.hexdigest()
 
@@ -223,9 +199,8 @@ def fingerprint(notes: Iterable[Standing], *, projects: Collection[str] = (), me
 
 
 def without_stamp(page: str) -> str:
-    """The page without the date of its making and the count of reflections, by which two pages are compared."""
-    lines = page.split("\n")
-    return "\n".join(_lasting(line) if line.startswith(STAMP) else line for line in lines)
+    """The page without its date and the count of reflections: by this two pages are compared."""
+    return "\n".join(_lasting(line) if line.startswith(STAMP) else line for line in page.split("\n"))
 
 
 def _lasting(stamp: str) -> str:
@@ -233,16 +208,14 @@ def _lasting(stamp: str) -> str:
 
 
 def one_line(text: str, limit: int | None = None, ending: str = "...") -> str:
-    """White space collapsed; longer than `limit` signs, cut and ended with `ending`."""
+    """White space collapsed; longer than `limit` characters, cut and ended with `ending`."""
     if limit is None:
         return " ".join(text.split())
     line = " ".join(text[: limit * 20].split())  # enough for the cut, whatever the length of the text
-    if len(line) <= limit:
-        return line
-    return line[:limit].rstrip() + ending
+    return line if len(line) <= limit else line[:limit].rstrip() + ending
 
 
 def link_to(title: str, path: str, limit: int = 200) -> str:
-    """[title](path): brackets in the title are escaped, signs that would end the address are percent-encoded."""
+    """[title](path): brackets in the title are escaped, what would end the address is percent-encoded."""
     label = _SPECIAL.sub(r"\\\1", one_line(title, limit))
-    return f"[{label}]({''.join(_UNSAFE.get(sign, sign) for sign in path)})"
+    return f"[{label}]({''.join(_UNSAFE.get(character, character) for character in path)})"

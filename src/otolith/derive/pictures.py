@@ -1,21 +1,23 @@
-"""Pictures: one note's decay and a histogram of all (text, SVG), the graph of records (Mermaid, Graphviz dot, SVG).
+"""Pictures: a note's decay, a histogram of all (text, SVG), the graph of records (Mermaid, dot, SVG).
 
-Values in, text out, the same bytes for the same values. Text is plain signs without colour, so it survives a pipe; SVG
-is self-contained. A graph's layout starts on a circle and settles by a fixed number of steps, without chance. No title
-can break out of its label.
+Values in, text out, the same bytes for the same values. Text is plain characters without colour, so it
+survives a pipe; SVG is self-contained. A graph's layout starts on a circle and settles by a fixed number of
+steps, without chance. No title can break out of its label.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 from math import exp
+from typing import NamedTuple
 
 from otolith.derive.front_pages import one_line
 from otolith.model.decay import DAY, LAMBDA, PINNED, THRESHOLDS, Decay, days_until, status
+from otolith.model.kinds import NOTE_TYPES
+from otolith.model.shape import Value
 from otolith.model.times import day
 
 LONGEST = 730.0  # days that a curve looks back or ahead at most
@@ -24,18 +26,13 @@ BINS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0)
 COLOURS = {"Active": "#2e7d32", "Fading": "#f9a825", "Dormant": "#ef6c00", "Archived": "#9e9e9e"}
 WIDE, HIGH = 640, 320  # of an SVG
 LEFT, RIGHT, TOP, BOTTOM = 48, 16, 32, 36
-LABEL_SIGNS = 40
+LABEL_LENGTH = 40
 STEPS = 120
 MOST_DRAWN = 400  # nodes of an SVG; the layout's work grows with their square
-TYPE_COLOURS = {
-    "solution": "#2e7d32", "fix": "#558b2f", "decision": "#1565c0", "configuration": "#00838f", "problem": "#c62828",
-    "error": "#ad1457", "workflow": "#6a1b9a", "code_pattern": "#4527a0", "procedure": "#283593", "insight": "#f9a825",
-}
 OTHER = "#616161"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Curve:
+class Curve(NamedTuple):
     """A score from its last access on, if nobody asks again; days count from now, so the past is negative."""
 
     title: str
@@ -52,8 +49,7 @@ class Curve:
         return self.at(-self.back) or 1.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bar:
+class Bar(Value):
     """A range of scores and how many records stand in it."""
 
     label: str
@@ -106,8 +102,8 @@ def svg_curve(curve: Curve) -> str:
     shapes = [element("text", _caption(curve), x=LEFT, y=20)]
     for name, low in THRESHOLDS[:-1]:
         if low < curve.top:
-            shapes.append(element("line", x1=LEFT, x2=WIDE - RIGHT, y1=down(low), y2=down(low), stroke=COLOURS[name],
-                                  stroke_dasharray="4 3"))
+            shapes.append(element("line", x1=LEFT, x2=WIDE - RIGHT, y1=down(low), y2=down(low),
+                                  stroke=COLOURS[name], stroke_dasharray="4 3"))
             shapes.append(element("text", f"{low:g}", x=LEFT - 4, y=down(low) + 4, text_anchor="end"))
     days = [at / 120 * span - curve.back for at in range(121)]
     points = " ".join(f"{across(at):.1f},{down(curve.at(at)):.1f}" for at in days)
@@ -139,12 +135,13 @@ def count_bars(scores: Iterable[float]) -> list[Bar]:
 def draw_histogram(bars: Sequence[Bar], width: int = 50) -> str:
     """The bars for a terminal, one a line, with their status and count."""
     most = max((bar.count for bar in bars), default=0) or 1
-    lines = [f"{bar.label:>9}  {bar.status:<8}  {_bar(bar.count / most, width):<{width}} {bar.count}" for bar in bars]
+    lines = [f"{bar.label:>9}  {bar.status:<8}  {_bar(bar.count / most, width):<{width}} {bar.count}"
+             for bar in bars]
     return "\n".join([_count(bars), *lines]) + "\n"
 
 
 def _bar(share: float, width: int) -> str:
-    """A bar in eighths of a sign; what is there at all is visible."""
+    """A bar in eighths of a character; what is there at all is visible."""
     eighths = round(share * width * 8)
     if share > 0:
         eighths = max(1, eighths)
@@ -158,13 +155,13 @@ def svg_histogram(bars: Sequence[Bar]) -> str:
     shapes = [element("text", _count(bars), x=LEFT, y=20)]
     for at, bar in enumerate(bars):
         tall, x = bar.count / most * (ground - TOP), LEFT + at * wide
+        label: dict[str, str | float] = {"x": x + wide / 2, "text_anchor": "middle", "font_size": 9}
         name = element("title", f"{bar.label} {bar.status}: {bar.count}")
         shapes.append(element("rect", None, name, x=x + 2, y=ground - tall, width=wide - 4, height=tall,
                               fill=COLOURS[bar.status]))
-        shapes.append(element("text", bar.label, x=x + wide / 2, y=HIGH - 20, text_anchor="middle", font_size=9))
+        shapes.append(element("text", bar.label, y=HIGH - 20, **label))
         if bar.count:
-            shapes.append(element("text", str(bar.count), x=x + wide / 2, y=ground - tall - 3, text_anchor="middle",
-                                  font_size=9))
+            shapes.append(element("text", str(bar.count), y=ground - tall - 3, **label))
     return page(_count(bars), shapes, wide=WIDE, high=HIGH)
 
 
@@ -172,8 +169,7 @@ def _count(bars: Sequence[Bar]) -> str:
     return f"decay scores of {sum(bar.count for bar in bars)} records"
 
 
-@dataclass(frozen=True, kw_only=True, order=True)
-class Node:
+class Node(NamedTuple):
     """A record in the picture."""
 
     id: str
@@ -181,8 +177,7 @@ class Node:
     type: str
 
 
-@dataclass(frozen=True, kw_only=True, order=True)
-class Arrow:
+class Arrow(NamedTuple):
     """A link in the picture."""
 
     source: str
@@ -191,8 +186,7 @@ class Arrow:
     strength: float = 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
-class Graph:
+class Graph(NamedTuple):
     """Nodes and the links between them, in order; links to what is not drawn are left out."""
 
     nodes: tuple[Node, ...]
@@ -206,33 +200,39 @@ def gather_graph(nodes: Iterable[Node], arrows: Iterable[Arrow]) -> Graph:
     return Graph(nodes=tuple(sorted(by_id.values())), arrows=tuple(sorted(kept)))
 
 
+def _colour(type_: str) -> str:
+    return NOTE_TYPES[type_].colour if type_ in NOTE_TYPES else OTHER
+
+
 def draw_mermaid(graph: Graph) -> str:
     """A Mermaid flowchart."""
     names = {node.id: f"n{at}" for at, node in enumerate(graph.nodes)}
     lines = ["flowchart LR"]
     lines += [f'    {names[node.id]}["{_mermaid(node.title)}"]:::{_word(node.type)}' for node in graph.nodes]
-    lines += [f"    {names[arrow.source]} -->|{_word(arrow.type)}| {names[arrow.target]}" for arrow in graph.arrows]
+    lines += [f"    {names[arrow.source]} -->|{_word(arrow.type)}| {names[arrow.target]}"
+              for arrow in graph.arrows]
     for type_ in sorted({_word(node.type) for node in graph.nodes}):
-        lines.append(f"    classDef {type_} fill:#fff,stroke:{TYPE_COLOURS.get(type_, OTHER)}")
+        lines.append(f"    classDef {type_} fill:#fff,stroke:{_colour(type_)}")
     return "\n".join(lines) + "\n"
 
 
 def _mermaid(title: str) -> str:
-    """A label: Mermaid reads # as the start of a character's number, so every special sign is written as one."""
-    label = one_line(title, LABEL_SIGNS)
-    return "".join(sign if sign.isalnum() or sign in " .,:-_/" else f"#{ord(sign)};" for sign in label) or " "
+    """A label: Mermaid reads # as the start of a character's number, so every special one is written so."""
+    label = one_line(title, LABEL_LENGTH)
+    return "".join(part if part.isalnum() or part in " .,:-_/" else f"#{ord(part)};" for part in label) or " "
 
 
 def _word(type_: str) -> str:
-    return "".join(sign if sign.isalnum() or sign == "_" else "_" for sign in type_) or "_"
+    return "".join(part if part.isalnum() or part == "_" else "_" for part in type_) or "_"
 
 
 def draw_dot(graph: Graph) -> str:
     """A Graphviz digraph."""
-    lines = ["digraph otolith {", "    rankdir=LR;", '    node [shape=box, style=rounded, fontname="sans-serif"];']
+    lines = ["digraph otolith {", "    rankdir=LR;",
+             '    node [shape=box, style=rounded, fontname="sans-serif"];']
     for node in graph.nodes:
-        lines.append(f'    {_quoted(node.id)} [label={_quoted(one_line(node.title, LABEL_SIGNS))}, '
-                     f'color="{TYPE_COLOURS.get(node.type, OTHER)}"];')
+        lines.append(f'    {_quoted(node.id)} [label={_quoted(one_line(node.title, LABEL_LENGTH))}, '
+                     f'color="{_colour(node.type)}"];')
     for arrow in graph.arrows:
         lines.append(f'    {_quoted(arrow.source)} -> {_quoted(arrow.target)} [label={_quoted(arrow.type)}, '
                      f"penwidth={0.5 + 2 * arrow.strength:.2f}];")
@@ -248,20 +248,20 @@ def draw_svg(graph: Graph, wide: int = 960, high: int = 640) -> str:
     shown = _most_linked(graph)
     places = {node.id: spot for node, spot in zip(shown.nodes, _lay_out(shown, wide, high), strict=True)}
     tip = element("path", d="M0 0 8 4 0 8z", fill="#9e9e9e")
-    marker = element("marker", None, tip, id="tip", viewBox="0 0 8 8", refX=15, refY=4, markerWidth=7, markerHeight=7,
-                     orient="auto")
+    marker = element("marker", None, tip, id="tip", viewBox="0 0 8 8", refX=15, refY=4, markerWidth=7,
+                     markerHeight=7, orient="auto")
     shapes = [element("defs", None, marker)]
     for arrow in shown.arrows:
         (x1, y1), (x2, y2) = places[arrow.source], places[arrow.target]
         shapes.append(element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke="#9e9e9e",
                               stroke_width=0.5 + 2 * arrow.strength, marker_end="url(#tip)"))
-        shapes.append(element("text", arrow.type, x=(x1 + x2) // 2, y=(y1 + y2) // 2, fill="#616161", font_size=8,
-                              text_anchor="middle"))
+        shapes.append(element("text", arrow.type, x=(x1 + x2) // 2, y=(y1 + y2) // 2, fill="#616161",
+                              font_size=8, text_anchor="middle"))
     for node in shown.nodes:
         x, y = places[node.id]
-        dot = element("circle", cx=x, cy=y, r=6, fill=TYPE_COLOURS.get(node.type, OTHER))
+        dot = element("circle", cx=x, cy=y, r=6, fill=_colour(node.type))
         name = element("title", f"{one_line(node.title)} ({node.type})")
-        label = element("text", one_line(node.title, LABEL_SIGNS), x=x, y=y + 16, text_anchor="middle")
+        label = element("text", one_line(node.title, LABEL_LENGTH), x=x, y=y + 16, text_anchor="middle")
         shapes.append(element("g", None, dot, name, label))
     title = f"{len(shown.nodes)} records, {len(shown.arrows)} links"
     return page(title, shapes, wide=wide, high=high, size=10)
@@ -281,9 +281,9 @@ def _most_linked(graph: Graph) -> Graph:
 def _lay_out(graph: Graph, wide: int, high: int) -> Sequence[tuple[int, int]]:
     """Places by attraction along links and repulsion between all nodes, cooling from the width to nothing.
 
-    Nodes start on a circle in their own order. In each step every pair pushes apart by k²/d, every link pulls by d²/k
-    and all are drawn a little to the middle, so that loose parts stay in the picture; no step is longer than the
-    temperature. The result is stretched to fill the picture.
+    Nodes start on a circle in their own order. In each step every pair pushes apart by k²/d, every link
+    pulls by d²/k and all are drawn a little to the middle, so that loose parts stay in the picture; no step
+    is longer than the temperature. The result is stretched to fill the picture.
     """
     import numpy
 
@@ -293,7 +293,8 @@ def _lay_out(graph: Graph, wide: int, high: int) -> Sequence[tuple[int, int]]:
     angles = 2 * numpy.pi * numpy.arange(count) / count
     spots = numpy.stack([numpy.cos(angles), numpy.sin(angles)], axis=1)
     order = {node.id: at for at, node in enumerate(graph.nodes)}
-    joined = [(order[arrow.source], order[arrow.target]) for arrow in graph.arrows if arrow.source != arrow.target]
+    joined = [(order[arrow.source], order[arrow.target]) for arrow in graph.arrows
+              if arrow.source != arrow.target]
     ends = numpy.array(joined, dtype=int).reshape(-1, 2)
     ideal = 1.5 / numpy.sqrt(count)
     for step in range(STEPS):
@@ -309,13 +310,14 @@ def _lay_out(graph: Graph, wide: int, high: int) -> Sequence[tuple[int, int]]:
         spots = spots + push / length * numpy.minimum(length, 0.2 * (1 - step / STEPS))
     low, size = spots.min(axis=0), numpy.maximum(spots.max(axis=0) - spots.min(axis=0), 1e-9)
     room = numpy.array([wide - 160, high - 80])
-    placed = numpy.rint(numpy.where(size > 1e-6, (spots - low) / size, 0.5) * room + numpy.array([80, 40])).astype(int)
-    return [(int(x), int(y)) for x, y in placed]
+    placed = numpy.where(size > 1e-6, (spots - low) / size, 0.5) * room + numpy.array([80, 40])
+    return [(int(x), int(y)) for x, y in numpy.rint(placed)]
 
 
 def element(name: str, content: str | None = None, *inner: str, **attributes: str | float) -> str:
     """<name …>content inner</name>; an attribute's underscore is a dash, floats have one decimal."""
-    pairs = "".join(f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"' for key, value in attributes.items())
+    pairs = "".join(f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
+                    for key, value in attributes.items())
     body = escape(content or "", quote=False) + "".join(inner)
     return f"<{name}{pairs}>{body}</{name}>" if body else f"<{name}{pairs}/>"
 
@@ -326,7 +328,7 @@ def _value(value: str | float) -> str:
 
 def page(title: str, shapes: Iterable[str], *, wide: int, high: int, size: int = 11) -> str:
     """A picture that stands alone: its own name, a white ground."""
-    head = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
-            f'role="img" font-family="sans-serif" font-size="{size}">')
+    head = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" '
+            f'viewBox="0 0 {wide} {high}" role="img" font-family="sans-serif" font-size="{size}">')
     ground = element("rect", width=wide, height=high, fill="#fff")
     return "\n".join([head, element("title", title), ground, *shapes, "</svg>"]) + "\n"

@@ -1,8 +1,9 @@
-"""What resembles what: pairs and clusters of notes by meaning, and what they suggest — a merge, an insight, an edge, a tag.
+"""Pairs and clusters of notes by meaning, and what they suggest: merges, insights, edges, tags.
 
-Vectors come in as rows of equal length, in the order of the notes; where they come from is not known here. A cluster is
-a star: the note with the most near neighbours gathers them, then the next of those left, so that chains of half-alike
-notes never grow into one heap. Everything found is a proposal; nothing here changes a note.
+Vectors come in as rows of equal length, in the order of the notes; where they come from is not known here.
+A cluster is a star: the note with the most near neighbours gathers them, then the next of those left, so
+that chains of half-alike notes never grow into one heap. Everything here is a proposal; nothing changes a
+note.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.derive.front_pages import link_to
 from otolith.model.decay import Standing
+from otolith.model.kinds import NOTE_TYPES
+from otolith.model.shape import Value
 from otolith.model.text import fold
 from otolith.model.times import day
 
@@ -31,33 +33,13 @@ SMALLEST = 3  # notes of a cluster
 LISTED = 12  # notes that an insight names
 _WORD = re.compile(r"[^\W\d_][\w-]{3,}")
 SUGGESTED = 8
-_SIGNS = re.compile(r"[\W_]+")
+_BETWEEN = re.compile(r"[\W_]+")
 EDGES = 3
 FITTING = 0.4  # cosine of the built-in embedder from which a pair of fitting types is proposed
 RELATED = 0.5  # the same for a pair of types that says nothing by itself
 
-# (from, to) → the word. Read: a solution SOLVES a problem.
-BY_TYPES = {
-    ("solution", "problem"): "SOLVES",
-    ("solution", "error"): "SOLVES",
-    ("fix", "problem"): "SOLVES",
-    ("fix", "error"): "SOLVES",
-    ("problem", "error"): "CAUSES",
-    ("decision", "decision"): "ALTERNATIVE_TO",
-    ("solution", "solution"): "ALTERNATIVE_TO",
-    ("procedure", "configuration"): "REQUIRES",
-    ("workflow", "configuration"): "REQUIRES",
-    ("procedure", "solution"): "BUILDS_ON",
-    ("procedure", "workflow"): "BUILDS_ON",
-    ("code_pattern", "solution"): "BUILDS_ON",
-    ("code_pattern", "fix"): "BUILDS_ON",
-    ("fix", "decision"): "FOLLOWS",
-    ("configuration", "decision"): "FOLLOWS",
-}
 
-
-@dataclass(frozen=True, kw_only=True)
-class Pair:
+class Pair(NamedTuple):
     """Two notes by their places, the lower first, and how near they are."""
 
     first: int
@@ -65,8 +47,7 @@ class Pair:
     similarity: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class MergeProposal:
+class MergeProposal(NamedTuple):
     """Two notes that say the same; `keep` would take the other in."""
 
     keep: str
@@ -75,8 +56,7 @@ class MergeProposal:
     why: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class InsightProposal:
+class InsightProposal(NamedTuple):
     """Several notes that circle around one thing, and the note that would say so."""
 
     title: str
@@ -95,7 +75,7 @@ def find_pairs(vectors: NDArray[Any], least: float = NEAR, neighbours: int = NEI
         return []
     lengths = numpy.linalg.norm(given, axis=1, keepdims=True)
     rows = (given / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
-    found: dict[tuple[int, int], float] = {}
+    pairs: dict[tuple[int, int], float] = {}
     for start in range(0, len(rows), BLOCK):
         near = rows[start : start + BLOCK] @ rows.T
         near[numpy.arange(len(near)), numpy.arange(start, start + len(near))] = -1.0
@@ -104,12 +84,12 @@ def find_pairs(vectors: NDArray[Any], least: float = NEAR, neighbours: int = NEI
         values = numpy.take_along_axis(near, best, axis=1)
         for row, place in zip(*numpy.nonzero(values >= least), strict=True):
             ends = sorted((start + int(row), int(best[row, place])))
-            found[ends[0], ends[1]] = round(float(values[row, place]), 4)
-    return [Pair(first=a, second=b, similarity=value) for (a, b), value in sorted(found.items())]
+            pairs[ends[0], ends[1]] = round(float(values[row, place]), 4)
+    return [Pair(a, b, value) for (a, b), value in sorted(pairs.items())]
 
 
 def find_clusters(count: int, pairs: Iterable[Pair], least: float = NEAR) -> list[tuple[int, ...]]:
-    """Stars of at least three notes, the largest first; the note in the middle comes first, then the nearest."""
+    """Stars of at least three notes, the largest first; in each the note in the middle, then the nearest."""
     near: defaultdict[int, dict[int, float]] = defaultdict(dict)
     for pair in pairs:
         if pair.similarity >= least:
@@ -129,21 +109,20 @@ def find_clusters(count: int, pairs: Iterable[Pair], least: float = NEAR) -> lis
 def propose_merges(notes: Sequence[Standing], pairs: Iterable[Pair], *, same: float = SAME,
                    same_named: float = SAME_NAMED, apart: Collection[frozenset[str]] = (),
                    limit: int = 20) -> list[MergeProposal]:
-    """Notes of one type that say the same, nearest first, each note at most once; `apart` are pairs to leave alone."""
+    """Notes of one type that say the same, nearest first, each once; `apart` are pairs to leave alone."""
     taken: set[str] = set()
-    found = []
-    for pair in sorted(pairs, key=lambda pair: (-pair.similarity, notes[pair.first].id, notes[pair.second].id)):
-        one, other = notes[pair.first], notes[pair.second]
-        named = fold(one.title) == fold(other.title)
-        if one.type != other.type or pair.similarity < (same_named if named else same):
+    proposals = []
+    near = sorted((-pair.similarity, notes[pair.first].id, notes[pair.second].id, pair) for pair in pairs)
+    for *_, pair in near:
+        keep, absorb = sorted((notes[pair.first], notes[pair.second]), key=_worth_keeping)
+        ids, named = {keep.id, absorb.id}, fold(keep.title) == fold(absorb.title)
+        alike = keep.type == absorb.type and pair.similarity >= (same_named if named else same)
+        if not alike or ids & taken or ids in apart:
             continue
-        if {one.id, other.id} & taken or frozenset((one.id, other.id)) in apart:
-            continue
-        keep, absorb = sorted((one, other), key=_worth_keeping)
-        taken |= {one.id, other.id}
+        taken |= ids
         why = f"{'same title, ' if named else ''}{keep.type}s {pair.similarity:.0%} alike"
-        found.append(MergeProposal(keep=keep.id, absorb=absorb.id, similarity=pair.similarity, why=why))
-    return found[:limit]
+        proposals.append(MergeProposal(keep.id, absorb.id, pair.similarity, why))
+    return proposals[:limit]
 
 
 def _worth_keeping(note: Standing) -> tuple[Any, ...]:
@@ -152,10 +131,11 @@ def _worth_keeping(note: Standing) -> tuple[Any, ...]:
 
 
 def propose_insights(notes: Sequence[Standing], clusters: Iterable[Sequence[int]],
-                     known: Mapping[str, Collection[str]] | None = None, limit: int = 5) -> list[InsightProposal]:
+                     known: Mapping[str, Collection[str]] | None = None,
+                     limit: int = 5) -> list[InsightProposal]:
     """One insight for each cluster that none covers yet; `known` maps an insight to the notes it builds on."""
     covered = [set(members) for members in (known or {}).values()]
-    found = []
+    proposals = []
     for cluster in clusters:
         around = [notes[place] for place in cluster]
         members = [note for note in around if note.type != "insight" and note.trust != "outside"]
@@ -163,8 +143,8 @@ def propose_insights(notes: Sequence[Standing], clusters: Iterable[Sequence[int]
         if len(members) < SMALLEST or any(2 * len(ids & seen) >= len(ids) for seen in covered):
             continue
         covered.append(ids)
-        found.append(_insight(members))
-    return found[:limit]
+        proposals.append(_insight(members))
+    return proposals[:limit]
 
 
 def _insight(members: Sequence[Standing]) -> InsightProposal:
@@ -178,8 +158,8 @@ def _insight(members: Sequence[Standing]) -> InsightProposal:
     more = [f"- and {len(members) - LISTED} more"] if len(members) > LISTED else []
     opening = f"{len(members)} notes from {days[0]} to {days[-1]}{where} circle around {about}:"
     return InsightProposal(
-        title=f"Recurring theme: {about}", text="\n".join([opening, "", *listed, *more]), tags=tuple(tags[:5]),
-        members=tuple(note.id for note in members),
+        title=f"Recurring theme: {about}", text="\n".join([opening, "", *listed, *more]),
+        tags=tuple(tags[:5]), members=tuple(note.id for note in members),
         importance=round(min(1.0, max(note.importance for note in members)), 2),
     )
 
@@ -192,8 +172,7 @@ def _shared(collections: Iterable[Iterable[str]]) -> list[str]:
     return [item for item, _ in sorted(often, key=lambda entry: (-entry[1], entry[0]))]
 
 
-@dataclass(frozen=True, kw_only=True)
-class EdgeProposal:
+class EdgeProposal(NamedTuple):
     """An edge that may be worth writing."""
 
     source: str
@@ -203,8 +182,7 @@ class EdgeProposal:
     title: str  # of the note at the other end
 
 
-@dataclass(frozen=True, kw_only=True)
-class Near:
+class Near(NamedTuple):
     """A note near the one in hand."""
 
     id: str
@@ -213,9 +191,10 @@ class Near:
     similarity: float
 
 
-def propose_edges(note_id: str, type_: str, near: Iterable[Near], linked: Collection[str] = ()) -> list[EdgeProposal]:
-    """At most three edges between the note and its neighbours, the nearest first; `linked` are already joined to it."""
-    found = []
+def propose_edges(note_id: str, type_: str, near: Iterable[Near],
+                  linked: Collection[str] = ()) -> list[EdgeProposal]:
+    """At most three edges between a note and its neighbours, nearest first; `linked` are joined already."""
+    proposals = []
     for other in near:
         if other.id == note_id or other.id in linked:
             continue
@@ -223,25 +202,23 @@ def propose_edges(note_id: str, type_: str, near: Iterable[Near], linked: Collec
         if other.similarity < (RELATED if word == "RELATED_TO" else FITTING):
             continue
         source, target = (note_id, other.id) if outgoing else (other.id, note_id)
-        found.append((word == "RELATED_TO", EdgeProposal(
-            source=source, type=word, target=target, strength=round(min(1.0, other.similarity), 2), title=other.title)))
-    found.sort(key=lambda item: (-item[1].strength, item[0], item[1].source, item[1].target))
-    return [proposal for _, proposal in found[:EDGES]]
+        strength = round(min(1.0, other.similarity), 2)
+        proposals.append(EdgeProposal(source, word, target, strength, other.title))
+    proposals.sort(key=lambda edge: (-edge.strength, edge.type == "RELATED_TO", edge.source, edge.target))
+    return proposals[:EDGES]
 
 
 def _word(own: str, other: str) -> tuple[str, bool]:
     """The edge's type, and whether it goes out from the note in hand."""
     if own == "insight" or other == "insight":
         return ("RELATED_TO", True) if own == other else ("BUILDS_ON", own == "insight")
-    if (own, other) in BY_TYPES:
-        return BY_TYPES[own, other], True
-    if (other, own) in BY_TYPES:
-        return BY_TYPES[other, own], False
+    for source, target, outgoing in ((own, other, True), (other, own, False)):
+        if source in NOTE_TYPES and target in NOTE_TYPES[source].relates:
+            return NOTE_TYPES[source].relates[target], outgoing
     return "RELATED_TO", True
 
 
-@dataclass(frozen=True, kw_only=True)
-class TagScore:
+class TagScore(Value):
     """A tag, in how many records it counts, and how well it fits (0 to 1)."""
 
     tag: str
@@ -258,25 +235,27 @@ def related_tags(tag: str, records: Iterable[Collection[str]], limit: int = 10) 
         totals.update(own)
         if tag in own:
             together.update(own - {tag})
-    found = [TagScore(tag=other, count=count, score=round(count / sqrt(totals[tag] * totals[other]), 4))
-             for other, count in together.items()]
-    return sorted(found, key=lambda item: (-item.score, -item.count, item.tag))[:limit]
+    return _best([TagScore(tag=other, count=count, score=round(count / sqrt(totals[tag] * totals[other]), 4))
+                  for other, count in together.items()], limit)
 
 
 def suggest_tags(text: str, neighbours: Iterable[tuple[Collection[str], float]], known: Mapping[str, int],
                  own: Collection[str] = (), limit: int = SUGGESTED) -> list[TagScore]:
-    """Known tags that suit a text: those its words name, and those that its neighbours (tags, similarity) carry."""
+    """Known tags that suit a text: those its words name and those its neighbours (tags, similarity) carry."""
     near = [(set(tags), max(0.0, similarity)) for tags, similarity in neighbours]
     mass = sum(similarity for _, similarity in near) or 1.0
     scores: Counter[str] = Counter()
     for tags, similarity in near:
         for tag in tags:
             scores[tag] += similarity / mass  # type: ignore[assignment]
-    padded = f" {_SIGNS.sub(' ', text.casefold())} "
+    padded = f" {_BETWEEN.sub(' ', text.casefold())} "
     for tag in known:
-        name = _SIGNS.sub(" ", tag.casefold()).strip()
+        name = _BETWEEN.sub(" ", tag.casefold()).strip()
         if name and f" {name} " in padded:
             scores[tag] += 1
-    found = [TagScore(tag=tag, count=known.get(tag, 0), score=round(min(1.0, score / 2), 4))
-             for tag, score in scores.items() if tag not in own]
-    return sorted(found, key=lambda item: (-item.score, -item.count, item.tag))[:limit]
+    return _best([TagScore(tag=tag, count=known.get(tag, 0), score=round(min(1.0, score / 2), 4))
+                  for tag, score in scores.items() if tag not in own], limit)
+
+
+def _best(tags: list[TagScore], limit: int) -> list[TagScore]:
+    return sorted(tags, key=lambda tag: (-tag.score, -tag.count, tag.tag))[:limit]

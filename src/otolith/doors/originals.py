@@ -129,8 +129,8 @@ class ChunkStore:
         home.ensure_fresh()
         chunks, total = home.index.cards.listing(make_filter(kind="chunk"), None)
         types = Counter(sorted(row.type for row in chunks))
-        archived = [kind for _, kind, _, _ in home.index.cards.archived() if kind == "chunk"]
-        return {"total_chunks": total, "by_type": dict(types), "archived": len(archived),
+        archived = Counter(kind for _, kind, _, _ in home.index.cards.archived())["chunk"]
+        return {"total_chunks": total, "by_type": dict(types), "archived": archived,
                 "conversations": len({row.conversation for row in chunks if row.conversation is not None})}
 
     def _read(self, chunk_id: str, why: str) -> Chunk | None:

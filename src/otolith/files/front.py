@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from otolith.errors import Damaged, Invalid
+from otolith.model.shape import plain
 
 MAX_FRONT = 1024 * 1024
 _TOO_DEEP = r"(?m)^[ \t?:-]{500}"  # every level takes a column; the parser's stack is not endless
@@ -181,7 +182,7 @@ def _commented(lines: str, before: str, newline: str) -> str:
 def _verify(before: Mapping[str, Any], after: str, changes: Mapping[str, Any]) -> None:
     """What is about to be written says exactly what was meant; a strange file is left alone, not broken."""
     meant = {key: value for key, value in before.items() if key not in changes}
-    meant |= {key: _plain(value) for key, value in changes.items() if value is not None}
+    meant |= {key: plain(value) for key, value in changes.items() if value is not None}
     try:
         written = parse(after)
     except Damaged:  # an anchor that another line refers to stood in what was replaced
@@ -189,12 +190,6 @@ def _verify(before: Mapping[str, Any], after: str, changes: Mapping[str, Any]) -
     if written != meant:
         raise Invalid("this front matter cannot be changed without touching other lines",
                       "edit the file by hand")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def emit(fields: Mapping[str, Any]) -> str:
@@ -205,10 +200,6 @@ def emit(fields: Mapping[str, Any]) -> str:
 def emit_key(key: str, value: Any) -> str:
     """One key in the seed's form: quoted titles, inline tags, block lists of strings and of relations."""
     name = _name_of(key)
-    if isinstance(value, str):
-        return f"{name}: {_scalar(value, quoted=key in _QUOTED)}\n"
-    if isinstance(value, Mapping):
-        return f"{name}: {_inline(value)}\n"
     if isinstance(value, list | tuple):
         if value and all(item and isinstance(item, Mapping) for item in value):
             return f"{name}:\n" + "".join(_block_item(item) for item in value)
@@ -229,11 +220,9 @@ def _block_item(item: Mapping[str, Any]) -> str:
 
 
 def _inline(value: Any) -> str:
-    if isinstance(value, str):
-        return _scalar(value)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_name_of(str(key))}: {_inline(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, Sequence):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ", ".join(_inline(item) for item in value) + "]"
     return _scalar(value)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
 
     from otolith.index.read import Neighbour, Row
-    from otolith.index.search import Handle
     from otolith.index.store import Index
+    from otolith.index.vectors import Floats, VectorSet
     from otolith.model.dialog import Fact
     from otolith.model.recall import Filter
     from otolith.model.record import Finding, Usage
@@ -116,6 +116,10 @@ class Cards(Facet):
 
         return read.counts(self.db)
 
+    def uses(self) -> int:
+        """How often anything was delivered."""
+        return int(self.db.execute("SELECT coalesce(sum(count), 0) FROM usage").fetchone()[0])
+
     def in_unit(self, unit: str) -> list[Row]:
         """The records that a file, or an entry's folder, holds."""
         from otolith.index.read import Row
@@ -150,11 +154,6 @@ class Graph(Facet):
 class Words(Facet):
     """Full text: which passages hold a word, and how rare it is; exact handles of a question."""
 
-    def handles(self, question: str) -> list[Handle]:
-        from otolith.index import search
-
-        return search.handles(self.db, question)
-
 
 class Around(Facet):
     """Passages: their text and place, what stands beside them, which of them a filter lets pass."""
@@ -168,10 +167,41 @@ class Around(Facet):
 class Meaning(Facet):
     """Vectors of passages, one set for each embedder: what is nearest, what is still missing."""
 
+    def find_set(self, provider: str, model: str, dimension: int | None = None) -> VectorSet | None:
+        from otolith.index import vectors
+
+        return vectors.find_set(self.db, provider, model, dimension)
+
+    def drop_set(self, held: VectorSet) -> None:
+        from otolith.index import vectors
+
+        return vectors.drop_set(self.db, held)
+
+    def all_sets(self) -> list[VectorSet]:
+        from otolith.index import vectors
+
+        return vectors.all_sets(self.db)
+
+    def count_missing(self, held: VectorSet | None) -> int:
+        from otolith.index import vectors
+
+        return vectors.count_missing(self.db, held)
+
+    def keep_works(self, vectors: Iterable[tuple[str, Floats]], *, anew: bool) -> None:
+        """The first vector of each of these works into seed 003's own table; `anew` over what is there."""
+        rows = [(vector.astype("<f4").tobytes(), id, anew, 4 * len(vector)) for id, vector in vectors]
+        self.db.executemany("UPDATE memories SET embedding = ? WHERE id = ? AND (? OR embedding IS NULL "
+                            "OR length(embedding) <> ?)", rows)
+
     def compact(self, *, force: bool = False) -> bool:
         from otolith.index import vectors
 
         return vectors.compact(self.db, force=force)
+
+    def first_vectors(self, held: VectorSet, kind: str) -> dict[str, Floats]:
+        from otolith.index import vectors
+
+        return vectors.first_vectors(self.db, held, kind)
 
 
 class Facts(Facet):

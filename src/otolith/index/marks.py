@@ -1,8 +1,8 @@
 """Marks: what each rung of upkeep saw when it last did its work, one stamp for each (rung, key).
 
-A rung whose inputs and outputs still give the stamp in the table has nothing to do. A rung that works item by item (a topic,
-a chapter, a file that was built) has the item as key. A record's number in the index serves as its stamp: a record that is
-read again gets a higher one, and none is used twice.
+A rung whose inputs and outputs still give the stamp in the table has nothing to do. A rung that works item
+by item (a topic, a chapter, a file that was built) has the item as key. A record's number in the index
+serves as its stamp: a record that is read again gets a higher one, and none is used twice.
 """
 
 from __future__ import annotations

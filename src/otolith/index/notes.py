@@ -197,3 +197,28 @@ class Notes(Facet):
         """The paths of the files that begin so; with `unread` those alone that could not be read."""
         query = "SELECT path FROM documents WHERE substr(path, 1, ?) = ? AND (hash = '' OR NOT ?) ORDER BY path"
         return [path for path, in self.db.execute(query, (len(below), below, unread))]
+
+    def beginning(self, letters: str) -> tuple[str | None, str | None]:
+        """The note whose id begins with these hexadecimal digits, and the forgotten one."""
+        query = "SELECT min(id) FROM {} WHERE kind = 'note' AND id >= ? AND id < ?"
+        ends = (letters, letters + "g")
+        return (self.db.execute(query.format("records"), ends).fetchone()[0],
+                self.db.execute(query.format("archived"), ends).fetchone()[0])
+
+    def merge_blocks(self) -> list[str]:
+        """The text of the diary's blocks that may be about a merge."""
+        return [text for text, in self.db.execute(
+            "SELECT p.text FROM records r JOIN passages p ON p.n = r.n WHERE r.kind = 'episode' "
+            "AND p.text LIKE '%**Type:** merge%'")]
+
+    def linked_by(self, *words: str) -> list[Written]:
+        """All links that were written with one of these words."""
+        marks = ",".join("?" * len(words))
+        return [Written(*row) for row in self.db.execute(f"{_WRITTEN} WHERE said IN ({marks})", words)]
+
+    def twin_edges(self) -> list[tuple[str, str, str]]:
+        """(edge, its unit, the unit of the first) of edges that state the same relation as an older one."""
+        return self.db.execute(
+            "SELECT edge, unit, first FROM (SELECT edge, unit, first_value(unit) OVER "
+            "(PARTITION BY a, word, b ORDER BY created, unit) AS first FROM links WHERE edge IS NOT NULL) "
+            "WHERE unit <> first").fetchall()

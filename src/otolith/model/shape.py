@@ -38,6 +38,12 @@ class Field(NamedTuple):
     check: Check | None
     default: Any
     sparse: bool
+    form: Any = None  # JSON's name of its type, its words, [that of its items], or the shape inside it
+
+    @property
+    def required(self) -> bool:
+        return self.default is _MISSING
+
 
     def read(self, value: Any, where: str) -> Any:
         """The value as the field keeps it; `Invalid` says what is wrong with it."""
@@ -56,7 +62,7 @@ def text(*, default: Any = _MISSING, sparse: bool = False, filled: bool = False)
             raise Invalid(f"{where} must not be empty")
         return value
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, "string")
 
 
 def choice(options: Iterable[str], *, default: Any = _MISSING, sparse: bool = False) -> Any:
@@ -68,7 +74,7 @@ def choice(options: Iterable[str], *, default: Any = _MISSING, sparse: bool = Fa
             raise Invalid(f"{where} must be one of {', '.join(allowed)}; got {value!r}")
         return value
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, allowed)
 
 
 def number(low: float | None = None, high: float | None = None, *, default: Any = _MISSING,
@@ -85,7 +91,7 @@ def number(low: float | None = None, high: float | None = None, *, default: Any 
             raise Invalid(f"{where} must be {bounds}; got {value:g}")
         return value
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, "number")
 
 
 def integer(low: int | None = None, high: int | None = None, *, default: Any = _MISSING,
@@ -101,7 +107,7 @@ def integer(low: int | None = None, high: int | None = None, *, default: Any = _
             raise Invalid(f"{where} is out of range: {value:.3g}")
         return value
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, "integer")
 
 
 def _read_flag(value: Any, where: str) -> Any:
@@ -112,7 +118,7 @@ def _read_flag(value: Any, where: str) -> Any:
 
 def flag(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     """True or false, and nothing that merely looks like it."""
-    return Field(_read_flag, default, sparse)
+    return Field(_read_flag, default, sparse, "boolean")
 
 
 def read_strings(value: Any, where: str) -> tuple[str, ...]:
@@ -138,7 +144,7 @@ def read_tags(value: Any) -> tuple[str, ...]:
 
 def strings(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     """A list of strings."""
-    return Field(read_strings, default, sparse)
+    return Field(read_strings, default, sparse, ["string"])
 
 
 def one_or_many(*, default: None = None) -> Any:
@@ -161,7 +167,7 @@ def part(shape: type[S], *, default: Any = _MISSING, sparse: bool = False) -> An
             return shape.from_dict({}, where)
         return value if isinstance(value, shape) else shape.from_dict(value, where)
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, shape)
 
 
 def parts(shape: type[S], *, default: Any = _MISSING, sparse: bool = False) -> Any:
@@ -173,7 +179,7 @@ def parts(shape: type[S], *, default: Any = _MISSING, sparse: bool = False) -> A
         return tuple(item if isinstance(item, shape) else shape.from_dict(item, f"{where}[{at}]")
                      for at, item in enumerate(value))
 
-    return Field(check, default, sparse)
+    return Field(check, default, sparse, [shape])
 
 
 def anything(*, default: Any = _MISSING, sparse: bool = False) -> Any:
@@ -189,7 +195,7 @@ def _read_mapping(value: Any, where: str) -> Any:
 
 def mapping(*, default: Any = _MISSING, sparse: bool = False) -> Any:
     """An object of any keys."""
-    return Field(_read_mapping, default, sparse)
+    return Field(_read_mapping, default, sparse, "object")
 
 
 def _hashable(value: Any) -> Any:

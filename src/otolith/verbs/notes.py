@@ -1,6 +1,7 @@
-"""`note`; the diary: the entry that every note brings, entries by hand (`episode`), and reading a day of it; and pages.
+"""`note`; the diary: the block that every note brings, blocks by hand (`episode`), reading a day; and pages.
 
-Pages are plain files below memories/, for agents that think in files. Nothing else of the home can be reached through them.
+Pages are plain files below memories/, for agents that think in files. Nothing else of the home can be
+reached through them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import Any
 from otolith.errors import Conflict, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.home import Home, Loaded
-from otolith.index import read
 from otolith.model.ids import slug
 from otolith.model.note import IMPORTED, Episode, Note, Page
 from otolith.model.shape import read_strings, read_tags
@@ -26,10 +26,11 @@ FOLDER = "memories/"
 
 
 def note(
-    home: Home, title: str, text: str = "", *, type: str = "general", tags: Sequence[str] = (), importance: float = 0.5,
-    confidence: float = 0.8, steps: Sequence[str] | None = None, preconditions: Sequence[str] | None = None,
-    postconditions: Sequence[str] | None = None, aliases: Sequence[str] | None = None, agent: str | None = None,
-    project: str | None = None, session: str | None = None, created: Any = None, key: str | None = None,
+    home: Home, title: str, text: str = "", *, type: str = "general", tags: Sequence[str] = (),
+    importance: float = 0.5, confidence: float = 0.8, steps: Sequence[str] | None = None,
+    preconditions: Sequence[str] | None = None, postconditions: Sequence[str] | None = None,
+    aliases: Sequence[str] | None = None, agent: str | None = None, project: str | None = None,
+    session: str | None = None, created: Any = None, key: str | None = None,
 ) -> Note:
     """Keep a note; the same key again returns the same note."""
     when = offset(home.clock() if created is None else parse_time(created, "created"))
@@ -44,7 +45,8 @@ def note(
         if row:
             same: Note = home.load(row.id).record
             if (same.title, same.text, same.type, same.tags) != (made.title, made.text, made.type, made.tags):
-                raise Conflict(f"another note was kept under the key {key!r}: {row.id}", "use another key, or edit that note")
+                raise Conflict(f"another note was kept under the key {key!r}: {row.id}",
+                               "use another key, or edit that note")
             return same
         path = home.create(made, verb="note", origin=made.origin)
         diary(home, made.title, kind=made.type, tags=made.tags, memory=f"[{slug(made.title)}](../{path})",
@@ -56,62 +58,66 @@ def _lines(value: Sequence[str] | None, name: str) -> tuple[str, ...] | None:
     return None if value is None else read_strings(value, name)
 
 
-def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str] = (), summary: str = "") -> str:
-    """Append a block to today's file and let the index know."""
+def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str] = (),
+            summary: str = "") -> str:
+    """Append a block to today's diary; returns its file."""
     if not heading.strip():
         raise Invalid("an episode needs a title")
     words = [" ".join(tag.split()) for tag in read_tags(tags)]
     home.settle()
-    path = ledger.append_episode(home.tree, home.clock(), heading, kind=" ".join(type.split()) or "diary", tags=words,
-                                 summary=summary or heading)
+    path = ledger.append_episode(home.tree, home.clock(), heading, kind=" ".join(type.split()) or "diary",
+                                 tags=words, summary=summary or heading)
     home.warn_of_secrets("episode", [heading, summary])
     home.refresh([path])
     return path
 
 
 def read_diary(home: Home, date: str | None = None) -> list[dict[str, Any]]:
-    """A day's entries in order, each with the note it led to, wherever that lies now."""
+    """A day's blocks in order, each with the note it led to, wherever that lies now."""
     path = paths.episode_file(date or day(home.clock()))
     try:
-        entries: list[Episode] = codec.read_unit(home.tree, path)[0]
+        blocks: list[Episode] = codec.read_unit(home.tree, path)[0]
     except NotFound:
         return []
-    return [{"id": one.id, "time": one.time, "title": one.heading, "type": one.type, "tags": list(one.tags),
-             "memory": memory_of(home, one), "summary": one.summary} for one in entries]
+    return [{"id": block.id, "time": block.time, "title": block.heading, "type": block.type,
+             "tags": list(block.tags), "memory": _memory_of(home, block), "summary": block.summary}
+            for block in blocks]
 
 
 def pointers(home: Home) -> Iterator[tuple[str, Episode]]:
     """The diary's blocks that only point to a record, each with its file."""
-    return ((path, block) for path, block in each(home, home.index.notes.documents("episodes/")) if block.points)
+    diaries = home.index.notes.documents("episodes/")
+    return ((path, block) for path, block in each(home, diaries) if block.points)
 
 
-def memory_of(home: Home, entry: Episode) -> str | None:
-    """The note an entry links to: by its path, else by the id in the file's name, also when it was merged since."""
-    path = re.search(r"\]\(\.\./([^)]+)\)", entry.memory or "")
+def _memory_of(home: Home, block: Episode) -> str | None:
+    """The note a block links to: by its path, else by the id in the file's name, also if it was merged."""
+    path = re.search(r"\]\(\.\./([^)]+)\)", block.memory or "")
     if path is None:
         return None
-    row = home.db.execute("SELECT id FROM records WHERE unit = ?", (path[1],)).fetchone()
-    begins = re.search(r"-([0-9a-f]{6})\.md$", path[1])
-    if row is None and begins:
-        query = "SELECT id FROM {} WHERE kind = 'note' AND id >= ? AND id < ? ORDER BY id"
-        ends = (begins[1], begins[1] + "g")
-        row = home.db.execute(query.format("records"), ends).fetchone()
-        gone = None if row else home.db.execute(query.format("archived"), ends).fetchone()
-        merged = read.merged_into(home.db, gone[0]) if gone else None
-        row = (merged.id,) if merged else row
-    return None if row is None else str(row[0])
+    index, begins = home.index, re.search(r"-([0-9a-f]{6})\.md$", path[1])
+    if rows := index.cards.in_unit(path[1]):
+        return rows[0].id
+    if begins is None:
+        return None
+    note, gone = index.notes.beginning(begins[1])
+    merged = index.graph.merged_into(gone) if gone and not note else None
+    return merged.id if merged else note
 
 
 # Pages
 
 def check_page(name: str) -> str:
-    """A page's or folder's path below memories/, without a slash at either end; nothing hidden, nothing that points upward."""
+    """A page's or folder's path below memories/, without a slash at either end.
+
+    Nothing hidden, nothing that points upward.
+    """
     parts = [part for part in name.split("/") if part]
     if len(parts) > MAX_SEGMENTS:
         raise Invalid(f"{name[:80]!r} has more than {MAX_SEGMENTS} segments")
     for part in parts:
-        if part.startswith(".") or "\\" in part or len(part.encode("utf-8", "replace")) > 200 or not part.isprintable() \
-                or part != part.strip():
+        if part.startswith(".") or "\\" in part or not part.isprintable() or part != part.strip() \
+                or len(part.encode("utf-8", "replace")) > 200:
             raise Invalid(f"{part[:80]!r} cannot be part of a page's name")
     return "/".join(parts)
 
@@ -122,7 +128,7 @@ def find_page(home: Home, name: str) -> Loaded | None:
     if home.tree.look(path) is None:
         return None
     home.touch([path])
-    row = read.find(home.db, name)
+    row = home.index.cards.find(name)
     if row is None or row.unit != path:
         home.refresh([path])
     try:
@@ -134,13 +140,10 @@ def find_page(home: Home, name: str) -> Loaded | None:
 def pages_below(home: Home, folder: str = "") -> Iterator[tuple[str, int]]:
     """(name, size) of the pages in a folder and below, sorted."""
     home.ensure_fresh()
-    start = FOLDER + (f"{folder}/" if folder else "")
-    rows = home.db.execute("SELECT unit FROM records WHERE kind = 'page' AND substr(unit, 1, ?) = ? ORDER BY unit",
-                           (len(start), start))
-    for (unit,) in rows.fetchall():
-        measure = home.tree.measure(unit)
+    for name in sorted(home.index.notes.ids_of([Page.kind])):  # a page's id is its path below the folder
+        measure = home.tree.measure(FOLDER + name) if name.startswith(f"{folder}/" if folder else "") else None
         if measure is not None:
-            yield unit.removeprefix(FOLDER), measure.size
+            yield name, measure.size
 
 
 def write_page(home: Home, name: str, text: str, before: Loaded | None = None) -> Page:
@@ -148,7 +151,8 @@ def write_page(home: Home, name: str, text: str, before: Loaded | None = None) -
     if not name:
         raise Invalid("a page needs a name")
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
-        raise Invalid(f"a page may have {MAX_BYTES:,} bytes; {name} would have more", "split it into several pages")
+        raise Invalid(f"a page may have {MAX_BYTES:,} bytes; {name} would have more",
+                      "split it into several pages")
     if before is not None:
         changed: Page = home.change(before, before.record.replace(text=text), verb="page")
         return changed
@@ -160,10 +164,10 @@ def write_page(home: Home, name: str, text: str, before: Loaded | None = None) -
 
 
 def move_page(home: Home, name: str, to: str) -> None:
-    """Give a page another name; its folder says whether it came from outside, so none leaves or enters that one."""
+    """Rename a page; its folder says whether it came from outside, so none leaves or enters that one."""
     if f"{name}/".startswith(IMPORTED) != f"{to}/".startswith(IMPORTED):
-        raise Invalid(f"{name} cannot become {to}: pages below {IMPORTED} came from outside, and only those are there",
-                      "write a page of your own")
+        raise Invalid(f"{name} cannot become {to}: pages below {IMPORTED} came from outside, and only those "
+                      "are there", "write a page of your own")
     loaded = _page(home, name)
     home.move(loaded.path, FOLDER + to, loaded.record)
 
@@ -175,7 +179,7 @@ def forget_page(home: Home, name: str) -> None:
 
 
 def _page(home: Home, name: str) -> Loaded:
-    found = find_page(home, name)
-    if found is None:
+    page = find_page(home, name)
+    if page is None:
         raise NotFound(f"no page {name!r}")
-    return found
+    return page

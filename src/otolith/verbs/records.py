@@ -1,4 +1,7 @@
-"""Reading verbs: get, list, related, trace, tags, stats, sql. They write nothing but a line in the usage ledger."""
+"""Reading verbs: get, list, related, trace, tags, stats, sql.
+
+They write nothing but a line in the usage ledger.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,8 @@ from typing import Any
 
 from otolith.errors import Invalid
 from otolith.home import Home
-from otolith.index import read
 from otolith.index.read import Row
-from otolith.model.kinds import KINDS
+from otolith.model.kinds import KINDS, origin_of
 from otolith.model.recall import Filter, Hit
 from otolith.model.record import DEPTHS
 from otolith.model.shape import plain
@@ -17,6 +19,7 @@ from otolith.model.times import zulu
 from otolith.verbs.steps import fetch, locate
 
 MAX_DEPTH = 50
+DIRECTIONS = {"causes": ("causes",), "effects": ("effects",), "both": ("causes", "effects")}
 LEADS = {"caused_by": "causes", "blocked_by": "causes", "led_to": "effects", "blocks": "effects"}
 SQL_SECONDS = 5.0
 SQL_ROWS = 100_000
@@ -27,114 +30,112 @@ def get(home: Home, handle: str, depth: str = "full") -> Hit:
     if depth not in DEPTHS:
         raise Invalid(f"no depth {depth!r}", f"use one of {', '.join(DEPTHS)}")
     row = locate(home, handle)
-    record, hash = fetch(home, row), None
-    if not KINDS[row.kind].not_edited:
-        hash = home.load(row.id).hash
+    record = fetch(home, row)
+    fingerprint = None if KINDS[row.kind].not_edited else home.load(row.id).hash
     home.used([row.id])
-    return make_hit(home, row, record, depth).replace(hash=hash)
+    return make_hit(home, row, record, depth).replace(hash=fingerprint)
 
 
 def make_hit(home: Home, row: Row, record: Any, depth: str) -> Hit:
     """A record as it is delivered."""
-    from otolith.index.search import replacements
     from otolith.recall.depth import render
 
-    complete = depth == "complete"
-    around = read.neighbours(home.db, row.id) if complete else ()
-    usage = home.usage_of(row) if complete else None
-    origin = getattr(record, "origin", None) or getattr(getattr(record, "metadata", None), "origin", None) \
-        or getattr(getattr(record, "meta", None), "origin", None)
-    newer = replacements(home.db, [row.id]).get(row.id)
-    return Hit(
-        id=row.id, kind=row.kind, type=row.type, title=row.title, created=row.created, path=row.unit, record=record,
-        text=render(record, depth, links=around, usage=usage), tags=read.tags_of(home.db, [row.n]).get(row.n, []),
-        origin=plain(origin) if hasattr(origin, "to_dict") else {"trust": row.trust},
-        superseded_by=newer or getattr(record, "deprecated_by", None) or getattr(record, "superseded_by", None))
+    complete, index, origin = depth == "complete", home.index, origin_of(record)
+    text = render(record, depth, links=index.graph.neighbours(row.id) if complete else (),
+                  usage=home.usage_of(row) if complete else None)
+    newer = index.graph.replacements([row.id]).get(row.id) or getattr(record, "deprecated_by", None)
+    return Hit(id=row.id, kind=row.kind, type=row.type, title=row.title, created=row.created, path=row.unit,
+               record=record, text=text, tags=index.cards.tags_of([row.n]).get(row.n, []),
+               origin=plain(origin) if origin else {"trust": row.trust},
+               superseded_by=newer or getattr(record, "superseded_by", None))
 
 
-def listing(home: Home, chosen: Filter, *, limit: int | None = 50, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+def listing(home: Home, chosen: Filter, *, limit: int | None = 50,
+            offset: int = 0) -> tuple[list[dict[str, Any]], int]:
     """(a page of records, how many there are), newest first; a listing is not a use."""
     home.ensure_fresh()
-    rows, total = read.listing(home.db, chosen, limit, offset, projects=home.config.projects)
-    tags = read.tags_of(home.db, [row.n for row in rows])
+    rows, total = home.index.cards.listing(chosen, limit, offset, projects=home.config.projects)
+    tags = home.index.cards.tags_of([row.n for row in rows])
     return [describe(row, tags.get(row.n, [])) for row in rows], total
 
 
 def describe(row: Row, tags: list[str]) -> dict[str, Any]:
     """A row as lists show it."""
-    return {"id": row.id, "kind": row.kind, "type": row.type, "title": row.title, "created": zulu(row.created), "tags": tags,
-            "path": row.unit, "importance": row.importance, "project": row.project, "agent": row.agent}
+    return {"id": row.id, "kind": row.kind, "type": row.type, "title": row.title,
+            "created": zulu(row.created), "tags": tags, "path": row.unit, "importance": row.importance,
+            "project": row.project,
+            "agent": row.agent}
 
 
 def related(home: Home, handle: str, depth: int = 1) -> list[dict[str, Any]]:
-    """What is linked to a record, breadth first, each record at its shortest distance with every link that leads there.
+    """What is linked to a record, breadth first, each at its shortest distance with all links leading there.
 
-    `link` is how a link reads from where one comes, `type` the word as it was written, `outgoing` which way it was written.
+    `link` is how a link reads from where one comes, `type` the word as it was written, `outgoing` which way
+    it was written.
     """
     if depth < 1:
         raise Invalid(f"depth must be at least 1; got {depth}")
     home.ensure_fresh()
     start = locate(home, handle)
-    seen, found, edge = {start.id}, [], [start.id]
+    seen, links, outermost = {start.id}, [], [start.id]
     for distance in range(1, depth + 1):
         following: dict[str, None] = {}
-        for here in edge:
-            for link in read.neighbours(home.db, here):
-                if link.id in seen:
-                    continue
-                following[link.id] = None
-                found.append({"id": link.id, "kind": link.kind, "title": link.title, "link": link.word, "type": link.said,
-                              "outgoing": link.outgoing, "from": here, "distance": distance, "strength": link.strength,
-                              "context": link.context, "edge_id": link.edge})
+        for here in outermost:
+            for link in home.index.graph.neighbours(here):
+                if link.id not in seen:
+                    following[link.id] = None
+                    links.append({"id": link.id, "kind": link.kind, "title": link.title, "link": link.word,
+                                  "type": link.said, "outgoing": link.outgoing, "from": here,
+                                  "distance": distance, "strength": link.strength, "context": link.context,
+                                  "edge_id": link.edge})
         seen.update(following)
-        edge = list(following)
-    return found
+        outermost = list(following)
+    return links
 
 
 def trace(home: Home, handle: str, direction: str = "both", max_depth: int = 10) -> list[dict[str, Any]]:
-    """The causes and effects of a record, as a tree in reading order: each step says from where and how deep it hangs.
+    """The causes and effects of a record, a tree in reading order; a step says where and how deep it hangs.
 
-    A record met again is named again but not opened again, so a circle ends; it stands open where it is nearest.
+    A record met again is named again but not opened again, so a circle ends; it stands open where it is
+    nearest.
     """
-    directions = ("causes", "effects", "both")
-    if direction not in directions:
-        raise Invalid(f"direction must be one of {', '.join(directions)}; got {direction!r}")
+    if direction not in DIRECTIONS:
+        raise Invalid(f"direction must be one of {', '.join(DIRECTIONS)}; got {direction!r}")
     if not 1 <= max_depth <= MAX_DEPTH:
         raise Invalid(f"max_depth must be from 1 to {MAX_DEPTH}; got {max_depth}")
     start = locate(home, handle).id
-    ways = ("causes", "effects") if direction == "both" else (direction,)
-    return [step for way in ways for step in _walk(home, start, way, max_depth)]
+    return [step for way in DIRECTIONS[direction] for step in _walk(home, start, way, max_depth)]
 
 
 def _walk(home: Home, start: str, way: str, max_depth: int) -> list[dict[str, Any]]:
-    """Nearest first, so that a record is opened where it is nearest; then parents before children, children together."""
+    """Nearest first, so that a record is opened where it is nearest; then parents before children."""
     opened, below = {start}, dict[int, list[tuple[int, dict[str, Any]]]]()
-    waiting = [(start, 0, 0)]  # id, depth, which step
+    waiting = [(start, 0, 0)]  # id, depth, number of the step
     count = 0
-    for here, depth, at in waiting:
-        for link in read.neighbours(home.db, here):
+    for here, depth, parent in waiting:
+        for link in home.index.graph.neighbours(here):
             if LEADS.get(link.word) != way:
                 continue
             count += 1
             again = link.id in opened
-            below.setdefault(at, []).append((count, {
-                "id": link.id, "kind": link.kind, "title": link.title, "link": link.word, "from": here, "depth": depth + 1,
-                "direction": way, "again": again}))
+            below.setdefault(parent, []).append((count, {
+                "id": link.id, "kind": link.kind, "title": link.title, "link": link.word, "from": here,
+                "depth": depth + 1, "direction": way, "again": again}))
             opened.add(link.id)
             if not again and depth + 1 < max_depth:
                 waiting.append((link.id, depth + 1, count))
 
-    def in_order(at: int) -> Iterator[dict[str, Any]]:
-        for step, told in below.get(at, ()):
-            yield told
-            yield from in_order(step)
+    def in_order(parent: int) -> Iterator[dict[str, Any]]:
+        for number, step in below.get(parent, ()):
+            yield step
+            yield from in_order(number)
 
     return list(in_order(0))
 
 
 def tags(home: Home) -> list[dict[str, Any]]:
     home.ensure_fresh()
-    return [{"tag": tag, "count": count} for tag, count in read.tag_counts(home.db)]
+    return [{"tag": tag, "count": count} for tag, count in home.index.cards.tag_counts()]
 
 
 def stats(home: Home) -> dict[str, Any]:
@@ -143,10 +144,10 @@ def stats(home: Home) -> dict[str, Any]:
 
     home.ensure_fresh()
     home.fold_usage()
-    uses = home.db.execute("SELECT coalesce(sum(count), 0) FROM usage").fetchone()[0]
+    cards = home.index.cards
     return {
-        "home": home.tree.name, **read.counts(home.db), "uses": uses,
-        "problems": len(read.problems(home.db)), "index": str(home.index.path or "in memory"),
+        "home": home.tree.name, **cards.counts(), "uses": cards.uses(),
+        "problems": len(cards.problems()), "index": str(home.index.path or "in memory"),
         "index_lag": round(home.lag(), 3),
         "formats": {"chunk": chunk.SCHEMA, "notes": note.SCHEMA, "entry_meta": dialog.META_SCHEMA,
                     "entry_summary": dialog.SUMMARY_SCHEMA, "topic_memory": dialog.TOPIC_SCHEMA,

@@ -1,9 +1,9 @@
 """How the notes stand and what is reported of them: decay, core, reflection, reflect, accept.
 
-`decay` scores every note from the usage that is folded into the index and keeps _state.json, in seed 004's shape and output
-only; the pages are built from the same `standings`. A page is written only when more than its stamp would change. A
-reflection is counted (an audit line `reflected` with the fingerprint of what it looked at) only when that changed.
-Proposals are carried out only when a person says so.
+`decay` scores every note from the usage that is folded into the index and keeps _state.json, in seed 004's
+shape and output only; the pages are built from the same scores. A page is written only when more than its
+stamp would change. A reflection is counted (an audit line `reflected` with the fingerprint of what it
+looked at) only when that changed. Proposals are carried out only when a person says so.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -30,11 +29,12 @@ from otolith.derive.similar import (
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import paths
 from otolith.home import Home, Named
-from otolith.index import read, vectors
 from otolith.model.decay import DIGITS, Decay, Standing, score_all, take_apart, weight
 from otolith.model.ids import derived_uuid
+from otolith.model.kinds import KINDS
 from otolith.model.note import Note
 from otolith.model.record import Usage
+from otolith.model.shape import Value
 from otolith.model.times import day, offset, parse_time
 from otolith.verbs.exports import build_stamped
 from otolith.verbs.steps import bytes_of, locate
@@ -46,7 +46,7 @@ CORE, REFLECTION = "CORE.md", "REFLECTION.md"
 PAGES = {"core": CORE, "reflection": REFLECTION, "global": "GLOBAL_MEMORY.md"}
 _MERGE = re.compile(r"^- \*\*Type:\*\*[ \t]*merge[ \t]*$", re.MULTILINE)
 _REFLECTED = b'"verb":"reflected"'
-_TOLD = re.compile(r"Last reflection: (\S+) \| Total reflections: (\d+)")
+_COUNTS = re.compile(r"Last reflection: (\S+) \| Total reflections: (\d+)")
 STATE = "_state.json"
 _STAMP = re.compile(r'"updated": "([^"]+)"')
 
@@ -54,7 +54,7 @@ _STAMP = re.compile(r'"updated": "([^"]+)"')
 # Decay
 
 class Scores:
-    """The notes as they stand: read once, and scored once for each moment; what a round's pages are all built from."""
+    """The notes as they stand, read once and scored once for a moment: a round's pages are built from it."""
 
     def __init__(self, home: Home) -> None:
         self.home = home
@@ -83,9 +83,9 @@ class Scores:
         """Every note with its use and its score at a moment; insights bring the opening of their text."""
         tags, openings = self.home.index.notes.tags(), self.home.index.notes.openings("insight")
         return [Standing(id=note.id, type=note.type, title=note.title, path=note.unit, created=note.created,
-                         tags=tuple(tags.get(note.n, ())), importance=note.importance, usage=Usage(note.uses, note.last),
-                         score=score, pinned=bool(note.pinned), trust=note.trust, project=note.project,
-                         preview=openings.get(note.n, ""))
+                         tags=tuple(tags.get(note.n, ())), importance=note.importance, score=score,
+                         usage=Usage(note.uses, note.last), pinned=bool(note.pinned), trust=note.trust,
+                         project=note.project, preview=openings.get(note.n, ""))
                 for note, score in zip(self.notes, self.at(moment), strict=True)]
 
 
@@ -95,17 +95,17 @@ def decay(home: Home) -> list[tuple[Any, ...]]:
     home.fold_usage()
     scores, now = Scores(home), _moment(home)
     _write_state(home, scores, now)
-    return [(note.id, note.uses, note.last, score) for note, score in zip(scores.notes, scores.at(now), strict=True)]
+    return [(note.id, note.uses, note.last, score)
+            for note, score in zip(scores.notes, scores.at(now), strict=True)]
 
 
 def decay_rung(home: Home, scores: Scores | None = None) -> list[str]:
-    """Upkeep's part. A file of today that still holds for the moment it names stays: nothing it depends on has changed."""
+    """Upkeep's part. A file of today that still holds for the moment it names stays."""
     scores = scores or Scores(home)
-    if home.index.marks.get("decay") in (None, scores.inputs):
-        then = state_moment(home)
-        if _render(scores, then) == _page(home, STATE):
-            home.index.marks.set("decay", "", scores.inputs)
-            return []
+    if home.index.marks.get("decay") in (None, scores.inputs) \
+            and _render(scores, state_moment(home)) == _page(home, STATE):
+        home.index.marks.set("decay", "", scores.inputs)
+        return []
     return [STATE] if _write_state(home, scores, _moment(home)) else []
 
 
@@ -116,7 +116,7 @@ def _write_state(home: Home, scores: Scores, moment: float) -> bool:
 
 
 def state_moment(home: Home) -> float:
-    """The moment that _state.json holds for if it is of today, else now: what is built from scores agrees with it."""
+    """The moment that _state.json holds for if it is of today, else now: what is built from scores agrees."""
     stamp = _STAMP.search(_page(home, STATE)[:200])
     try:
         made = parse_time(stamp[1]) if stamp else 0.0
@@ -153,19 +153,19 @@ def explain_decay(home: Home, handle: str) -> tuple[str, Decay]:
     """(title, score taken apart) of one record; looking is not a use."""
     home.fold_usage()
     row = locate(home, handle)
-    if row.kind in ("topic", "global", "episode", "edge"):
-        raise Invalid(f"a {row.kind} does not decay", "ask for a record that is used: a note, a chunk, a memo, a work")
-    return row.title, take_apart(importance=0.5 if row.importance is None else row.importance, created=row.created,
-                                 usage=read.usage_of(home.db, row), type_=row.type, now=home.clock(),
-                                 pinned=bool(row.pinned or verbs.links.standing(home, row.id, "pinned", row.id)),
-                                 kind=row.kind)
+    if not KINDS[row.kind].decays:
+        raise Invalid(f"{KINDS[row.kind].named} does not decay",
+                      "ask for a record that is used: a note, a chunk, a memo, a work")
+    pinned = bool(row.pinned or verbs.links.standing(home, row.id, "pinned", row.id))
+    return row.title, take_apart(
+        importance=0.5 if row.importance is None else row.importance, created=row.created, type_=row.type,
+        usage=home.index.cards.usage_of(row), now=home.clock(), pinned=pinned, kind=row.kind)
 
 
 # The pages
 
-@dataclass(frozen=True, kw_only=True)
-class Reflected:
-    """What a reflection found: the page, and what it would do about it. Each proposal has a key to accept it by."""
+class Reflected(Value):
+    """What a reflection gave: the page, and what it proposes, each with a key to accept it by."""
 
     page: str
     counted: bool  # something had changed since the last one
@@ -174,9 +174,10 @@ class Reflected:
     insights: Sequence[tuple[str, InsightProposal]]
 
     def to_dict(self) -> dict[str, Any]:
-        return {"page": self.page, "counted": self.counted, "clusters": [list(cluster) for cluster in self.clusters],
-                "merges": [{"key": key, **asdict(one)} for key, one in self.merges],
-                "insights": [{"key": key, **asdict(one)} for key, one in self.insights]}
+        return {"page": self.page, "counted": self.counted,
+                "clusters": [list(cluster) for cluster in self.clusters],
+                "merges": [{"key": key, **merge._asdict()} for key, merge in self.merges],
+                "insights": [{"key": key, **insight._asdict()} for key, insight in self.insights]}
 
 
 def core(home: Home) -> str:
@@ -193,7 +194,8 @@ def core_rung(home: Home, scores: Scores | None = None) -> list[str]:
 
 
 def _write_core(home: Home, notes: Sequence[Standing]) -> bool:
-    return build_stamped(home, CORE, front_pages.build_core(notes, date=day(home.clock())), front_pages.without_stamp)
+    page = front_pages.build_core(notes, date=day(home.clock()))
+    return build_stamped(home, CORE, page, front_pages.without_stamp)
 
 
 def reflection(home: Home) -> str:
@@ -205,7 +207,7 @@ def reflection(home: Home) -> str:
 
 
 def reflection_rung(home: Home, scores: Scores | None = None) -> list[str]:
-    """Upkeep's part: look over all notes, count the reflection if anything changed, write the page if it says something new."""
+    """Upkeep's part: count the reflection if anything changed, write the page if it says something new."""
     _, written = _look(home, (scores or Scores(home)).standings(state_moment(home)))
     return [REFLECTION] if written else []
 
@@ -214,25 +216,25 @@ def _look(home: Home, notes: Sequence[Standing]) -> tuple[bool, bool]:
     """(counted, written)."""
     merges, projects = count_merges(home), home.config.projects
     inputs = front_pages.fingerprint(notes, projects=projects, merges=merges)
-    total, last, known = _reflections(home)
-    counted = inputs != known
+    total, last, before = _reflections(home)
+    counted = inputs != before
     if counted:
         home.audit("reflected", Named("reflection", "reflection"), inputs)
         total, last = total + 1, day(home.clock())
-    found = front_pages.look_over(notes, projects=projects, merges=merges)
-    page = front_pages.build_reflection(found, date=day(home.clock()), last=last, total=total)
+    reflection = front_pages.look_over(notes, projects=projects, merges=merges)
+    page = front_pages.build_reflection(reflection, date=day(home.clock()), last=last, total=total)
     return counted, build_stamped(home, REFLECTION, page, str if counted else front_pages.without_stamp)
 
 
 def _reflections(home: Home) -> tuple[int, str, str]:
-    """(how many, the last one's date, what it looked at), from the audit log; from the page if the log is too long to read."""
+    """(how many, the last one's date, what it looked at): by the audit log, by the page if that is too long."""
     try:
         data, _ = home.tree.read(paths.AUDIT)
     except NotFound:
         return 0, "never", ""
     except Damaged:
-        told = _TOLD.search(_page(home, REFLECTION))
-        return (int(told[2]), told[1], "") if told else (0, "never", "")
+        counts = _COUNTS.search(_page(home, REFLECTION))
+        return (int(counts[2]), counts[1], "") if counts else (0, "never", "")
     lines = [line for line in data.split(b"\n") if _REFLECTED in line]
     try:
         line = json.loads(lines[-1]) if lines else {}
@@ -242,10 +244,8 @@ def _reflections(home: Home) -> tuple[int, str, str]:
 
 
 def count_merges(home: Home) -> int:
-    """Merges told in the diary."""
-    texts = home.db.execute("SELECT p.text FROM records r JOIN passages p ON p.n = r.n WHERE r.kind = 'episode' "
-                            "AND p.text LIKE '%**Type:** merge%'")
-    return sum(_MERGE.search(text) is not None for text, in texts)
+    """The merges in the diary."""
+    return sum(_MERGE.search(text) is not None for text in home.index.notes.merge_blocks())
 
 
 def _page(home: Home, path: str) -> str:
@@ -256,10 +256,10 @@ def show(home: Home, page: str) -> str:
     """A built page as it stands; nothing is built."""
     if page not in PAGES:
         raise Invalid(f"no page {page!r}", f"use one of {', '.join(PAGES)}")
-    found = _page(home, PAGES[page])
-    if not found:
+    text = _page(home, PAGES[page])
+    if not text:
         raise NotFound(f"{PAGES[page]} is not built yet", "run: otolith upkeep")
-    return found
+    return text
 
 
 # Reflecting
@@ -277,12 +277,13 @@ def reflect(home: Home, *, apply: bool = False) -> Reflected:
     if apply:
         _refuse_agents(home)
         for _, merge in merges:
-            verbs.merging.merge(home, merge.keep, merge.absorb)
+            _carry_out(home, merge)
         for _, insight in insights:
-            keep_insight(home, insight)
+            _carry_out(home, insight)
         if merges or insights:
             return reflect(home)
-    return Reflected(page=show(home, "reflection"), counted=counted, clusters=clusters, merges=merges, insights=insights)
+    return Reflected(page=show(home, "reflection"), counted=counted, clusters=clusters, merges=merges,
+                     insights=insights)
 
 
 def _refuse_agents(home: Home) -> None:
@@ -290,21 +291,21 @@ def _refuse_agents(home: Home) -> None:
         raise Invalid("agents propose; a person accepts", "on the command line: otolith reflect --apply")
 
 
-def propose(home: Home, notes: Sequence[Standing]) -> tuple[list[list[str]], list[tuple[str, MergeProposal]],
-                                                            list[tuple[str, InsightProposal]]]:
+def propose(home: Home, notes: Sequence[Standing]) -> tuple[
+        list[list[str]], list[tuple[str, MergeProposal]], list[tuple[str, InsightProposal]]]:
     """Clusters of titles by meaning, merges, insights; each proposal under a key that stays the same."""
     pairs = _alike(home, notes)
     clusters = find_clusters(len(notes), pairs)
-    linked = home.db.execute("SELECT a, b, said FROM links WHERE said IN ('ALTERNATIVE_TO', 'BUILDS_ON', 'FOLLOWS')").fetchall()
-    apart = {frozenset((a, b)) for a, b, _ in linked}
-    insights = {note.id for note in notes if note.type == "insight"}
-    known: dict[str, list[str]] = {note: [] for note in insights}
-    for a, b, word in linked:
-        if word == "BUILDS_ON" and a in insights:
-            known[a].append(b)
+    links = home.index.notes.linked_by("ALTERNATIVE_TO", "BUILDS_ON", "FOLLOWS")
+    bases: dict[str, list[str]] = {note.id: [] for note in notes if note.type == "insight"}
+    for link in links:
+        if link.said == "BUILDS_ON" and link.a in bases:
+            bases[link.a].append(link.b)
+    merges = propose_merges(notes, pairs, apart={frozenset((link.a, link.b)) for link in links})
     return ([[notes[place].title for place in cluster] for cluster in clusters],
-            [(_key(one.keep, one.absorb), one) for one in propose_merges(notes, pairs, apart=apart)],
-            [(_key(*sorted(one.members)), one) for one in propose_insights(notes, clusters, known)])
+            [(_key(merge.keep, merge.absorb), merge) for merge in merges],
+            [(_key(*sorted(insight.members)), insight)
+             for insight in propose_insights(notes, clusters, bases)])
 
 
 def _alike(home: Home, notes: Sequence[Standing]) -> list[Pair]:
@@ -317,9 +318,9 @@ def _alike(home: Home, notes: Sequence[Standing]) -> list[Pair]:
     held = fill(home.index, home.config, Static(), notices=home.notices)
     if held is None:
         return []
-    known = vectors.first_vectors(home.db, held, "note")
+    vectors = home.index.meaning.first_vectors(held, "note")
     empty = numpy.zeros(held.dimension, numpy.float32)
-    return find_pairs(numpy.stack([known.get(note.id, empty) for note in notes])) if notes else []
+    return find_pairs(numpy.stack([vectors.get(note.id, empty) for note in notes])) if notes else []
 
 
 def _key(*ids: str) -> str:
@@ -331,19 +332,23 @@ def accept(home: Home, key: str) -> Note:
     _refuse_agents(home)
     home.sweep()
     _, merges, insights = propose(home, standings(home))
-    for known, merge in merges:
-        if known == key:
-            return verbs.merging.merge(home, merge.keep, merge.absorb)
-    for known, insight in insights:
-        if known == key:
-            return keep_insight(home, insight)
-    raise NotFound(f"no proposal {key!r}", "see what is proposed: otolith reflect")
+    proposal = dict(merges).get(key) or dict(insights).get(key)
+    if proposal is None:
+        raise NotFound(f"no proposal {key!r}", "see what is proposed: otolith reflect")
+    return _carry_out(home, proposal)
+
+
+def _carry_out(home: Home, proposal: MergeProposal | InsightProposal) -> Note:
+    if isinstance(proposal, MergeProposal):
+        return verbs.merging.merge(home, proposal.keep, proposal.absorb)
+    return keep_insight(home, proposal)
 
 
 def keep_insight(home: Home, proposal: InsightProposal) -> Note:
     """Make the insight a note that builds on its evidence; accepted twice, it is the same note."""
     kept = verbs.notes.note(home, proposal.title, proposal.text, type="insight", tags=proposal.tags,
-                            importance=proposal.importance, key=f"insight:{' '.join(sorted(proposal.members))}")
+                            importance=proposal.importance,
+                            key=f"insight:{' '.join(sorted(proposal.members))}")
     for member in proposal.members:
         verbs.links.link(home, kept.id, "BUILDS_ON", member)
     return kept

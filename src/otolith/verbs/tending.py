@@ -1,5 +1,7 @@
-"""Tending a home: `init` makes its own files, `config` shows and changes settings, `check` says what wants a person's eye;
-and upkeep's plain steps: sweep, fold the usage ledger, and at the end the one git commit a home may have asked for.
+"""Tending a home: `init` makes its own files, `config` shows and changes settings, `check` reports findings.
+
+And upkeep's plain steps: sweep, fold the usage ledger, and at the end the one git commit a home may have
+asked for.
 """
 
 from __future__ import annotations
@@ -7,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,7 +20,6 @@ from otolith.files import codec, ledger, paths
 from otolith.files.codec import amend_object, write_object
 from otolith.files.tree import fingerprint
 from otolith.home import Home
-from otolith.index import read
 from otolith.model.record import Finding, Usage
 from otolith.model.times import day, zulu
 from otolith.verbs.steps import bytes_of, each
@@ -27,6 +28,8 @@ DEFAULTS = {"embedding_provider": "ollama", "openai_api_key": None, "ollama_mode
             "openai_model": "text-embedding-3-small"}
 GIT_SECONDS = 60
 LEFT_BEHIND = 3600  # seconds
+SCHEMAS = {"meta.json": "entry_meta.v1", "summary.json": "entry_summary.v1",
+           "topic_memory.json": "topic_memory.v1"}
 UNTRACKED = ("_config.json", ".lock", "log")  # may hold a key; only this machine's
 HALF_DONE = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer")
 # A home may come from elsewhere: nothing in its .git may start a program or ask a question.
@@ -49,7 +52,8 @@ def change_settings(home: Home, changes: Mapping[str, Any]) -> None:
     """Write the four keys; other keys in the file stay."""
     provider = changes.get("embedding_provider")
     if provider is not None and provider not in configuration.PROVIDERS:
-        raise Invalid(f"embedding provider {provider!r} is unknown", f"use one of {', '.join(configuration.PROVIDERS)}")
+        raise Invalid(f"embedding provider {provider!r} is unknown",
+                      f"use one of {', '.join(configuration.PROVIDERS)}")
     home.settle()  # what keeps the key out of git is there before the key is
     new = {key: None if value == "null" else value for key, value in changes.items()}
     data = bytes_of(home, "_config.json")
@@ -76,64 +80,66 @@ def show_settings(home: Home) -> dict[str, Any]:
 def check(home: Home, *, secrets: bool = False) -> list[Finding]:
     """Everything in the home that wants a person's eye: sweep, then look at what the sweep cannot see."""
     home.sweep()
-    found = [*home.config.flaws, *read.problems(home.db), *_dangling(home), *_unmirrored(home), *_twins(home), *_odd_files(home),
-             *_logs(home), *_schemas(home)]
-    found += [Finding(path, None, "leftover", "was left behind by a writer that was killed; it is not read", "run: otolith upkeep")
-              for path in _leftovers(home)]
-    found += [Finding(path, None, "unfinished", "an act was interrupted; what it is about to remove is hidden meanwhile",
-                      "the next verb that writes finishes it, or: otolith upkeep") for path in home.heed()]
+    findings = {*home.config.flaws, *home.index.cards.problems(), *_dangling(home), *_unmirrored(home),
+                *_twins(home), *_odd_files(home), *_logs(home), *_schemas(home), *_left(home)}
     if secrets:
-        found.extend(_secrets(home))
-    return sorted(set(found), key=lambda finding: (finding.path, finding.line or 0, finding.code))
+        findings.update(_secrets(home))
+    return sorted(findings, key=lambda finding: (finding.path, finding.line or 0, finding.code))
 
 
-def _leftovers(home: Home) -> list[str]:
-    """Files that a killed writer never gave their names; a younger one may be somebody's who is just writing."""
-    return home.tree.leftovers(LEFT_BEHIND)
+def _left(home: Home) -> Iterator[Finding]:
+    """Acts that were interrupted, and files that a killed writer never gave their names."""
+    for path in home.tree.leftovers(LEFT_BEHIND):
+        yield Finding(path, None, "leftover", "was left behind by a writer that was killed; it is not read",
+                      "run: otolith upkeep")
+    for path in home.heed():
+        yield Finding(path, None, "unfinished", "an act was interrupted; what it is about to remove is hidden meanwhile",
+                      "the next verb that writes finishes it, or: otolith upkeep")
 
 
 def _dangling(home: Home) -> Iterator[Finding]:
-    for unit, a, word, b in read.dangling(home.db):
-        yield Finding(unit, None, "dangling-link", f"links {a} {word} {b}, of which one is nowhere in the home",
-                      "restore the record, or unlink")
+    for unit, a, word, b in home.index.graph.dangling():
+        yield Finding(unit, None, "dangling-link",
+                      f"links {a} {word} {b}, of which one is nowhere in the home", "restore the record, or unlink")
 
 
 def _unmirrored(home: Home) -> Iterator[Finding]:
-    """An edge stands, and one of its notes does not say so or says something else; or a note names an edge that is not there."""
-    known, unread = home.index.notes.edges_at(), home.index.notes.unreadable_edges()
+    """Notes that do not name their edges, say something else of them, or name edges that are not there."""
+    edges, unread = home.index.notes.edges_at(), home.index.notes.unreadable_edges()
     ends: dict[str, set[str]] = {}
-    for edge in known.values():
+    for edge in edges.values():
         ends.setdefault(edge.a, set()).add(edge.id)
         ends.setdefault(edge.b, set()).add(edge.id)
-    notes = home.db.execute("SELECT id, unit FROM records WHERE kind = 'note'").fetchall()
-    for unit, note in each(home, [unit for id, unit in notes if id in ends or b"edge_id" in (bytes_of(home, unit) or b"")]):
+    units = home.index.cards.units_of(home.index.notes.ids_of(["note"]))
+    naming = [unit for note, unit in units.items()
+              if note in ends or b"edge_id" in (bytes_of(home, unit) or b"")]
+    for unit, note in each(home, naming):
         named = {relation.edge_id: relation for relation in note.relations if relation.edge_id}
         own = ends.get(note.id, set())
-        for edge_id in sorted(own - named.keys()):
-            yield Finding(unit, None, "unmirrored-edge", f"does not name its edge {known[edge_id].unit}", "run: otolith upkeep")
-        for edge_id, relation in named.items():
-            if edge_id in own and not verbs.links.agrees(relation, note.id, known[edge_id]):
-                yield Finding(unit, None, "unmirrored-edge", f"does not say what its edge {known[edge_id].unit} says",
-                              "run: otolith upkeep")
-            elif edge_id in known and edge_id not in own:
-                yield Finding(unit, None, "unmirrored-edge", f"names the edge {known[edge_id].unit}, which links other notes",
-                              "run: otolith upkeep")
-            elif edge_id not in known and unread:
-                yield Finding(unit, None, "missing-edge", f"names the edge {edge_id}; an edge file cannot be read: {unread[0]}",
-                              "mend that file; until then the reference stays")
-            elif edge_id not in known:
-                yield Finding(unit, None, "missing-edge", f"names the edge {edge_id}, which is not there",
-                              "the link counts as deleted; upkeep removes the reference")
+        flaws = [f"does not name its edge {edges[edge].unit}" for edge in sorted(own - named.keys())]
+        flaws += [f"does not say what its edge {edges[edge].unit} says" for edge, relation in named.items()
+                  if edge in own and not verbs.links.agrees(relation, note.id, edges[edge])]
+        flaws += [f"names the edge {edges[edge].unit}, which links other notes" for edge in named
+                  if edge in edges and edge not in own]
+        for flaw in flaws:
+            yield Finding(unit, None, "unmirrored-edge", flaw, "run: otolith upkeep")
+        for edge in named.keys() - edges.keys():
+            yield _missing_edge(unit, edge, unread)
+
+
+def _missing_edge(unit: str, edge: str, unread: Sequence[str]) -> Finding:
+    if unread:
+        return Finding(unit, None, "missing-edge",
+                       f"names the edge {edge}; an edge file cannot be read: {unread[0]}",
+                       "mend that file; until then the reference stays")
+    return Finding(unit, None, "missing-edge", f"names the edge {edge}, which is not there",
+                   "the link counts as deleted; upkeep removes the reference")
 
 
 def _twins(home: Home) -> Iterator[Finding]:
-    """Two edge files that state one relation."""
-    first: dict[tuple[str, str, str], str] = {}
-    for a, word, b, edge, unit in home.db.execute("SELECT a, word, b, edge, unit FROM links WHERE edge IS NOT NULL ORDER BY created, unit"):
-        other = first.setdefault((a, word, b), unit)
-        if other != unit:
-            yield Finding(unit, None, "second-edge", f"states the same relation as {other}",
-                          f"keep what you need of both, then: otolith edges delete {edge}")
+    for edge, unit, first in home.index.notes.twin_edges():
+        yield Finding(unit, None, "second-edge", f"states the same relation as {first}",
+                      f"keep what you need of both, then: otolith edges delete {edge}")
 
 
 def _odd_files(home: Home) -> Iterator[Finding]:
@@ -159,13 +165,14 @@ def _logs(home: Home) -> Iterator[Finding]:
             continue
         for number, line in lines:
             if line is None:
-                yield Finding(path, number, "line", "is no whole line of JSON", "remove the line; nothing else depends on it")
+                yield Finding(path, number, "line", "is no whole line of JSON",
+                              "remove the line; nothing else depends on it")
 
 
 def _schemas(home: Home) -> Iterator[Finding]:
-    expected = {"meta.json": "entry_meta.v1", "summary.json": "entry_summary.v1", "topic_memory.json": "topic_memory.v1"}
-    for path, in home.db.execute("SELECT path FROM documents WHERE path LIKE 'topics/%.json'").fetchall():
-        schema, data = expected.get(path.rsplit("/", 1)[-1]), bytes_of(home, path)
+    for path in home.index.notes.documents("topics/"):
+        schema = SCHEMAS.get(path.rsplit("/", 1)[-1])
+        data = bytes_of(home, path) if schema else None
         with suppress(Damaged):  # a finding of the sweep
             if schema and data and (odd := codec.foreign_schema(codec.read_object(data), schema)):
                 yield Finding(path, 1, "schema", odd, "nothing to do; a rebuild leaves the file alone")
@@ -174,7 +181,7 @@ def _schemas(home: Home) -> Iterator[Finding]:
 def _secrets(home: Home) -> Iterator[Finding]:
     from otolith.model.secrets import redact
 
-    for path, in home.db.execute("SELECT path FROM documents ORDER BY path").fetchall():
+    for path in home.index.notes.documents():
         text = (bytes_of(home, path) or b"").decode(errors="replace")
         for number, line in enumerate(text.splitlines(), 1):
             for kind in redact(line)[1]:
@@ -185,14 +192,14 @@ def _secrets(home: Home) -> Iterator[Finding]:
 # Upkeep's steps
 
 def sweep(home: Home, _providers: Any = None) -> list[str]:
-    """What was changed by hand since the last look; what killed writers left behind an hour ago is tidied away."""
-    gone = [f"tidied {path}" for path in home.tree.tidy()] if _leftovers(home) else []
+    """What was changed by hand since the last look; what killed writers left behind is tidied away."""
+    gone = [f"tidied {path}" for path in home.tree.tidy()] if home.tree.leftovers(LEFT_BEHIND) else []
     return [*gone, *(f"{change.what} {change.path}" + (f": {change.reason}" if change.reason else "")
                      for change in home.sweep())]
 
 
 def fold(home: Home, _providers: Any = None) -> list[str]:
-    """The ledger's new lines into the index; a large ledger becomes one line, a large log of what was shown starts over."""
+    """The ledger's new lines into the index; a large ledger becomes one line."""
     verbs.offering.trim_shown(home)
     home.fold_usage()
     path = paths.usage_log(home.machine)
@@ -203,7 +210,8 @@ def fold(home: Home, _providers: Any = None) -> list[str]:
         data, _ = home.tree.read(path)
         totals: dict[str, Usage] = {}
         ledger.fold_usage(ledger.read_lines(data), totals)
-        base = {key: [usage.count, None if usage.last is None else zulu(usage.last)] for key, usage in sorted(totals.items())}
+        base = {record: [usage.count, None if usage.last is None else zulu(usage.last)]
+                for record, usage in sorted(totals.items())}
         line = json.dumps({"base": base}, separators=(",", ":")) + "\n"
         home.tree.write(path, line.encode(), fingerprint(data))
         home.fold_usage()
@@ -212,7 +220,8 @@ def fold(home: Home, _providers: Any = None) -> list[str]:
 
 def commit(home: Home, _providers: Any = None) -> list[str]:
     """One commit for the round, if otolith.toml says git_commit = "upkeep"."""
-    return commit_all(home, f"otolith upkeep {day(home.clock())}") if home.config.git_commit == "upkeep" else []
+    wanted = home.config.git_commit == "upkeep"
+    return commit_all(home, f"otolith upkeep {day(home.clock())}") if wanted else []
 
 
 def commit_session(home: Home) -> list[str]:
@@ -221,9 +230,10 @@ def commit_session(home: Home) -> list[str]:
 
 
 def commit_all(home: Home, message: str) -> list[str]:
-    """Commit what changed among the home's own files, synced; what git cannot do is a notice, never a failure.
+    """Commit what changed among the home's own files, synced; what git cannot do is a notice.
 
-    Other files and what a person has staged of them stay as they are; while a merge waits for somebody, so does everything.
+    Other files and what a person has staged of them stay as they are; while a merge waits for somebody, so
+    does everything.
     """
     root = home.tree.folder or ""
     if not root or _git(root, "rev-parse", "--is-inside-work-tree").stdout.strip() != "true":
@@ -231,7 +241,8 @@ def commit_all(home: Home, message: str) -> list[str]:
         return []
     with home.writing():
         if _half_done(root):
-            home.notices.append("git did not commit: a merge, rebase or cherry-pick is not finished; finish it first")
+            home.notices.append("git did not commit: a merge, rebase or cherry-pick is not finished; "
+                                "finish it first")
             return []
         changed = _changed_in_git(root)
         if not changed:
@@ -240,7 +251,8 @@ def commit_all(home: Home, message: str) -> list[str]:
         by_path = ("--pathspec-from-file=-", "--pathspec-file-nul")
         if new:  # what git has never heard of cannot be committed by name
             _git(root, "add", "--intent-to-add", *by_path, given=new)
-        done = _git(root, "commit", "--quiet", "--only", "--message", message, *by_path, given="\0".join(changed))
+        done = _git(root, "commit", "--quiet", "--only", "--message", message, *by_path,
+                    given="\0".join(changed))
         if done.returncode and new:
             _git(root, "reset", "--quiet", *by_path, given=new)
     if done.returncode:
@@ -251,9 +263,11 @@ def commit_all(home: Home, message: str) -> list[str]:
 
 def _half_done(root: str) -> bool:
     """Whether somebody is in the middle of a merge, a rebase or a cherry-pick, or has paths left unmerged."""
-    marks = _git(root, "rev-parse", *(word for mark in HALF_DONE for word in ("--git-path", mark))).stdout.splitlines()
+    words = [word for mark in HALF_DONE for word in ("--git-path", mark)]
+    marks = _git(root, "rev-parse", *words).stdout.splitlines()
     unmerged = _git(root, "diff", "--name-only", "--diff-filter=U")
-    return any(os.path.exists(os.path.join(root, mark)) for mark in marks) or unmerged.returncode != 0 or bool(unmerged.stdout)
+    return any(os.path.exists(os.path.join(root, mark)) for mark in marks) or unmerged.returncode != 0 \
+        or bool(unmerged.stdout)
 
 
 def _changed_in_git(root: str) -> dict[str, str]:
@@ -261,15 +275,16 @@ def _changed_in_git(root: str) -> dict[str, str]:
     ours = [name for name in (*paths.SCANNED, *paths.SCANNED_FILES, *paths.UNSCANNED, *paths.OTHER_FILES)
             if name not in UNTRACKED]
     prefix = _git(root, "rev-parse", "--show-prefix").stdout.rstrip("\n")
-    told = _git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all", "--",
-                *ours).stdout
-    found = {line[3:].removeprefix(prefix): line[:2] for line in told.split("\0") if line}
-    return {path: state for path, state in found.items()
-            if path[-1] != "/" and "/." not in path}  # no repository within, no dot files, which are never read
+    status = _git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all",
+                  "--ignore-submodules=all", "--", *ours).stdout
+    changed = {line[3:].removeprefix(prefix): line[:2] for line in status.split("\0") if line}
+    return {path: state for path, state in changed.items()
+            if path[-1] != "/" and "/." not in path}  # no repository within; dot files are never read
 
 
 def _git(root: str, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    env = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_OPTIONAL_LOCKS": "0",
+           "LC_ALL": "C"}
     try:
         return subprocess.run([*_GIT, "-C", root, *words], capture_output=True, timeout=GIT_SECONDS, env=env,
                               check=False, input=given, encoding="utf-8", errors="surrogateescape")

@@ -64,7 +64,7 @@ def _open(home: str | None, folder: Path, given: Mapping[str, Any]) -> Memory:
 
 def start(mem: Memory, _given: Mapping[str, Any], _ignore: Ignore) -> str:
     """SessionStart: what to know at the start."""
-    from otolith.doors.mcp.fenced import fenced
+    from otolith.doors.fenced import fenced
     from otolith.providers.tokens import estimate_many
 
     if not mem.home.index.cards.total():
@@ -75,7 +75,7 @@ def start(mem: Memory, _given: Mapping[str, Any], _ignore: Ignore) -> str:
 
 def prompt(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     """UserPromptSubmit: what is known about what was asked, if it is good enough."""
-    from otolith.doors.mcp.fenced import fenced, hit_lines
+    from otolith.doors.fenced import fenced, hit_lines
     from otolith.model.text import unfence
     from otolith.model.times import zulu
     from otolith.providers.tokens import estimate_many
@@ -109,7 +109,7 @@ def edit(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     """PreToolUse: what past work on the file warns of."""
     if given.get("tool_name") not in EDITS:
         return ""
-    from otolith.doors.mcp.fenced import fenced
+    from otolith.doors.fenced import fenced
 
     lines: list[str] = []
     for path in _edited(given.get("tool_input"))[:MOST]:

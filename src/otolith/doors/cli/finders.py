@@ -32,7 +32,7 @@ def _recall(command: Command) -> None:
         return "\n\n".join(map(_block, some)) + warning
 
     if hits and args.budget is not None and not args.json:
-        from otolith.doors.mcp.budget import fit_hits
+        from otolith.doors.fenced import fit_hits
 
         hits = fit_hits(hits, args.budget, _block, lay_out)
     command.mem.home.used(list(dict.fromkeys(hit["id"] for hit in hits)))
@@ -311,7 +311,7 @@ def _brief(command: Command) -> int | None:
     if command.args.json:
         command.answer(brief.to_dict(), "")
     else:
-        from otolith.doors.mcp.budget import fit_lines
+        from otolith.doors.fenced import fit_lines
 
         # the HUD alone may be more than a small budget
         command.print(fit_lines(brief.text.rstrip("\n"), command.args.budget, str))

@@ -1,8 +1,9 @@
 """MCP's stdio transport: one JSON message a line, with a cap on lines, and an orderly end.
 
-When the client hangs up, or a signal says so, every request already read is still answered before the streams close.
-A line that is no message, or too long a one, gets an error under the id it was sent with, as far as that can be seen, for a
-client waits for its id and for nothing else. While serving, stray prints go to stderr and not onto the wire.
+When the client hangs up, or a signal says so, every request already read is still answered before the streams
+close. A line that is no message, or too long a one, gets an error under the id it was sent with, as far as
+that can be seen, for a client waits for its id and for nothing else. While serving, stray prints go to stderr
+and not onto the wire.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ PATIENCE = 30.0  # seconds that a hung-up client's requests are given to end
 _TOO_LONG = b"\0too long"
 _END = 1 << 12  # bytes at either end of a message that is too long, in which its id is looked for
 _SCALAR = r'(?:"(?:[^"\\]|\\.)*"|-?\d+|true|false|null)'
-# Behind the id stand only plain values and one closing brace, so it is the message's own and no argument of that name.
+# Behind the id stand only plain values and one closing brace, so it is the message's own and no argument of
+# that name.
 _LAST_ID = re.compile(rf'"id"\s*:\s*({_SCALAR})\s*(?:,\s*"[^"\\]*"\s*:\s*{_SCALAR}\s*)*\}}\s*\Z')
 
 
@@ -60,7 +62,8 @@ async def stdio_streams() -> AsyncIterator[tuple[Any, Any]]:
             async for item in outgoing:
                 data = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
                 await anyio.to_thread.run_sync(_write, wire_out, data)
-                open_requests.discard(getattr(item.message, "id", None) if not hasattr(item.message, "method") else None)
+                open_requests.discard(getattr(item.message, "id", None) if not hasattr(item.message, "method")
+                                      else None)
                 settled.set()
 
     async with anyio.create_task_group() as group:
@@ -118,11 +121,14 @@ def _parse(line: bytes) -> Any:
 
 
 def _mended(line: bytes) -> Any:
-    """The message if only halves of surrogate pairs stood in its way, which JSON may hold: as replacement signs."""
+    """The message if only halves of surrogate pairs stood in its way, which JSON may hold:
+    as replacement signs.
+    """
     if rb"\u" not in line:
         return None
     try:
-        whole = json.dumps(json.loads(line), ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        whole = json.dumps(json.loads(line),
+                           ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return types.jsonrpc_message_adapter.validate_json(whole, by_name=False)
     except (ValueError, RecursionError):
         return None
@@ -158,7 +164,8 @@ def _as_id(value: object) -> str | int | None:
 
 
 def _complaint(message: str, id: str | int | None) -> types.JSONRPCError:
-    return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=types.PARSE_ERROR, message=message))
+    return types.JSONRPCError(jsonrpc="2.0", id=id,
+                              error=types.ErrorData(code=types.PARSE_ERROR, message=message))
 
 
 def _note(message: Any, open_requests: set[object], settled: asyncio.Event) -> None:

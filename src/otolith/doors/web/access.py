@@ -1,9 +1,9 @@
 """Who may come in by HTTP, and how often: a person's browser by a signed cookie, a program by the token.
 
-The person signs in once by a link with a one-time code; both code and cookie are signed with the token, so a token that is
-new or gone ends every session and nothing about sessions is stored. A valid cookie stands for the token at the gate behind this, and
-tells the application that a person is asking. Every answer leaves with the headers that keep a browser from being used
-against the home. Nothing here knows what is behind the gate.
+The person signs in once by a link with a one-time code; both code and cookie are signed with the token, so a
+token that is new or gone ends every session and nothing about sessions is stored. A valid cookie stands for
+the token at the gate behind this, and tells the application that a person is asking. Every answer leaves with
+the headers that keep a browser from being used against the home. Nothing here knows what is behind the gate.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from otolith.doors.web.gate import Receive, Scope, Send
 COOKIE = "otolith"
 CODE_SECONDS = 600
 COOKIE_SECONDS = 30 * 86_400
-POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; "
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "worker-src 'self'; "
           "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
           "trusted-types dompurify otolith")
 HEADERS = [
-    (b"content-security-policy", POLICY.encode()), (b"x-content-type-options", b"nosniff"), (b"x-frame-options", b"DENY"),
+    (b"content-security-policy", POLICY.encode()), (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"), (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"), (b"x-dns-prefetch-control", b"off"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
@@ -57,7 +60,9 @@ def check_signed(token: str, purpose: str, given: str, now: float, lasts: float)
 
 
 class Codes:
-    """Sign-in codes, each taken once: none from before this server began is taken, so a restart forgets nothing."""
+    """Sign-in codes, each taken once: none from before this server began is taken, so a restart forgets
+    nothing.
+    """
 
     def __init__(self, token: Callable[[], str], clock: Callable[[], float] = time.time) -> None:
         self._token, self._clock, self._began = token, clock, clock()
@@ -93,8 +98,8 @@ class Bucket:
 class Access:
     """The outermost ASGI layer, around the gate."""
 
-    def __init__(self, app: Any, token: Callable[[], str], *, pages: Callable[[str], bool], locked_page: bytes,
-                 cookie: str = COOKIE) -> None:
+    def __init__(self, app: Any, token: Callable[[], str], *, pages: Callable[[str], bool],
+                 locked_page: bytes, cookie: str = COOKIE) -> None:
         self.app, self.token, self.cookie = app, token, cookie
         self.pages, self.locked_page = pages, locked_page
         self.strangers, self.reads, self.writes = Bucket(400, 40), Bucket(6_000, 3_000), Bucket(1_000, 200)
@@ -111,14 +116,17 @@ class Access:
             await _answer(secured, 403, "forbidden", "requests from other pages are refused")
             return
         known = person or self._has_token(found)
-        bucket = self.strangers if not known else self.reads if scope["method"] in ("GET", "HEAD") else self.writes
+        bucket = (self.strangers if not known else self.reads if scope["method"] in ("GET", "HEAD")
+                  else self.writes)
         if not bucket.take():
-            await _answer(secured, 429, "too_many", "too many requests; wait a moment", [(b"retry-after", b"1")])
+            await _answer(secured, 429, "too_many", "too many requests; wait a moment",
+                          [(b"retry-after", b"1")])
             return
         if person:
             kept = [(name, value) for name, value in scope["headers"] if name.lower() != b"authorization"]
             scope["headers"] = [*kept, (b"authorization", b"Bearer " + self.token().encode())]
-        if not known and scope["method"] == "GET" and self.pages(scope["path"]) and "text/html" in found.get(b"accept", ""):
+        if (not known and scope["method"] == "GET" and self.pages(scope["path"])
+            and "text/html" in found.get(b"accept", "")):
             secured = _instead_of_401(secured, self.locked_page)
         await self.app(scope, receive, secured)
 
@@ -127,7 +135,8 @@ class Access:
             return False
         for part in found.get(b"cookie", "").split(";"):
             name, _, value = part.strip().partition("=")
-            if name == self.cookie and check_signed(self.token(), "cookie", value, time.time(), COOKIE_SECONDS):
+            if (name == self.cookie and check_signed(self.token(), "cookie", value, time.time(),
+                                                     COOKIE_SECONDS)):
                 return True
         return False
 
@@ -136,7 +145,9 @@ class Access:
         return hmac.compare_digest(given[7:].strip().encode("utf-8", "replace"), self.token().encode())
 
     def _may_ask(self, found: MutableMapping[bytes, str], path: str) -> bool:
-        """Browsers say where a request comes from: from this page, from the address bar, or as a plain visit."""
+        """Browsers say where a request comes from: from this page, from the address bar, or as a plain
+        visit.
+        """
         if found.get(b"sec-fetch-site", "none") in ("same-origin", "none"):
             return True
         visit = found.get(b"sec-fetch-mode") == "navigate" and found.get(b"sec-fetch-dest") == "document"
@@ -171,8 +182,10 @@ def _instead_of_401(send: Send, page: bytes) -> Send:
     return dressed
 
 
-async def _answer(send: Send, status: int, code: str, message: str, more: list[tuple[bytes, bytes]] | None = None) -> None:
+async def _answer(send: Send, status: int, code: str, message: str,
+                  more: list[tuple[bytes, bytes]] | None = None) -> None:
     body = json.dumps({"error": {"code": code, "message": message, "hint": ""}}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *(more or [])]
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()),
+               *(more or [])]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

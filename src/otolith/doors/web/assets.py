@@ -1,4 +1,5 @@
-"""The page's files, read once: served under a name that holds their fingerprint, so a browser may keep them for good.
+"""The page's files, read once: served under a name that holds their fingerprint, so a browser may keep them
+for good.
 
 Only what is listed here is ever served; a path is looked up, never joined.
 """
@@ -13,7 +14,8 @@ from typing import Any
 KINDS = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 VIEWS = ("recall", "review", "graph", "timeline", "health")
 FREE = ("style.css", "signin.js", "icon.svg")  # what the sign-in page itself needs
-DOORS = ("signin", "locked", "missing")  # what a person sees who is not inside, each in the frame of door.html
+# what a person sees who is not inside, each in the frame of door.html
+DOORS = ("signin", "locked", "missing")
 _DATA = b"<!--data-->"
 
 
@@ -26,7 +28,8 @@ class Assets:
                  if path.suffix in KINDS}
         html = {name: (folder / f"{name}.html").read_bytes() for name in ("index", "door", *DOORS)}
         html |= {name: html["door"].replace(b"{inner}", html[name]) for name in DOORS}
-        digest = hashlib.sha256(b"\0".join([name.encode() + data for name, data in found.items()])).hexdigest()[:12]
+        digest = hashlib.sha256(b"\0".join([name.encode() + data for name,
+                                            data in found.items()])).hexdigest()[:12]
         self.base = f"/assets/{digest}"
         self.files = {f"{self.base}/{name}": (data, KINDS[Path(name).suffix]) for name, data in found.items()}
         self._html = {name: data.replace(b"{assets}", self.base.encode()) for name, data in html.items()}
@@ -54,4 +57,5 @@ class Assets:
         """The page with the data of its first view in it, as a block that no browser executes."""
         data = json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str)
         safe = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-        return self._html["index"].replace(_DATA, f'<script type="application/json" id="today">{safe}</script>'.encode(), 1)
+        return self._html["index"].replace(_DATA,
+                                           f'<script type="application/json" id="today">{safe}</script>'.encode(), 1)

@@ -1,4 +1,6 @@
-"""Questions to the index that only pictures and queues ask: how the home grew, what is linked, what fades, what waits."""
+"""Questions to the index that only pictures and queues ask:
+how the home grew, what is linked, what fades, what waits.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ BINS = 20
 MANY = 20_000  # records above which a graph is drawn from the linked ones alone
 DRAWN = ("note", "memo", "chunk", "work", "entry", "topic", "chapter", "wisdom", "page")
 LEDGER_TAIL = 1 << 20
-_FACT_FIELDS = ("subject", "relation", "object", "type", "time_span", "confidence", "user_fact_score", "sentence", "speaker",
+_FACT_FIELDS = ("subject", "relation", "object", "type", "time_span", "confidence", "user_fact_score",
+                "sentence", "speaker",
                 "entry_id", "entry_ts", "topic", "trust", "date", "superseded_by", "evidence_count",
                 "valid_from", "valid_until")
 _GROWING = "kind NOT IN ('edge', 'episode', 'agent', 'global') AND created > 0"
@@ -34,14 +37,17 @@ _LAST = "(SELECT v.score FROM reviewed v WHERE v.fact = r.id OR v.target = r.id 
 
 def waiting_count(mem: Memory, topic: str | None = None) -> int:
     """Facts that nobody has scored."""
-    return int(mem.home.db.execute(f"SELECT count(*) FROM records r WHERE kind = 'fact' AND sunk = 0 AND {_LAST} IS NULL "
+    return int(mem.home.db.execute(
+        f"SELECT count(*) FROM records r WHERE kind = 'fact' AND sunk = 0 AND {_LAST} IS NULL "
                                    "AND (:topic IS NULL OR topic = :topic)", {"topic": topic}).fetchone()[0])
 
 
 def waiting_facts(mem: Memory, topic: str | None, limit: int) -> list[dict[str, Any]]:
     """The least sure ones first, each with the sentence it came from."""
-    rows = mem.home.db.execute(f"SELECT id FROM records r WHERE kind = 'fact' AND sunk = 0 AND {_LAST} IS NULL "
-                               "AND (:topic IS NULL OR topic = :topic) ORDER BY confidence, created DESC, id LIMIT :most",
+    rows = mem.home.db.execute(
+        f"SELECT id FROM records r WHERE kind = 'fact' AND sunk = 0 AND {_LAST} IS NULL "
+                               "AND (:topic IS NULL OR topic = :topic) ORDER BY confidence, created DESC, "
+                               "id LIMIT :most",
                                {"topic": topic, "most": limit})
     return [shown for id_, in rows.fetchall() if (shown := _fact(mem, id_))]
 
@@ -69,7 +75,8 @@ def contradictions(mem: Memory, limit: int) -> list[dict[str, Any]]:
 
 
 def topics_waiting(mem: Memory) -> list[dict[str, Any]]:
-    rows = mem.home.db.execute(f"SELECT topic, count(*) FROM records r WHERE kind = 'fact' AND sunk = 0 AND {_LAST} IS NULL "
+    rows = mem.home.db.execute(
+        f"SELECT topic, count(*) FROM records r WHERE kind = 'fact' AND sunk = 0 AND {_LAST} IS NULL "
                                "GROUP BY topic ORDER BY 2 DESC, 1")
     return [{"topic": topic, "waiting": count} for topic, count in rows]
 
@@ -95,7 +102,8 @@ def graph(mem: Memory, limit: int, around: str | None, filters: Mapping[str, Any
     db = mem.home.db
     rows, total = read.listing(db, chosen, MANY, projects=mem.home.config.projects)
     if around:
-        near = {found["id"] for found in records.related(mem.home, around, 2)} | {steps.locate(mem.home, around).id}
+        near = {found["id"] for found in records.related(mem.home, around,
+                                                         2)} | {steps.locate(mem.home, around).id}
         rows = [row for row in rows if row.id in near]
         total = len(rows)
     known = {row.id: at for at, row in enumerate(rows)}
@@ -107,18 +115,23 @@ def graph(mem: Memory, limit: int, around: str | None, filters: Mapping[str, Any
     shown = {row.id for row in drawn}
     tags = read.tags_of(db, [row.n for row in drawn])
     return {
-        "nodes": [{"id": row.id, "kind": row.kind, "type": row.type, "title": row.title[:120], "created": zulu(row.created),
-                   "tags": tags.get(row.n, []), "project": row.project, "degree": degree[row.id], "sunk": bool(row.sunk)}
+        "nodes": [{"id": row.id, "kind": row.kind, "type": row.type, "title": row.title[:120],
+                   "created": zulu(row.created),
+                   "tags": tags.get(row.n, []), "project": row.project, "degree": degree[row.id],
+                   "sunk": bool(row.sunk)}
                   for row in drawn],
-        "links": [{"source": a, "type": word, "target": b, "strength": strength} for a, word, b, strength in links
+        "links": [{"source": a, "type": word, "target": b, "strength": strength} for a, word, b,
+                  strength in links
                   if a in shown and b in shown],
         "total": total, "types": sorted({row.type for row in drawn if row.type}),
     }
 
 
-def _links(mem: Memory, known: Mapping[str, int], as_of: float | None) -> list[tuple[str, str, str, float | None]]:
+def _links(mem: Memory, known: Mapping[str, int],
+           as_of: float | None) -> list[tuple[str, str, str, float | None]]:
     names: dict[str, str] = {}
-    for record, name in mem.home.db.execute("SELECT r.id, n.name FROM names n JOIN records r ON r.n = n.record"):
+    for record, name in mem.home.db.execute(
+        "SELECT r.id, n.name FROM names n JOIN records r ON r.n = n.record"):
         if record in known:
             names[f"name:{name}"] = record
     found: dict[tuple[str, str, str], float | None] = {}
@@ -146,20 +159,23 @@ def health(mem: Memory) -> dict[str, Any]:
             continue
         bins[min(BINS - 1, int(note.score * BINS / 2))] += 1
         statuses[status(note.score)] += 1
-    fading = sorted((note for note in notes if not note.pinned), key=lambda note: (abs(note.score - 0.2), note.id))[:8]
+    fading = sorted((note for note in notes if not note.pinned),
+                    key=lambda note: (abs(note.score - 0.2), note.id))[:8]
     growth: dict[str, dict[str, int]] = {}
     for month, kind, count in mem.home.db.execute(
             f"SELECT strftime('%Y-%m', created, 'unixepoch'), kind, count(*) FROM records WHERE {_GROWING} "
             "GROUP BY 1, 2 ORDER BY 1"):
         growth.setdefault(month, {})[kind] = count
     return {"decay": {"bins": bins, "width": 2 / BINS, "statuses": statuses, "pinned": pinned,
-                      "fading": [{"id": note.id, "title": note.title, "score": round(note.score, 3)} for note in fading]},
+                      "fading": [{"id": note.id, "title": note.title, "score": round(note.score, 3)}
+                                 for note in fading]},
             "growth": [{"month": month, "kinds": kinds} for month, kinds in growth.items()]}
 
 
 def usage(mem: Memory) -> dict[str, Any]:
     """What is used most, and how much was used each day lately, by door."""
-    rows = mem.home.db.execute("SELECT r.id, r.kind, r.title, u.count FROM usage u JOIN records r ON r.id = u.id "
+    rows = mem.home.db.execute(
+        "SELECT r.id, r.kind, r.title, u.count FROM usage u JOIN records r ON r.id = u.id "
                                "ORDER BY u.count DESC, r.id LIMIT 10")
     top = [{"id": id_, "kind": kind, "title": title, "uses": count} for id_, kind, title, count in rows]
     path = paths.usage_log(mem.home.machine)
@@ -176,7 +192,8 @@ def usage(mem: Memory) -> dict[str, Any]:
                 by_day.setdefault(str(told["t"])[:10], Counter())[str(told.get("door"))] += len(told["ids"])
             except (ValueError, KeyError, TypeError):
                 continue  # the first line of a tail may be torn, and a base line has no day
-    return {"top": top, "days": [{"day": date, "doors": dict(doors)} for date, doors in sorted(by_day.items())[-60:]]}
+    return {"top": top, "days": [{"day": date, "doors": dict(doors)} for date,
+                                 doors in sorted(by_day.items())[-60:]]}
 
 
 def standing(mem: Memory, row: read.Row) -> dict[str, Any] | None:
@@ -188,5 +205,5 @@ def standing(mem: Memory, row: read.Row) -> dict[str, Any] | None:
     except Invalid:
         return None  # of a kind that does not fade
     fall = next_fall(found.score)
-    return {"score": round(found.score, 3), "status": found.status, "days": round(found.days, 1), "since": found.since,
-            "next": {"status": fall[0], "days": round(fall[1], 1)} if fall else None}
+    return {"score": round(found.score, 3), "status": found.status, "days": round(found.days, 1),
+            "since": found.since, "next": {"status": fall[0], "days": round(fall[1], 1)} if fall else None}

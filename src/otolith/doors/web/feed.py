@@ -1,7 +1,9 @@
-"""What goes on in the home, as server-sent events: records that changed, whoever changed them, and progress of long work.
+"""What goes on in the home, as server-sent events: records that changed, whoever changed them, and progress
+of long work.
 
-While somebody listens, the home is swept as often as that is cheap, so that an edit made in any editor shows on an open
-page. Changes are told by what the index knows: a changed record has a higher number than any before it.
+While somebody listens, the home is swept as often as that is cheap, so that an edit made in any editor shows
+on an open page. Changes are told by what the index knows: a changed record has a higher number than any
+before it.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from otolith.errors import Busy, OtolithError
 
 if TYPE_CHECKING:
-    from otolith.doors.mcp.keepers import Keepers
+    from otolith.doors.keeper import Keepers
     from otolith.memory import Memory
 
 LISTENERS = 64
@@ -38,7 +40,8 @@ def read_mark(mem: Memory) -> Mark:
     """Where the index stands now."""
     one = mem.home.db.execute(
         "SELECT (SELECT coalesce(max(n), 0) FROM records), (SELECT count(*) FROM records), "
-        "(SELECT coalesce(max(rowid), 0) FROM links), (SELECT count(*) FROM links), (SELECT count(*) FROM archived)").fetchone()
+        "(SELECT coalesce(max(rowid), 0) FROM links), (SELECT count(*) FROM links), (SELECT count(*) FROM "
+        "archived)").fetchone()
     return Mark(*one)
 
 
@@ -64,7 +67,8 @@ class Feed:
 
     def publish(self, event: str, value: Any) -> None:
         """Tell everyone; whoever is too slow to listen is told so instead."""
-        data = f"event: {event}\ndata: {json.dumps(value, ensure_ascii=False, default=str)}\n\n".encode("utf-8", "replace")
+        data = f"event: {event}\ndata: {json.dumps(value, ensure_ascii=False, default=str)}\n\n".encode(
+            "utf-8", "replace")
         for queue in self._listeners:
             if queue.full():
                 while not queue.empty():
@@ -107,9 +111,12 @@ class Feed:
             self._listeners.discard(queue)
 
     async def watch(self, keepers: Keepers, prepare: Callable[[Memory], Any]) -> None:
-        """Look at the home as long as somebody listens, and prepare what will be asked for next; ends when cancelled."""
+        """Look at the home as long as somebody listens, and prepare what will be asked for next;
+        ends when cancelled.
+        """
         self._loop = asyncio.get_running_loop()
-        mark: Mark | None = None  # taken at once, so that what happens before the first page opens is told to it
+        # taken at once, so that what happens before the first page opens is told to it
+        mark: Mark | None = None
         trouble = ""
         self._nudged.set()
         while True:
@@ -127,7 +134,8 @@ class Feed:
                     await keepers.ask(prepare, long=True)
                 trouble = ""
             except Exception as error:  # a door: whatever happens to one look, there is a next one
-                told = error if isinstance(error, OtolithError) else OtolithError(f"this is a bug in Otolith: {error!r}")
+                told = (error if isinstance(error, OtolithError)
+                        else OtolithError(f"this is a bug in Otolith: {error!r}"))
                 if str(told) != trouble:
                     trouble = str(told)
                     self.publish("notice", {"code": told.code, "message": told.message, "hint": told.hint})

@@ -1,8 +1,9 @@
-"""The gate before every HTTP door: loopback names only, no foreign pages, the person's own token, no body without end.
+"""The gate before every HTTP door: loopback names only, no foreign pages, the person's own token, no body
+without end.
 
-A request passes if its Host is one of this server's names, its Origin (a browser sends one) is this server itself, it
-brings the bearer token, and its body is small enough. Anything else is refused before the application sees it. The
-token lies in the user's configuration folder, readable by the user alone.
+A request passes if its Host is one of this server's names, its Origin (a browser sends one) is this server
+itself, it brings the bearer token, and its body is small enough. Anything else is refused before the
+application sees it. The token lies in the user's configuration folder, readable by the user alone.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def read_token() -> str:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "w") as file:
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600),
+                           "w") as file:
                 file.write(secrets.token_urlsafe(32) + "\n")
         except FileExistsError:
             pass
@@ -89,15 +91,17 @@ def place(host: str, port: int) -> str:
 
 
 def names_of(port: int, *more: str) -> frozenset[str]:
-    """The Host values by which a server is called: the loopback's, and the address it was told to listen at."""
+    """The Host values by which a server is called: the loopback's, and the address it was told to listen
+    at.
+    """
     return frozenset(place(name.lower(), port) for name in (*LOOPBACK, *more))
 
 
 class Gate:
     """An ASGI application that lets through what may pass to another one."""
 
-    def __init__(self, app: Any, token: Callable[[], str], hosts: Collection[str], *, free: Collection[str] = (),
-                 max_body: int = MAX_BODY) -> None:
+    def __init__(self, app: Any, token: Callable[[], str], hosts: Collection[str], *,
+                 free: Collection[str] = (), max_body: int = MAX_BODY) -> None:
         self.app, self.token, self.hosts, self.max_body = app, token, frozenset(hosts), max_body
         self.origins = frozenset(f"http://{host}" for host in hosts)
         self.free = frozenset(free)  # paths that need no token, such as a page that asks for it
@@ -126,7 +130,8 @@ class Gate:
         if scope["path"] not in self.free:
             given = found.get(b"authorization", [])
             scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
-            if scheme.lower() != b"bearer" or not secrets.compare_digest(token.strip(), self.token().encode()):
+            if (scheme.lower() != b"bearer" or not secrets.compare_digest(token.strip(),
+                                                                          self.token().encode())):
                 return 401, "unauthorized", "send the token of otolith's configuration folder as: Authorization: Bearer TOKEN"
         length = found.get(b"content-length", [b"0"])
         if not length[0].isdigit() or int(length[0]) > self.max_body:
@@ -155,7 +160,8 @@ class Gate:
 
 async def _refuse(send: Send, status: int, code: str, message: str) -> None:
     body = json.dumps({"error": {"code": code, "message": message, "hint": ""}}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), (b"connection", b"close")]
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()),
+               (b"connection", b"close")]
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": status, "headers": headers})

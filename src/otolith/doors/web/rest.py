@@ -1,7 +1,7 @@
 """REST, the page and MCP in one application: translate a request, ask a keeper, translate the answer back.
 
-Statuses are those of the error tree. A record's ETag is the fingerprint of its file: a change says which one it read, and
-a stale one gets 409 with the record as it is now. The event loop never waits for the home.
+Statuses are those of the error tree. A record's ETag is the fingerprint of its file: a change says which one
+it read, and a stale one gets 409 with the record as it is now. The event loop never waits for the home.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from otolith.doors.mcp.keepers import Keepers
-from otolith.doors.mcp.keys import once
-from otolith.doors.mcp.tools import Tool, call, check_arguments
+from otolith.doors import calls
+from otolith.doors.calls import call, check_arguments, once
+from otolith.doors.keeper import Keepers
 from otolith.doors.web import access, routes, views
 from otolith.doors.web.feed import Feed
 from otolith.errors import Conflict, Invalid, NeedsConfirmation, OtolithError, Usage
 from otolith.index.store import damage_of
 from otolith.model.record import log
+from otolith.verbs.table import Verb
 
 if TYPE_CHECKING:
     from otolith.doors.web.assets import Assets
@@ -38,10 +39,12 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Door:
-    """What the routes share: the home's keepers, the feed, the assets, and whether the server is about to stop."""
+    """What the routes share: the home's keepers, the feed, the assets, and whether the server is about to
+    stop.
+    """
 
-    def __init__(self, keepers: Keepers, assets: Assets, token: Callable[[], str], *, stopping: Callable[[], bool] = lambda: False,
-                 cookie: str = access.COOKIE) -> None:
+    def __init__(self, keepers: Keepers, assets: Assets, token: Callable[[], str], *,
+                 stopping: Callable[[], bool] = lambda: False, cookie: str = access.COOKIE) -> None:
         self.keepers, self.assets, self.token, self.cookie = keepers, assets, token, cookie
         self.feed, self.stopping = Feed(), stopping
         self.codes = access.Codes(token)
@@ -83,7 +86,8 @@ async def _refuse(door: Door, request: Request, error: HTTPException) -> Respons
 
 
 def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    data = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "replace")
+    data = json.dumps(value, ensure_ascii=False, separators=(",", ":"),
+                      default=str).encode("utf-8", "replace")
     return Response(data, status, headers=dict(headers or {}), media_type="application/json")
 
 
@@ -95,13 +99,15 @@ def guarded(act: Callable[..., Awaitable[Response]], *given: Any) -> Endpoint:
         try:
             made = await act(*given, request)
         except OtolithError as error:
-            body: dict[str, Any] = {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+            body: dict[str, Any] = {"error": {"code": error.code, "message": error.message,
+                                              "hint": error.hint}}
             if isinstance(error, Stale):
                 body["current"] = error.current
             made = answer(body, getattr(error, "status", error.http_status))
         except Exception as error:  # a door: whatever happens, the server goes on
             log.warning("rest: %r", error)
-            told = damage_of(error) or OtolithError(f"this is a bug in Otolith: {type(error).__name__}: {str(error)[:300]}",
+            told = damage_of(error) or OtolithError(
+                f"this is a bug in Otolith: {type(error).__name__}: {str(error)[:300]}",
                                                    "nothing else was changed")
             made = answer({"error": {"code": told.code, "message": told.message, "hint": told.hint}}, 500)
         made.headers["server-timing"] = f"total;dur={1000 * (time.perf_counter() - started):.1f}"
@@ -130,7 +136,8 @@ async def read_json(request: Request) -> dict[str, Any]:
     """The body, which must be one JSON object; nothing a foreign form could send."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refused(415, f"a write is JSON; got {kind[:60] or 'nothing'!r}", "send Content-Type: application/json")
+        raise Refused(415, f"a write is JSON; got {kind[:60] or 'nothing'!r}",
+                      "send Content-Type: application/json")
     data = bytearray()
     async for piece in request.stream():
         data += piece
@@ -159,61 +166,62 @@ def _key(request: Request) -> str | None:
 # Verbs
 
 def _verb_routes(door: Door) -> list[Route]:
-    return [Route(routes.path_of(tool), guarded(_read if tool.reads else _write, door, tool),
-                  methods=["GET" if tool.reads else "POST"]) for tool in routes.verbs()]
+    return [Route(routes.path_of(row), guarded(_read if row.only_reads("rest") else _write, door, row),
+                  methods=["GET" if row.only_reads("rest") else "POST"]) for row in calls.offered("rest")]
 
 
-async def _read(door: Door, tool: Tool, request: Request) -> Response:
-    given = routes.read_query(tool.takes, request.query_params.multi_items())
-    value = await door.ask(request, lambda mem: _told(mem, call(mem, tool, given)), long=tool.name in routes.LONG)
-    return _answer_verb(tool, value)
+async def _read(door: Door, row: Verb, request: Request) -> Response:
+    given = routes.read_query(calls.takes(row, "rest"), request.query_params.multi_items())
+    value = await door.ask(request, lambda mem: _with_notices(mem, call(mem, row, "rest", given)),
+                           long=row.long)
+    return _answer_verb(row, value)
 
 
-async def _write(door: Door, tool: Tool, request: Request) -> Response:
+async def _write(door: Door, row: Verb, request: Request) -> Response:
     given = await read_json(request)
     if (key := _key(request)) is not None:
         given.setdefault("key", key)
-    check_arguments(tool, given)
-    if tool.name in routes.PERSON and request.state.door != "page":
+    check_arguments(row, "rest", given)
+    if row.person and request.state.door != "page":
         raise Refused(403, "agents propose; a person accepts", "do it on the page, or on the command line")
-    if tool.name not in routes.LONG:
-        value = await door.ask(request, lambda mem: _told(mem, call(mem, tool, given)))
+    if not row.long:
+        value = await door.ask(request, lambda mem: _with_notices(mem, call(mem, row, "rest", given)))
     else:
-        value = await _write_long(door, tool, given, request)
+        value = await _write_long(door, row, given, request)
     door.feed.nudge()
-    return _answer_verb(tool, value)
+    return _answer_verb(row, value)
 
 
-async def _write_long(door: Door, tool: Tool, given: dict[str, Any], request: Request) -> Any:
+async def _write_long(door: Door, row: Verb, given: dict[str, Any], request: Request) -> Any:
     """One at a time of each; who listens sees it go on."""
-    if tool.name in door.running:
-        raise Refused(503, f"{tool.name} is running already", "wait until it is done")
-    door.running.add(tool.name)
+    if row.name in door.running:
+        raise Refused(503, f"{row.name} is running already", "wait until it is done")
+    door.running.add(row.name)
     tell = partial(door.feed.publish_from_thread, "progress")
 
     def run(mem: Memory) -> Any:
-        return views.as_json(getattr(mem, tool.method)(
-            progress=lambda done, total: tell({"job": tool.name, "done": done, "total": total})))
+        return views.as_json(getattr(mem, row.python)(
+            progress=lambda done, total: tell({"job": row.name, "done": done, "total": total})))
 
     def act(mem: Memory) -> Any:
-        if tool.name not in ("upkeep", "reindex"):
-            return _told(mem, call(mem, tool, given))
+        if row.name not in ("upkeep", "reindex"):
+            return _with_notices(mem, call(mem, row, "rest", given))
         key = given.get("key")
-        return _told(mem, run(mem) if key is None else once(mem, tool.name, key, {}, lambda: run(mem)))
+        return _with_notices(mem, run(mem) if key is None else once(mem, row.name, key, {}, lambda: run(mem)))
 
     try:
         return await door.ask(request, act, long=True)
     finally:
-        door.running.discard(tool.name)
-        door.feed.publish("progress", {"job": tool.name, "done": 1, "total": 1, "ended": True})
+        door.running.discard(row.name)
+        door.feed.publish("progress", {"job": row.name, "done": 1, "total": 1, "ended": True})
 
 
-def _told(mem: Memory, value: Any) -> tuple[Any, list[str]]:
+def _with_notices(mem: Memory, value: Any) -> tuple[Any, list[str]]:
     return value, mem.notices
 
 
-def _answer_verb(tool: Tool, value: tuple[Any, list[str]]) -> Response:
-    shown = routes.shape(tool, value[0])
+def _answer_verb(row: Verb, value: tuple[Any, list[str]]) -> Response:
+    shown = routes.shape(row, value[0])
     if value[1] and isinstance(shown, dict):
         shown = {**shown, "notices": value[1]}
     return answer(shown)
@@ -237,7 +245,8 @@ def _other_routes(door: Door) -> list[Route]:
 
 async def _get_record(door: Door, request: Request) -> Response:
     given = routes.read_query({"depth": {"type": "string"}}, request.query_params.multi_items())
-    value, tag = await door.ask(request, lambda mem: views.read_record(mem, request.path_params["id"], **given))
+    value, tag = await door.ask(request, lambda mem: views.read_record(mem, request.path_params["id"],
+                                                                       **given))
     if request.headers.get("if-none-match") in (f'"{tag}"', "*"):
         return Response(status_code=304, headers={"etag": f'"{tag}"'})
     return answer(value, headers={"etag": f'"{tag}"'})
@@ -247,11 +256,13 @@ async def _change_record(door: Door, request: Request) -> Response:
     changes = await read_json(request)
     match = request.headers.get("if-match")
     if match is None:
-        raise NeedsConfirmation("a change says what it read", "send If-Match with the record's ETag, or * to overwrite")
+        raise NeedsConfirmation("a change says what it read",
+                                "send If-Match with the record's ETag, or * to overwrite")
     expect = None if match.strip() == "*" else match.strip().removeprefix("W/").strip('"')
     record, key = request.path_params["id"], _key(request)
     try:
-        value, tag = await door.ask(request, lambda mem: views.change_record(mem, record, changes, expect, key))
+        value, tag = await door.ask(request,
+                                    lambda mem: views.change_record(mem, record, changes, expect, key))
     except Conflict as error:
         now, _ = await door.ask(request, lambda mem: views.read_record(mem, record, counted=False))
         raise Stale(error, now) from None
@@ -260,11 +271,11 @@ async def _change_record(door: Door, request: Request) -> Response:
 
 
 async def _forget_record(door: Door, request: Request) -> Response:
-    tool = next(tool for tool in routes.verbs() if tool.name == "forget")
+    row = calls.find(calls.offered("rest"), "forget")
     given = {"id": request.path_params["id"], **({"key": key} if (key := _key(request)) is not None else {})}
-    value = await door.ask(request, lambda mem: _told(mem, call(mem, tool, given)))
+    value = await door.ask(request, lambda mem: _with_notices(mem, call(mem, row, "rest", given)))
     door.feed.nudge()
-    return _answer_verb(tool, value)
+    return _answer_verb(row, value)
 
 
 async def _view(door: Door, name: str, request: Request) -> Response:
@@ -297,8 +308,8 @@ async def _sign_in(door: Door, request: Request) -> Response:
     if not isinstance(code, str) or not door.codes.spend(code):
         raise Refused(401, "this link was used before or is too old", "run: otolith serve --link")
     made = answer({"signed_in": True})
-    made.set_cookie(door.cookie, access.make_cookie(door.token(), time.time()), max_age=access.COOKIE_SECONDS, path="/",
-                    httponly=True, samesite="strict")
+    made.set_cookie(door.cookie, access.make_cookie(door.token(), time.time()), max_age=access.COOKIE_SECONDS,
+                    path="/", httponly=True, samesite="strict")
     return made
 
 

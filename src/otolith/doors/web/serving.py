@@ -1,7 +1,7 @@
 """`serve`: one process on one port for REST, the page and the agents' MCP, behind the same gate.
 
-Loopback unless told otherwise; other names must be allowed by name. The listening socket is made before anything is
-announced, so a port that is taken is an error and not a half-started server.
+Loopback unless told otherwise; other names must be allowed by name. The listening socket is made before
+anything is announced, so a port that is taken is an error and not a half-started server.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
 
-from otolith.doors.mcp.keeper import Keeper
-from otolith.doors.mcp.keepers import Keepers
+from otolith.doors.keeper import Keeper, Keepers
 from otolith.doors.web import access, gate
 from otolith.doors.web.assets import Assets
 from otolith.errors import Usage
@@ -50,19 +49,21 @@ def answers(host: str, port: int) -> bool:
 
 def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # said, or asyncio leaves Nagle on: 40 ms
+    # said, or asyncio leaves Nagle on: 40 ms
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
     except OSError as error:
         listening.close()
-        raise Usage(f"port {port} of {host} cannot be used: {error.strerror}", "choose another with --port") from None
+        raise Usage(f"port {port} of {host} cannot be used: {error.strerror}",
+                    "choose another with --port") from None
     listening.listen(256)  # whoever calls from now on is answered, if a moment later
     return listening
 
 
-def serve(home: str | None, *, port: int, tell: Callable[[int], Any], host: str = "127.0.0.1", names: Sequence[str] = (),
-          agents: bool = True) -> None:
+def serve(home: str | None, *, port: int, tell: Callable[[int], Any], host: str = "127.0.0.1",
+          names: Sequence[str] = (), agents: bool = True) -> None:
     """Serve until told to stop; what was begun is finished."""
     import uvicorn
 
@@ -78,8 +79,8 @@ def serve(home: str | None, *, port: int, tell: Callable[[int], Any], host: str 
                     cookie=f"{access.COOKIE}-{port}")
         app = protect(make_app(door, _agents_app(agent, hosts) if agents else None), door, hosts)
         server = uvicorn.Server(uvicorn.Config(
-            app, log_level="error", server_header=False, date_header=False, lifespan="on", timeout_graceful_shutdown=10,
-            timeout_keep_alive=75, limit_concurrency=CONNECTIONS, backlog=256))
+            app, log_level="error", server_header=False, date_header=False, lifespan="on",
+            timeout_graceful_shutdown=10, timeout_keep_alive=75, limit_concurrency=CONNECTIONS, backlog=256))
         tell(port)
         server.run(sockets=[listening])
 
@@ -88,7 +89,8 @@ def protect(app: Any, door: Any, hosts: frozenset[str]) -> Any:
     """The application behind the gate, and the gate behind sign-in."""
     behind = gate.Gate(app, door.token, hosts, free=[*door.assets.free, "/api/signin"])
     behind.origins = behind.origins | {f"https://{host}" for host in hosts}
-    return access.Access(behind, door.token, pages=door.assets.is_for_people, locked_page=door.assets.locked, cookie=door.cookie)
+    return access.Access(behind, door.token, pages=door.assets.is_for_people, locked_page=door.assets.locked,
+                         cookie=door.cookie)
 
 
 def _agents_app(keeper: Keeper, hosts: frozenset[str]) -> Any:

@@ -1,7 +1,7 @@
 """What the page shows, as plain values: one function a view, and a record as a resource with its fingerprint.
 
-Nothing here is only for the page: each view is a GET that answers JSON. Looking is not a use, but for a record that is
-opened. Views read the index and call verbs; they write nothing.
+Nothing here is only for the page: each view is a GET that answers JSON. Looking is not a use, but for a
+record that is opened. Views read the index and call verbs; they write nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from otolith.doors.mcp.tools import plain
+from otolith.doors.calls import plain
 from otolith.doors.web import charts
 from otolith.doors.web.feed import read_mark
 from otolith.errors import Damaged, Invalid, NotFound
@@ -27,10 +27,11 @@ BRIEF = 1_200  # tokens
 HISTORY = 200
 # Which fields the page offers to change; a kind that is not here is built or append-only.
 EDITABLE = {"note": ("title", "text", "type", "tags", "importance"), "memo": ("text", "category", "tags"),
-            "chunk": ("content", "type", "tags", "confidence"), "edge": ("text", "strength"), "work": ("tags", "importance"),
-            "chapter": ("title", "summary", "tags"), "page": ()}
+            "chunk": ("content", "type", "tags", "confidence"), "edge": ("text", "strength"),
+            "work": ("tags", "importance"), "chapter": ("title", "summary", "tags"), "page": ()}
 _LISTED = ("note", "memo", "chunk", "work", "entry", "chapter", "wisdom", "topic", "page")
-_kept: dict[tuple[str, str], tuple[Any, Any]] = {}  # (home, view) → (state, view), shared by the keepers of a home
+# (home, view) → (state, view), shared by the keepers of a home
+_kept: dict[tuple[str, str], tuple[Any, Any]] = {}
 
 
 def as_json(value: Any) -> Any:
@@ -56,7 +57,8 @@ def fingerprint_of(mem: Memory, row: read.Row, record: Any) -> str:
     return fingerprint(json.dumps(codec.public(record), sort_keys=True, default=str).encode())
 
 
-def read_record(mem: Memory, handle: str, depth: str = "full", *, counted: bool = True) -> tuple[dict[str, Any], str]:
+def read_record(mem: Memory, handle: str, depth: str = "full", *,
+                counted: bool = True) -> tuple[dict[str, Any], str]:
     """(record, fingerprint); opening one counts as a use, unless it is only looked at again."""
     from otolith.model.record import DEPTHS
 
@@ -73,10 +75,11 @@ def read_record(mem: Memory, handle: str, depth: str = "full", *, counted: bool 
     return {**hit, "record": codec.public(record), "etag": tag}, tag
 
 
-def change_record(mem: Memory, handle: str, changes: dict[str, Any], expect: str | None, key: str | None = None
+def change_record(mem: Memory, handle: str, changes: dict[str, Any], expect: str | None,
+                  key: str | None = None
                   ) -> tuple[dict[str, Any], str]:
     """Edit if the record is still the one that was read."""
-    from otolith.doors.mcp.keys import once
+    from otolith.doors.calls import once
     from otolith.verbs.editing import edit
 
     def act() -> dict[str, Any]:
@@ -106,9 +109,11 @@ def record(mem: Memory, id: str, again: bool = False) -> dict[str, Any]:
     links = [{"id": one.id, "kind": one.kind, "title": one.title, "link": one.word, "outgoing": one.outgoing,
               "strength": one.strength, "context": one.context, "edge_id": one.edge, "said": one.said}
              for one in read.neighbours(mem.home.db, row.id)]
-    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.kind, row.id), "pinned": is_pinned(mem, row),
+    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.kind, row.id),
+            "pinned": is_pinned(mem, row),
             "importance": row.importance, "updated": zulu(row.updated) if row.updated else None,
-            "uses": usage.count, "used": zulu(usage.last) if usage.last else None, "decay": charts.standing(mem, row),
+            "uses": usage.count, "used": zulu(usage.last) if usage.last else None,
+            "decay": charts.standing(mem, row),
             "editable": list(EDITABLE.get(row.kind, ())), "topic": row.topic, "project": row.project}
 
 
@@ -120,8 +125,8 @@ def _forgotten(mem: Memory, gone: tuple[str, str, str, str]) -> dict[str, Any]:
         text = body(codec.read_unit(mem.home.tree, path)[0][0])
     except (NotFound, Damaged):
         text = ""
-    return {"id": id_, "kind": kind, "type": "", "title": title, "path": path, "text": text, "forgotten": True, "links": [],
-            "history": history(mem, kind, id_), "tags": [], "editable": []}
+    return {"id": id_, "kind": kind, "type": "", "title": title, "path": path, "text": text,
+            "forgotten": True, "links": [], "history": history(mem, kind, id_), "tags": [], "editable": []}
 
 
 def is_pinned(mem: Memory, row: read.Row) -> bool:
@@ -140,7 +145,8 @@ def history(mem: Memory, kind: str, record: str) -> list[dict[str, Any]]:
 
 def forgotten(mem: Memory) -> dict[str, Any]:
     mem.home.ensure_fresh()
-    items = [{"id": id_, "kind": kind, "title": title, "path": path} for id_, kind, title, path in read.archived(mem.home.db)]
+    items = [{"id": id_, "kind": kind, "title": title, "path": path} for id_, kind, title,
+             path in read.archived(mem.home.db)]
     return {"items": items, "total": len(items)}
 
 
@@ -155,7 +161,9 @@ def today(mem: Memory) -> dict[str, Any]:
 def _today(mem: Memory) -> dict[str, Any]:
     db, now = mem.home.db, mem.home.clock()
     marks = ",".join("?" * len(_LISTED))
-    rows = db.execute(f"SELECT * FROM records WHERE kind IN ({marks}) ORDER BY max(coalesce(updated, 0), created) DESC, n DESC "
+    rows = db.execute(
+        f"SELECT * FROM records WHERE kind IN ({marks}) ORDER BY max(coalesce(updated, 0), created) DESC, n "
+        f"DESC "
                       "LIMIT 24", _LISTED).fetchall()
     diary = db.execute("SELECT title, created FROM records WHERE kind = 'episode' "
                        "ORDER BY created DESC, n DESC LIMIT 8").fetchall()
@@ -163,8 +171,10 @@ def _today(mem: Memory) -> dict[str, Any]:
     week = db.execute("SELECT count(*) FROM records WHERE created > ? AND kind NOT IN ('edge', 'episode')",
                       (now - 7 * 86_400,)).fetchone()[0]
     return {
-        "date": day(now), "home": mem.path.name, "brief": _brief(mem), "records": counts["records"], "kinds": counts["kinds"],
-        "links": counts["links"], "new_this_week": week, "changed": [listed(mem, read.Row(*row)) for row in rows],
+        "date": day(now), "home": mem.path.name, "brief": _brief(mem), "records": counts["records"],
+        "kinds": counts["kinds"],
+        "links": counts["links"], "new_this_week": week,
+        "changed": [listed(mem, read.Row(*row)) for row in rows],
         "diary": [{"title": title, "at": zulu(when)} for title, when in diary],
         "waiting": {"facts": charts.waiting_count(mem), "contradictions": len(charts.contradictions(mem, 50)),
                     "findings": len(read.problems(db))},
@@ -183,7 +193,8 @@ def listed(mem: Memory, row: read.Row) -> dict[str, Any]:
     passage = mem.home.db.execute("SELECT text FROM passages WHERE n = ?", (row.n,)).fetchone()
     tags = read.tags_of(mem.home.db, [row.n]).get(row.n, [])
     opening = " ".join(str(passage[0]).split())[:220] if passage else ""
-    return {**records.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)), "opening": opening,
+    return {**records.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)),
+            "opening": opening,
             "edited": bool(row.updated and row.updated > row.created + 1), "trust": row.trust}
 
 
@@ -201,7 +212,8 @@ def _bounded(value: int, low: int, high: int, name: str = "limit") -> int:
     return value
 
 
-def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit: int = 60, offset: int = 0) -> dict[str, Any]:
+def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit: int = 60,
+             offset: int = 0) -> dict[str, Any]:
     """How the home grew day by day, and what it held as of one day."""
     limit, offset = _bounded(limit, 1, 500), _bounded(offset, 0, 1 << 31, "offset")
     mem.home.ensure_fresh()
@@ -209,7 +221,8 @@ def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit
     chosen = at or (days[-1]["day"] if days else day(mem.home.clock()))
     if len(chosen) != 10:
         raise Invalid(f"{chosen[:60]!r} is no day", "give a date such as 2026-02-10")
-    items, total = mem.list(as_of=f"{chosen}T23:59:59Z", kind=list(kind or _LISTED), limit=limit, offset=offset)
+    items, total = mem.list(as_of=f"{chosen}T23:59:59Z", kind=list(kind or _LISTED), limit=limit,
+                            offset=offset)
     return {"at": chosen, "days": days, "items": items, "total": total, "offset": offset}
 
 
@@ -217,7 +230,8 @@ def graph(mem: Memory, limit: int = 2_000, around: str | None = None, **filters:
     """Records and the links among them."""
     mem.home.ensure_fresh()
     chosen = _bounded(limit, 1, 5_000)
-    return dict(remembered(mem, "graph", lambda: charts.graph(mem, chosen, around, filters), (chosen, around, repr(filters))))
+    return dict(remembered(mem, "graph", lambda: charts.graph(mem, chosen, around, filters),
+                           (chosen, around, repr(filters))))
 
 
 def health(mem: Memory) -> dict[str, Any]:
@@ -229,6 +243,6 @@ def health(mem: Memory) -> dict[str, Any]:
 
 
 VIEWS: Mapping[str, Callable[..., dict[str, Any]]] = {
-    "today": today, "review": review, "graph": graph, "timeline": timeline, "health": health, "record": record,
-    "forgotten": forgotten,
+    "today": today, "review": review, "graph": graph, "timeline": timeline, "health": health,
+    "record": record, "forgotten": forgotten,
 }

@@ -93,7 +93,7 @@ FIELDS = (  # of any record, as `edit` takes them by name; `changes` takes every
 )
 
 ROWS = {row.name: row for row in (
-    Verb("remember", "keep a text as it is, cut into chunks where it is long", "items", keyed=True, core=True,
+    Verb("remember", "keep a text as it is, cut into chunks where it is long", "record", keyed=True, core=True,
          takes=(Param("text", "text", "the text", cli="[text]", stdin="pipe"),),
          options=(
              Param("conversation_id", "text", "the conversation it belongs to (default: the session)", None,
@@ -158,8 +158,7 @@ ROWS = {row.name: row for row in (
          examples=("otolith review", "otolith review fact_1f3a9c 9",
                    "otolith review fact_1f3a9c --correct 'Berlin'",
                    "otolith review fact_1f3a9c --reject")),
-    Verb("record", "keep work that was done or that failed: intent, perception, reasoning, actions, outcome",
-         "record", keyed=True, core=True,
+    Verb("record", "keep work that was done or that failed, in layers", "record", keyed=True, core=True,
          takes=(Param("work", "object", "the work as one object, its fields in layers or flat", None, BY_HAND,
                       cli="[FILE|-]"),),
          options=(*LAYERS, LINKS, *FLAT,

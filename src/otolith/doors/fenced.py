@@ -1,7 +1,12 @@
-"""Answers as an agent sees them: what was recalled stands in a fence, with where it comes from; the rest is ids and numbers.
+"""Answers as an agent sees them: what was recalled stands in a fence, with where it comes from; the rest is
+ids and numbers.
 
-Titles, tags and texts of records are other people's sentences, so none of them leaves this module outside a fence. The
-mark is fresh for every answer. Used by the MCP door and by the hooks.
+Titles, tags and texts of records are other people's sentences, so none of them leaves this module outside a
+fence. The mark is fresh for every answer. Used by the MCP door and by the hooks.
+
+A budget is for all that a reader is handed: titles, headings and fences too, counted as they are printed.
+What stands beside the hits is left out first, then the last hit that has room is cut, then hits are left out.
+A budget that has room for nothing is refused in a line that says so.
 """
 
 from __future__ import annotations
@@ -9,14 +14,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from otolith.errors import Invalid
 from otolith.model.text import fence
 
-_SAFE = ("id", "kind", "type", "score", "created", "superseded_by", "distance", "link", "from", "to", "count", "count_uses",
-         "edge_id", "strength")
+_SAFE = ("id", "kind", "type", "score", "created", "superseded_by", "distance", "link", "from", "to", "count",
+         "count_uses", "edge_id", "strength")
+WORTH = 8  # tokens below which a piece of a text says nothing
+WORTH_A_HEAD = 24  # and those that a further hit must bring, for its head to be worth its place
+
+HitParts = Mapping[str, Any]
+Block = Callable[[HitParts], str]
+Frame = Callable[[Sequence[HitParts]], str]
 
 
 def fenced(text: str, origin: str) -> str:
@@ -30,7 +41,9 @@ def fenced(text: str, origin: str) -> str:
 
 
 def answer(gives: str, value: Any, source: str, budget: int | None = None) -> tuple[dict[str, Any], str]:
-    """(structured content, text) for a tool's plain answer; with a budget, hits and texts keep to it, fence and all."""
+    """(structured content, text) for a tool's plain answer;
+    with a budget, hits and texts keep to it, fence and all.
+    """
     if budget is not None and gives in ("hits", "text"):
         shown = _hits(value, source, budget) if gives == "hits" else _text(value, source, budget)
     else:
@@ -42,12 +55,14 @@ def answer(gives: str, value: Any, source: str, budget: int | None = None) -> tu
 def hit_lines(hit: Mapping[str, Any]) -> str:
     """One hit as text: what it is and where it comes from, then what it says."""
     origin = hit.get("origin") or {}
-    marks = [f"{hit.get('kind')} {_short(str(hit.get('id')))}", str(hit.get("created") or "")[:10], _who(origin)]
+    marks = [f"{hit.get('kind')} {_short(str(hit.get('id')))}", str(hit.get("created") or "")[:10],
+             _who(origin)]
     if hit.get("tags"):
         marks.append("tags " + ", ".join(map(str, hit["tags"])))
     if hit.get("superseded_by"):
         marks.append(f"superseded by {hit['superseded_by']}")
-    parts = [f"## {hit.get('title')}", "[" + "; ".join(mark for mark in marks if mark) + "]", str(hit.get("text") or "")]
+    parts = [f"## {hit.get('title')}", "[" + "; ".join(mark for mark in marks if mark) + "]",
+             str(hit.get("text") or "")]
     for near in hit.get("context") or ():
         parts.append(f"({near.get('title') or near.get('id') or 'beside it'}) {near.get('text', '')}")
     return "\n".join(part for part in parts if part)
@@ -70,20 +85,21 @@ def _trusts(hits: Sequence[Mapping[str, Any]]) -> str:
 def _hits(value: Mapping[str, Any], source: str, budget: int | None = None) -> dict[str, Any]:
     hits, tokens = value.get("hits", []), value.get("tokens", 0)
 
-    def dress(some: Sequence[Mapping[str, Any]]) -> str:
-        return fenced("\n\n".join(map(hit_lines, some)), f"{source}; {len(some)} records; trust {_trusts(some or hits)}")
+    def frame(some: Sequence[Mapping[str, Any]]) -> str:
+        return fenced("\n\n".join(map(hit_lines, some)),
+                      f"{source}; {len(some)} records; trust {_trusts(some or hits)}")
 
     if hits and budget is not None:
-        from otolith.doors.mcp.budget import fit_hits
         from otolith.providers.tokens import count_tokens
 
-        hits = fit_hits(hits, budget, hit_lines, dress)
-        text = dress(hits)
+        hits = fit_hits(hits, budget, hit_lines, frame)
+        text = frame(hits)
         tokens = count_tokens(text)
     else:
-        text = dress(hits) if hits else "; ".join(["nothing is known about this", *value.get("notices", ())])
+        text = frame(hits) if hits else "; ".join(["nothing is known about this", *value.get("notices", ())])
     shown = {"enough": bool(value.get("enough")), "tokens": tokens,
-             "hits": [{**_safe(hit), "trust": (hit.get("origin") or {}).get("trust", "user")} for hit in hits], "text": text}
+             "hits": [{**_safe(hit), "trust": (hit.get("origin") or {}).get("trust", "user")}
+                      for hit in hits], "text": text}
     return {**shown, "index_lag": value["index_lag"]} if value.get("index_lag") else shown
 
 
@@ -114,7 +130,8 @@ def _items(value: Any, source: str) -> dict[str, Any]:
     items = items if isinstance(items, list) else [items] if items else []
     total = value.get("total", len(items)) if isinstance(value, Mapping) else len(items)
     text = fenced("\n".join(map(_line, items)), f"{source}; {len(items)} of {total}") if items else "nothing"
-    return {"total": total, "items": [_safe(item) for item in items if isinstance(item, Mapping)], "text": text}
+    return {"total": total, "items": [_safe(item) for item in items if isinstance(item, Mapping)],
+            "text": text}
 
 
 def _line(item: Any) -> str:
@@ -123,14 +140,16 @@ def _line(item: Any) -> str:
         return str(item)
     row = item["record"] if isinstance(item.get("record"), Mapping) else item
     head = f"- {item['id']} " if item.get("id") else "- "
-    rest = {name: _cell(value) for name, value in row.items() if name not in ("id", "path", "origin") and value}
+    rest = {name: _cell(value) for name, value in row.items() if name not in ("id", "path", "origin")
+            and value}
     return head + "; ".join(f"{name}: {value}" for name, value in rest.items())
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
         return ", ".join(map(str, value))
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else " ".join(str(value).split())
+    return (json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict)
+            else " ".join(str(value).split()))
 
 
 def _text(value: Any, source: str, budget: int | None = None) -> dict[str, Any]:
@@ -145,8 +164,6 @@ def _text(value: Any, source: str, budget: int | None = None) -> dict[str, Any]:
         return {"text": "nothing"}
     if budget is None:
         return {"text": fenced(said, source)}
-    from otolith.doors.mcp.budget import fit_lines
-
     return {"text": fit_lines(said, budget, lambda some: fenced(some, source))}
 
 
@@ -156,7 +173,89 @@ def _facts(value: Any, source: str) -> dict[str, Any]:  # noqa: ARG001
 
 def _safe(item: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a row that no one wrote as a sentence."""
-    return {name: item[name] for name in _SAFE if item.get(name) is not None and isinstance(item[name], str | int | float)}
+    return {name: item[name] for name in _SAFE if item.get(name) is not None
+            and isinstance(item[name], str | int | float)}
 
 
 _SHAPES = {"hits": _hits, "hit": _hit, "record": _record, "items": _items, "text": _text, "facts": _facts}
+
+
+# Keeping to a budget
+
+
+def measure(text: str) -> int:
+    """What a text costs its reader; the count by paragraphs leaves out the empty lines between them."""
+    from otolith.providers.tokens import count_tokens
+
+    return count_tokens(text) + 2 * text.count("\n\n")
+
+
+def fit_hits(hits: Sequence[HitParts], budget: int, block: Block, frame: Frame) -> list[HitParts]:
+    """The hits, best first, as far as their whole text keeps to the budget;
+    `block` shows one, `frame` all of them.
+    """
+    from otolith.providers.tokens import cut
+
+    left = budget - measure(frame([])) - 4  # a fence's mark is drawn anew and does not always cost the same
+    kept: list[HitParts] = []
+    for hit in hits:
+        bare = {**hit, "context": []}
+        cost = measure(block(bare)) + 2
+        if cost > left:
+            room = left - measure(block({**bare, "text": ""})) - 3
+            bare["text"] = (cut(str(hit.get("text") or ""), room, measure)
+                            if room >= (WORTH_A_HEAD if kept else WORTH) else "")
+            if bare["text"]:
+                kept.append(bare)
+                left = 0
+            break
+        kept.append(bare)
+        left -= cost
+    kept = _with_context(kept, hits, left, block)
+    while kept and measure(frame(kept)) > budget:
+        kept.pop()
+    if hits and not kept:
+        raise refusal(budget)
+    return kept
+
+
+def _with_context(kept: Sequence[HitParts], hits: Sequence[HitParts], left: int,
+                  block: Block) -> list[HitParts]:
+    """The hits with what stands beside them, nearest first, where there is still room."""
+    shown = [dict(hit) for hit in kept]
+    for hit, full in zip(shown, hits, strict=False):
+        near = list(full.get("context") or ())
+        taken: list[Any] = []
+        for beside in sorted(near, key=lambda one: _distance(full, one)):
+            cost = measure(block({**hit, "context": [beside]})) - measure(block({**hit, "context": []})) + 1
+            if cost > left:
+                break
+            left -= cost
+            taken.append(beside)
+        hit["context"] = [one for one in near if one in taken]
+    return shown  # type: ignore[return-value]
+
+
+def _distance(hit: HitParts, beside: Mapping[str, Any]) -> int:
+    here, there = (hit.get("passage") or {}).get("turn"), beside.get("turn")
+    return abs(here - there) if isinstance(here, int) and isinstance(there, int) else 0
+
+
+def fit_lines(text: str, budget: int, frame: Callable[[str], str]) -> str:
+    """The text frameed, with as many of its lines as keep to the budget."""
+    whole = frame(text)
+    if text.strip() and measure(whole) <= budget:
+        return whole
+    lines = text.splitlines()
+    low, high = 0, len(lines)
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = measure(frame("\n".join(lines[:middle]))) <= budget - 4
+        low, high = (middle, high) if fits else (low, middle - 1)
+    if not "".join(lines[:low]).strip():
+        raise refusal(budget)
+    return frame("\n".join(lines[:low]))
+
+
+def refusal(budget: int) -> Invalid:
+    return Invalid(f"{budget} tokens have no room for an answer", "give a larger budget")
