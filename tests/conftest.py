@@ -9,15 +9,26 @@ import json
 import os
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from dicttree import DictTree
+from otolith.errors import Invalid
 from otolith.memory import Memory
 
 START = 1_770_759_420.0  # 2026-02-10T21:37:00Z, the seeds' own day
+TESTS = str(Path(__file__).parent)
+DISK = {"home", "run", "snapshot"}  # fixtures that need a folder
+VERB_SUITE = {
+    "test_ground_verbs", "test_chunk_verbs", "test_dialog_log", "test_dialog_build", "test_dialog_facts", "test_protocol",
+    "test_gardening", "test_recall", "test_reasoning", "test_explore", "test_keys", "test_recording", "test_work_links",
+    "test_work_recall", "test_work_tables", "test_work_depth", "test_agents", "test_climbing", "test_cold_storage",
+    "test_retelling", "test_notices", "test_episodes", "test_merging_notes", "test_edge_files", "test_proposals",
+    "test_reports", "test_state", "test_core_page", "test_reflection_page", "test_pictures", "test_hud"}
 PRIVATE = ("OTOLITH_", "OPENAI_", "OLLAMA_")
 os.environ.pop("PYTHONUNBUFFERED", None)  # commands are run as in a person's shell, where streams are buffered
 
@@ -73,9 +84,30 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def mem(home: Path, clock: Clock) -> Iterator[Memory]:
-    with Memory(home, clock=clock) as memory:
+def mem(request: pytest.FixtureRequest, clock: Clock) -> Iterator[Memory]:
+    where = DictTree() if getattr(request, "param", "disk") == "dict" else request.getfixturevalue("home")
+    with Memory(where, clock=clock) as memory:
         yield memory
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The verb suite runs twice: on a folder and on a dictionary. Not what takes the folder or a process to test."""
+    own = metafunc.function.__code__.co_varnames[: metafunc.function.__code__.co_argcount]
+    if "mem" in metafunc.fixturenames and metafunc.module.__name__.rpartition(".")[2] in VERB_SUITE \
+            and DISK.isdisjoint(metafunc.fixturenames) and "tmp_path" not in own:
+        metafunc.parametrize("mem", ["disk", "dict"], indirect=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
+    """A test that looks at the home's files by itself, through `mem.path`, has nothing to look at in a dictionary."""
+    try:
+        return (yield)
+    except Invalid as error:
+        calls = traceback.extract_tb(error.__traceback__)[-3:]
+        if [call.name for call in calls[1:]] == ["path", "folder"] and calls[0].filename.startswith(TESTS):
+            pytest.skip("looks at files by itself")
+        raise
 
 
 @pytest.fixture

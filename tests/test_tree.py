@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import stat
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import otolith
+from conftest import Ran
 from dicttree import DictTree
-from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound
+from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound, Usage
 from otolith.files import lock as locking
 from otolith.files.disk import DiskTree
 from otolith.files.tree import Tree, fingerprint
+from otolith.memory import Memory
 
 NOTE, OTHER = "graph/general/tea-a1b2c3.md", "graph/fixes/coffee-d4e5f6.md"
 
@@ -147,6 +151,156 @@ def test_a_path_that_does_not_belong_to_a_home_is_refused_before_anything_is_tou
         with pytest.raises(Invalid):
             act()
     assert [name for name, _ in tree.scan()] == [NOTE]
+
+
+def test_a_moved_and_a_rewritten_document_are_the_same_document(tree: Tree) -> None:
+    before = tree.write(NOTE, b"tea")
+
+    tree.move(NOTE, OTHER)
+
+    after = tree.look(OTHER)
+    assert after is not None
+    assert after.same == before.same
+
+
+def test_changes_are_what_differs_from_the_versions_known_before(tree: Tree) -> None:
+    for path in (NOTE, OTHER, "graph/general/gone-000001.md", "graph/general/kept-000002.md"):
+        tree.write(path, path.encode())
+    known = {path: version._replace(settled=True) for path, version in tree.scan() if version}
+    assert tree.changes(known) == []
+
+    tree.write(NOTE, b"rewritten", fingerprint(NOTE.encode()))
+    tree.move(OTHER, "vault/coffee-d4e5f6.md")
+    tree.write("graph/general/new-000003.md", b"x")
+    tree.remove("graph/general/gone-000001.md")
+
+    assert [(change.what, change.path) for change in tree.changes(known)] == [
+        ("added", "graph/general/new-000003.md"), ("edited", NOTE), ("moved", "vault/coffee-d4e5f6.md"),
+        ("moved-from", OTHER), ("removed", "graph/general/gone-000001.md")]
+    assert {change.what for change in tree.changes({})} == {"added"}
+
+
+def test_what_was_too_young_to_be_known_for_certain_is_looked_at_once_more(tree: Tree) -> None:
+    version = tree.write(NOTE, b"tea")
+
+    changes = tree.changes({NOTE: version._replace(settled=False)})
+
+    assert [(change.what, change.path) for change in changes] == [("looked", NOTE)]
+
+
+def test_a_measure_gives_size_time_and_who_could_have_written_it(tree: Tree) -> None:
+    tree.write(NOTE, b"steep")
+
+    measure = tree.measure(NOTE)
+
+    assert measure is not None
+    assert (measure.size, measure.private) == (5, True)
+    assert abs(measure.written - time.time()) < 60
+    assert tree.measure(OTHER) is None
+
+
+def test_a_folder_lists_its_own_documents_also_where_no_scan_goes(tree: Tree) -> None:
+    assert tree.within("log") == []
+    for path in ("log/b.json", "log/a.json", "log/deep/c.json", NOTE):
+        tree.append(path, b"{}\n")
+
+    assert tree.within("log") == ["log/a.json", "log/b.json"]
+
+
+def test_pruning_leaves_every_document(tree: Tree) -> None:
+    for path in ("topics/tea/entry_1/raw.md", "topics/tea/entry_2/raw.md"):
+        tree.write(path, b"x")
+    tree.remove("topics/tea/entry_1/raw.md")
+
+    tree.prune("topics/tea/entry_1/raw.md")
+
+    assert [path for path, _ in tree.scan()] == ["topics/tea/entry_2/raw.md"]
+
+
+def test_several_writes_and_many_reads_go_together(tree: Tree) -> None:
+    with tree.together(), tree.together():
+        tree.write(NOTE, b"tea")
+        tree.write(OTHER, b"coffee")
+
+    with tree.reading() as steady:
+        assert [steady.read(path)[0] for path in (NOTE, OTHER, NOTE)] == [b"tea", b"coffee", b"tea"]
+
+
+def test_a_tree_has_a_name_and_an_identity_and_works_after_it_was_closed(tree: Tree) -> None:
+    tree.write(NOTE, b"tea")
+    identity = tree.identity()
+    tree.close()
+
+    tree.write(OTHER, b"coffee")
+
+    assert tree.name
+    assert tree.folder in (None, tree.name)
+    assert (tree.identity(), identity == "none") == (identity, False)
+    assert (tree.leftovers(0), tree.tidy()) == ([], [])
+
+
+# A home in a dictionary
+
+
+def test_every_family_of_verbs_works_on_a_tree_that_is_no_folder() -> None:
+    with Memory(DictTree()) as mem:
+        one, two = mem.note("Tea", "Steep for three minutes."), mem.note("Kettle", "It whistles.")
+        mem.link(one.id, "REQUIRES", two.id)
+        mem.log("user: I prefer green tea.", topic="tea")
+        mem.memo("user_prefers_green_tea", "Green, not black.")
+        mem.remember("The kettle was bought in 2020.")
+        mem.record(intent={"goal": "Descale", "task_type": "other"}, outcome={"success": True, "summary": "Done"})
+        assert mem.recall("steep").hits[0].id == one.id
+        assert [item["id"] for item in mem.related(one.id)] == [two.id]
+        assert mem.upkeep().failed == {}
+        assert mem.check() == []
+        mem.forget(two.id)
+        mem.restore(two.id)
+        mem.forget(one.id, purge=True)
+        with mem.bulk():
+            mem.note("Cup", "It breaks.")
+        assert mem.recall("breaks").hits
+        assert mem.stats()["home"] == "dict:test"
+        with pytest.raises(Invalid, match="not a folder"):
+            _ = mem.path
+
+
+def test_settings_are_read_through_the_tree() -> None:
+    tree = DictTree()
+    tree.write("otolith.toml", b'projects = ["tea"]\n')
+    tree.write("_config.json", b'{"embedding_provider": "none"}')
+
+    with Memory(tree) as mem:
+        assert (mem.home.config.projects, mem.home.config.provider) == (("tea",), "none")
+    tree.remove("otolith.toml")
+    tree.write("strata.toml", b"")
+    with pytest.raises(Invalid, match=r"strata\.toml"):
+        Memory(tree)
+
+
+# A home by its name
+
+
+def test_a_home_is_named_by_a_path_or_by_a_file_url(home: Path, run: Callable[..., Ran]) -> None:
+    with otolith.open(home) as mem:
+        note = mem.note("Tea", "Steep.")
+    home.rename(home.with_name("a home"))
+    url = home.with_name("a home").as_uri()
+
+    with otolith.open(url) as mem:
+        assert mem.path == home.with_name("a home")
+        assert mem.get(note.id).title == "Tea"
+    assert run("get", note.id, "--home", url).code == 0
+    assert run("get", note.id, env={"OTOLITH_HOME": url}).code == 0
+
+
+@pytest.mark.parametrize("url", ["s3://bucket/home", "postgres://host/database#space", "file://elsewhere/home", "file://"])
+def test_a_url_that_cannot_be_opened_is_one_clear_error(url: str, run: Callable[..., Ran], home: Path) -> None:
+    with pytest.raises(Usage, match="file:///"):
+        otolith.open(url)
+    done = run("stats", "--home", url)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert not home.exists()
 
 
 # What only a disk can do

@@ -1,8 +1,8 @@
 """Configuration: alone reads settings files and the environment.
 
-Flag > OTOLITH_* > the user's config.toml > the home's _config.json (seed 004's four keys) > the home's otolith.toml >
-defaults. A home's settings are read through its tree. Addresses and keys come from the user's side only: a foreign
-home can name a provider and a model, never a server.
+Flag > OTOLITH_* > the user's config.toml > the home's _config.json (seed 004's keys) > its otolith.toml >
+defaults. A home's settings are read through its tree. Addresses and keys come from the user's side only: a
+foreign home can name a provider and a model, never a server.
 """
 
 from __future__ import annotations
@@ -24,6 +24,15 @@ TRACKED, SEED, FORMER = "otolith.toml", "_config.json", "strata.toml"
 GIT_COMMIT = ("off", "upkeep", "session")
 PROVIDERS = ("static", "minilm", "ollama", "openai", "none")
 SEED_KEYS = ("embedding_provider", "openai_api_key", "ollama_model", "openai_model")
+
+
+def variable(*names: str, env: Mapping[str, str] = os.environ) -> str | None:
+    """The first of these that the environment sets."""
+    return next((env[name] for name in names if env.get(name)), None)
+
+
+def child_environment(**more: str) -> dict[str, str]:
+    return {**os.environ, **more}
 
 
 def _xdg(variable: str, fallback: str, env: Mapping[str, str]) -> Path:
@@ -101,11 +110,11 @@ def load(tree: Any, env: Mapping[str, str] = os.environ, cwd: str | None = None)
     """The settings in force for the home that lies in this tree."""
     text, seed = _text(tree, TRACKED), seed_config(tree)
     if text is None and tree.look(FORMER):
-        raise Invalid(f"this home's settings are in {FORMER}, a name of before 0.2", f"rename that file to {TRACKED}")
+        raise Invalid(f"this home's settings are in {FORMER}, as before 0.2", f"rename it to {TRACKED}")
     tracked, user = _parsed(text or "", TRACKED), _user_settings(env)
     embedding, chat = user.get("embedding", {}), user.get("chat", {})
     flaws: list[Finding] = []
-    own = "static" if seed is None else seed.get("embedding_provider") or "ollama"  # the seed's default, and ours
+    own = "static" if seed is None else seed.get("embedding_provider") or "ollama"  # the seed's default
     own = _one_of(own, PROVIDERS, SEED, "embedding_provider", flaws)
     commits = _one_of(tracked.get("git_commit", "off"), GIT_COMMIT, TRACKED, "git_commit", flaws)
     provider = env.get("OTOLITH_PROVIDER") or embedding.get("provider") or own
@@ -133,7 +142,7 @@ def load(tree: Any, env: Mapping[str, str] = os.environ, cwd: str | None = None)
 
 
 def _one_of(value: Any, options: tuple[str, ...], path: str, key: str, flaws: list[Finding]) -> str:
-    """A home's value if it is one of these, else the first of them: one wrong word locks nobody out of a home."""
+    """A home's value if it is one of these, else the first: one wrong word locks nobody out of a home."""
     if value in options:
         return str(value)
     flaws.append(Finding(path, None, "settings", f"{key} {value!r} is unknown; {options[0]} counts instead",
@@ -159,7 +168,7 @@ episodes/*.md merge=union
 def settle(tree: Any, new_id: Callable[[], str]) -> tuple[str, list[str]]:
     """(the home's id, the files made): a home's own files, where they are missing.
 
-    Its id is the one it has, or a fresh one; settings that a person wrote without an id get it as their first line.
+    Its id is the one it has, or a fresh one; settings written without an id get it as their first line.
     """
     made = []
     with tree.lock():
@@ -171,7 +180,8 @@ def settle(tree: Any, new_id: Callable[[], str]) -> tuple[str, list[str]]:
         home_id = str(_parsed(data.decode(errors="replace"), "otolith.toml").get("home_id") or "")
         if not home_id:
             home_id = _dashed(new_id())
-            tree.write("otolith.toml", f'home_id = "{home_id}"\n'.encode() + data, hashlib.sha256(data).hexdigest())
+            new = f'home_id = "{home_id}"\n'.encode() + data
+            tree.write(TRACKED, new, hashlib.sha256(data).hexdigest())
         for path, text in ((".gitignore", GITIGNORE), (".gitattributes", GITATTRIBUTES)):
             if tree.look(path) is None:
                 with suppress(Conflict):  # something that is no plain file stands there
@@ -190,7 +200,7 @@ def _text(tree: Any, name: str) -> str | None:
     try:
         data = tree.read(name)[0]
         if len(data) > MAX_BYTES:
-            raise Invalid(f"{name} cannot be read: it is longer than {MAX_BYTES} bytes", "mend it or move it away")
+            raise Invalid(f"{name} cannot be read: more than {MAX_BYTES} bytes", "mend it or move it away")
         return str(data, "utf-8")
     except NotFound:
         return None

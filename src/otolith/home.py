@@ -1,7 +1,7 @@
 """Home: an open home, and the few ways to write to it.
 
-Every write is the file first, then the index, then the log, in one place. What the index cannot take is a notice,
-for the file is safe. Finding what others wrote is sync's business; Home only asks it.
+Every write is the file first, then the index, then the log, in one place. What the index cannot take is a
+notice, for the file is safe. Finding what others wrote is sync's business; Home only asks it.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ class Home:
     def origin(self, *, agent: str | None = None, project: str | None = None, session: str | None = None,
                trust: str | None = None) -> Origin:
         """Who writes now, through which door."""
-        return Origin(agent=agent or self.config.agent, door=self.door, project=project or self.config.project,
-                      session=session or self.session, trust=trust or self.trust)
+        return Origin(agent=agent or self.config.agent, project=project or self.config.project,
+                      door=self.door, session=session or self.session, trust=trust or self.trust)
 
     def folder(self) -> str:
         """The folder in which the home's files lie, for what can only be done there."""
         if self.tree.folder is None:
-            raise Invalid(f"{self.tree.name} is not a folder on this machine", "this needs a home that is a folder")
+            raise Invalid(f"{self.tree.name} is not a folder on this machine", "use a home that is one")
         return self.tree.folder
 
     # Acts of several files: what was interrupted is hidden from readers and finished by the next writer
@@ -213,7 +213,7 @@ class Home:
         return new
 
     def _restamped(self, loaded: Loaded, new: Any, files: dict[str, tuple[Version, bytes]]) -> bool:
-        """A note that only says more of its edges: the index has to learn only that the file is another one."""
+        """A note that only says more of its edges: the index learns only that the file is another one."""
         if KINDS[new.kind].links != "edges" or not new.says_as_much_as(loaded.record):
             return False
         try:
@@ -223,7 +223,7 @@ class Home:
             return False
 
     def build(self, path: str, data: bytes) -> bool:
-        """Write a derived file if its bytes differ, after copying a hand-edited one aside. True if it was written."""
+        """Write a derived file if its bytes differ, after copying a hand-edited one aside; whether it did."""
         try:
             before, _ = self.tree.read(path)
         except NotFound:
@@ -283,7 +283,6 @@ class Home:
         return list(moves.values())
 
     def doubles(self, record: str) -> list[str]:
-        """The files that have a record's id besides its own."""
         return sync.doubles(self.tree, self.index, record)
 
     def audit(self, verb: str, record: Any, sha256: str, origin: Origin | None = None) -> None:
@@ -334,7 +333,7 @@ class Home:
             self._not_taken("record is", error)
 
     def _keep_up(self) -> None:
-        if "numpy" in sys.modules:  # else nothing was embedded in this process, and a write does not wait for it
+        if "numpy" in sys.modules:  # else nothing was embedded yet, and a write does not wait for it
             from otolith.meaning import keep_up
 
             keep_up(self.index, self.config)
@@ -345,7 +344,7 @@ class Home:
 
     @contextmanager
     def bulk(self) -> Iterator[None]:
-        """Many writes: files synced together at the end, then one commit of the index; only then acknowledged.
+        """Many writes: files synced together at the end, then one commit of the index; then acknowledged.
 
         Others read meanwhile and write afterwards. Interrupted, what was written is found by the next sweep.
         """
@@ -371,7 +370,7 @@ class Home:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Several files of one change: one lock, one commit of the index; interrupted, the next sweep reads them."""
+        """Several files of one change: one lock, one commit of the index; or the next sweep reads them."""
         if self._lines is not None:
             with self.index.writing():
                 yield
@@ -389,7 +388,7 @@ class Home:
     # Usage
 
     def used(self, ids: Sequence[str]) -> None:
-        """Count what was delivered; a failing ledger never fails a read. What a hook delivers, nobody asked for."""
+        """Count what was delivered, but not by a hook; a failing ledger never fails a read."""
         if not ids or not self._counting or self.door == "hook":
             return
         try:
@@ -407,17 +406,13 @@ class Home:
             self._counting = before
 
     def usage_since(self) -> dict[str, Usage]:
-        """What the ledger counts beyond the index."""
         return usage.since(self.tree, self.index, self.machine)
 
     def usage_of(self, row: Row) -> Usage:
         """How often a record was delivered until now."""
-        known, more = self.index.cards.usage_of(row), self.usage_since().get(row.id, Usage())
-        last = max((when for when in (known.last, more.last) if when is not None), default=None)
-        return Usage(known.count + more.count, last)
+        return ledger.add(self.index.cards.usage_of(row), self.usage_since().get(row.id, Usage()))
 
     def fold_usage(self) -> None:
-        """Bring the index's counts up to the ledger's end."""
         usage.fold(self.tree, self.index, self.machine)
 
     # Freshness
@@ -428,7 +423,6 @@ class Home:
         return sync.touch(self.tree, self.index, units)
 
     def refresh(self, units: Iterable[str]) -> None:
-        """Read these units again, or drop those that are gone."""
         sync.refresh(self.tree, self.index, units)
 
     def sweep(self, *, accept_removals: bool = False, progress: sync.Progress | None = None) -> list[Change]:

@@ -1,8 +1,8 @@
 """Files against index: finds what was added, edited, renamed and removed, and brings the index up to it.
 
-Additions come before removals, so a rename never leaves a moment in which neither name is known. A file that cannot
-be read keeps its last good rows and becomes a finding. A home of which half vanishes at once is not believed.
-Nothing here writes to the tree.
+Additions come before removals, so a rename never leaves a moment in which neither name is known. A file that
+cannot be read keeps its last good rows and becomes a finding. A home of which half vanishes at once is not
+believed. Nothing here writes to the tree.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def check_removals(changes: Sequence[Change], known: int, accepted: bool) -> Non
                                 "if that is right: otolith sync --accept-removals")
 
 
-def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: Progress | None = None) -> list[Change]:
+def sweep(tree: Tree, index: Index, *, accept_removals: bool = False,
+          progress: Progress | None = None) -> list[Change]:
     """The full walk."""
     index.keep_place()
     began, opened = time.monotonic(), index.times_opened
@@ -61,7 +62,7 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
 
 
 def _settle(tree: Tree, index: Index, changes: Sequence[Change]) -> list[Change]:
-    """Of the files that only may have changed, those with other bytes did; the rest is marked as seen again."""
+    """Of the files that only may have changed, those with other bytes did; the rest was just seen again."""
     kept, same = [], {}
     for change in changes:
         if change.what == "edited" and _only_points(tree, index, change.path):
@@ -97,19 +98,20 @@ def _only_points(tree: Tree, index: Index, path: str) -> bool:
 
 
 def _as_read(change: Change, unread: set[str], reasons: Mapping[str, str]) -> Change:
-    """What holds nothing that could be taken in was not added, edited or moved; the reason is the one of `check`."""
+    """What holds nothing that could be taken in was not added, edited or moved; `check` gives the reason."""
     unit = paths.unit_of(change.path)
     if change.what in ("added", "edited", "moved") and unit in unread and unit in reasons:
         return Change("not-read", change.path, reasons[unit])
     return change
 
 
-def _apply(tree: Tree, index: Index, changes: Sequence[Change], progress: Progress | None, *, fresh: bool) -> set[str]:
+def _apply(tree: Tree, index: Index, changes: Sequence[Change], progress: Progress | None, *,
+           fresh: bool) -> set[str]:
     """Read what changed into the index; returns the units that held nothing but findings."""
-    alive = list(dict.fromkeys(paths.unit_of(change.path) for change in changes if change.what not in LEAVING))
-    gone = {paths.unit_of(change.path) for change in changes if change.what in LEAVING} - set(alive)
-    back = {name for name in gone if _is_there(tree, name)}
-    alive, gone = [*alive, *back], gone - back
+    alive = dict.fromkeys(paths.unit_of(change.path) for change in changes if change.what not in LEAVING)
+    gone = {paths.unit_of(change.path) for change in changes if change.what in LEAVING} - alive.keys()
+    alive |= dict.fromkeys(name for name in gone if _is_there(tree, name))
+    gone -= alive.keys()
     odd = {change.path: change.reason for change in changes if change.reason}
     done, unread = 0, set[str]()
     with index.documents.filling(fresh=fresh and index.documents.is_empty()) as filling:
@@ -142,7 +144,8 @@ def doubles(tree: Tree, index: Index, record: str) -> list[str]:
             if any(card.id == record for card in unit.cards) for path in unit.files]
 
 
-def _read_all(tree: Tree, names: Iterable[str], gone: set[str], odd: Mapping[str, str] | None = None) -> Iterator[Unit]:
+def _read_all(tree: Tree, names: Iterable[str], gone: set[str],
+              odd: Mapping[str, str] | None = None) -> Iterator[Unit]:
     with tree.reading() as steady:
         for name in names:
             unit = read_unit(steady, name)
@@ -162,7 +165,7 @@ def _batches(units: Iterator[Unit]) -> Iterator[list[Unit]]:
 def touch(tree: Tree, index: Index, units: Iterable[str]) -> bool:
     """Look at the files of these units once more; what moved is read again, a vanished one forces a sweep."""
     stale = []
-    parts = {unit: paths.files_of(unit) for unit in map(paths.unit_of, units)}  # a fact's path is a part of its entry
+    parts = {unit: paths.files_of(unit) for unit in map(paths.unit_of, units)}  # a fact is named by a part
     known = index.documents.versions([path for files in parts.values() for path in files])
     for unit, files in parts.items():
         for path in files if not known.keys().isdisjoint(files) else ():
@@ -202,8 +205,9 @@ def _put(index: Index, filling: Filling, units: Sequence[Unit], gone: set[str]) 
     return units
 
 
-def _own_ids(filling: Filling, units: Sequence[Unit], gone: set[str], owners: Mapping[str, str]) -> Iterator[Unit]:
-    """Two files with one id: the one the index knows keeps it, the other is a finding. A moved file takes it along."""
+def _own_ids(filling: Filling, units: Sequence[Unit], gone: set[str],
+             owners: Mapping[str, str]) -> Iterator[Unit]:
+    """Of two files with one id the one the index knows keeps it, the other is a finding; a move takes it."""
     taken: dict[str, str] = {}
     held = {unit.name: {card.id for card in unit.cards} for unit in units if not unit.broken}
     for unit in units:

@@ -1,7 +1,7 @@
 """Units: what the files of a home hold, read and laid out for the index.
 
 A unit is a file, or an entry's folder. One that cannot be read becomes a finding, never an error, so that a
-single bad file cannot keep the rest of a home from being read. Nothing here writes, to the tree or to the index.
+single bad file cannot keep the rest of a home from being read. Nothing here writes anywhere.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def read_unit(tree: Tree, name: str) -> Unit | None:
 
 def make_unit(name: str, records: Sequence[Any], files: Files) -> Unit:
     """What the index is to know of records just read or just written."""
-    records = [record for record in records if not getattr(record, "points", False)]  # what a diary says of others
+    records = [record for record in records if not getattr(record, "points", False)]  # to others
     cards = [_named_by_file(record.card(), name) for record in records]
     for card in cards:
         utc(card.created)  # what no calendar has could never be shown
@@ -165,8 +165,8 @@ def read_links(name: str, version: Version, data: bytes) -> Unit:
             trust = str(origin.get("trust", "user")) if isinstance(origin, dict) else "user"
             standing[link.canonical()] = (link, trust)
 
-    findings = _take_lines(name, data, "link", take)
-    return Unit(name=name, files=stamps({name: (version, data)}), links=[*standing.values()], findings=findings)
+    findings, files = _take_lines(name, data, "link", take), stamps({name: (version, data)})
+    return Unit(name=name, files=files, links=[*standing.values()], findings=findings)
 
 
 def read_reviews(name: str, version: Version, data: bytes) -> Unit:

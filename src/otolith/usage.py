@@ -1,7 +1,7 @@
 """How often records were delivered: the ledger is the truth, the index holds its sum up to some byte.
 
-What lies beyond that byte is read when it is asked for, so that a read need not wait for a commit; a long tail is
-folded into the index first.
+What lies beyond that byte is read when it is asked for, so that a read need not wait for a commit; a long
+tail is folded into the index first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def fold(tree: Tree, index: Index, machine: str) -> None:
 
 
 def _tail(tree: Tree, index: Index, machine: str) -> tuple[int, int]:
-    """Up to where the index knows the ledger, and how long it is; one that is shorter than known is read anew."""
+    """Up to where the index knows the ledger, and how long it is; a shorter one than known is read anew."""
     measure, known = tree.measure(paths.usage_log(machine)), index.documents.ledger_bytes()
     size = measure.size if measure else 0
     return (known if size >= known else 0), size

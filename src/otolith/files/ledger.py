@@ -1,7 +1,7 @@
 """The append-only files: the audit log, the usage ledger, links that no record can hold, and the diary.
 
-Each line is one write, not synced. A torn last line is closed by the next append and reported by whoever reads the file;
-it never hides the lines around it.
+Each line is one write, not synced. A torn last line is closed by the next append and reported by whoever
+reads the file; it never hides the lines around it.
 """
 
 from __future__ import annotations
@@ -26,23 +26,24 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 def as_line(value: Mapping[str, Any]) -> bytes:
     """One JSON object as one line."""
     try:
-        made = (_COMPACT.encode(value) + "\n").encode()
+        line = (_COMPACT.encode(value) + "\n").encode()
     except UnicodeEncodeError:
         check_whole(value)
         raise
-    if b"\\u0000" in made:
+    if b"\\u0000" in line:
         check_whole(value)
-    return made
+    return line
 
 
 def append_line(tree: Tree, path: str, value: Mapping[str, Any], *, synced: bool = False) -> None:
-    """One JSON object as one line at the end of a file; a line that is the only truth of something is synced."""
+    """One JSON object as one line at the end of a file; one that is the only truth of something is synced."""
     tree.append(path, as_line(value), synced=synced)
 
 
 def audit_line(now: float, verb: str, kind: str, record: str, sha256: str, origin: Origin) -> bytes:
     """Who did what, when; nothing of the content."""
-    return as_line({"ts": zulu(now), "verb": verb, "kind": kind, "id": record, "sha256": sha256, "origin": origin.to_dict()})
+    return as_line({"ts": zulu(now), "verb": verb, "kind": kind, "id": record, "sha256": sha256,
+                    "origin": origin.to_dict()})
 
 
 def audited(tree: Tree, verb: str, name: str, since: float) -> bool:
@@ -57,12 +58,12 @@ def read_lines(data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
+            value = json.loads(line)
             if b"\\ud" in line.lower():
-                json.dumps(found, ensure_ascii=False).encode()  # half a sign cannot be written anywhere
+                json.dumps(value, ensure_ascii=False).encode()  # half a character cannot be written anywhere
         except (ValueError, RecursionError):
-            found = None
-        yield number, found if isinstance(found, dict) else None
+            value = None
+        yield number, value if isinstance(value, dict) else None
 
 
 def read_log(tree: Tree, path: str) -> list[tuple[int, dict[str, Any] | None]]:
@@ -77,16 +78,16 @@ def read_log(tree: Tree, path: str) -> list[tuple[int, dict[str, Any] | None]]:
 def rewrite_lines(data: bytes, keep: Keep, needles: Collection[str], lost: list[int]) -> bytes:
     """A log as `keep` wants it; what it leaves as it is stays byte for byte.
 
-    A line that cannot be read stays too, unless one of the needles stands in it: `lost` is told its number.
+    A line that cannot be read stays too, unless one of the needles stands in it: `lost` gets its number.
     """
     lines = []
     for number, line in enumerate(data.split(b"\n"), 1):
-        found = next(read_lines(line), (0, {}))[1]  # an empty line says nothing
-        if found is None and holds(line, needles):
+        value = next(read_lines(line), (0, {}))[1]  # an empty line says nothing
+        if value is None and holds(line, needles):
             lost.append(number)
             continue
-        kept = keep(found) if found else found
-        if kept == found:
+        kept = keep(value) if value else value
+        if kept == value:
             lines.append(line)
         elif kept is not None:
             lines.append(json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode())
@@ -95,7 +96,7 @@ def rewrite_lines(data: bytes, keep: Keep, needles: Collection[str], lost: list[
 
 def holds(data: bytes, needles: Collection[str]) -> bool:
     """Whether any of the words stands in these bytes, as it is or as JSON writes it."""
-    return any(form in data for needle in needles for form in (needle.encode(), json.dumps(needle)[1:-1].encode()))
+    return any(needle.encode() in data or json.dumps(needle)[1:-1].encode() in data for needle in needles)
 
 
 def count_usage(tree: Tree, machine: str, now: float, door: str, ids: Sequence[str]) -> None:
@@ -113,7 +114,8 @@ def _begin_usage(tree: Tree, path: str) -> None:
     try:
         data, _ = tree.read("_state.json")
         entries = json.loads(data).get("entries", {})
-        base = {key: [int(value.get("access_count") or 0), value.get("last_accessed")] for key, value in entries.items()}
+        base = {key: [int(value.get("access_count") or 0), value.get("last_accessed")]
+                for key, value in entries.items()}
     except (NotFound, Damaged, ValueError, AttributeError, TypeError):
         return
     if base:
@@ -128,10 +130,11 @@ def fold_usage(lines: Iterator[tuple[int, dict[str, Any] | None]], totals: dict[
         if isinstance(line.get("base"), dict):
             for key, value in line["base"].items():
                 if isinstance(value, list) and len(value) == 2 and isinstance(value[0], int):
-                    _add(totals, key, value[0], time_or_none(value[1]))
+                    totals[key] = add(totals.get(key, Usage()), Usage(value[0], time_or_none(value[1])))
         elif isinstance(line.get("ids"), list):
-            for key in line["ids"]:
-                _add(totals, str(key), 1, time_or_none(line.get("t")))
+            once = Usage(1, time_or_none(line.get("t")))
+            for key in map(str, line["ids"]):
+                totals[key] = add(totals.get(key, Usage()), once)
 
 
 def read_usage(tree: Tree, machine: str, start: int) -> tuple[dict[str, Usage], int]:
@@ -145,20 +148,19 @@ def read_usage(tree: Tree, machine: str, start: int) -> tuple[dict[str, Usage], 
     return totals, len(whole)
 
 
-def _add(totals: dict[str, Usage], key: str, count: int, last: float | None) -> None:
-    before = totals.get(key, Usage())
-    latest = max((when for when in (before.last, last) if when is not None), default=None)
-    totals[key] = Usage(before.count + count, latest)
+def add(known: Usage, more: Usage) -> Usage:
+    last = max((when for when in (known.last, more.last) if when is not None), default=None)
+    return Usage(known.count + more.count, last)
 
 
-def append_episode(tree: Tree, now: float, heading: str, *, kind: str, tags: Sequence[str] = (), memory: str | None = None,
-                   summary: str = "") -> str:
+def append_episode(tree: Tree, now: float, heading: str, *, kind: str, tags: Sequence[str] = (),
+                   memory: str | None = None, summary: str = "") -> str:
     """Write one block of today's diary; the day's first block brings the heading."""
-    check_whole([heading, kind, list(tags), memory, summary])  # one such sign would hide the whole day
+    check_whole([heading, kind, list(tags), memory, summary])  # one bad character would hide the whole day
     date = day(now)
     path = paths.episode_file(date)
-    block = markdown.write_episode(utc(now).strftime("%H:%M"), heading, kind=kind, tags=tuple(tags), memory=memory,
-                                   summary=summary)
+    block = markdown.write_episode(utc(now).strftime("%H:%M"), heading, kind=kind, tags=tuple(tags),
+                                   memory=memory, summary=summary)
     with tree.lock():
         opening = "" if tree.look(path) else f"# {date}\n\n"
         tree.append(path, (opening + block).encode())
@@ -166,7 +168,7 @@ def append_episode(tree: Tree, now: float, heading: str, *, kind: str, tags: Seq
 
 
 def strike_blocks(data: bytes, path: str, record: str, mention: str, headings: Collection[str]) -> bytes:
-    """A diary in which the blocks that are the record, link to its file or begin with one of the headings are `(purged)`."""
+    """A diary in which blocks that are the record, link to its file or have such a heading are `(purged)`."""
     date = path.rsplit("/", 1)[-1].removesuffix(".md")
     parts = re.split(r"(?m)^(?=## \d\d:\d\d - )", data.decode(errors="surrogateescape"))
     seen: dict[str, int] = {}

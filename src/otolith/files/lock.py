@@ -1,4 +1,4 @@
-"""The home's lock: one writer at a time, across threads and processes, for as long as a rename or an append takes."""
+"""The home's lock: one writer at a time, for as long as a rename or an append takes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REASONS = {
 
 
 class HomeLock:
-    """flock on `<home>/.lock`: one writer at a time among threads and processes; nested holds are one hold."""
+    """flock on `<home>/.lock`: one writer among threads and processes; nested holds are one hold."""
 
     def __init__(self, folder: str) -> None:
         self._folder, self._mutex = folder, RLock()

@@ -59,14 +59,15 @@ class Documents(Facet):
                             [(whole, now, path) for path, whole in settled.items()])
 
     def restamp(self, path: str, before: str, stamp: write.Stamp) -> bool:
-        """The file is another one, of which there is nothing else to learn; False if it is not the one known."""
+        """The file is another one with nothing else to learn from it; False if it was not the one known."""
         with self.index.writing() as db:
             return db.execute("UPDATE documents SET stamp = ?, same = ?, settled = ?, hash = ?, seen = ? "
                               "WHERE path = ? AND hash = ?", (*stamp, path, before)).rowcount == 1
 
     def contested(self) -> list[str]:
         """The units that were refused for having the id of another."""
-        return [path for path, in self.db.execute("SELECT DISTINCT path FROM problems WHERE code = 'duplicate-id'")]
+        rows = self.db.execute("SELECT DISTINCT path FROM problems WHERE code = 'duplicate-id'")
+        return [path for path, in rows]
 
     # Units
 
@@ -114,8 +115,8 @@ class Documents(Facet):
         with self.index.writing() as db:
             if anew:
                 db.execute("DELETE FROM usage")
-            db.executemany("INSERT INTO usage VALUES (?,?,?) ON CONFLICT(id) DO UPDATE SET "
-                           "count = count + excluded.count, last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
+            db.executemany("INSERT INTO usage VALUES (?,?,?) ON CONFLICT(id) DO UPDATE SET count = count + "
+                           "excluded.count, last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
                            [(record, usage.count, usage.last) for record, usage in totals.items()])
             write.count_works(db, [record for record in totals if record.startswith("mem_")])
             self.index.set("usage_bytes", upto)

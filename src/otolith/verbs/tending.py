@@ -283,8 +283,8 @@ def _changed_in_git(root: str) -> dict[str, str]:
 
 
 def _git(root: str, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_OPTIONAL_LOCKS": "0",
-           "LC_ALL": "C"}
+    env = configuration.child_environment(GIT_TERMINAL_PROMPT="0", GIT_LITERAL_PATHSPECS="1",
+                                          GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
     try:
         return subprocess.run([*_GIT, "-C", root, *words], capture_output=True, timeout=GIT_SECONDS, env=env,
                               check=False, input=given, encoding="utf-8", errors="surrogateescape")

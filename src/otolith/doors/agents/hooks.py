@@ -169,6 +169,8 @@ def run(event: str, data: bytes, home: str | None = None) -> str:
         said = answer(event or str(given.get("hook_event_name")), given, home)
         return json.dumps(said, ensure_ascii=True) if said else ""
     except Exception:  # a door that must never be in the way
-        if os.environ.get("OTOLITH_DEBUG"):
+        from otolith.config import variable
+
+        if variable("OTOLITH_DEBUG"):
             raise
         return ""

@@ -56,9 +56,11 @@ def attempt(given: list[str], as_json: bool) -> int:
 
 def bug(error: Exception, as_json: bool) -> int:
     """What nobody foresaw: one line, or the traceback for who asks for it."""
-    if os.environ.get("OTOLITH_DEBUG"):
-        raise error
+    from otolith.config import variable
     from otolith.index.store import damage_of
+
+    if variable("OTOLITH_DEBUG"):
+        raise error
 
     if damage := damage_of(error):
         return complain(damage, as_json)

@@ -285,7 +285,9 @@ def from_editor() -> str:
     import subprocess
     import tempfile
 
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    from otolith.config import variable
+
+    editor = variable("VISUAL", "EDITOR") or "vi"
     with tempfile.NamedTemporaryFile("w+", suffix=".md", encoding="utf-8") as file:
         try:
             subprocess.run([*shlex.split(editor), file.name], check=True)
@@ -333,9 +335,10 @@ def _print_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], coun
     from rich.table import Table
     from rich.text import Text
 
+    from otolith.config import variable
     from otolith.model.text import visible
 
-    console = Console(color_system=None) if os.environ.get("NO_COLOR") else Console()
+    console = Console(color_system=None) if variable("NO_COLOR") else Console()
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in columns:
         table.add_column(name, overflow="fold" if name in ("title", "message", "text") else "ellipsis",

@@ -17,7 +17,8 @@ def _init(command: Command) -> None:
     command.args.home = command.args.folder or command.args.home
     made = list(command.mem.init())
     result = f"made {', '.join(made)}" if made else "nothing to do; it is a home already"
-    command.answer({"home": str(command.mem.path), "made": made}, f"{command.mem.path}: {result}")
+    home = command.mem.home.tree.name
+    command.answer({"home": home, "made": made}, f"{home}: {result}")
 
 
 def _end(command: Command) -> int:

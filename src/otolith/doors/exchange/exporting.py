@@ -58,7 +58,7 @@ def export(mem: Memory, target: str, form: str, filters: dict[str, Any], *, forc
     path = Path(target).expanduser().absolute()
     if path.exists() and not force:
         raise Conflict(f"{path} is there already", "give another name, or --force")
-    if mem.path.absolute() in path.parents:
+    if Path(mem.home.tree.name) in path.parents:
         raise Invalid("an export does not belong inside the home", "choose a place outside it")
     with _beside(path) as out:
         return write(mem, out, filters, progress)
@@ -140,7 +140,7 @@ def _book(mem: Memory, out: IO[bytes], filters: dict[str, Any], progress: Progre
         body = "\n".join(_deeper(line) for line in str(text).splitlines())
         title = " ".join(str(row["title"]).split())
         chapters.setdefault(row["kind"], []).append(f"### {title}\n\n{' · '.join(about)}\n\n{body}\n")
-    out.write(f"# {mem.path.name}\n\n{count} records.\n".encode())
+    out.write(f"# {Path(mem.home.tree.name).name}\n\n{count} records.\n".encode())
     for kind in (kind for kind in KINDS.values() if kind.name in chapters):
         out.write(f"\n## {kind.heading}\n\n".encode()
                   + "\n".join(chapters[kind.name]).encode("utf-8", "replace"))

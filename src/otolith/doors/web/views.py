@@ -41,7 +41,7 @@ def as_json(value: Any) -> Any:
 
 def remembered(mem: Memory, name: str, build: Callable[[], Any], asked: Any = None) -> Any:
     """A view as it was last built, if the home, the hour and what was asked for are the same."""
-    state, place = (read_mark(mem), int(mem.home.clock() // 3600), asked), (str(mem.path), name)
+    state, place = (read_mark(mem), int(mem.home.clock() // 3600), asked), (mem.home.tree.name, name)
     kept = _kept.get(place)
     if kept is None or kept[0] != state:
         kept = _kept[place] = (state, build())
@@ -171,8 +171,8 @@ def _today(mem: Memory) -> dict[str, Any]:
     week = db.execute("SELECT count(*) FROM records WHERE created > ? AND kind NOT IN ('edge', 'episode')",
                       (now - 7 * 86_400,)).fetchone()[0]
     return {
-        "date": day(now), "home": mem.path.name, "brief": _brief(mem), "records": counts["records"],
-        "kinds": counts["kinds"],
+        "date": day(now), "home": mem.home.tree.name.rpartition("/")[2], "brief": _brief(mem),
+        "records": counts["records"], "kinds": counts["kinds"],
         "links": counts["links"], "new_this_week": week,
         "changed": [listed(mem, read.Row(*row)) for row in rows],
         "diary": [{"title": title, "at": zulu(when)} for title, when in diary],
