@@ -18,13 +18,11 @@ import numpy as np
 from locomo import DEPTHS, NOW, Dialog, Names, log_sessions, open_memory, read_dialogs
 
 from otolith import meaning
-from otolith.index import search
 from otolith.memory import Memory
 from otolith.model.dates import mentions_time
 from otolith.providers.embedders import Embedder, MiniLM, Static
-from otolith.recall.candidates import best_by_words, gather, look_up, merged, with_neighbours
 from otolith.recall.question import read_question
-from otolith.recall.rank import WEIGHTS, Weights, rank, rarity
+from otolith.recall.rank import WEIGHTS, Weights, best_by_words, gather, look_up, merged, rank, rarity, with_neighbours
 
 NAMES = ("words", "cover", "likeness", "likeness_around", "answer", "speaker", "timely", "when", "time", "asking")
 NONE = dict.fromkeys(NAMES, 0.0)
@@ -49,16 +47,16 @@ def cases(mem: Memory, dialog: Dialog, names: Names, embedder: Embedder) -> list
 
 
 def _case(mem: Memory, asked: Any, places: dict[int, int], said: dict[int, str], embedder: Embedder) -> Case:
-    db = mem.home.db
-    question = read_question(asked.text, lambda word: search.is_speaker(db, word), NOW)
-    rows, _ = look_up(db, question.words)
-    total = search.count_passages(db)
+    index = mem.home.index
+    question = read_question(asked.text, index.words.is_speaker, NOW)
+    rows, _ = look_up(index, question.words)
+    total = index.words.count_passages()
     felt = meaning.sense(mem.home.index, mem.home.config, question.meaning, {"embedder": embedder}, [])
     if felt is None or felt.embedder.name != embedder.name:
         raise SystemExit(f"{embedder.name} does not answer")
     seeds = merged(best_by_words(rows, rarity([len(part) for part in rows], total), None, SEEDS), felt.nearest(SEEDS, None))
-    spots = with_neighbours(db, seeds.tolist())
-    columns = gather(spots, seeds, question, rows, total, lambda numbers: felt.likeness(numbers, lambda n: search.texts(db, n)))
+    spots = with_neighbours(index, seeds.tolist())
+    columns = gather(spots, seeds, question, rows, total, lambda numbers: felt.likeness(numbers, index.around.texts))
     timely = np.array([mentions_time(said[spot.n]) for spot in spots], float)
     parts = {name: sum(rank(columns, Weights(**{**NONE, name: 1.0})).values()) for name in NAMES}
     parts |= {"timely": timely, "when": timely * question.asks_when}

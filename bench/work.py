@@ -90,7 +90,7 @@ def bare_write(folder: Path, data: bytes, at: int) -> None:
 def measure_record(mem: Any, rounds: int) -> None:
     """Alternating, so that all see the same disk. The index commit writes the rows of another work of the same size."""
     from otolith import sync
-    from otolith.index import write
+    from otolith.index.write import Units
     from otolith.model.work import Work
     from otolith.units import make_unit
 
@@ -112,9 +112,9 @@ def measure_record(mem: Any, rounds: int) -> None:
         ours += timed(lambda _, told=told: mem.record(**told), 1)
     tell("a bare durable write and one index commit", plain)
     tell("record", ours, plain)
-    with mem.home.index.writing() as db:
+    with mem.home.index.writing():
         for at in range(rounds):
-            write.drop(db, name := f"work/2025-01/mem_bare-{at}.json", [name])
+            Units(mem.home.index).drop(name := f"work/2025-01/mem_bare-{at}.json", [name])
 
 
 def measure_check(mem: Any, rounds: int) -> None:

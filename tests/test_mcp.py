@@ -592,7 +592,7 @@ def test_a_server_that_only_lists_its_tools_has_opened_no_home(home: Path) -> No
 
     assert b'"tools"' in answer
     assert "otolith.doors.calls" in loaded
-    assert loaded & {"numpy", "tokenizers", "rich", "otolith.recall.finding"} == set()
+    assert loaded & {"numpy", "tokenizers", "rich", "otolith.recall.search"} == set()
     assert not home.exists()
 
 

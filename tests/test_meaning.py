@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from otolith import meaning
-from otolith.index import vectors
+from otolith.index.vectors import COARSE
 from otolith.memory import Memory
 from otolith.providers.embedders import Static
 
@@ -68,7 +68,7 @@ def remote(home, clock, monkeypatch):
 
 
 def sets(mem):
-    return [(held.provider, held.dimension, vectors.count_missing(mem.home.db, held)) for held in vectors.all_sets(mem.home.db)]
+    return [(held.provider, held.dimension, mem.home.index.meaning.count_missing(held)) for held in mem.home.index.meaning.all_sets()]
 
 
 # Keeping up
@@ -92,7 +92,7 @@ def test_a_recall_embeds_at_most_two_hundred_records_and_finds_the_rest_by_words
     found = mem.recall("marmot 259")
 
     assert found.hits[0].text == "Marmot number 259 whistles."
-    assert vectors.count_missing(mem.home.db, vectors.all_sets(mem.home.db)[0]) == 60
+    assert mem.home.index.meaning.count_missing(mem.home.index.meaning.all_sets()[0]) == 60
     assert any("60 passages" in notice for notice in found.notices)
     assert mem.recall("marmot").notices == []
 
@@ -111,7 +111,7 @@ def test_a_changed_or_forgotten_record_leaves_no_vector_to_be_found(mem):
     mem.edit(note.id, title="Boats", text="The yacht sails to the island.")
     mem.forget(other.id)
 
-    loaded = vectors.load(mem.home.index, vectors.all_sets(mem.home.db)[0])
+    loaded = mem.home.index.meaning.load(mem.home.index.meaning.all_sets()[0])
     vector = Static().embed(["The cat sleeps on the sofa."])[0]
 
     live = {n for n, in mem.home.db.execute("SELECT n FROM passages")}
@@ -136,7 +136,7 @@ def test_the_newest_passage_gone_its_number_is_not_given_again(mem):
     mem.embed()
     taken = mem.home.db.execute("SELECT max(n) FROM passages").fetchone()[0]
     mem.forget(newest.id)
-    vectors.compact(mem.home.db, force=True)
+    mem.home.index.meaning.compact(force=True)
     other = mem.note("Boats", "The yacht sails to the island.")
 
     assert mem.home.db.execute("SELECT n FROM records WHERE id = ?", (other.id,)).fetchone()[0] > taken
@@ -187,12 +187,13 @@ def test_without_a_cache_folder_the_vectors_are_in_memory(home, clock, tmp_path,
 
 def test_the_nearest_are_the_same_looked_for_coarsely(mem):
     rng = np.random.default_rng(0)
-    rows = rng.standard_normal((vectors.COARSE + 500, 256)).astype(np.float32)
+    rows = rng.standard_normal((COARSE + 500, 256)).astype(np.float32)
     rows[:, :128] *= 2  # as in the table, the first dimensions say most
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    with mem.home.index.writing() as db:
-        held = vectors.append(db, vectors.make_set(db, "static", "m", 256), range(1, len(rows) + 1), rows)
-    loaded = vectors.load(mem.home.index, held)
+    kept = mem.home.index.meaning
+    with mem.home.index.writing():
+        held = kept.append(kept.make_set("static", "m", 256), range(1, len(rows) + 1), rows)
+    loaded = mem.home.index.meaning.load(held)
     exact = set((np.argsort(-(rows @ rows[7]))[:10] + 1).tolist())
 
     assert len(exact & set(loaded.nearest(rows[7], 80).tolist())) >= 9

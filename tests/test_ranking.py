@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from datetime import UTC, datetime
 
 import numpy as np
@@ -10,13 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otolith.index.schema import DDL
-from otolith.index.search import look_up, texts
+from otolith.index.store import Index
 from otolith.model.dates import mentions_time, read_span
-from otolith.recall import candidates
-from otolith.recall.candidates import best, best_by_words, gather, neighbours, with_neighbours
+from otolith.recall import rank as ranking
 from otolith.recall.question import closest, distance, read_question
-from otolith.recall.rank import Weights, rank, rarity, timely
+from otolith.recall.rank import Weights, best, best_by_words, gather, neighbours, rank, rarity, timely, with_neighbours
 
 NOW = datetime(2026, 2, 11, 12, tzinfo=UTC).timestamp()  # a Wednesday
 
@@ -151,16 +148,14 @@ def test_a_word_with_digits_or_far_from_all_others_is_left_alone():
 
 
 @pytest.fixture
-def shelf():
-    db = sqlite3.connect(":memory:")
-    for statement in DDL.split(";\n"):
-        db.execute(statement)
-    yield db
-    db.close()
+def shelf(tmp_path):
+    index = Index(tmp_path / "cache", str(tmp_path), lambda: "1")
+    yield index
+    index.close()
 
 
-def put(db, n, text, *, record=None, kind="note", conversation=None, created=NOW, speaker=None):
-    record = record or n
+def put(index, n, text, *, record=None, kind="note", conversation=None, created=NOW, speaker=None):
+    db, record = index.db, record or n
     columns = "n, id, kind, type, title, unit, created, conversation, trust, sunk, pinned, uses, place, last"
     db.execute(f"INSERT OR IGNORE INTO records ({columns}) VALUES (?,?,?,'','','',?,?,'user',0,0,0,0,?)",
                (record, str(record), kind, created, conversation, n))
@@ -170,36 +165,36 @@ def put(db, n, text, *, record=None, kind="note", conversation=None, created=NOW
     db.execute("INSERT INTO words(rowid, text, title, tags) VALUES (?,?,'','')", (n, text))
 
 
-def recalled(db, text, *speakers, weights=None):
+def recalled(index, text, *speakers, weights=None):
     """Texts, best first, by words alone."""
     question = ask(text, *speakers)
-    total = db.execute("SELECT count(*) FROM passages").fetchone()[0]
-    rows = [look_up(db, word) for word in question.words]
+    total = index.words.count_passages()
+    rows = [index.words.look_up(word) for word in question.words]
     seeds = best_by_words(rows, rarity([len(part) for part in rows], total), None, 80)
-    spots = with_neighbours(db, seeds.tolist())
+    spots = with_neighbours(index, seeds.tolist())
     columns = gather(spots, seeds, question, rows, total, lambda numbers: np.zeros(len(numbers)))
     scores = sum(rank(columns, weights or Weights()).values())
-    return texts(db, [spots[row].n for row in np.argsort(-scores, kind="stable") if columns.ranked[row]])
+    return index.around.texts([spots[row].n for row in np.argsort(-scores, kind="stable") if columns.ranked[row]])
 
 
 def test_a_word_is_found_in_all_its_forms(shelf):
     put(shelf, 1, "We went camping.")
     put(shelf, 2, "They camped there.")
 
-    assert look_up(shelf, "camps").tolist() == [1, 2]
+    assert shelf.words.look_up("camps").tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("word", ['"', "NEAR(", "*", "a OR b", "", "\0", "-x", "🙂", "^"])
 def test_a_word_is_never_search_syntax(shelf, word):
     put(shelf, 1, "something else")
 
-    assert look_up(shelf, word).tolist() == []
+    assert shelf.words.look_up(word).tolist() == []
 
 
 def test_a_mistyped_word_finds_what_was_meant(shelf):
     put(shelf, 1, "run pytest first")
 
-    rows, meant = candidates.look_up(shelf, ["run", "pytesst"])
+    rows, meant = ranking.look_up(shelf, ["run", "pytesst"])
 
     assert meant == {"pytesst": "pytest"}
     assert [part.tolist() for part in rows] == [[1], [1]]
@@ -218,16 +213,16 @@ def test_filters_keep_passages_from_becoming_candidates(shelf):
     put(shelf, 2, "tea")
     allowed = np.array([False, False, True])
 
-    assert best_by_words([look_up(shelf, "tea")], np.ones(1), allowed, 80).tolist() == [2]
+    assert best_by_words([shelf.words.look_up("tea")], np.ones(1), allowed, 80).tolist() == [2]
 
 
-def dialog(db, *turns, kind):
+def dialog(index, *turns, kind):
     for at_turn, (speaker, text) in enumerate(turns):
         if kind == "entry":
-            put(db, at_turn + 1, text, record=1, kind=kind, speaker=speaker)
+            put(index, at_turn + 1, text, record=1, kind=kind, speaker=speaker)
         else:
-            put(db, at_turn + 1, text, kind=kind, conversation="c", created=NOW + at_turn, speaker=speaker)
-    put(db, 90, "nothing to see", record=90)
+            put(index, at_turn + 1, text, kind=kind, conversation="c", created=NOW + at_turn, speaker=speaker)
+    put(index, 90, "nothing to see", record=90)
 
 
 TALK = (("Ann", "Hello there."), ("Ben", "Where did you go camping?"), ("Ann", "By the lake, with the kids."),
@@ -246,7 +241,7 @@ def test_the_speaker_asked_about_is_preferred(shelf):
     put(shelf, 2, "I love pottery", record=2, kind="entry", speaker="Ann Lee")
 
     question = ask("Does Ann love pottery?", "ann")
-    rows = [look_up(shelf, word) for word in question.words]
+    rows = [shelf.words.look_up(word) for word in question.words]
     columns = gather(with_neighbours(shelf, [1, 2]), np.array([1, 2]), question, rows, 2, lambda n: np.zeros(len(n)))
 
     assert columns.by_named.tolist() == [0.0, 1.0]

@@ -307,8 +307,6 @@ def test_the_diarys_examples_are_found(lay: Callable[..., None], opened: Callabl
 @pytest.mark.clause("notes-40")
 def test_the_counts_of_a_state_file_that_came_along_are_taken_in_once(
         lay: Callable[..., None], opened: Callable[[], Memory]) -> None:
-    from otolith.index.read import find, usage_of
-
     lay(graph_home())
     mem, note = opened(), "a1b2c3d4-e5f6-7890-abcd-ef1234567890"
 
@@ -316,9 +314,9 @@ def test_the_counts_of_a_state_file_that_came_along_are_taken_in_once(
     mem.get(note)
     mem.home.fold_usage()
 
-    row = find(mem.home.db, note)
+    row = mem.home.index.cards.find(note)
     assert row is not None
-    assert usage_of(mem.home.db, row).count == 7
+    assert mem.home.index.cards.usage_of(row).count == 7
 
 
 def test_an_edit_changes_only_what_was_meant(lay: Callable[..., None], opened: Callable[[], Memory], home: Path) -> None:

@@ -6,6 +6,7 @@
     ├── Invalid                   4   422   a value breaks a rule of its kind
     ├── Conflict                  5   409   the file moved on, or the name is taken
     ├── Damaged                   6   200   files that cannot be read were found
+    │   └── BrokenIndex           6   500   the index, a cache, cannot be read; it can be made anew
     ├── CannotWrite               7   507   read-only home, full disk, failed sync
     ├── Provider                  8   502   an embedder or language model failed
     ├── Busy                      9   503   another process held the lock for too long
@@ -67,6 +68,15 @@ class Damaged(OtolithError):
         super().__init__(message, hint)
         self.flaw = flaw
         self.line = line
+
+
+class BrokenIndex(Damaged):
+    """The index cannot be read or does not hold together. The files are untouched; `otolith reindex` makes it anew."""
+
+    http_status = 500
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message, hint, flaw="index")
 
 
 class CannotWrite(OtolithError):

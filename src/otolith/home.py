@@ -6,7 +6,6 @@ notice, for the file is safe. Finding what others wrote is sync's business; Home
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from otolith import sync, usage
 from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NeedsConfirmation, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.tree import Tree, fingerprint
-from otolith.index.read import Row
+from otolith.index.schema import Row
 from otolith.index.store import TROUBLE, Index
 from otolith.index.write import Unit
 from otolith.model.kinds import KINDS
@@ -68,7 +67,7 @@ class Home:
         self.complete: Callable[[Home, Intent], None] | None = None  # finishes what only verbs know how to: a purge
 
     @property
-    def db(self) -> sqlite3.Connection:
+    def db(self) -> Any:
         return self.index.db
 
     def origin(self, *, agent: str | None = None, project: str | None = None, session: str | None = None,

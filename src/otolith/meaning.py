@@ -1,9 +1,10 @@
 """Meaning: which embedder answers for a home, and how its vectors keep up with the passages.
 
-The built-in set is always kept; it is filled when records are written in a process that has the embedder loaded, else a
-little at each recall. Sets of other embedders are filled by `embed` and upkeep, which say what they send where. A question
-is put to the first embedder of the chain whose set is complete and which answers; what could not be used is a notice. No
-failure is kept in mind for long: after a short pause the provider is tried again.
+The built-in set is always kept; it is filled when records are written in a process that has the embedder
+loaded, else a little at each recall. Sets of other embedders are filled by `embed` and upkeep, which say what
+they send where. A question is put to the first embedder of the chain whose set is complete and which answers;
+what could not be used is a notice. No failure is kept in mind for long: after a short pause the provider is
+tried again.
 """
 
 from __future__ import annotations
@@ -16,14 +17,13 @@ from weakref import WeakKeyDictionary
 
 from otolith.config import Config
 from otolith.errors import Busy, CannotWrite, Provider
-from otolith.index import vectors
 from otolith.index.store import Index
-from otolith.index.vectors import Loaded, VectorSet
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from otolith.index.vectors import Unembedded, VectorSet, VectorTable
     from otolith.providers.embedders import Choice, Embedder
 
     Floats = NDArray[np.float32]
@@ -44,13 +44,14 @@ class Sense(NamedTuple):
 
     embedder: Embedder
     vector: Floats
-    loaded: Loaded
+    loaded: VectorTable
 
     def nearest(self, limit: int, allowed: NDArray[np.bool_] | None) -> Ints:
         return self.loaded.nearest(self.vector, limit, allowed)
 
     def likeness(self, numbers: Ints, texts: Callable[[list[int]], list[str]]) -> NDArray[np.float64]:
-        """The cosines of passages with the question; what the built-in set lacks yet is embedded on the spot."""
+        """The cosines of passages with the question; what the built-in set lacks yet is embedded on the spot.
+        """
         import numpy as np
 
         found, known = self.loaded.likeness(self.vector, numbers)
@@ -78,7 +79,8 @@ def given_embedder(providers: Any) -> Embedder | None:
     return found
 
 
-def embedders_of(config: Config, providers: Any, notices: list[str], seconds: float | None = None) -> list[Embedder]:
+def embedders_of(config: Config, providers: Any, notices: list[str],
+                 seconds: float | None = None) -> list[Embedder]:
     """The embedders to try, in order; what is not there is told."""
     from otolith.providers.embedders import chain, make_embedder
 
@@ -107,20 +109,22 @@ def sense(index: Index, config: Config, text: str, providers: Any, notices: list
             notices.append(f"not searched by {embedder.name}: {error}")
             continue
         if len(vector) != held.dimension:  # a model may have been exchanged behind its name, and back
-            other = vectors.find_set(index.db, embedder.name, embedder.model, len(vector))
-            if other and not vectors.count_missing(index.db, other):
-                return Sense(embedder, vector, vectors.load(index, other))
-            notices.append(f"not searched by {embedder.name}: it answered {len(vector)} dimensions where {held.dimension} are "
+            other = index.meaning.find_set(embedder.name, embedder.model, len(vector))
+            if other and not index.meaning.count_missing(other):
+                return Sense(embedder, vector, index.meaning.load(other))
+            notices.append(f"not searched by {embedder.name}: it answered {len(vector)} dimensions where "
+                           f"{held.dimension} are "
                            "kept; run: otolith embed")
             continue
-        return Sense(embedder, vector, vectors.load(index, held))
+        return Sense(embedder, vector, index.meaning.load(held))
     return None
 
 
 def _paused(index: Index, embedder: Embedder, notices: list[str]) -> bool:
     waiting = embedder.name != "static" and time.monotonic() < _FAILED.get(index, {}).get(embedder.name, 0.0)
     if waiting:
-        notices.append(f"not searched by {embedder.name}: it failed a moment ago and is left alone for {PAUSE:g} s")
+        notices.append(f"not searched by {embedder.name}: it failed a moment ago and is left alone for "
+                       f"{PAUSE:g} s")
     return waiting
 
 
@@ -128,43 +132,50 @@ def _ready(index: Index, config: Config, embedder: Embedder, notices: list[str])
     """The embedder's set, if questions can be put to it."""
     if embedder.name == "static":
         held = fill(index, config, embedder, records=CALL_RECORDS, passages=CALL_PASSAGES, notices=notices)
-        if held and (left := vectors.count_missing(index.db, held)):
-            notices.append(f"{left} passages are searched by words only until they are embedded; run: otolith embed")
+        if held and (left := index.meaning.count_missing(held)):
+            notices.append(f"{left} passages are searched by words only until they are embedded; run: "
+                           "otolith embed")
         return held
-    held = vectors.find_set(index.db, embedder.name, embedder.model)
-    left = vectors.count_missing(index.db, held)
+    held = index.meaning.find_set(embedder.name, embedder.model)
+    left = index.meaning.count_missing(held)
     if held and 0 < left <= FEW and embedder.name == "minilm":
         held = fill(index, config, embedder, passages=FEW, notices=notices)
-        left = vectors.count_missing(index.db, held)
+        left = index.meaning.count_missing(held)
     if left or held is None:
-        notices.append(f"not searched by {embedder.name}: {left} passages are not embedded yet; run: otolith embed")
+        notices.append(f"not searched by {embedder.name}: {left} passages are not embedded yet; run: otolith "
+                       "embed")
         return None
     return held
 
 
 def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str], records: int | None = None,
-         passages: int | None = None, progress: Progress | None = None, dimension: int | None = None) -> VectorSet | None:
-    """Embed what a set lacks, oldest first, batch by batch; None if there is no such set and none could be made.
+         passages: int | None = None, progress: Progress | None = None,
+         dimension: int | None = None) -> VectorSet | None:
+    """Embed what a set lacks, oldest first, batch by batch; None if there is no such set and none could be
+    made.
 
-    Embedding happens outside the index's lock; a batch that another process was quicker with is dropped. A model that
-    answers in another dimension than before gets a set of its own, begun anew; the other one is left as it is.
+    Embedding happens outside the index's lock; a batch that another process was quicker with is dropped. A
+    model that answers in another dimension than before gets a set of its own, begun anew; the other one is
+    left as it is.
     """
-    held = vectors.find_set(index.db, embedder.name, embedder.model, dimension)
-    total = vectors.count_missing(index.db, held)
+    held = index.meaning.find_set(embedder.name, embedder.model, dimension)
+    total = index.meaning.count_missing(held)
     batch, done, seen = BATCHES.get(embedder.name, BATCH), 0, set[str]()
     while passages is None or done < passages:
         room = batch if passages is None else min(batch, passages - done)
         left = None if records is None else records - len(seen)
-        texts = [] if left == 0 else vectors.missing(index.db, held, passages=room, records=left)
+        texts = [] if left == 0 else index.meaning.missing(held, passages=room, records=left)
         if not texts:
             break
         try:
             made = embedder.embed([one.text for one in texts])
             if held and held.dimension != made.shape[1] and dimension is None:
-                return fill(index, config, embedder, notices=notices, records=records, passages=passages, progress=progress,
+                return fill(index, config, embedder, notices=notices, records=records, passages=passages,
+                            progress=progress,
                             dimension=made.shape[1])
             if dimension not in (None, made.shape[1]):
-                raise Provider(f"{embedder.name} answers now in {dimension}, now in {made.shape[1]} dimensions", "run: otolith embed")
+                raise Provider(f"{embedder.name} answers now in {dimension}, now in {made.shape[1]} "
+                               "dimensions", "run: otolith embed")
             held = _append(index, held, embedder, texts, made, keep_works=embedder.name == config.provider)
         except (Provider, Busy, CannotWrite) as error:
             notices.append(f"{total - done} passages are not embedded: {error}")
@@ -176,19 +187,18 @@ def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str]
     return held
 
 
-def _append(index: Index, held: VectorSet | None, embedder: Embedder, texts: list[vectors.Unembedded], made: Floats,
+def _append(index: Index, held: VectorSet | None, embedder: Embedder, texts: list[Unembedded], made: Floats,
             *, keep_works: bool) -> VectorSet:
-    with index.writing() as db:
-        now = vectors.find_set(db, embedder.name, embedder.model, made.shape[1])
+    held_by, at = index.meaning, (embedder.name, embedder.model, made.shape[1])
+    with index.writing():
+        now = held_by.find_set(*at)
         if (now.last if now else 0) != (held.last if held else 0):
-            return now or vectors.make_set(db, embedder.name, embedder.model, made.shape[1])
-        held = vectors.append(db, now or vectors.make_set(db, embedder.name, embedder.model, made.shape[1]),
-                              [one.n for one in texts], made)
+            return now or held_by.make_set(*at)
+        grown = held_by.append(now or held_by.make_set(*at), [passage.n for passage in texts], made)
         if keep_works:
-            db.executemany("UPDATE memories SET embedding = ? WHERE id = ?",
-                           [(row.astype("<f4").tobytes(), one.id) for one, row in zip(texts, made, strict=True)
-                            if one.kind == "work" and one.ord == 0])
-        return held
+            held_by.keep_works([(passage.id, row) for passage, row in zip(texts, made, strict=True)
+                                if passage.kind == "work" and passage.ord == 0], anew=True)
+        return grown
 
 
 def keep_up(index: Index, config: Config) -> None:

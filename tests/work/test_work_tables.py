@@ -195,11 +195,9 @@ def test_upkeep_brings_a_works_embedding_into_the_table(mem):
 
 @pytest.mark.clause("work-83")
 def test_a_work_is_found_by_meaning_at_the_next_recall_and_at_once_when_the_embedder_is_loaded(mem):
-    from otolith.index import vectors
-
     mem.record(goal="Repair the automobile engine", task_type="bug_fix", success=True, summary="It runs")
     assert mem.recall("fixing a car motor").hits[0].title == "Repair the automobile engine"
 
     mem.record(goal="Bake a loaf of bread", task_type="other", success=True, summary="Crusty")
-    held, = vectors.all_sets(mem.home.db)
-    assert vectors.count_missing(mem.home.db, held) == 0
+    held, = mem.home.index.meaning.all_sets()
+    assert mem.home.index.meaning.count_missing(held) == 0

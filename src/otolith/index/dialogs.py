@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from otolith.index.facets import Facet
-from otolith.index.read import replaces
+from otolith.index.database import Facet
+from otolith.index.graph import replaces
 from otolith.model.text import searchable
 
 _NEWEST_WITH_TAG = "SELECT * FROM (SELECT record FROM tags WHERE tag = ? ORDER BY record DESC LIMIT ?)"

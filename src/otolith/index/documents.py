@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from otolith.index import write
-from otolith.index.facets import Facet
+from otolith.index.database import Facet
+from otolith.index.write import Stamp, Unit, Units
 from otolith.model.record import Usage, Version
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Documents(Facet):
         self.db.executemany("UPDATE documents SET settled = ?, seen = ? WHERE path = ?",
                             [(whole, now, path) for path, whole in settled.items()])
 
-    def restamp(self, path: str, before: str, stamp: write.Stamp) -> bool:
+    def restamp(self, path: str, before: str, stamp: Stamp) -> bool:
         """The file is another one with nothing else to learn from it; False if it was not the one known."""
         with self.index.writing() as db:
             return db.execute("UPDATE documents SET stamp = ?, same = ?, settled = ?, hash = ?, seen = ? "
@@ -74,22 +74,18 @@ class Documents(Facet):
     @contextmanager
     def filling(self, *, fresh: bool = False) -> Iterator[Filling]:
         """Units in and out, in one transaction; the facts they state are settled at the end."""
-        with self.index.writing() as db:
+        with self.index.writing():
             self.index.adopt()
-            filling = Filling(self, fresh)
-            with write.filling(db, fresh):
+            filling = Filling(Units(self.index), fresh)
+            with filling.units.filling(fresh):
                 yield filling
             filling.settle()
 
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Many writes in one commit; others read meanwhile, for no page leaves the cache before it."""
-        self.db.execute("PRAGMA cache_spill = OFF")
-        try:
-            with self.index.writing():
-                yield
-        finally:
-            self.db.execute("PRAGMA cache_spill = ON")
+        with self.index.unspilled(), self.index.writing():
+            yield
 
     # What was done when
 
@@ -112,28 +108,23 @@ class Documents(Facet):
 
     def add_usage(self, totals: Mapping[str, Usage], upto: int, *, anew: bool) -> None:
         """What the ledger counts up to this byte beyond what is known, or in all."""
-        with self.index.writing() as db:
-            if anew:
-                db.execute("DELETE FROM usage")
-            db.executemany("INSERT INTO usage VALUES (?,?,?) ON CONFLICT(id) DO UPDATE SET count = count + "
-                           "excluded.count, last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
-                           [(record, usage.count, usage.last) for record, usage in totals.items()])
-            write.count_works(db, [record for record in totals if record.startswith("mem_")])
+        with self.index.writing():
+            Units(self.index).count_uses(totals, anew=anew)
             self.index.set("usage_bytes", upto)
 
 
 class Filling:
     """Units on their way into the index."""
 
-    def __init__(self, documents: Documents, fresh: bool) -> None:
-        self._documents, self._fresh = documents, fresh
+    def __init__(self, units: Units, fresh: bool) -> None:
+        self.units, self._fresh = units, fresh
         self._touched: Touched | None = None
 
-    def put(self, units: Sequence[write.Unit], parts: Parts) -> None:
+    def put(self, units: Sequence[Unit], parts: Parts) -> None:
         """Write units in place of what was known of them; a broken one keeps its last good records."""
         for unit in units:
             self.drop(unit.name, parts[unit.name], keep_records=unit.broken)
-        write.put(self._documents.db, units)
+        self.units.put(units)
         self._take_facts([unit for unit in units if unit.name.startswith("topics/")], ())
 
     def remove(self, parts: Parts) -> None:
@@ -145,18 +136,18 @@ class Filling:
     def drop(self, unit: str, files: Sequence[str], *, keep_records: bool = False) -> None:
         """Forget a unit; what it says of facts stays until it is put again or removed."""
         if not self._fresh:
-            write.drop(self._documents.db, unit, files, keep_records=keep_records)
+            self.units.drop(unit, files, keep_records=keep_records)
 
-    def _take_facts(self, units: Sequence[write.Unit], gone: Sequence[str]) -> None:
+    def _take_facts(self, units: Sequence[Unit], gone: Sequence[str]) -> None:
         if units or gone:
-            from otolith.index import facts
+            from otolith.index.facts import Facts, Touched
 
-            self._touched = self._touched or facts.Touched()
-            facts.replace(self._documents.db, units, gone, self._touched)
+            self._touched = self._touched or Touched()
+            Facts(self.units.index).replace(units, gone, self._touched)
 
     def settle(self) -> None:
         """Bring the fact records up to what was stated, once all is in."""
         if self._touched is not None and self._touched.slots:
-            from otolith.index import facts
+            from otolith.index.facts import Facts
 
-            facts.settle_touched(self._documents.db, self._touched)
+            Facts(self.units.index).settle(self._touched)

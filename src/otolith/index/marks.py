@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from otolith.index.facets import Facet
+from otolith.index.database import Facet
 
 BUILT = "built"  # path → the fingerprint of the bytes last built there
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from otolith.index.facets import Facet
-from otolith.index.read import Row, replaces
-
-_ROW = ", ".join(f"r.{name}" for name in Row._fields)
+from otolith.index.database import Facet
+from otolith.index.graph import replaces
+from otolith.index.schema import ROW as _ROW
+from otolith.index.schema import Row
+from otolith.index.words import match
 
 
 class NoteUse(NamedTuple):
@@ -112,7 +113,7 @@ class Notes(Facet):
         condition = ("r.kind = 'edge' AND (:type IS NULL OR r.type = :type) AND (:note IS NULL OR r.id IN "
                      "(SELECT edge FROM links WHERE a = :note OR b = :note)) AND (:words = '' OR r.n IN "
                      "(SELECT p.record FROM words JOIN passages p ON p.n = words.rowid WHERE words MATCH :words))")
-        values = {"type": type, "note": note, "words": " AND ".join(f'"{word}"' for word in words),
+        values = {"type": type, "note": note, "words": match(words, every=True),
                   "limit": -1 if limit is None else limit, "offset": offset}
         total = self.db.execute(f"SELECT count(*) FROM records r WHERE {condition}", values).fetchone()[0]
         rows = self.db.execute(f"SELECT {_ROW} FROM records r WHERE {condition} ORDER BY r.created DESC, r.id "
@@ -150,7 +151,7 @@ class Notes(Facet):
         query = (f"SELECT {_ROW}, bm25(words, 1.0, 2.0, 1.0) AS score FROM words JOIN passages p ON p.n = words.rowid "
                  "JOIN records r ON r.n = p.record WHERE words MATCH ? AND r.kind = 'note' AND r.id <> ? "
                  "ORDER BY score, r.id LIMIT ?")
-        rows = self.db.execute(query, (" OR ".join(f'"{word}"' for word in words), but, 3 * limit))
+        rows = self.db.execute(query, (match(words), but, 3 * limit))
         return list({row[1]: Row(*row[:-1]) for row in rows}.values())[:limit]
 
     def ids_of(self, kinds: Sequence[str]) -> list[str]:

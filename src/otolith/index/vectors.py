@@ -1,24 +1,25 @@
 """Vectors of passages: one set for each (provider, model, dimension), never mixed, kept in the index itself.
 
-A set is filled in the order of passage numbers, which are never used twice; so what it lacks is what came after its
-`last`, and a table of dropped numbers tells what to overlook. Rows lie in blocks of half floats that merge as they grow;
-a process that asks holds them as one array of floats. Deleting the index only means embedding again.
+A set is filled in the order of passage numbers, which are never used twice; so what it lacks is what came
+after its `last`, and a table of dropped numbers tells what to overlook. Rows lie in blocks of half floats
+that merge as they grow; a process that asks holds them as one array of floats. Deleting the index only means
+embedding again.
 """
 
 from __future__ import annotations
 
 import os
-import sqlite3
-from collections.abc import Sequence
+from _thread import RLock
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
+
+from otolith.index.database import Connection, Database, Facet
+from otolith.index.schema import columns_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from otolith.index.store import Index
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
@@ -27,8 +28,8 @@ BLOCK = 4096  # rows in the largest blocks
 COARSE = 20_000  # rows from which the nearest are first looked for by half of their dimensions
 COARSE_SHARE = 8  # of these, so many times as many as are wanted are looked at in full
 GONE_SHARE = 8  # one dropped row in so many is worth writing the set anew
-_MISSING = ("SELECT p.n, p.n - r.n, r.id, r.kind, r.title, p.head, p.text FROM passages p JOIN records r ON r.n = p.record "
-            "WHERE p.n > ? ORDER BY p.n LIMIT ?")
+_MISSING = ("SELECT p.n, p.n - r.n, r.id, r.kind, r.title, p.head, p.text FROM passages p "
+            "JOIN records r ON r.n = p.record WHERE p.n > ? ORDER BY p.n LIMIT ?")
 
 
 class VectorSet(NamedTuple):
@@ -51,109 +52,135 @@ class Unembedded(NamedTuple):
     text: str
 
 
-def find_set(db: sqlite3.Connection, provider: str, model: str, dimension: int | None = None) -> VectorSet | None:
-    """The set of a model that is furthest on; of one dimension, if that is asked for."""
-    query = "SELECT * FROM vector_sets WHERE provider = ? AND model = ? AND dimension = coalesce(?, dimension) ORDER BY last DESC"
-    row = db.execute(query, (provider, model, dimension)).fetchone()
-    return VectorSet(*row) if row else None
+_SET = columns_of(VectorSet, "s")
 
 
-def make_set(db: sqlite3.Connection, provider: str, model: str, dimension: int) -> VectorSet:
-    """An empty set. Its number is drawn, so that no process takes it for one of an index that was emptied."""
-    made = VectorSet(int.from_bytes(os.urandom(7)), provider, model, dimension, 0)
-    db.execute("INSERT INTO vector_sets VALUES (?,?,?,?,?)", made)
-    return made
+class Meaning(Facet):
+    """Vectors of passages: what is near in meaning, and what still lacks a vector."""
+
+    def __init__(self, index: Database) -> None:
+        super().__init__(index)
+        self._loaded: dict[int, VectorTable] = {}
+        self._loading = RLock()
+
+    def find_set(self, provider: str, model: str, dimension: int | None = None) -> VectorSet | None:
+        """The set of a model that is furthest on; of one dimension, if that is asked for."""
+        query = (f"SELECT {_SET} FROM vector_sets s WHERE provider = ? AND model = ? "
+                 "AND dimension = coalesce(?, dimension) ORDER BY last DESC")
+        return self.db.first(VectorSet, query, (provider, model, dimension))
+
+    def make_set(self, provider: str, model: str, dimension: int) -> VectorSet:
+        """An empty set. Its number is drawn: no process takes it for one of an index that was emptied."""
+        made = VectorSet(int.from_bytes(os.urandom(7)), provider, model, dimension, 0)
+        self.db.execute("INSERT INTO vector_sets VALUES (?,?,?,?,?)", made)
+        return made
+
+    def drop_set(self, held: VectorSet) -> None:
+        self.db.execute("DELETE FROM vectors WHERE held = ?", (held.n,))
+        self.db.execute("DELETE FROM vector_sets WHERE n = ?", (held.n,))
+
+    def all_sets(self) -> list[VectorSet]:
+        query = f"SELECT {_SET} FROM vector_sets s ORDER BY provider, model, dimension"
+        return self.db.select(VectorSet, query)
+
+    def count_missing(self, held: VectorSet | None) -> int:
+        """How many passages a set lacks."""
+        return int(self.db.value("SELECT count(*) FROM passages WHERE n > ?", (held.last if held else 0,)))
+
+    def missing(self, held: VectorSet | None, *, passages: int,
+                records: int | None = None) -> list[Unembedded]:
+        """The next passages that a set lacks, with the text to embed: a title goes before it."""
+        lacking: list[Unembedded] = []
+        seen: set[str] = set()
+        after = held.last if held else 0
+        for n, ord_, id, kind, title, head, text in self.db.execute(_MISSING, (after, passages)):
+            seen.add(id)
+            if records is not None and len(seen) > records:
+                break
+            titled = f"{title}. {text}" if head and title and not text.startswith(title.rstrip("…")) else text
+            lacking.append(Unembedded(n, ord_, id, kind, titled))
+        return lacking
+
+    def append(self, held: VectorSet, numbers: Sequence[int], vectors: Floats) -> VectorSet:
+        """Add rows that come after all others. Blocks no larger than the new one merge with it: there are few."""
+        import numpy as np
+
+        if not len(numbers):
+            return held
+        ids, matrix = np.asarray(numbers, np.int64).tobytes(), vectors.astype(np.float16).tobytes()
+        size = len(numbers)
+        query = "SELECT last, size FROM vectors WHERE held = ? ORDER BY last DESC"
+        for last, rows in self.db.execute(query, (held.n,)):
+            if rows > size or rows + size > BLOCK:
+                break
+            block = "FROM vectors WHERE held = ? AND last = ?"
+            before = self.db.execute(f"SELECT numbers, matrix {block}", (held.n, last)).fetchone()
+            self.db.execute(f"DELETE {block}", (held.n, last))
+            ids, matrix, size = before[0] + ids, before[1] + matrix, rows + size
+        grown = held._replace(last=int(numbers[-1]))
+        self.db.execute("INSERT INTO vectors VALUES (?,?,?,?,?)", (held.n, grown.last, size, ids, matrix))
+        self.db.execute("UPDATE vector_sets SET last = ? WHERE n = ?", (grown.last, held.n))
+        return grown
+
+    def keep_works(self, vectors: Iterable[tuple[str, Floats]], *, anew: bool) -> None:
+        """The vectors of works in seed 003's table; unless `anew`, only where none of that length is."""
+        unless = "" if anew else " AND (embedding IS NULL OR length(embedding) <> length(:vector))"
+        self.db.executemany(f"UPDATE memories SET embedding = :vector WHERE id = :id{unless}",
+                            [{"id": id, "vector": vector.astype("<f4").tobytes()} for id, vector in vectors])
+
+    def compact(self, *, force: bool = False) -> bool:
+        """Write the sets anew without the rows of dropped passages, if there are many of them."""
+        import numpy as np
+
+        dropped = self.db.value("SELECT count(*) FROM gone")
+        rows = self.db.value("SELECT coalesce(sum(size), 0) FROM vectors")
+        if not dropped or not (force or dropped * GONE_SHARE > rows):
+            return False
+        for held in self.all_sets():
+            numbers, matrix = _read(self.db, held)
+            kept = np.ones(len(numbers), np.bool_)
+            kept[_rows_of(numbers, _gone(self.db))] = False
+            self.drop_set(held)
+            fresh = self.make_set(held.provider, held.model, held.dimension)
+            for at in range(0, int(kept.sum()), BLOCK):
+                part = slice(at, at + BLOCK)
+                fresh = self.append(fresh, numbers[kept][part].tolist(), matrix[kept][part])
+            self.db.execute("UPDATE vector_sets SET last = ? WHERE n = ?", (held.last, fresh.n))
+        # the others tell which numbers were used
+        self.db.execute("DELETE FROM gone WHERE n <= (SELECT max(n) FROM passages)")
+        return True
+
+    def first_vectors(self, held: VectorSet, kind: str) -> dict[str, Floats]:
+        """Record → the vector of its first passage, for every record of a kind that has one."""
+        numbers, matrix = _read(self.db, held)
+        rows = {int(n): row for row, n in enumerate(numbers)}
+        # it begins where its passages do
+        first = self.db.execute("SELECT id, n FROM records WHERE kind = ? ORDER BY id", (kind,))
+        return {id: matrix[rows[n]] for id, n in first if n in rows}
+
+    def load(self, held: VectorSet) -> VectorTable:
+        """The set in memory, up to date; read once. What is given out stays as it is while others go on."""
+        with self._loading:
+            if held.n not in self._loaded:
+                for stale in self._loaded.keys() - {other.n for other in self.all_sets()}:
+                    del self._loaded[stale]
+                self._loaded[held.n] = VectorTable(held)
+            self._loaded[held.n].catch_up(self.db)
+            return copy(self._loaded[held.n])
 
 
-def drop_set(db: sqlite3.Connection, held: VectorSet) -> None:
-    db.execute("DELETE FROM vectors WHERE held = ?", (held.n,))
-    db.execute("DELETE FROM vector_sets WHERE n = ?", (held.n,))
-
-
-def all_sets(db: sqlite3.Connection) -> list[VectorSet]:
-    return [VectorSet(*row) for row in db.execute("SELECT * FROM vector_sets ORDER BY provider, model, dimension")]
-
-
-def count_missing(db: sqlite3.Connection, held: VectorSet | None) -> int:
-    """How many passages a set lacks."""
-    count: int = db.execute("SELECT count(*) FROM passages WHERE n > ?", (held.last if held else 0,)).fetchone()[0]
-    return count
-
-
-def missing(db: sqlite3.Connection, held: VectorSet | None, *, passages: int, records: int | None = None) -> list[Unembedded]:
-    """The next passages that a set lacks, with the text to embed: the title goes before it, unless it is its beginning."""
-    found: list[Unembedded] = []
-    seen: set[str] = set()
-    for n, ord_, id, kind, title, head, text in db.execute(_MISSING, (held.last if held else 0, passages)):
-        seen.add(id)
-        if records is not None and len(seen) > records:
-            break
-        titled = f"{title}. {text}" if head and title and not text.startswith(title.rstrip("…")) else text
-        found.append(Unembedded(n, ord_, id, kind, titled))
-    return found
-
-
-def append(db: sqlite3.Connection, held: VectorSet, numbers: Sequence[int], vectors: Floats) -> VectorSet:
-    """Add rows that come after all others. Blocks no larger than the new one merge with it, so that there are few."""
-    import numpy as np
-
-    if not len(numbers):
-        return held
-    ids, matrix = np.asarray(numbers, np.int64).tobytes(), vectors.astype(np.float16).tobytes()
-    size = len(numbers)
-    for last, rows in db.execute("SELECT last, size FROM vectors WHERE held = ? ORDER BY last DESC", (held.n,)).fetchall():
-        if rows > size or rows + size > BLOCK:
-            break
-        before = db.execute("SELECT numbers, matrix FROM vectors WHERE held = ? AND last = ?", (held.n, last)).fetchone()
-        db.execute("DELETE FROM vectors WHERE held = ? AND last = ?", (held.n, last))
-        ids, matrix, size = before[0] + ids, before[1] + matrix, rows + size
-    grown = held._replace(last=int(numbers[-1]))
-    db.execute("INSERT INTO vectors VALUES (?,?,?,?,?)", (held.n, grown.last, size, ids, matrix))
-    db.execute("UPDATE vector_sets SET last = ? WHERE n = ?", (grown.last, held.n))
-    return grown
-
-
-def compact(db: sqlite3.Connection, *, force: bool = False) -> bool:
-    """Write the sets anew without the rows of dropped passages, if there are many of them."""
-    import numpy as np
-
-    dropped = db.execute("SELECT count(*) FROM gone").fetchone()[0]
-    rows = db.execute("SELECT coalesce(sum(size), 0) FROM vectors").fetchone()[0]
-    if not dropped or not (force or dropped * GONE_SHARE > rows):
-        return False
-    for held in all_sets(db):
-        numbers, matrix = _read(db, held)
-        kept = np.ones(len(numbers), np.bool_)
-        kept[_rows_of(numbers, _gone(db))] = False
-        drop_set(db, held)
-        fresh = make_set(db, held.provider, held.model, held.dimension)
-        for at in range(0, int(kept.sum()), BLOCK):
-            fresh = append(db, fresh, numbers[kept][at : at + BLOCK].tolist(), matrix[kept][at : at + BLOCK])
-        db.execute("UPDATE vector_sets SET last = ? WHERE n = ?", (held.last, fresh.n))
-    db.execute("DELETE FROM gone WHERE n <= (SELECT max(n) FROM passages)")  # the others tell which numbers were used
-    return True
-
-
-def first_vectors(db: sqlite3.Connection, held: VectorSet, kind: str) -> dict[str, Floats]:
-    """Record → the vector of its first passage, for every record of a kind that has one."""
-    numbers, matrix = _read(db, held)
-    rows = {int(n): row for row, n in enumerate(numbers)}
-    found = db.execute("SELECT id, n FROM records WHERE kind = ? ORDER BY id", (kind,))  # it begins where its passages do
-    return {id: matrix[rows[n]] for id, n in found if n in rows}
-
-
-def _blocks(db: sqlite3.Connection, held: VectorSet, after: int) -> list[tuple[Ints, NDArray[np.float16]]]:
+def _blocks(db: Connection, held: VectorSet, after: int) -> list[tuple[Ints, NDArray[np.float16]]]:
     """The rows whose numbers come after one, block by block as they are kept."""
     import numpy as np
 
     query = "SELECT numbers, matrix FROM vectors WHERE held = ? AND last > ? ORDER BY last"
-    found = [(np.frombuffer(ids, np.int64), np.frombuffer(half, np.float16).reshape(-1, held.dimension))
-             for ids, half in db.execute(query, (held.n, after))]
-    starts = [int(np.searchsorted(numbers, after, "right")) for numbers, _ in found]
-    return [(numbers[start:], half[start:]) for start, (numbers, half) in zip(starts, found, strict=True)]
+    blocks = [(np.frombuffer(ids, np.int64), np.frombuffer(half, np.float16).reshape(-1, held.dimension))
+              for ids, half in db.execute(query, (held.n, after))]
+    starts = [int(np.searchsorted(numbers, after, "right")) for numbers, _ in blocks]
+    return [(numbers[start:], half[start:]) for start, (numbers, half) in zip(starts, blocks, strict=True)]
 
 
-def _read(db: sqlite3.Connection, held: VectorSet) -> tuple[Ints, Floats]:
+def _read(db: Connection, held: VectorSet) -> tuple[Ints, Floats]:
     """All rows of a set."""
     import numpy as np
 
@@ -163,10 +190,10 @@ def _read(db: sqlite3.Connection, held: VectorSet) -> tuple[Ints, Floats]:
     return numbers, matrix.astype(np.float32)
 
 
-def _gone(db: sqlite3.Connection) -> Ints:
+def _gone(db: Connection) -> Ints:
     import numpy as np
 
-    return np.array([n for n, in db.execute("SELECT n FROM gone ORDER BY n")], np.int64)
+    return np.array(db.column("SELECT n FROM gone ORDER BY n"), np.int64)
 
 
 def _rows_of(numbers: Ints, wanted: Ints) -> Ints:
@@ -176,15 +203,15 @@ def _rows_of(numbers: Ints, wanted: Ints) -> Ints:
     if not len(numbers):
         return np.zeros(0, np.int64)
     rows = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
-    found: Ints = rows[numbers[rows] == wanted]
-    return found
+    present: Ints = rows[numbers[rows] == wanted]
+    return present
 
 
-class Loaded:
+class VectorTable:
     """A set in memory: `numbers` ascending, and a unit row for each; rows of dropped passages are zero.
 
-    Rows lie in two halves, because the first one alone tells nearly as well which are near, and is read in a third of the
-    time that both take.
+    Rows lie in two halves, because the first one alone tells nearly as well which are near, and is read in a
+    third of the time that both take.
     """
 
     def __init__(self, held: VectorSet) -> None:
@@ -193,27 +220,26 @@ class Loaded:
         self._held, self._gone, self._size = held, 0, 0
         self._half = held.dimension // 2
         self._numbers = np.zeros(0, np.int64)
-        self._fore, self._rest = np.zeros((0, self._half), np.float32), np.zeros((0, held.dimension - self._half), np.float32)
+        self._fore = np.zeros((0, self._half), np.float32)
+        self._rest = np.zeros((0, held.dimension - self._half), np.float32)
 
     @property
     def numbers(self) -> Ints:
         return self._numbers[: self._size]
 
-    def catch_up(self, db: sqlite3.Connection) -> None:
+    def catch_up(self, db: Connection) -> None:
         """Take in what was added and dropped since."""
-
         after = int(self.numbers[-1]) if self._size else 0
-        last, = db.execute("SELECT coalesce(max(last), 0) FROM vectors WHERE held = ?", (self._held.n,)).fetchone()
-        if last > after:
+        if db.value("SELECT coalesce(max(last), 0) FROM vectors WHERE held = ?", (self._held.n,)) > after:
             blocks = _blocks(db, self._held, after)
             self._make_room(sum(len(numbers) for numbers, _ in blocks))
             for numbers, half in blocks:  # straight into place: a cold start has no time for a copy between
                 new = slice(self._size, self._size + len(numbers))
-                self._numbers[new], self._fore[new], self._rest[new] = numbers, half[:, : self._half], half[:, self._half :]
+                self._numbers[new] = numbers
+                self._fore[new], self._rest[new] = half[:, : self._half], half[:, self._half :]
                 self._size += len(numbers)
             self._gone = -1
-        gone, = db.execute("SELECT count(*) FROM gone").fetchone()
-        if gone != self._gone:
+        if (gone := db.value("SELECT count(*) FROM gone")) != self._gone:
             dropped = _rows_of(self.numbers, _gone(db))
             self._fore[dropped] = self._rest[dropped] = 0.0
             self._gone = gone
@@ -235,11 +261,14 @@ class Loaded:
         return cosines
 
     def nearest(self, vector: Floats, limit: int, allowed: NDArray[np.bool_] | None = None) -> Ints:
-        """The passages most like a vector, by ascending number; `allowed` tells by number which may be among them."""
+        """The passages most like a vector, ascending; `allowed` says by number which may be among them."""
         import numpy as np
 
-        may = None if allowed is None else (self.numbers < len(allowed)) & allowed[np.minimum(self.numbers, len(allowed) - 1)]
-        if self._size <= COARSE or self._held.provider != "static":  # of another's first dimensions nothing is known
+        may = None
+        if allowed is not None:
+            may = (self.numbers < len(allowed)) & allowed[np.minimum(self.numbers, len(allowed) - 1)]
+        # of another's first dimensions nothing is known
+        if self._size <= COARSE or self._held.provider != "static":
             return self.numbers[_largest(_only(self._cosines(vector, slice(self._size)), may), limit)]
         rows = _largest(_only(self._fore[: self._size] @ vector[: self._half], may), limit * COARSE_SHARE)
         return self.numbers[rows[_largest(self._cosines(vector, rows), limit)]]
@@ -267,18 +296,3 @@ def _largest(scores: Floats, limit: int) -> Ints:
         places = np.sort(np.argpartition(scores, len(scores) - limit)[-limit:])
         return places[scores[places] > 0]
     return np.flatnonzero(scores > 0)
-
-
-_LOADED: WeakKeyDictionary[Index, dict[int, Loaded]] = WeakKeyDictionary()
-
-
-def load(index: Index, held: VectorSet) -> Loaded:
-    """The set in memory, up to date; read once a process. What is given out stays as it is while other threads go on."""
-    with index.alone:
-        known = _LOADED.setdefault(index, {})
-        if held.n not in known:
-            for stale in known.keys() - {other.n for other in all_sets(index.db)}:
-                del known[stale]
-            known[held.n] = Loaded(held)
-        known[held.n].catch_up(index.db)
-        return copy(known[held.n])

@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from otolith.index.facets import Facet
-from otolith.index.read import replaces
+from otolith.index.database import Facet
+from otolith.index.graph import replaces
 from otolith.model.kinds import WORK_LINKS
 from otolith.model.record import tail_of
 

@@ -1,37 +1,57 @@
-"""From a question to an answer: look for candidates every way there is, rank them, see that they are fresh, deliver.
+"""From a question to an answer: look for candidates every way there is, rank them, see that they are fresh,
+deliver.
 
-Filters hold for every candidate, whichever way it came. What a part of the search could not do is a notice, never an
-error. Only what is delivered is counted as used, once a call, unless the home was told not to count.
+What a part of the search could not do is a notice, never an error. Only what is delivered is counted as used,
+once a call. Each hit comes at the depth asked for or as deep as the budget allows. The same text is not
+delivered twice; what does not fit at its depth is shown more briefly, and the very first hit is cut rather
+than left out. What room remains goes to the turns around the hits, nearest first. Tokens are counted, never
+guessed; but a text that is too long by its length alone is not counted, so an answer costs what it delivers
+and not what it was cut from.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from otolith.errors import Invalid
+from otolith.errors import Damaged, Invalid, NotFound
+from otolith.files import codec
 from otolith.home import Home
-from otolith.model.recall import Filter, Recall
+from otolith.index.around import Passage
+from otolith.index.schema import Row
+from otolith.model.kinds import KINDS, origin_of
+from otolith.model.recall import Filter, Hit, Recall
 from otolith.model.record import DEPTHS
-from otolith.recall.deliver import deliver
-from otolith.recall.finding import Found, find
+from otolith.model.shape import plain
+from otolith.model.text import first_sentence, fold
+from otolith.providers.tokens import count_many, count_tokens, cut, exceeds
+from otolith.recall.depth import render
+from otolith.recall.search import Candidates, Weighed, find
+from otolith.units import shown
 
 LONGEST_LIMIT = 1000
-LIKE_ENOUGH = {"static": 0.30, "minilm": 0.30}  # the cosine from which a best passage is an answer; see bench/RESULTS.md
+# the cosine from which a passage is an answer; see bench/RESULTS.md
+LIKE_ENOUGH = {"static": 0.30, "minilm": 0.30}
 COVERED_ENOUGH = 0.5  # the share of the question's rare words
+BESIDE = 1  # turn on either side that come along when there is no budget
+REACH = 25  # turns on either side of a hit that may fill a budget
+SPARE = 12  # tokens below which nothing more is tried
 
 
-def recall(home: Home, query: str, chosen: Filter, *, limit: int = 10, depth: str = "full", budget: int | None = None,
-           providers: Any = None) -> Recall:
+def recall(home: Home, query: str, chosen: Filter, *, limit: int = 10, depth: str = "full",
+           budget: int | None = None, providers: Any = None) -> Recall:
     """The records that answer a question, best first, at a depth, within a budget of tokens."""
     _check(query, limit, depth, budget)
     home.ensure_fresh()
-    found = find(home, query, chosen, limit, providers)
-    if home.touch([one.passage.unit for one in found.best[: 2 * limit]]):
-        found = find(home, query, chosen, limit, providers)
-    hits = deliver(home, found, limit=limit, depth=depth, budget=budget, as_of=chosen.as_of)
+    candidates = find(home, query, chosen, limit, providers)
+    if home.touch([candidate.passage.unit for candidate in candidates.best[: 2 * limit]]):
+        candidates = find(home, query, chosen, limit, providers)
+    hits = _deliver(home, candidates, limit, depth, budget, chosen.as_of)
     home.used(list(dict.fromkeys(hit.id for hit in hits)))
-    return Recall(query=query, depth=depth, budget=budget, hits=hits, tokens=sum(hit.tokens or 0 for hit in hits),
-                  enough=bool(hits) and _enough(found), index_lag=home.lag(), notices=list(dict.fromkeys(found.notices)))
+    return Recall(query=query, depth=depth, budget=budget, hits=hits,
+                  tokens=sum(hit.tokens or 0 for hit in hits),
+                  enough=bool(hits) and _enough(candidates), index_lag=home.lag(),
+                  notices=list(dict.fromkeys(candidates.notices)))
 
 
 def _check(query: Any, limit: Any, depth: Any, budget: Any) -> None:
@@ -44,11 +64,171 @@ def _check(query: Any, limit: Any, depth: Any, budget: Any) -> None:
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LONGEST_LIMIT:
         raise Invalid(f"the limit must be from 1 to {LONGEST_LIMIT}; got {limit!r}")
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
-        raise Invalid(f"the budget must be a positive number of tokens; got {budget!r}", "leave it out for no limit")
+        raise Invalid(f"the budget must be a positive number of tokens; got {budget!r}",
+                      "leave it out for no limit")
 
 
-def _enough(found: Found) -> bool:
-    """Is there an answer among the best: named outright, or with half of what is asked, or near in meaning?"""
-    near = LIKE_ENOUGH.get(found.embedder or "")
-    return any(one.how is not None or one.covered >= COVERED_ENOUGH or (near is not None and one.likeness >= near)
-               for one in found.best)
+def _enough(candidates: Candidates) -> bool:
+    """Is there an answer among the best: named outright, or with half of what is asked, or near in meaning?
+    """
+    near = LIKE_ENOUGH.get(candidates.embedder or "")
+    return any(candidate.how is not None or candidate.covered >= COVERED_ENOUGH
+               or (near is not None and candidate.likeness >= near) for candidate in candidates.best)
+
+
+def _deliver(home: Home, candidates: Candidates, limit: int, depth: str, budget: int | None,
+             as_of: float | None) -> list[Hit]:
+    """The hits, best first; their tokens together are within the budget."""
+    hits: list[tuple[Weighed, Hit]] = []
+    texts: dict[str, str] = {}
+    left = budget
+    for candidate in candidates.best:
+        if len(hits) == limit or (left is not None and left < min(SPARE, budget or SPARE) and hits):
+            break
+        hit = _hit(home, candidate, depth, (budget, left), texts, as_of, shorten=not hits)
+        if hit is not None:
+            hits.append((candidate, hit))
+            left = None if left is None else left - (hit.tokens or 0)
+    if depth in ("full", "complete"):
+        return list(_with_context(home, candidates, hits, left))
+    return [hit for _, hit in hits]
+
+
+def _hit(home: Home, candidate: Weighed, depth: str, room: tuple[int | None, int | None],
+         texts: dict[str, str],
+         as_of: float | None, *, shorten: bool) -> Hit | None:
+    """The candidate at the deepest depth that fits; None if it is gone, repeats another, or does not fit at
+    all.
+
+    `room` is the whole budget and what is left of it. `texts` are those delivered so far, each with its
+    record: what has a title of its own is named, its text not repeated.
+    """
+    about = candidate.passage
+    row = home.index.cards.find(about.id)
+    record = _record(home, row, depth, as_of) if row else None
+    if row is None or (record is None and KINDS[row.kind].around != "turns"):
+        return None
+    (whole, left), titled = room, KINDS[row.kind].titled
+    own = row.id if titled else str(about.n)
+    text = _text(home, about, row, record, depth, as_of) if titled else about.text
+    first = own if whole is not None and exceeds(text, whole) else texts.setdefault(fold(text), own)
+    if first != own and not titled:
+        return None
+    for level in reversed(DEPTHS[: DEPTHS.index(depth) + 1]):
+        text = (_text(home, about, row, record, level, as_of) if first == own
+                else f"{row.title} (the same text as {first})")
+        if (tokens := _count(text, left)) is not None:
+            break
+    else:
+        if not shorten or left is None:
+            return None
+        text = cut(text, left) or "…"
+        tokens = min(left, count_tokens(text))
+    why = [*candidate.why, "edited-since"] if as_of is not None and (row.updated
+                                                                     or 0.0) > as_of else candidate.why
+    deprecated = getattr(record, "deprecated_by", None) if as_of is None else None
+    return Hit(
+        id=row.id, kind=row.kind, type=row.type, title=row.title, text=text, created=row.created,
+               path=row.unit,
+        score=candidate.score, why=why, tags=home.index.cards.tags_of([row.n]).get(row.n, []),
+        origin=_origin(record, row), superseded_by=candidate.superseded_by or deprecated, tokens=tokens,
+        parts=candidate.parts, record=record,
+        passage={"start": about.start, "end": about.stop, "turn": _number(about.turn)})
+
+
+def _count(text: str, left: int | None) -> int | None:
+    """How many tokens a text has; None if there are not so many left."""
+    if left is not None and exceeds(text, left):
+        return None
+    tokens = count_tokens(text)
+    return tokens if left is None or tokens <= left else None
+
+
+def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
+    """The record itself, straight from its file; of an entry only what its turn does not say."""
+    kind = KINDS[row.kind]
+    if kind.drawn:
+        return home.index.facts.of(row.id, as_of)
+    if kind.around == "turns" and depth != "complete":
+        return None
+    try:
+        records, _ = codec.read_unit(home.tree, row.unit)
+    except (NotFound, Damaged):
+        return None
+    return shown(home.index, next((record for record in records if record.id == row.id), None))
+
+
+def _text(home: Home, passage: Passage, row: Row, record: Any, depth: str, as_of: float | None) -> str:
+    around, beside = KINDS[row.kind].around, ""
+    if depth == "reasoning" and (passage.is_turn or around == "passages"):
+        beside = "\n".join(near.text for near in home.index.around.beside(passage, 1) if near.n != passage.n)
+    if around == "turns" and (depth != "complete" or record is None):
+        opening = f"{row.title}. {first_sentence(passage.text, 200)}"
+        parts = {"summary": [opening], "outcome": [opening, passage.text],
+                 "reasoning": [opening, passage.text, beside]}
+        return "\n".join(part for part in parts.get(depth, [passage.text]) if part)
+    complete = depth == "complete"
+    return render(record, depth, passage=passage.text, beside=beside,
+                  links=home.index.graph.neighbours(row.id, as_of) if complete else (),
+                  usage=home.usage_of(row) if complete and as_of is None else None)
+
+
+def _origin(record: Any, row: Row) -> Mapping[str, Any]:
+    own = origin_of(record) if record is not None else None
+    if hasattr(own, "to_dict"):
+        fields: Mapping[str, Any] = plain(own)
+        return fields
+    fields = {"agent": row.agent, "session": row.session, "project": row.project, "trust": row.trust}
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _number(turn: str | None) -> int | str | None:
+    return int(turn) if turn is not None and turn.isdecimal() else turn
+
+
+# The neighbourhood
+
+def _with_context(home: Home, candidates: Candidates, hits: list[tuple[Weighed, Hit]],
+                  left: int | None) -> Iterator[Hit]:
+    """The hits, each with the turns around it that fit: first the nearest of every hit, then those further
+    off.
+    """
+    taken = {candidate.passage.n for candidate, _ in hits}
+    texts = {fold(hit.text) for _, hit in hits}
+    beside: list[list[tuple[Passage, int]]] = [[] for _ in hits]
+    reach = BESIDE if left is None else REACH
+    lines = [list(_line(home, candidates, candidate, reach)) for candidate, _ in hits]
+    for step in range(reach):
+        near = [(at, passage) for at, line in enumerate(lines) if step < len(line) for passage in line[step]
+                if passage.n not in taken and fold(passage.text) not in texts]
+        for (at, passage), tokens in zip(near, count_many([passage.text for _, passage in near]),
+                                         strict=True):
+            if passage.n not in taken and (left is None or tokens <= left):
+                taken.add(passage.n)
+                left = None if left is None else left - tokens
+                beside[at].append((passage, tokens))
+        if left is not None and left < SPARE:
+            break
+    for (_, hit), around in zip(hits, beside, strict=True):
+        around.sort(key=lambda item: (item[0].created, item[0].place, item[0].record, item[0].ord))
+        context = [_neighbour(passage, tokens) for passage, tokens in around]
+        more = sum(tokens for _, tokens in around)
+        yield hit.replace(context=context, tokens=(hit.tokens or 0) + more) if around else hit
+
+
+def _line(home: Home, candidates: Candidates, candidate: Weighed, reach: int) -> Iterator[list[Passage]]:
+    """The turns at distance 1, 2, … of a hit, as far as the filters let them pass."""
+    if not candidate.passage.is_turn:
+        return
+    turns = home.index.around.beside(candidate.passage, reach)
+    here = next((at for at, turn in enumerate(turns) if turn.n == candidate.passage.n), 0)
+    for step in range(1, reach + 1):
+        yield [turns[at] for at in (here - step, here + step)
+               if 0 <= at < len(turns) and candidates.passes(turns[at].n)]
+
+
+def _neighbour(passage: Passage, tokens: int) -> dict[str, Any]:
+    fields = {"id": passage.id, "turn": _number(passage.turn), "speaker": passage.speaker,
+              "text": passage.text,
+              "tokens": tokens}
+    return {key: value for key, value in fields.items() if value is not None}

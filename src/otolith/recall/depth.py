@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from otolith.index.read import Neighbour
+from otolith.index.graph import Neighbour
 from otolith.model.kinds import KINDS
 from otolith.model.record import Usage
 from otolith.model.shape import plain

@@ -1,27 +1,34 @@
-"""A question, read: which words to look up, what to embed, whom and which time it speaks of.
+"""A question, read: which words to look up, what to embed, whom and which time it speaks of; and a quick
+answer.
 
-Pure. A question is never taken for search syntax: words come out of it one by one. Who is a speaker is asked of the
-memory itself, so names need no list; they stay among the words but leave what is embedded, where they drown the rest.
-A word that the memory does not know at all is taken for a slip where one (two in long words) leads to one it does know:
-`pytesst` finds pytest. Words with digits are names of things and are left alone.
+A question is never taken for search syntax: words come out of it one by one. Who is a speaker is asked of the
+memory itself, so names need no list; they stay among the words but leave what is embedded, where they drown
+the rest. A word that the memory does not know at all is taken for a slip where one (two in long words) leads
+to one it does know: `pytesst` finds pytest. Words with digits are names of things and are left alone. What
+may be said without being asked is found by words alone, with neither vectors nor tokenizer loaded.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 
+from otolith.home import Home
+from otolith.index.words import Told
 from otolith.model.dates import Span, only_time, read_span
 from otolith.model.shape import Value
 from otolith.model.text import searchable
 from otolith.model.words import STOP, WORD, stem, word_set
 
 MOST_WORDS = 32
-LONGEST = 4000  # signs that are read of a question
+LONGEST = 4000  # characters that are read of a question
 SHORTEST, LONG = 4, 8  # letters of a word that may be a slip, and of one that may be two
 _ROLES = word_set("user assistant system tool human ai agent bot model me you other function developer")
 _ASKS_WHEN = re.compile(
-    r"\s*(?:since )?(?:when|how (?:long|often|recently)|(?:what|which) (?:date|day|week|month|year|time))\b", re.I)
+    r"\s*(?:since )?(?:when|how (?:long|often|recently)|(?:what|which) (?:date|day|week|month|year|time))\b",
+                        re.I)
 _PIECE = re.compile(r"[^\s]+")
 
 
@@ -38,7 +45,10 @@ class Question(Value):
 
 
 def read_question(text: str, is_speaker: Callable[[str], bool], now: float) -> Question:
-    """Read a question. `is_speaker` tells of a casefolded word whether somebody of that name speaks in the memory."""
+    """Read a question.
+
+    `is_speaker` tells of a casefolded word whether somebody of that name speaks in the memory.
+    """
     read = text[:LONGEST]
     every = dict.fromkeys(word.removesuffix("'s") for word in look_up(read))
     content = [word for word in every if word not in STOP] or list(every)
@@ -51,14 +61,17 @@ def read_question(text: str, is_speaker: Callable[[str], bool], now: float) -> Q
 
 
 def look_up(text: str) -> list[str]:
-    """The words of a text as the full-text index knows them, unstemmed: in small letters, but ß is not ss there."""
+    """The words of a text as the full-text index knows them, unstemmed: in small letters, but ß is not ss
+    there.
+    """
     return [found[0].lower().replace("’", "'") for found in WORD.finditer(searchable(text))]
 
 
 def _without(text: str, names: frozenset[str]) -> str:
     def is_name(piece: str) -> bool:
-        found = WORD.search(piece)
-        return found is not None and found[0].casefold().replace("’", "'").removesuffix("'s").removesuffix("'") in names
+        word = WORD.search(piece)
+        bare = word[0].casefold().replace("’", "'").removesuffix("'s").removesuffix("'") if word else ""
+        return bare in names
 
     return " ".join(piece for piece in _PIECE.findall(text) if not is_name(piece)) if names else text
 
@@ -71,7 +84,10 @@ def mistyped(word: str) -> bool:
 
 
 def closest(word: str, known: Iterable[tuple[str, int]]) -> str | None:
-    """The known word that was probably meant; `known` are (stem, in how many passages). The commoner one wins a tie."""
+    """The known word that was probably meant; `known` are (stem, in how many passages).
+
+    The commoner one wins a tie.
+    """
     if not mistyped(word):
         return None
     allowed = 2 if len(word) >= LONG else 1
@@ -87,7 +103,9 @@ def closest(word: str, known: Iterable[tuple[str, int]]) -> str | None:
 
 
 def distance(a: str, b: str, most: int) -> int:
-    """Letters to add, drop, change or swap with the next to make b of a; more than `most` is told as `most` + 1."""
+    """Letters to add, drop, change or swap with the next to make b of a; more than `most` is told as `most` +
+    1.
+    """
     if abs(len(a) - len(b)) > most:
         return most + 1
     older: list[int] = []
@@ -103,3 +121,52 @@ def distance(a: str, b: str, most: int) -> int:
             return most + 1
         older, old = old, row
     return min(old[-1], most + 1)
+
+
+# What may be said unasked
+
+COVERED_ENOUGH = 0.5  # the share of what is rare in the question that a passage must hold
+# the weight of a word met nowhere, to that of one met once: a prompt is about one rare word in three
+UNKNOWN = 0.4
+FEW = 1_000  # passages below which rarity cannot be distinguished from chance
+COMMON = 3_000  # passages from which a word says too little to be followed up
+LOOKED_AT = 40
+_ASKING = word_set("know tell remember remind show explain want need help give make use think say find get")
+
+
+def find_by_words(home: Home, question: str, *, limit: int = 5) -> list[Told]:
+    """The records of this project that hold half of what is asked, best first; usually none."""
+    hits = _find(home, question, limit)
+    if hits and home.touch([hit.unit for hit in hits]):
+        hits = _find(home, question, limit)
+    return hits
+
+
+def _find(home: Home, question: str, limit: int) -> list[Told]:
+    every = dict.fromkeys(word.removesuffix("'s") for word in look_up(question[:LONGEST]))
+    content = [word for word in every if word not in STOP]
+    words = ([word for word in content if word not in _ASKING] or content)[:MOST_WORDS]
+    scores = _cover(home, words) if words else {}
+    best = sorted(scores, key=lambda n: (-scores[n], -n))[:LOOKED_AT]
+    hits: dict[str, Told] = {}
+    passages = home.index.words.tellable(best, home.config.project) if best else []
+    for passage in sorted(passages, key=lambda passage: (-scores[passage.n], -passage.n)):
+        hits.setdefault(passage.id, passage)
+    return list(hits.values())[:limit]
+
+
+def _cover(home: Home, words: Sequence[str]) -> dict[int, float]:
+    """Passage → the share of the question's rarity that it holds, where that is enough."""
+    total = home.index.words.last_passage() or 1
+    weights: list[float] = []
+    held: dict[int, float] = defaultdict(float)
+    for word in words:
+        passages = home.index.words.holding(word, COMMON)
+        # in a small memory a word of every second record is not rare
+        often = max(0, len(passages) - 1) / total
+        rare = math.log(1 + max(FEW, total) / (max(1, len(passages)) + 0.5))
+        weights.append(rare * (1 - min(often, 0.9)) if passages else UNKNOWN * rare)
+        for n in passages if len(passages) < COMMON else ():
+            held[n] += weights[-1]
+    whole = sum(weights)
+    return {n: share / whole for n, share in held.items() if share / whole >= COVERED_ENOUGH}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
-from otolith.errors import Busy, CannotWrite, Invalid, NotFound
+from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, NotFound
 from otolith.files import codec, intents, ledger, paths
 from otolith.files.intents import Intent
 from otolith.files.ledger import Keep
@@ -295,7 +295,7 @@ def _shrink(home: Home, gone: list[str], plan: Plan) -> None:
         index.marks.forget("topics", [topic for topic in index.marks.all("topics")
                                       if not home.tree.look(f"topics/{topic}/topic_memory.json")])
         index.shrink(gone)
-    except (Busy, CannotWrite) as error:
+    except (BrokenIndex, Busy, CannotWrite) as error:
         home.notices.append(f"the files are purged, but the index could not be shrunk ({error}); try: otolith reindex")
 
 

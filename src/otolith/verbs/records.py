@@ -157,30 +157,7 @@ def stats(home: Home) -> dict[str, Any]:
 
 def sql(home: Home, query: str) -> dict[str, Any]:
     """One SELECT against the index, on a connection that can do nothing else; {"columns", "rows"}."""
-    import sqlite3
-    import time
-
     home.ensure_fresh()
     home.fold_usage()
-    allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
-    deadline = time.monotonic() + SQL_SECONDS
-    db = home.index.reader()
-    db.set_authorizer(lambda action, _, name, *__: sqlite3.SQLITE_OK
-                      if action in allowed and name != "load_extension" else sqlite3.SQLITE_DENY)
-    db.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
-    try:
-        found = db.execute(query)
-        if found.description is None:
-            raise ValueError("there is no SELECT in it")
-        columns = [column[0] for column in found.description]
-        rows = [list(row) for row in found.fetchmany(SQL_ROWS)]
-    except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-        why = str(error)
-        if "not authorized" in why or "readonly" in why or "prohibited" in why:
-            raise Invalid("only SELECT is allowed", "the index is a copy; change records with otolith edit") from None
-        if "interrupted" in why:
-            raise Invalid(f"the query took more than {SQL_SECONDS:g} seconds", "narrow it down") from None
-        raise Invalid(f"SQL: {why}", "the tables: otolith sql \"SELECT name FROM sqlite_master\"") from None
-    finally:
-        db.close()
+    columns, rows = home.index.ask(query, rows=SQL_ROWS, seconds=SQL_SECONDS)
     return {"columns": columns, "rows": rows}

@@ -79,7 +79,7 @@ def prompt(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     from otolith.model.text import unfence
     from otolith.model.times import zulu
     from otolith.providers.tokens import estimate_many
-    from otolith.recall.unasked import find_by_words
+    from otolith.recall.question import find_by_words
 
     asked = unfence(str(given.get("prompt") or "")).strip()[:4_000]
     if len(asked.split()) < 2 or asked.startswith(("/", "!", "#")):

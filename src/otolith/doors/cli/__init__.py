@@ -57,13 +57,9 @@ def attempt(given: list[str], as_json: bool) -> int:
 def bug(error: Exception, as_json: bool) -> int:
     """What nobody foresaw: one line, or the traceback for who asks for it."""
     from otolith.config import variable
-    from otolith.index.store import damage_of
 
     if variable("OTOLITH_DEBUG"):
         raise error
-
-    if damage := damage_of(error):
-        return complain(damage, as_json)
     return complain(OtolithError(f"this is a bug in Otolith: {type(error).__name__}: {error}",
                                 "run again with OTOLITH_DEBUG=1 for the details"), as_json)
 

@@ -127,10 +127,8 @@ def _answer(mem: Memory, *, row: Verb, given: dict[str, Any]) -> tuple[tuple[dic
 
 
 def _complaint(error: Exception) -> str:
-    from otolith.index.store import damage_of
     from otolith.model.text import visible
 
-    error = damage_of(error) or error
     if isinstance(error, OtolithError):
         return visible(f"{error.code}: {error}")
     return (

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import paths
-from otolith.index import facts as facts_table
 from otolith.index import read
 from otolith.model.decay import STATUSES, next_fall, status
 from otolith.model.recall import make_filter
@@ -53,7 +52,7 @@ def waiting_facts(mem: Memory, topic: str | None, limit: int) -> list[dict[str, 
 
 
 def _fact(mem: Memory, record: str) -> dict[str, Any] | None:
-    fact = facts_table.fact_of(mem.home.db, record)
+    fact = mem.home.index.facts.of(record)
     if fact is None:
         return None
     return {"id": record, "title": fact.title, **{name: getattr(fact, name) for name in _FACT_FIELDS}}

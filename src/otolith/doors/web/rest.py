@@ -26,7 +26,6 @@ from otolith.doors.keeper import Keepers
 from otolith.doors.web import access, routes, views
 from otolith.doors.web.feed import Feed
 from otolith.errors import Conflict, Invalid, NeedsConfirmation, OtolithError, Usage
-from otolith.index.store import damage_of
 from otolith.model.record import log
 from otolith.verbs.table import Verb
 
@@ -106,9 +105,8 @@ def guarded(act: Callable[..., Awaitable[Response]], *given: Any) -> Endpoint:
             made = answer(body, getattr(error, "status", error.http_status))
         except Exception as error:  # a door: whatever happens, the server goes on
             log.warning("rest: %r", error)
-            told = damage_of(error) or OtolithError(
-                f"this is a bug in Otolith: {type(error).__name__}: {str(error)[:300]}",
-                                                   "nothing else was changed")
+            told = OtolithError(f"this is a bug in Otolith: {type(error).__name__}: {str(error)[:300]}",
+                                "nothing else was changed")
             made = answer({"error": {"code": told.code, "message": told.message, "hint": told.hint}}, 500)
         made.headers["server-timing"] = f"total;dur={1000 * (time.perf_counter() - started):.1f}"
         return made

@@ -1,0 +1,174 @@
+"""Passages: their text and place, what stands beside them, which of them a filter lets pass. Reads only.
+
+Many are only looked at, as spots; few are read whole, as passages that may be delivered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from otolith.index.cards import where
+from otolith.index.database import Facet
+from otolith.index.schema import columns_of
+from otolith.index.words import numbers_in
+from otolith.model.kinds import DATED, KINDS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from otolith.model.recall import Filter
+
+
+class Spot(NamedTuple):
+    """Where a passage stands: all that is read of the many that are only looked at."""
+
+    n: int
+    record: int
+    ord: int
+    speaker: str | None
+    said: float
+    kind: str
+    conversation: str | None
+    created: float
+    place: int
+    asks: int
+
+    @property
+    def strand(self) -> str | int | None:
+        """The dialog it is a turn of: an entry, or a conversation of chunks; None for all else."""
+        around = KINDS[self.kind].around
+        return self.record if around == "turns" else self.conversation if around == "conversation" else None
+
+
+class Passage(NamedTuple):
+    """A passage that may be delivered, with what ranking asks of its record."""
+
+    n: int
+    record: int
+    ord: int
+    speaker: str | None
+    said: float
+    kind: str
+    conversation: str | None
+    created: float
+    place: int
+    id: str
+    type: str
+    importance: float | None
+    pinned: int
+    sunk: int
+    unit: str
+    start: int
+    stop: int
+    turn: str | None
+    text: str
+
+    @property
+    def is_turn(self) -> bool:
+        """Does it stand in a dialog, with something said before and after it?"""
+        around = KINDS[self.kind].around
+        return around == "turns" or (around == "conversation" and self.conversation is not None)
+
+
+# all else is the record's
+_OWN = {name: f"p.{name}" for name in ("n", "record", "speaker", "start", "stop", "turn", "text")}
+_OWN |= {"ord": "p.n - p.record", "said": "coalesce(p.said, r.created)",
+         "asks": "substr(p.text, -1) IN ('?', '？')"}
+_COLUMNS, _SPOT = columns_of(Passage, "r", **_OWN), columns_of(Spot, "r", **_OWN)
+_JOINED = "FROM passages p JOIN records r ON r.n = p.record"
+_GIVEN = "(SELECT value FROM json_each(?))"
+_OPENING = f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n = r.n"
+# Kinds whose time is their own; named one by one, so that the index by kind and time is used.
+_WRITTEN = ", ".join(f"'{kind}'" for kind in DATED)
+_WITHIN = f"""{_OPENING} WHERE r.kind IN ({_WRITTEN})
+AND r.created >= coalesce(:since, -9e999) AND r.created < coalesce(:before, 9e999)
+AND (:month IS NULL OR strftime('%m', r.created, 'unixepoch') + 0 = :month)
+AND (:day IS NULL OR strftime('%d', r.created, 'unixepoch') + 0 = :day)
+ORDER BY r.created DESC, r.n DESC LIMIT :limit"""
+_SAME_RECORDS = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN passages p ON +p.record = w.value ->> 0
+AND p.n BETWEEN w.value ->> 1 AND w.value ->> 2 JOIN records r ON r.n = p.record"""
+# What stands beside many chunks at once: for each of them the nearest records of its conversation on one
+# side.
+_BESIDE = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN records r ON r.n IN (
+SELECT x.n FROM records x WHERE x.conversation = w.value ->> 0 AND x.kind = 'chunk'
+AND (x.created, x.place, x.n) %s (w.value ->> 1, w.value ->> 2, w.value ->> 3)
+ORDER BY x.created %s, x.place %s, x.n %s LIMIT ?) JOIN passages p ON p.n BETWEEN r.n AND r.last"""
+_BEFORE, _AFTER = _BESIDE % ("<", "DESC", "DESC", "DESC"), _BESIDE % (">=", "ASC", "ASC", "ASC")
+_TALK = (f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last "
+         "WHERE r.conversation = ? AND r.kind = 'chunk' AND (r.created, r.place, r.n)")
+_EARLIER = f"{_TALK} < (?, ?, ?) ORDER BY r.created DESC, r.place DESC, r.n DESC, p.n DESC LIMIT ?"
+_LATER = f"{_TALK} > (?, ?, ?) ORDER BY r.created, r.place, r.n, p.n LIMIT ?"
+
+
+class Around(Facet):
+    """Passages and their neighbourhood."""
+
+    def passages(self, numbers: Iterable[int]) -> list[Passage]:
+        query = f"SELECT {_COLUMNS} {_JOINED} WHERE p.n IN {_GIVEN}"
+        return self.db.select(Passage, query, (json.dumps(list(map(int, numbers))),))
+
+    def texts(self, numbers: Sequence[int]) -> list[str]:
+        """The texts of passages, in their order."""
+        query = f"SELECT n, text FROM passages WHERE n IN {_GIVEN}"
+        texts = dict(self.db.execute(query, (json.dumps(list(numbers)),)))
+        return [texts.get(n, "") for n in numbers]
+
+    def spots(self, numbers: Iterable[int]) -> list[Spot]:
+        query = f"SELECT {_SPOT} {_JOINED} WHERE p.n IN {_GIVEN}"
+        return self.db.select(Spot, query, (json.dumps(list(map(int, numbers))),))
+
+    def openings(self, ids: Iterable[str]) -> list[Passage]:
+        """The first passage of each record."""
+        return self.db.select(Passage, f"{_OPENING} WHERE r.id IN {_GIVEN}", (json.dumps(list(ids)),))
+
+    def within(self, since: float | None, before: float | None, month: int | None, day: int | None,
+               limit: int) -> list[Passage]:
+        """The openings of the newest written records of a time; a month is one of any year."""
+        return self.db.select(Passage, _WITHIN, {"since": since, "before": before, "month": month, "day": day,
+                                                 "limit": limit})
+
+    def beside(self, passage: Passage, reach: int) -> list[Passage]:
+        """The turns up to so many before and after a passage of a dialog, itself included, in order."""
+        here = self.db.select(Passage, f"SELECT {_COLUMNS} {_JOINED} WHERE p.record = ? AND p.n BETWEEN ? "
+                                       "AND ? ORDER BY p.n",
+                              (passage.record, passage.n - reach, passage.n + reach))
+        if KINDS[passage.kind].around != "conversation":
+            return here
+        place = (passage.conversation, passage.created, passage.place, passage.record, reach)
+        return self.db.select(Passage, _EARLIER, place)[::-1] + here + self.db.select(Passage, _LATER, place)
+
+    def spots_beside(self, spots: Iterable[Spot], reach: int) -> Iterator[Spot]:
+        """The turns around many passages at once, in no order; what is no dialog has no neighbours."""
+        turns = [spot for spot in spots if spot.strand is not None]
+        spans = [(spot.record, spot.n - reach, spot.n + reach) for spot in turns if spot.strand == spot.record]
+        chunks = [(spot.conversation, spot.created, spot.place, spot.record)
+                  for spot in turns if spot.strand != spot.record]
+        if spans:
+            yield from self.db.select(Spot, _SAME_RECORDS, (json.dumps(spans),))
+        if chunks:
+            yield from self.db.select(Spot, _BEFORE, (json.dumps(chunks), reach))
+            yield from self.db.select(Spot, _AFTER, (json.dumps(chunks), reach + 1))
+
+    def allowed(self, chosen: Filter, projects: tuple[str, ...]) -> NDArray[np.bool_] | None:
+        """By passage number, whether the filters let it pass; None if they ask for nothing."""
+        condition, values = where(self.index, chosen, projects)
+        if condition == "1":
+            return None
+        query = f"SELECT group_concat(p.n) FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last WHERE {condition}"
+        return self._mask(self.db.value(query, values))
+
+    def weighty(self) -> NDArray[np.bool_] | None:
+        """By passage number, whether it opens a pinned or very important record; None if none does."""
+        listed = self.db.value("SELECT group_concat(n) FROM records WHERE pinned OR importance >= 0.9")
+        return self._mask(listed) if listed else None
+
+    def _mask(self, listed: str | None) -> NDArray[np.bool_]:
+        import numpy as np
+
+        numbers = numbers_in(listed)
+        mask = np.zeros(int(numbers.max()) + 1 if len(numbers) else 1, np.bool_)
+        mask[numbers] = True
+        return mask

@@ -1,0 +1,216 @@
+"""Records as the index lists them: by id, by name, by filter; their tags, use and problems. Reads only.
+
+A filter becomes a condition over `records r` here, for whoever asks by one; values are bound, never spliced.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from otolith.index.database import Database, Facet
+from otolith.index.schema import ROW, Row
+from otolith.model.kinds import LISTED
+from otolith.model.record import Finding, Usage
+from otolith.model.text import fold
+
+if TYPE_CHECKING:
+    from otolith.model.recall import Filter
+
+_LAST = "\U0010ffff"
+NAMES = 20  # records that one name or beginning of an id leads to
+_GIVEN = "(SELECT value FROM json_each(?))"
+_NAMED = (f"SELECT {ROW} FROM names x JOIN records r ON r.n = x.record WHERE x.name = ? AND x.further = "
+          "(SELECT min(further) "
+          f"FROM names WHERE name = x.name) LIMIT {NAMES}")
+
+
+class Archived(NamedTuple):
+    """A forgotten record, which lies in the archive."""
+
+    id: str
+    kind: str
+    title: str
+    path: str
+
+
+class Used(NamedTuple):
+    """How often a record was delivered, and when last; 0 for never."""
+
+    id: str
+    times: int
+    last: float
+
+
+class Cards(Facet):
+    """Records by id, by name and by filter."""
+
+    def find(self, record: str) -> Row | None:
+        """The record of that very id."""
+        return self.db.first(Row, f"SELECT {ROW} FROM records r WHERE id = ?", (record,))
+
+    def resolve(self, handle: str) -> list[Row]:
+        """An id, else a unique prefix of one (six characters or more), else a title, alias or memo name."""
+        if exact := self.find(handle):
+            return [exact]
+        beginning = f"SELECT {ROW} FROM records r WHERE id >= ? AND id < ? LIMIT {NAMES}"
+        rows = self.db.select(Row, beginning, (handle, handle + _LAST)) if len(handle) >= 6 else []
+        return rows or self.by_name(handle)
+
+    def by_name(self, name: str) -> list[Row]:
+        """Records of that title, else of that further name, with or without the ending of their file."""
+        folded = fold(name)
+        rows = self.db.select(Row, _NAMED, (folded,))
+        return self.db.select(Row, _NAMED, (folded[:-3],)) if not rows and folded.endswith(".md") else rows
+
+    def starting(self, start: str, limit: int) -> list[Row]:
+        """Listed records whose id or title begins so; where nothing is given, the latest ones."""
+        query, kinds, name = f"SELECT {ROW} FROM records r WHERE kind IN {_GIVEN}", json.dumps(LISTED), fold(start)
+        if not start:
+            return self.db.select(Row, f"{query} ORDER BY created DESC, id LIMIT ?", (kinds, limit))
+        begins = ("(r.id >= ? AND r.id < ? OR r.n IN (SELECT record FROM names WHERE name >= ? AND name < ? "
+                  "AND NOT further))")
+        return self.db.select(Row, f"{query} AND {begins} LIMIT ?",
+                              (kinds, start, start + _LAST, name, name + _LAST, limit))
+
+    def in_unit(self, unit: str) -> list[Row]:
+        """The records that a file, or an entry's folder, holds."""
+        return self.db.select(Row, f"SELECT {ROW} FROM records r WHERE unit = ? ORDER BY n", (unit,))
+
+    def rows_of(self, ids: Iterable[str]) -> dict[str, Row]:
+        """Many records at once."""
+        rows = self.db.select(Row, f"SELECT {ROW} FROM records r WHERE id IN {_GIVEN}",
+                              (json.dumps(list(ids)),))
+        return {row.id: row for row in rows}
+
+    def units_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Which unit each of the records stands in, as far as they are known."""
+        return dict(self.db.execute(f"SELECT id, unit FROM records WHERE id IN {_GIVEN}",
+                                    (json.dumps(list(ids)),)))
+
+    def units_of_kinds(self, *kinds: str) -> list[str]:
+        """The units that hold records of these kinds, each once, by the records' ids."""
+        units = self.db.column(f"SELECT unit FROM records WHERE kind IN {_GIVEN} ORDER BY id",
+                               (json.dumps(kinds),))
+        return list(dict.fromkeys(units))
+
+    def titles_of(self, *kinds: str) -> dict[str, str]:
+        """Id → title of every record of these kinds."""
+        return dict(self.db.execute(f"SELECT id, title FROM records WHERE kind IN {_GIVEN} ORDER BY id",
+                                    (json.dumps(kinds),)))
+
+    def listing(self, chosen: Filter, limit: int | None, offset: int = 0, *, projects: tuple[str, ...] = (),
+                oldest_first: bool = False) -> tuple[list[Row], int]:
+        """(page of records, how many there are in all), newest first."""
+        condition, values = where(self.index, chosen, projects)
+        total = self.db.value(f"SELECT count(*) FROM records r WHERE {condition}", values)
+        order = "ASC" if oldest_first else "DESC"
+        page = f"SELECT {ROW} FROM records r WHERE {condition} ORDER BY r.created {order}, r.id LIMIT ? OFFSET ?"
+        return self.db.select(Row, page, [*values, -1 if limit is None else limit, offset]), total
+
+    def tags_of(self, numbers: Iterable[int]) -> dict[int, list[str]]:
+        """Tags by record number."""
+        tags: dict[int, list[str]] = {}
+        query = f"SELECT record, tag FROM tags WHERE record IN {_GIVEN} ORDER BY record, place"
+        for n, tag in self.db.execute(query, (json.dumps(list(numbers)),)):
+            tags.setdefault(n, []).append(tag)
+        return tags
+
+    def tag_counts(self) -> list[tuple[str, int]]:
+        """Every tag with the number of its records."""
+        return list(self.db.execute("SELECT tag, count(*) AS c FROM tags GROUP BY tag ORDER BY c DESC, tag"))
+
+    def usage_of(self, row: Row) -> Usage:
+        """The number in the record's own file plus the ledger's."""
+        count, last = self.db.execute("SELECT count, last FROM usage WHERE id = ?",
+                                      (row.id,)).fetchone() or (0, None)
+        return Usage(row.uses + count, max(row.used or 0, last or 0) or None)
+
+    def uses_of(self, ids: Iterable[str]) -> dict[str, Used]:
+        """The use of many records at once, as `usage_of` counts it."""
+        query = ("SELECT r.id, r.uses + coalesce(u.count, 0) AS times, max(coalesce(r.used, 0), "
+                 "coalesce(u.last, 0)) AS last "
+                 f"FROM records r LEFT JOIN usage u ON u.id = r.id WHERE r.id IN {_GIVEN}")
+        return {used.id: used for used in self.db.select(Used, query, (json.dumps(list(ids)),))}
+
+    def problems(self) -> list[Finding]:
+        return self.db.select(Finding, "SELECT path, line, code, message, remedy FROM problems ORDER BY "
+                                       "path, line")
+
+    def archived(self, record: str | None = None) -> list[Archived]:
+        """Forgotten records: all, or those of an id."""
+        query = f"SELECT id, kind, title, path FROM archived {'' if record is None else 'WHERE id = ?'} ORDER BY path"
+        return self.db.select(Archived, query, () if record is None else (record,))
+
+    def total(self) -> int:
+        """How many records there are."""
+        return int(self.db.value("SELECT count(*) FROM records"))
+
+    def counts(self) -> dict[str, Any]:
+        """How much of what there is."""
+        kinds = dict(self.db.execute("SELECT kind, count(*) FROM records GROUP BY kind ORDER BY kind"))
+        tables = {name: self.db.value(f"SELECT count(*) FROM {name}")
+                  for name in ("documents", "passages", "links", "archived")}
+        tags = self.db.value("SELECT count(DISTINCT tag) FROM tags")
+        return {"records": sum(kinds.values()), "kinds": kinds, "tags": tags, **tables}
+
+    def uses(self) -> int:
+        """How often anything was delivered, by the ledger."""
+        return int(self.db.value("SELECT coalesce(sum(count), 0) FROM usage"))
+
+
+def where(index: Database, chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:
+    """(condition, values); `1` when nothing is asked.
+
+    Which facts held on a day is asked of the facts table.
+    """
+    parts: list[str] = []
+    values: list[Any] = []
+
+    def add(condition: str, *bound: Any) -> None:
+        parts.append(condition)
+        values.extend(bound)
+
+    for column in ("kind", "type", "trust"):
+        if several := getattr(chosen, column):
+            add(f"r.{column} IN ({','.join('?' * len(several))})", *several)
+    for column in ("topic", "agent", "session", "success"):
+        if (value := getattr(chosen, column)) is not None:
+            add(f"r.{column} = ?", value)
+    if chosen.conversation is not None:
+        add("(r.conversation = ? OR r.session = ?)", chosen.conversation, chosen.conversation)
+    for tag in chosen.tags:
+        add(_TAGGED, tag)
+    if chosen.project is not None:
+        known = chosen.project in projects
+        add(f"(r.project = ? OR {_TAGGED})" if known else "r.project = ?", *[chosen.project] * (1 + known))
+    if chosen.file is not None:
+        condition, bound = _touches(chosen.file)
+        add(f"EXISTS (SELECT 1 FROM memory_files f WHERE f.memory_id = r.id AND {condition})", *bound)
+    if chosen.min_confidence is not None:
+        add("(r.confidence IS NULL OR r.confidence >= ?)", chosen.min_confidence)
+    if chosen.since is not None:
+        add("r.created >= ?", chosen.since)
+    if chosen.before is not None:
+        add("r.created < ?", chosen.before)
+    if chosen.as_of is not None:
+        from otolith.index.facts import Facts
+
+        add("CASE r.kind WHEN 'fact' THEN r.id IN (SELECT value FROM json_each(?)) ELSE r.created <= ? AND "
+            "(r.valid_from IS NULL "
+            "OR r.valid_from <= ?) AND (r.valid_until IS NULL OR r.valid_until > ?) END",
+            json.dumps(Facts(index).held_on(chosen.as_of)), *[chosen.as_of] * 3)
+    return " AND ".join(parts) or "1", values
+
+
+_TAGGED = "EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? AND t.record = r.n)"
+
+
+def _touches(path: str) -> tuple[str, list[str]]:
+    """`f.file_path` is the path, ends in it or lies below it, by whole segments."""
+    bare = path.strip("/").removeprefix("./")
+    pattern = bare.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return ("(f.file_path = ? OR f.file_path = ? OR f.file_path LIKE ? ESCAPE '\\' OR f.file_path LIKE ? "
+            "ESCAPE '\\')",
+            [bare, path, f"%/{pattern}", f"{pattern}/%"])
