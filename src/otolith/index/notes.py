@@ -146,14 +146,6 @@ class Notes(Facet):
                  "JOIN records x ON x.id = l.a JOIN records y ON y.id = l.b")
         return [Titled(*row) for row in self.db.execute(query)]
 
-    def sharing_words(self, words: Sequence[str], but: str, limit: int) -> list[Row]:
-        """The notes that share words with a text, those that share most and rarest first."""
-        query = (f"SELECT {_ROW}, bm25(words, 1.0, 2.0, 1.0) AS score FROM words JOIN passages p ON p.n = words.rowid "
-                 "JOIN records r ON r.n = p.record WHERE words MATCH ? AND r.kind = 'note' AND r.id <> ? "
-                 "ORDER BY score, r.id LIMIT ?")
-        rows = self.db.execute(query, (match(words), but, 3 * limit))
-        return list({row[1]: Row(*row[:-1]) for row in rows}.values())[:limit]
-
     def ids_of(self, kinds: Sequence[str]) -> list[str]:
         marks = ",".join("?" * len(kinds))
         return [record for record, in self.db.execute(f"SELECT id FROM records WHERE kind IN ({marks})", list(kinds))]
