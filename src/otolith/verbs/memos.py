@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 def memo(
     home: Home, name: str, text: str, *, category: str = "past", tags: Sequence[str] = (), title: str | None = None,
     supersedes: Sequence[str] = (), agent: str | None = None, project: str | None = None, session: str | None = None,
-    created: Any = None,
-) -> Memo:
+    created: Any = None,) -> Memo:
     """Keep a memo under a descriptive name; the same text under the same name again is the same memo."""
     stem = check_name(check_text(name, "name"))
     if not check_text(text, "text").strip():

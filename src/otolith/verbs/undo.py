@@ -198,8 +198,7 @@ def _old_garden(home: Home) -> Iterator[Act]:
             files[row.unit] = {"before": None, "after": fingerprint(bytes_of(home, row.unit) or b"")} if step["made"] else {
                 "after": "", "values": {"text": text, "tags": step["tags"]},
                 "fields": {"text": _mark(memo.text) if same else "", **({"tags": _mark(memo.tags)} if same else {})}}
-        yield Act(GARDEN_LOG, "garden", run, "", True, files, {
-            "targets": [step["target"] for step in steps],
+        yield Act(GARDEN_LOG, "garden", run, "", True, files, {"targets": [step["target"] for step in steps],
             "parts": {step["target"]: step.get("parts", {}) for step in steps},
             "superseded": [[step["target"], name] for step in steps if not step["archived"] for name in step["names"]]})
 
