@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SELDOM = 100_000  # objects made between two searches for circles
 _NONE, _NONE_HERE = float("-inf"), "nullif(?, -9e999)"
 _marks: dict[str, str] = {}  # table → a mark for each of its columns
-Stamp = tuple[bytes, bytes, bool, str, int]  # a version, the hash, when it was seen (ns)
+Stamp = tuple[bytes, int | str, bool, str, int]  # a version, the hash, when it was seen (ns)
 
 
 class Unit(NamedTuple):
@@ -253,10 +253,6 @@ class Units(Facet):
             "UPDATE memories SET (access_count, last_accessed) = (SELECT r.uses + u.count, CAST(max(coalesce("
             "r.used, 0), coalesce(u.last, 0)) AS INTEGER) FROM records r JOIN usage u ON u.id = r.id WHERE "
             "r.id = memories.id) WHERE id = ?", [(record,) for record in totals if record.startswith("mem_")])
-
-    def forget_uses(self, record: str) -> None:
-        self.db.execute("DELETE FROM usage WHERE id = ?", (record,))
-
 
 # The tables of seed 003 hold works, agents, chapters and wisdom.
 
