@@ -16,7 +16,7 @@ from otolith.files import codec, ledger, paths
 from otolith.files.codec import write_object
 from otolith.files.tree import fingerprint
 from otolith.home import Home
-from otolith.index.read import Row
+from otolith.index.schema import Row
 from otolith.model.dialog import CORRECTABLE, Curation, Entry, EntryMeta, Fact, GlobalMemory, Turn
 from otolith.model.dialog import correct as correct_fact
 from otolith.model.ids import derived_uuid, entry_id, slug
@@ -60,7 +60,7 @@ def log(
     check_whole(meta.to_dict())
     entry = Entry(meta=meta, raw=raw, turns=turns)
     model = model_of(home, ask, providers)
-    with home.tree.lock():
+    with home.writing():
         if key is not None:
             home.settle()
             if same := _kept_before(home, key, raw):
@@ -209,7 +209,7 @@ def review(home: Home, fact: str, score: float | None = AS_IS,
         fact=(before.subject, before.relation, before.object), by="user" if person else home.config.agent,
         trust=None if person else home.trust).to_dict()
     path = f"{paths.topic_folder(topic)}/curation.jsonl"
-    with home.tree.lock():
+    with home.writing():
         ledger.append_line(home.tree, path, line, synced=True)
         home.refresh([path])
         home.audit("reviewed", before.replace(id=now), fingerprint(repr(line).encode()))
