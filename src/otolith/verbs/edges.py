@@ -13,7 +13,7 @@ from otolith.derive.pictures import Arrow, Graph, Node, draw_dot, draw_mermaid, 
 from otolith.derive.similar import EdgeProposal, Near, TagScore, propose_edges, related_tags, suggest_tags
 from otolith.errors import Invalid, NotFound, Provider
 from otolith.home import Home
-from otolith.index.read import Row
+from otolith.index.schema import Row
 from otolith.model.kinds import KINDS, NOTE_LINKS
 from otolith.model.note import Edge, Note
 from otolith.model.record import check_type
@@ -81,7 +81,7 @@ def near_notes(home: Home, title: str, text: str, *, but: str = "", limit: int =
     words = _words(f"{title} {text[:2000]}")
     if not words:
         return []
-    rows = home.index.notes.sharing_words(words, but, limit)
+    rows = home.index.words.best(words, kind="note", but=but, limit=3 * limit)[:limit]
     openings = home.index.around.texts([row.n for row in rows])  # a record has its first passage's number
     try:
         vectors = Static().embed([f"{title}. {text[:800]}",

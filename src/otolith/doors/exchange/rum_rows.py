@@ -15,16 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-TABLES = (
-    "agents",
-    "memories",
-    "memory_files",
-    "memory_links",
-    "chapters",
-    "chapter_memories",
-    "wisdom",
-    "wisdom_chapters",
-)
+TABLES = ("agents",
+    "memories", "memory_files", "memory_links", "chapters", "chapter_memories", "wisdom", "wisdom_chapters",)
 MAX_VALUE = 8 << 20
 MAX_ROWS = 2_000_000
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION}

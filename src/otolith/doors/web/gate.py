@@ -2,8 +2,8 @@
 program by the token, a person's browser by a signed cookie.
 
 The token lies in the user's configuration folder, readable by the user alone. A person signs in once by a
-link with a one-time code; code and cookie are signed with the token, so a token that is new or gone ends every
-session, and nothing about sessions is stored. `Access`, the outer layer, turns a valid cookie into the token
+link with a one-time code; code and cookie are signed with the token, so a token that is new or gone ends
+every session, and nothing about sessions is stored. `Access`, the outer layer, turns a valid cookie into the token
 and marks the request as a person's; `Gate` refuses what may not pass before the application sees it. Every
 answer leaves with the headers that keep a browser from being used against the home. Nothing here knows what
 is behind the gate.
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from otolith.config import config_folder
-from otolith.errors import CannotWrite, Invalid, Usage
+from otolith.errors import CannotWrite, Invalid, WrongUsage
 
 MAX_BODY = 4 << 20
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -276,8 +276,8 @@ def listen(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
     except OSError as error:
         listening.close()
-        raise Usage(f"port {port} of {host} cannot be used: {error.strerror}",
-                    "choose another with --port") from None
+        raise WrongUsage(f"port {port} of {host} cannot be used: {error.strerror}",
+                         "choose another with --port") from None
     listening.listen(256)  # whoever calls from now on is answered, if a moment later
     return listening
 

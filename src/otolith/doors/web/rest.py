@@ -25,7 +25,7 @@ from otolith.doors.calls import call, check_arguments, once
 from otolith.doors.keeper import Keepers
 from otolith.doors.web import gate, routes, views
 from otolith.doors.web.feed import Feed, error_parts
-from otolith.errors import Conflict, Invalid, NeedsConfirmation, OtolithError, Usage
+from otolith.errors import Conflict, Invalid, NeedsConfirmation, OtolithError, WrongUsage
 from otolith.model.record import log
 from otolith.verbs.table import Verb
 
@@ -108,7 +108,7 @@ def guarded(act: Callable[..., Awaitable[Response]], *given: Any) -> Endpoint:
     return endpoint
 
 
-class HttpRefusal(Usage):
+class HttpRefusal(WrongUsage):
     """A request that HTTP has a status of its own for."""
 
     def __init__(self, status: int, message: str, hint: str = "") -> None:
@@ -138,9 +138,9 @@ async def read_json(request: Request) -> dict[str, Any]:
     try:
         body = json.loads(data or b"{}", parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Usage(f"the body is not JSON: {str(error)[:120]}") from None
+        raise WrongUsage(f"the body is not JSON: {str(error)[:120]}") from None
     if not isinstance(body, dict):
-        raise Usage("the body must be a JSON object")
+        raise WrongUsage("the body must be a JSON object")
     return body
 
 
@@ -169,8 +169,10 @@ async def _read(door: Door, row: Verb, request: Request) -> Response:
 
 
 async def _run(door: Door, row: Verb, given: Mapping[str, Any], request: Request) -> Response:
-    value = await door.ask(request, lambda mem: _with_notices(mem, call(mem, row, "rest", given)), long=row.long)
-    return _answer_verb(row, value)
+    def act(mem: Memory) -> Any:
+        return _with_notices(mem, call(mem, row, "rest", given))
+
+    return _answer_verb(row, await door.ask(request, act, long=row.long))
 
 
 async def _write(door: Door, row: Verb, request: Request) -> Response:
@@ -228,7 +230,8 @@ def _other_routes(door: Door) -> list[Route]:
              ("DELETE", "records/{id:path}", _forget_record), ("GET", "events", _events),
              ("GET", "openapi.json", _document), ("POST", "signin", _sign_in), ("POST", "signout", _sign_out)]
     paths += [("GET", f"views/{name}", partial(_view, name)) for name in routes.VIEWS]
-    return [Route(f"{routes.API}/{path}", guarded(act, door), methods=[method]) for method, path, act in paths]
+    return [Route(f"{routes.API}/{path}", guarded(act, door), methods=[method])
+            for method, path, act in paths]
 
 
 async def _get_record(door: Door, request: Request) -> Response:

@@ -146,7 +146,7 @@ def _record_resource() -> dict[str, Any]:
     return {
         "get": _operation("read_record", "One record, with an ETag.",
                           parameters=[_ID, *_queries({"depth": TEXT})]),
-        "patch": _operation("change_record", "Change fields of a record if it is still the one that was read.",
+        "patch": _operation("change_record", "Change a record if it is still the one that was read.",
                             parameters=[_ID, match, _KEY],
                             requestBody={"required": True, "content": _json({"type": "object"})}),
         "delete": _operation("forget_record", "Put a record into the archive.", parameters=[_ID, _KEY]),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from otolith.doors.calls import once, plain
 from otolith.errors import Damaged, Invalid, NotFound
-from otolith.files import codec, paths
+from otolith.files import codec, ledger, paths
 from otolith.files.tree import fingerprint
 from otolith.model.decay import STATUSES, next_fall, status
 from otolith.model.kinds import COUNTED, KINDS, LISTED
@@ -119,7 +119,7 @@ def record(mem: Memory, id: str, again: bool = False) -> dict[str, Any]:
               "outgoing": near.outgoing, "strength": near.strength, "context": near.context,
               "edge_id": near.edge} for near in mem.home.index.graph.neighbours(row.id)]
     pinned = row.pinned or mem.home.index.notes.relation(row.id, "pinned", row.id) is not None
-    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.id),
+    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.kind, row.id),
             "pinned": bool(pinned), "importance": row.importance, "topic": row.topic, "project": row.project,
             "updated": zulu(row.updated) if row.updated else None, "uses": usage.count,
             "used": zulu(usage.last) if usage.last else None, "decay": standing(mem, row),
@@ -134,31 +134,26 @@ def _forgotten(mem: Memory, id: str, kind: str, title: str, path: str) -> dict[s
     except (NotFound, Damaged):
         text = ""
     return {"id": id, "kind": kind, "type": "", "title": title, "path": path, "text": text, "forgotten": True,
-            "links": [], "history": history(mem, id), "tags": [], "editable": []}
+            "links": [], "history": history(mem, kind, id), "tags": [], "editable": []}
 
 
-def history(mem: Memory, record: str) -> list[dict[str, Any]]:
-    """What the audit log says of a record, newest first."""
-    needle = b'"id":' + json.dumps(record, ensure_ascii=False).encode()
-    acts = [{name: act.get(name) for name in ("ts", "verb", "origin", "sha256")}
-            for act in _lines(mem, paths.AUDIT, needle) if act.get("id") == record]
+def history(mem: Memory, kind: str, record: str) -> list[dict[str, Any]]:
+    """What the audit log says of a record, newest first; it may name it by a hash."""
+    names = {record, mem.home.audit_name(kind, record)}
+    needles = [b'"id":' + json.dumps(name, ensure_ascii=False).encode() for name in names]
+    acts = [{key: act.get(key) for key in ("ts", "verb", "origin", "sha256")}
+            for act in _lines(mem, paths.AUDIT, needles) if act.get("id") in names]
     return acts[::-1][:HISTORY]
 
 
-def _lines(mem: Memory, path: str, needle: bytes = b"", start: int = 0) -> Iterable[dict[str, Any]]:
-    """The lines of a log that hold the needle, from a byte on; what is not a JSON object is passed over."""
+def _lines(mem: Memory, path: str, needles: Sequence[bytes] = (b"",), start: int = 0) -> list[dict[str, Any]]:
+    """The lines of a log that hold a needle, from a byte on; what is not a JSON object is passed over."""
     try:
         data, _ = mem.home.tree.read(path, start)
     except (NotFound, Damaged):
-        return
-    for line in data.split(b"\n"):
-        if needle in line:
-            try:
-                value = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(value, dict):
-                yield value
+        return []
+    lines = [line for line in data.split(b"\n") if any(needle in line for needle in needles)]
+    return [value for _, value in ledger.read_lines(b"\n".join(lines)) if value]
 
 
 def standing(mem: Memory, row: Row) -> dict[str, Any] | None:
