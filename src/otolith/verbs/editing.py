@@ -13,7 +13,7 @@ from otolith.errors import Conflict, Invalid, NotFound
 from otolith.files import codec, paths
 from otolith.home import Home
 from otolith.index import read
-from otolith.index.read import Row
+from otolith.index.schema import Row
 from otolith.model.kinds import NOTE_FOLDERS
 from otolith.model.record import Link
 from otolith.model.shape import read_tags
