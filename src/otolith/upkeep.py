@@ -1,4 +1,4 @@
-"""The nightly round, safe to repeat: sync, fold usage, heal, climb, decay, core, reflection, exports, proposals, commit.
+"""The nightly round, safe to repeat: sync, usage, healing, climbing, decay, pages, exports, garden, commit.
 
 Each rung is one line in RUNGS and names what it reads and what it makes. It runs when what it reads is not
 what its mark in the index says, or when a file that it makes is not as it left it. A rung that reads
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -30,7 +29,7 @@ _PRIVATE = ("session", "openai_key", "chat_key")  # settings that change nothing
 
 
 class Rung(NamedTuple):
-    """A step of the round: `call` names module:function in otolith.verbs, taking (home, providers), giving lines."""
+    """A step of the round: `call` names module:function in otolith.verbs; (home, providers) in, lines out."""
 
     name: str
     call: str
@@ -53,7 +52,8 @@ RUNGS = (
     Rung("cold", "work:cold_rung", reads=("work", USAGE, DATE)),
     Rung("decay", "reports:decay_rung", reads=("note", USAGE, DATE), makes=("_state.json",), scored=True),
     Rung("core", "reports:core_rung", reads=("note", USAGE, DATE), makes=("CORE.md",), scored=True),
-    Rung("reflection", "reports:reflection_rung", reads=("note", "episode", USAGE), makes=("REFLECTION.md",), scored=True),
+    Rung("reflection", "reports:reflection_rung", reads=("note", "episode", USAGE), makes=("REFLECTION.md",),
+         scored=True),
     Rung("exports", "exports:write_exports", reads=("chunk", "note", "edge"), makes=EXPORTS),
     Rung("garden", "memos:garden_rung", reads=("memo",), proposes=True),
     Rung("embeddings", "exports:embed_rung", reads=(*KINDS, DATE), makes=("_embeddings.json",)),
@@ -61,19 +61,18 @@ RUNGS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Report:
-    """What one round did: lines of change and proposals by rung, rungs with nothing to do, and what went wrong."""
+class Report(NamedTuple):
+    """What one round did: changes and proposals by rung, rungs with nothing to do, and what went wrong."""
 
     date: str
-    changed: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    proposals: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    skipped: Sequence[str] = ()
-    failed: Mapping[str, str] = field(default_factory=dict)
-    exit_code: int = 0  # that of the first rung that failed
+    changed: Mapping[str, Sequence[str]]
+    proposals: Mapping[str, Sequence[str]]
+    skipped: Sequence[str]
+    failed: Mapping[str, str]
+    exit_code: int  # that of the first rung that failed
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return self._asdict()
 
 
 def run(home: Home, progress: Progress | None = None, providers: Any = None) -> Report:
@@ -104,18 +103,18 @@ def run(home: Home, progress: Progress | None = None, providers: Any = None) -> 
             inputs = {}  # what it wrote, others may read
     if progress:
         progress(len(RUNGS), len(RUNGS))
-    return Report(date=day(home.clock()), changed=changed, proposals=proposals, skipped=skipped, failed=failed,
-                  exit_code=exit_code)
+    return Report(day(home.clock()), changed, proposals, skipped, failed, exit_code)
 
 
 def _inputs(home: Home) -> dict[str, Any]:
     """A stamp for everything that a rung may read, from the index alone."""
     settings = {key: value for key, value in vars(home.config).items() if key not in _PRIVATE}
-    return {":version": __version__, ":settings": settings, DATE: day(home.clock()), **home.index.marks.inputs()}
+    return {":version": __version__, ":settings": settings, DATE: day(home.clock()),
+            **home.index.marks.inputs()}
 
 
 def _stamp(home: Home, rung: Rung, inputs: Mapping[str, Any]) -> str:
-    """What the rung reads and, as they are now, the files it makes: whoever deletes or edits one gets it rebuilt."""
+    """What the rung reads and, as they are now, the files it makes: one deleted or edited is built again."""
     files = [home.stamp(path) for path in rung.makes]
     parts = [inputs.get(name) for name in (*ALWAYS, *rung.reads)]
     return sha256(json.dumps([parts, files], default=str).encode()).hexdigest()

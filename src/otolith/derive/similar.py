@@ -133,7 +133,7 @@ def _worth_keeping(note: Standing) -> tuple[Any, ...]:
 def propose_insights(notes: Sequence[Standing], clusters: Iterable[Sequence[int]],
                      known: Mapping[str, Collection[str]] | None = None,
                      limit: int = 5) -> list[InsightProposal]:
-    """One insight for each cluster that none covers yet; `known` maps an insight to the notes it builds on."""
+    """One insight for each cluster that none covers yet; `known` maps an insight to what it builds on."""
     covered = [set(members) for members in (known or {}).values()]
     proposals = []
     for cluster in clusters:

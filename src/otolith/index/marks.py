@@ -41,23 +41,24 @@ class Marks(Facet):
     def changed(self, rung: str, kind: str) -> list[str]:
         """The records of a kind that are not as the rung saw them, and those it saw that are gone.
 
-        The rung's keys are then the ids of such records, their stamps the records' numbers, both kept by `settle`.
+        The rung's keys are then the ids of such records, their stamps the records' numbers; see `settle`.
         """
         rows = self.db.execute(
-            "SELECT r.id FROM records r LEFT JOIN seen s ON s.rung = :rung AND s.key = r.id WHERE r.kind = :kind "
-            "AND s.stamp IS NOT r.n UNION ALL SELECT s.key FROM seen s WHERE s.rung = :rung "
+            "SELECT r.id FROM records r LEFT JOIN seen s ON s.rung = :rung AND s.key = r.id "
+            "WHERE r.kind = :kind AND s.stamp IS NOT r.n UNION ALL "
+            "SELECT s.key FROM seen s WHERE s.rung = :rung "
             "AND NOT EXISTS (SELECT 1 FROM records r WHERE r.id = s.key)", {"rung": rung, "kind": kind})
         return [record for record, in rows]
 
     def settle(self, rung: str, ids: Iterable[str]) -> None:
-        """The rung has seen these records as they are now; of those that are gone it need not be told again."""
+        """The rung has seen these records as they are now; those that are gone it need not see again."""
         known = [(rung, record) for record in dict.fromkeys(ids)]
         with self.index.writing() as db:
             db.executemany("DELETE FROM seen WHERE rung = ? AND key = ?", known)
             db.executemany("INSERT INTO seen SELECT ?, id, n FROM records WHERE id = ?", known)
 
     def inputs(self) -> dict[str, tuple[Any, ...]]:
-        """One stamp for the records of each kind, one for the findings (a file that cannot be read counts, too), one for use."""
+        """A stamp for the records of each kind, one for findings (unreadable files count), one for use."""
         rows = self.db.execute("SELECT kind, count(*), max(n), sum(n) FROM records GROUP BY kind")
         stamps = {kind: tuple(numbers) for kind, *numbers in rows}
         stamps[":problems"] = self.db.execute("SELECT count(*), max(path) FROM problems").fetchone()

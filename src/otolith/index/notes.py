@@ -1,4 +1,4 @@
-"""What the notes ladder asks of the index: notes with their use, edges and relations as written, the diary, pages, memos."""
+"""What the notes ladder asks of the index: notes with their use, edges, relations, diary, memos."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NoteUse(NamedTuple):
     trust: str
 
 
-class Standing(NamedTuple):
+class StandingEdge(NamedTuple):
     """An edge as the index knows it: of a symmetric one it does not say which end is which."""
 
     id: str
@@ -76,15 +76,17 @@ class Notes(Facet):
     def uses(self) -> list[NoteUse]:
         """Every note by id, with its use: what its own file says and what the ledger counts."""
         return [NoteUse(*row) for row in self.db.execute(
-            "SELECT r.id, r.type, coalesce(r.importance, 0.5), r.created, r.pinned, r.uses + coalesce(u.count, 0), "
-            "max(coalesce(r.used, u.last), coalesce(u.last, r.used)), r.n, r.title, r.unit, r.project, r.trust "
+            "SELECT r.id, r.type, coalesce(r.importance, 0.5), r.created, r.pinned, "
+            "r.uses + coalesce(u.count, 0), max(coalesce(r.used, u.last), coalesce(u.last, r.used)), "
+            "r.n, r.title, r.unit, r.project, r.trust "
             "FROM records r LEFT JOIN usage u ON u.id = r.id WHERE r.kind = 'note' ORDER BY r.id")]
 
     def tags(self) -> dict[int, list[str]]:
         """The tags of every note, by its number, in their order."""
         tags: dict[int, list[str]] = {}
-        for record, tag in self.db.execute("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record "
-                                           "WHERE r.kind = 'note' ORDER BY t.record, t.place"):
+        query = ("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record WHERE r.kind = 'note' "
+                 "ORDER BY t.record, t.place")
+        for record, tag in self.db.execute(query):
             tags.setdefault(record, []).append(tag)
         return tags
 
@@ -95,20 +97,21 @@ class Notes(Facet):
 
     # Edges and relations
 
-    def edges_at(self, *notes: str) -> dict[str, Standing]:
+    def edges_at(self, *notes: str) -> dict[str, StandingEdge]:
         """The edges that have one of these notes at an end, by id."""
         marks = ",".join("?" * len(notes))
-        rows = self.db.execute(f"{_STANDING} AND (a IN ({marks}) OR b IN ({marks})) ORDER BY edge", notes + notes)
-        return {row[0]: Standing(*row) for row in rows}
+        rows = self.db.execute(f"{_STANDING} AND (a IN ({marks}) OR b IN ({marks})) ORDER BY edge",
+                               notes + notes)
+        return {row[0]: StandingEdge(*row) for row in rows}
 
-    def all_edges(self) -> dict[str, Standing]:
-        return {row[0]: Standing(*row) for row in self.db.execute(_STANDING)}
+    def all_edges(self) -> dict[str, StandingEdge]:
+        return {row[0]: StandingEdge(*row) for row in self.db.execute(_STANDING)}
 
     def unreadable_edges(self) -> list[str]:
         """Edge files, or their whole folder, that the last sweep could not read."""
         return [path for path, in self.db.execute(
-            "SELECT DISTINCT path FROM problems WHERE (path IN ('graph', 'graph/edges') OR path LIKE 'graph/edges/%') "
-            "AND code NOT IN ('copy', 'duplicate-id') ORDER BY path")]
+            "SELECT DISTINCT path FROM problems WHERE (path IN ('graph', 'graph/edges') "
+            "OR path LIKE 'graph/edges/%') AND code NOT IN ('copy', 'duplicate-id') ORDER BY path")]
 
     def find_edges(self, words: Sequence[str], type: str | None, note: str | None, limit: int | None,
                    offset: int) -> tuple[list[Row], int]:
@@ -125,7 +128,8 @@ class Notes(Facet):
 
     def relation(self, a: str, word: str, b: str) -> Written | None:
         """A relation by its canonical word, that of an edge first; None if there is none."""
-        row = self.db.execute(f"{_WRITTEN} WHERE a = ? AND word = ? AND b = ? ORDER BY edge IS NULL", (a, word, b)).fetchone()
+        row = self.db.execute(f"{_WRITTEN} WHERE a = ? AND word = ? AND b = ? ORDER BY edge IS NULL",
+                              (a, word, b)).fetchone()
         return Written(*row) if row else None
 
     def relations(self) -> list[Written]:
@@ -140,13 +144,13 @@ class Notes(Facet):
 
     def unseen_edge_ends(self) -> set[str]:
         """The notes at both ends of the edges that upkeep has not seen yet."""
-        rows = self.db.execute("SELECT l.a, l.b FROM links l JOIN records r ON r.id = l.edge LEFT JOIN seen s "
-                               "ON s.rung = 'edges' AND s.key = r.id WHERE s.key IS NULL")
+        rows = self.db.execute("SELECT l.a, l.b FROM links l JOIN records r ON r.id = l.edge "
+                               "LEFT JOIN seen s ON s.rung = 'edges' AND s.key = r.id WHERE s.key IS NULL")
         return {note for ends in rows for note in ends}
 
     def edge_titles(self) -> list[Titled]:
-        query = ("SELECT DISTINCT e.id, e.title, e.type, x.id, x.title, y.id, y.title FROM links l JOIN records e ON e.id = l.edge "
-                 "JOIN records x ON x.id = l.a JOIN records y ON y.id = l.b")
+        query = ("SELECT DISTINCT e.id, e.title, e.type, x.id, x.title, y.id, y.title FROM links l "
+                 "JOIN records e ON e.id = l.edge JOIN records x ON x.id = l.a JOIN records y ON y.id = l.b")
         return [Titled(*row) for row in self.db.execute(query)]
 
     def sharing_words(self, words: Sequence[str], but: str, limit: int) -> list[Row]:
@@ -159,7 +163,8 @@ class Notes(Facet):
 
     def ids_of(self, kinds: Sequence[str]) -> list[str]:
         marks = ",".join("?" * len(kinds))
-        return [record for record, in self.db.execute(f"SELECT id FROM records WHERE kind IN ({marks})", list(kinds))]
+        rows = self.db.execute(f"SELECT id FROM records WHERE kind IN ({marks})", list(kinds))
+        return [record for record, in rows]
 
     def all_names(self) -> list[tuple[str, str]]:
         """(name, record) of every title and further name."""
@@ -189,17 +194,20 @@ class Notes(Facet):
 
     def holders(self, record: str) -> list[str]:
         """The records in whose units a link to or from this one is written."""
-        query = "SELECT DISTINCT r.id FROM links l JOIN records r ON r.unit = l.unit WHERE (l.a = ? OR l.b = ?) AND r.id <> ?"
+        query = ("SELECT DISTINCT r.id FROM links l JOIN records r ON r.unit = l.unit "
+                 "WHERE (l.a = ? OR l.b = ?) AND r.id <> ?")
         return [other for other, in self.db.execute(query, (record, record, record))]
 
     def units_saying(self, *words: str) -> list[str]:
         """The units of which a passage holds one of these, letter by letter."""
         query = "SELECT DISTINCT r.unit FROM passages p JOIN records r ON r.n = p.record WHERE "
-        return [unit for unit, in self.db.execute(query + " OR ".join(["instr(p.text, ?)"] * len(words)), words)]
+        rows = self.db.execute(query + " OR ".join(["instr(p.text, ?)"] * len(words)), words)
+        return [unit for unit, in rows]
 
     def documents(self, below: str = "", *, unread: bool = False) -> list[str]:
         """The paths of the files that begin so; with `unread` those alone that could not be read."""
-        query = "SELECT path FROM documents WHERE substr(path, 1, ?) = ? AND (hash = '' OR NOT ?) ORDER BY path"
+        query = ("SELECT path FROM documents WHERE substr(path, 1, ?) = ? AND (hash = '' OR NOT ?) "
+                 "ORDER BY path")
         return [path for path, in self.db.execute(query, (len(below), below, unread))]
 
     def beginning(self, letters: str) -> tuple[str | None, str | None]:

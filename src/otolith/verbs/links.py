@@ -22,7 +22,7 @@ from otolith.model.times import offset, parse_time, zulu
 from otolith.verbs.steps import derived_id, locate
 
 if TYPE_CHECKING:
-    from otolith.index.notes import Standing, Written
+    from otolith.index.notes import StandingEdge, Written
 
 OWN_WAYS = {"pinned": "otolith pin", "mentions": "a [[wikilink]] in the note's text", "merged_into": "otolith merge"}
 _JOIN = " — "
@@ -264,7 +264,7 @@ def _with_copy(relations: Sequence[Relation], copy: Relation) -> list[Relation]:
     return [*(other for other in relations if other not in own), copy]
 
 
-def agrees(relation: Relation, note: str, edge: Standing) -> bool:
+def agrees(relation: Relation, note: str, edge: StandingEdge) -> bool:
     """Whether a note's copy says what its edge says; a symmetric one has no direction, an edge without text no context."""
     out = edge.a == note
     if (relation.target, relation.type, relation.strength) != (edge.b if out else edge.a, edge.type, edge.strength):

@@ -140,8 +140,9 @@ def find_page(home: Home, name: str) -> Loaded | None:
 def pages_below(home: Home, folder: str = "") -> Iterator[tuple[str, int]]:
     """(name, size) of the pages in a folder and below, sorted."""
     home.ensure_fresh()
+    start = f"{folder}/" if folder else ""
     for name in sorted(home.index.notes.ids_of([Page.kind])):  # a page's id is its path below the folder
-        measure = home.tree.measure(FOLDER + name) if name.startswith(f"{folder}/" if folder else "") else None
+        measure = home.tree.measure(FOLDER + name) if name.startswith(start) else None
         if measure is not None:
             yield name, measure.size
 

@@ -227,7 +227,7 @@ def _look(home: Home, notes: Sequence[Standing]) -> tuple[bool, bool]:
 
 
 def _reflections(home: Home) -> tuple[int, str, str]:
-    """(how many, the last one's date, what it looked at): by the audit log, by the page if that is too long."""
+    """(how many, the last one's date, what it looked at), by the audit log; if too long, by the page."""
     try:
         data, _ = home.tree.read(paths.AUDIT)
     except NotFound:

@@ -58,7 +58,8 @@ def change_settings(home: Home, changes: Mapping[str, Any]) -> None:
     new = {key: None if value == "null" else value for key, value in changes.items()}
     data = bytes_of(home, "_config.json")
     if data is None:
-        home.tree.write("_config.json", write_object({**DEFAULTS, "embedding_provider": home.config.provider, **new}))
+        home.tree.write("_config.json", write_object(
+            {**DEFAULTS, "embedding_provider": home.config.provider, **new}))
     else:
         before = configuration.seed_config(home.tree) or {}
         home.tree.write("_config.json", amend_object(data, {**before, **new}), fingerprint(data))
@@ -70,9 +71,9 @@ def show_settings(home: Home) -> dict[str, Any]:
     config = home.config
     masked = f"{config.openai_key[:3]}…{config.openai_key[-2:]}" if config.openai_key else None
     return {"home": home.tree.name, "embedding_provider": config.provider, "openai_api_key": masked,
-            "ollama_model": config.ollama_model, "openai_model": config.openai_model, "chat_model": config.chat_model,
-            "agent": config.agent, "project": config.project, "projects": list(config.projects),
-            "git_commit": config.git_commit}
+            "ollama_model": config.ollama_model, "openai_model": config.openai_model,
+            "chat_model": config.chat_model, "agent": config.agent, "project": config.project,
+            "projects": list(config.projects), "git_commit": config.git_commit}
 
 
 # What wants a person's eye; nothing is changed
@@ -88,7 +89,7 @@ def check(home: Home, *, secrets: bool = False) -> list[Finding]:
 
 
 def _left(home: Home) -> Iterator[Finding]:
-    """Files that a killed writer never gave their names; a younger one may be somebody's who is just writing."""
+    """Files that a killed writer never gave their names; a younger one may be one that is being written."""
     for path in home.tree.leftovers(LEFT_BEHIND):
         yield Finding(path, None, "leftover", "was left behind by a writer that was killed; it is not read",
                       "run: otolith upkeep")
@@ -97,7 +98,8 @@ def _left(home: Home) -> Iterator[Finding]:
 def _dangling(home: Home) -> Iterator[Finding]:
     for unit, a, word, b in home.index.graph.dangling():
         yield Finding(unit, None, "dangling-link",
-                      f"links {a} {word} {b}, of which one is nowhere in the home", "restore the record, or unlink")
+                      f"links {a} {word} {b}, of which one is nowhere in the home",
+                      "restore the record, or unlink")
 
 
 def _unmirrored(home: Home) -> Iterator[Finding]:
@@ -148,7 +150,8 @@ def _odd_files(home: Home) -> Iterator[Finding]:
             except NotFound:
                 continue
             except Damaged as error:
-                yield Finding(path, None, error.flaw, f"is not read: {error.message.removeprefix(f'{path}: ')}",
+                why = error.message.removeprefix(f"{path}: ")
+                yield Finding(path, None, error.flaw, f"is not read: {why}",
                               "put a plain file in its place, or move it away")
 
 
