@@ -310,7 +310,8 @@ class Database:
                               "the index is a copy; change records with otolith edit") from None
             if "interrupted" in why:
                 raise Invalid(f"the query took more than {seconds:g} seconds", "narrow it down") from None
-            raise Invalid(f"SQL: {why}", "the tables: otolith sql \"SELECT name FROM sqlite_master\"") from None
+            tables = "the tables: otolith sql \"SELECT name FROM sqlite_master\""
+            raise Invalid(f"SQL: {why}", tables) from None
         finally:
             db.close()
 
