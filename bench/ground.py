@@ -181,7 +181,7 @@ def unit_like(mem: Memory, at: int, data: bytes) -> Unit:
     when = "2026-01-01T10:00:00+00:00"
     note = Note(id=str(uuid.UUID(int=at, version=4)), title=f"Note {at} by hand", text=SAID, importance=0.5, created_at=when,
                 updated_at=when, origin=mem.home.origin())
-    return make_unit(place(note), [note], {place(note): (Version(at.to_bytes(8), at.to_bytes(8), True), data)})
+    return make_unit(place(note), [note], {place(note): (Version(at.to_bytes(8), at, True), data)})
 
 
 def measure_writes(home: Path, folder: Path, count: int = 60) -> tuple[Pair, Pair]:

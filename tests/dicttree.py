@@ -44,7 +44,7 @@ class DictTree:
 
     def _version(self, path: str) -> Version:
         document = self.held[path]
-        return Version(document.tick.to_bytes(8), document.own.to_bytes(8), True)
+        return Version(document.tick.to_bytes(8), document.own, True)
 
     def scan(self) -> Iterator[tuple[str, Version | None]]:
         for path in list(self.held):

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from otolith.doors.web.assets import Assets
 from otolith.errors import Invalid
 from otolith.files.paths import kind_of
 from otolith.model import kinds
@@ -69,3 +70,13 @@ def test_a_page_gets_all_kinds_and_types_as_json() -> None:
 
 def test_a_kind_is_named_with_its_article() -> None:
     assert (KINDS["entry"].named, KINDS["note"].named) == ("an entry", "a note")
+
+
+def test_the_page_is_served_the_table_and_a_colour_for_every_kind() -> None:
+    files = {path.rsplit("/", 1)[-1]: data.decode() for path, (data, _) in Assets().files.items()}
+
+    assert json.loads(files["kinds.js"].removeprefix("export default ").rstrip(";\n"))["kinds"][0]["name"] == "note"
+    for row in ROWS:
+        assert f"--{row.name}: {row.colour};" in files["kinds.css"]
+        assert f"--{row.name}: {row.dark};" in files["kinds.css"]
+    assert not any(re.search(r"k-(?:note|memo)\b", text) for name, text in files.items() if name != "kinds.css")

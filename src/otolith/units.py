@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from otolith.model.dialog import Mention
 
 Files = Mapping[str, tuple[Version, bytes]]
-NO_FILE: Stamp = (b"", b"", True, "", 0)
+NO_FILE: Stamp = (b"", 0, True, "", 0)
 
 
 def read_unit(tree: Tree, name: str) -> Unit | None:

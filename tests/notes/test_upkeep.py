@@ -62,6 +62,39 @@ def test_a_second_round_on_the_same_day_changes_no_byte(mem, clock, stocked, sna
     assert len(stocked) == 5
 
 
+def test_a_round_sweeps_once_and_scores_the_notes_once(mem, clock, stocked, monkeypatch):
+    from otolith.verbs import reports
+
+    sweeps, scorings, sweep, score = [], [], mem.home.sweep, reports.score_all
+    monkeypatch.setattr(mem.home, "sweep", lambda **more: sweeps.append(1) or sweep(**more))
+    monkeypatch.setattr(reports, "score_all", lambda *given: scorings.append(1) or score(*given))
+    counts = []
+    for hours in (0, 1, 24):  # the first round, the second of that day, that of the next
+        clock.pass_time(hours=hours)
+        if hours == 1:
+            mem.get(stocked[0].id)
+        mem.upkeep()
+        counts.append((len(sweeps), len(scorings)))
+
+    assert counts == [(1, 1), (2, 2), (3, 3)]
+
+
+@pytest.mark.parametrize("name", ["CORE.md", "GLOBAL_MEMORY.md", "topics/life/topic_memory.md"])
+def test_a_built_file_that_is_gone_or_changed_comes_back_in_the_second_round(mem, home, name):
+    mem.note("Tea", "Steep.", type="fix")
+    mem.log("Ann: I am a vegan.", topic="life")
+    mem.upkeep()
+    before = (home / name).read_text()
+    (home / name).write_text("mine\n")
+    mem.upkeep()
+    edited = (home / name).read_text()
+    (home / name).unlink()
+    mem.upkeep()
+
+    assert edited == before == (home / name).read_text()
+    assert [file.read_text() for file in (home / "archive/edited").rglob("*.md.*")] == ["mine\n"]
+
+
 def test_not_even_without_the_index(mem, home, clock, stocked, snapshot, tmp_path):
     import shutil
 

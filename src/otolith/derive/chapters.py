@@ -344,7 +344,6 @@ def split_eras(ordered: Sequence[T]) -> list[list[T]]:
 
 
 def build_wisdom(chapters: Sequence[Chapter]) -> Wisdom:
-    """What these chapters of one project teach together."""
     ordered = sorted(chapters, key=lambda chapter: (chapter.start_ts, chapter.id))
     first, last = ordered[0].start_ts, max(chapter.end_ts for chapter in ordered)
     project, digests = ordered[0].project_id, {chapter.id: read_digest(chapter) for chapter in ordered}
@@ -380,7 +379,6 @@ def cite(line: str, ids: Sequence[str]) -> str:
 
 
 def cited_in(line: str) -> tuple[str, ...]:
-    """The ids a line cites."""
     at = line.rfind("[")
     return tuple(_CITED.findall(line[at:])) if at >= 0 else ()
 

@@ -48,7 +48,6 @@ class Notice:
 
     @property
     def why(self) -> str:
-        """Why it failed, or what came of it."""
         touch = self._touch
         return self._why or (touch.summary if touch.success else touch.reason or touch.summary)
 
@@ -66,12 +65,10 @@ class Notice:
 
     @property
     def more(self) -> str:
-        """How to ask for the rest."""
         return f"otolith get {self.id} --depth reasoning"
 
     @property
     def text(self) -> str:
-        """The notice on one line."""
         head = _HEADS.get(self.trigger, "Worked" if self.success else "FAILED")
         did = f" {_DID.get(self.operation, 'worked')}" if self.operation else ""
         why = f" — {first_sentence(self.why, LINE).rstrip('.')}" if self.why else ""
@@ -110,8 +107,8 @@ class FileNotices(Value):
             lines.append(f"{counted(len(self.already), 'work')} on {self.path} already shown "
                          f"{age(self.already_seconds)} ago; again: otolith check-file {self.path} --again")
         if rest > 0:
-            lines.append(f"{counted(rest, 'work')} more on {self.path}: "
-                         f"otolith recall --file {self.path} --kind work")
+            lines.append(f"{counted(rest, 'work')} more on {self.path}: otolith recall --file "
+                         f"{self.path} --kind work")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

@@ -152,7 +152,6 @@ def extract_state(facts: Sequence[Fact], recent: Sequence[Entry], language: str 
 
 
 def begin(sentence: str) -> str:
-    """A sentence with a capital at its beginning."""
     return sentence[:1].upper() + sentence[1:]
 
 
@@ -208,7 +207,6 @@ def _lines(candidates: Iterable[str], most: int) -> tuple[str, ...]:
 
 
 def inputs_of(facts: Sequence[Fact], recent: Sequence[Entry], language: str) -> str:
-    """The fingerprint of all that a state is made from."""
     parts = [language, *(repr(fact) for fact in facts),
              *(f"{entry.id} {entry.summary.summary if entry.summary else ''} "
                f"{sha256(entry.raw.encode()).hexdigest()}"

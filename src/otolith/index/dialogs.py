@@ -55,17 +55,16 @@ class Dialogs(Facet):
 
     def names(self, project: str | None = None) -> list[str]:
         """Every topic that has an entry; of a project, those with an entry of it or of no project."""
-        return self._texts("SELECT DISTINCT topic FROM records WHERE kind = 'entry' AND (:project IS NULL "
-                           "OR project IS NULL OR project IN ('default', :project)) ORDER BY topic",
+        return self._texts("SELECT DISTINCT topic FROM records WHERE kind = 'entry' AND (:project IS NULL OR "
+                           "project IS NULL OR project IN ('default', :project)) ORDER BY topic",
                            {"project": project})
 
     def topics(self, topic: str | None = None) -> list[TopicRow]:
         """Every topic that has an entry, or the one named; the latest first."""
         which = "topic IS NOT NULL" if topic is None else "topic = :topic"
         return [TopicRow(*row) for row in self.db.execute(
-            "SELECT topic, sum(kind = 'entry'), sum(kind = 'fact' AND NOT sunk), "
-            "max(CASE kind WHEN 'entry' THEN created END), max(kind = 'entry' AND trust = 'outside') FROM "
-            "records "
+            "SELECT topic, sum(kind = 'entry'), sum(kind = 'fact' AND NOT sunk), max(CASE kind WHEN 'entry' "
+            "THEN created END), max(kind = 'entry' AND trust = 'outside') FROM records "
             f"WHERE {which} GROUP BY topic HAVING sum(kind = 'entry') ORDER BY 4 DESC, topic",
             {"topic": topic})]
 
@@ -75,8 +74,8 @@ class Dialogs(Facet):
 
     def topic_of(self, conversation: str) -> str | None:
         """The topic of a conversation's latest entry."""
-        topics = self._texts("SELECT topic FROM records WHERE conversation = ? AND kind = 'entry' "
-                             "ORDER BY created DESC LIMIT 1", (conversation,))
+        topics = self._texts("SELECT topic FROM records WHERE conversation = ? AND kind = 'entry' ORDER BY "
+                             "created DESC LIMIT 1", (conversation,))
         return topics[0] if topics else None
 
     def topics_with(self, word: str, passages: int) -> set[str]:
@@ -84,22 +83,20 @@ class Dialogs(Facet):
         phrase = '"' + searchable(word).strip().replace('"', "") + '"'
         return set(self._texts(
             "SELECT DISTINCT r.topic FROM (SELECT rowid AS n FROM words WHERE words MATCH ? ORDER BY rowid "
-            "DESC LIMIT ?) f "
-            "JOIN passages p ON p.n = f.n JOIN records r ON r.n = p.record WHERE r.topic IS NOT NULL",
-            (phrase, passages)))
+            "DESC LIMIT ?) f JOIN passages p ON p.n = f.n JOIN records r ON r.n = p.record WHERE r.topic IS "
+            "NOT NULL", (phrase, passages)))
 
     def built_topics(self) -> list[str]:
         """The path of every topic memory, also of one that cannot be read."""
-        return self._texts("SELECT unit FROM records WHERE kind = 'topic' UNION "
-                           "SELECT path FROM problems WHERE path LIKE 'topics/%/topic_memory.json'", ())
+        return self._texts("SELECT unit FROM records WHERE kind = 'topic' UNION SELECT path FROM problems "
+                           "WHERE path LIKE 'topics/%/topic_memory.json'", ())
 
     def stamp(self, topic: str) -> str:
         """Changes with a topic's entries, facts and reviews: row numbers are never used twice."""
         return repr(self.db.execute(
-            "SELECT (SELECT count(*) || ' ' || max(n) || ' ' || sum(n) FROM records WHERE topic = :topic "
-            "AND kind IN ('entry', 'fact')), (SELECT count(*) || ' ' || max(mark) FROM said WHERE topic = "
-            ":topic), "
-            "(SELECT max(mark) FROM reviewed WHERE topic = :topic)", {"topic": topic}).fetchone())
+            "SELECT (SELECT count(*) || ' ' || max(n) || ' ' || sum(n) FROM records WHERE topic = :topic AND "
+            "kind IN ('entry', 'fact')), (SELECT count(*) || ' ' || max(mark) FROM said WHERE topic = "
+            ":topic), (SELECT max(mark) FROM reviewed WHERE topic = :topic)", {"topic": topic}).fetchone())
 
     # Entries, each by the unit it stands in
 
@@ -107,20 +104,17 @@ class Dialogs(Facet):
         """Entries without a summary, oldest first."""
         return self._texts(
             "SELECT r.unit FROM records r WHERE r.kind = 'entry' AND (:topic IS NULL OR r.topic = :topic) "
-            "AND NOT EXISTS "
-            "(SELECT 1 FROM documents d WHERE d.path = r.unit || '/summary.json') ORDER BY r.created, r.id",
-            {"topic": topic})
+            "AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.path = r.unit || '/summary.json') ORDER BY "
+            "r.created, r.id", {"topic": topic})
 
     def recent(self, topic: str, limit: int) -> list[str]:
-        """A topic's latest entries, newest first."""
-        return self._texts("SELECT unit FROM records WHERE kind = 'entry' AND topic = ? "
-                           "ORDER BY created DESC, id DESC LIMIT ?", (topic, limit))
+        return self._texts("SELECT unit FROM records WHERE kind = 'entry' AND topic = ? ORDER BY created "
+                           "DESC, id DESC LIMIT ?", (topic, limit))
 
     def logged_in(self, session: str) -> list[str]:
         """The entries of a session that people or agents wrote, oldest first."""
         return self._texts("SELECT unit FROM records WHERE kind = 'entry' AND session = ? AND trust <> "
-                           "'outside' "
-                           "ORDER BY created, id", (session,))
+                           "'outside' ORDER BY created, id", (session,))
 
     # Chunks
 
@@ -137,8 +131,7 @@ class Dialogs(Facet):
         if conversation:
             rows |= {row[0]: Nearby(*row) for row in self.db.execute(
                 "SELECT n, id, conversation, created FROM records WHERE conversation = ? AND created BETWEEN "
-                "? AND ? "
-                "AND kind = 'chunk' ORDER BY created DESC, place DESC, n DESC LIMIT 1",
+                "? AND ? AND kind = 'chunk' ORDER BY created DESC, place DESC, n DESC LIMIT 1",
                 (conversation, since, until))}
         return list(rows.values())
 
@@ -150,9 +143,8 @@ class Dialogs(Facet):
     def chunks_like(self, title: str, conversation: str, content: str) -> list[str]:
         """The units of a conversation's chunks that begin as this text does."""
         return self._texts("SELECT r.unit FROM names x JOIN records r ON r.n = x.record JOIN passages p ON "
-                           "p.n = r.n "
-                           "WHERE x.name = ? AND r.kind = 'chunk' AND coalesce(r.conversation, '') = ? "
-                           "AND p.text = substr(?, 1, length(p.text))", (title, conversation, content))
+                           "p.n = r.n WHERE x.name = ? AND r.kind = 'chunk' AND coalesce(r.conversation, '') "
+                           "= ? AND p.text = substr(?, 1, length(p.text))", (title, conversation, content))
 
     def chunks_named(self, *names: str) -> list[str]:
         """The units of chunks that bear one of these further names."""
@@ -168,9 +160,8 @@ class Dialogs(Facet):
     def gauges(self) -> Gauges:
         return Gauges(*self.db.execute(
             "SELECT count(*), coalesce(sum(kind = 'memo'), 0), coalesce((SELECT title FROM records WHERE "
-            "kind = 'memo' "
-            "AND type = 'future' AND NOT sunk AND trust <> 'outside' ORDER BY created DESC, id LIMIT 1), '') "
-            "FROM records").fetchone())
+            "kind = 'memo' AND type = 'future' AND NOT sunk AND trust <> 'outside' ORDER BY created DESC, id "
+            "LIMIT 1), '') FROM records").fetchone())
 
     def _texts(self, query: str, values: Any) -> list[str]:
         return [row[0] for row in self.db.execute(query, values)]

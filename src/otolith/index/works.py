@@ -131,25 +131,24 @@ class Works(Facet):
         if len(kept) < WEIGHED:
             return list(kept.values()), len(kept)
         total = self.db.execute(f"SELECT count(DISTINCT m.id) FROM ({works}) x JOIN memories m ON m.id = "
-                                "x.memory_id "
-                                "WHERE ? OR m.project_id = ?", [*values, not mine, own]).fetchone()[0]
+                                "x.memory_id WHERE ? OR m.project_id = "
+                                "?", [*values, not mine, own]).fetchone()[0]
         return list(kept.values()), total
 
     def about(self, words: Iterable[str], limit: int = 60) -> list[Touch]:
         """The works whose text has some of these words, the best first."""
         rows = self.db.execute(
             f"SELECT {_AIM}, {_REPLACED} FROM words w JOIN passages p ON p.n = w.rowid "
-            "JOIN records r ON r.n = p.record JOIN memories m ON m.id = r.id "
-            "WHERE words MATCH ? ORDER BY bm25(words, 1.0, 4.0, 1.0) LIMIT ?",
-            (" OR ".join(f'"{word}"' for word in words), limit))
+            "JOIN records r ON r.n = p.record JOIN memories m ON m.id = r.id WHERE words MATCH ? ORDER BY "
+            "bm25(words, 1.0, 4.0, 1.0) LIMIT ?", (" OR ".join(f'"{word}"' for word in words), limit))
         return list({row[0]: Touch(*row) for row in rows}.values())
 
     def latest(self, project: str | None, limit: int) -> list[Touch]:
         """The latest works, with the steps they left to take."""
         rows = self.db.execute(
             f"SELECT {_AIM}, {_REPLACED}, m.project_id, '', "
-            "coalesce(json_extract(m.outcome, '$.follow_up_needed'), '[]') FROM memories m "
-            "WHERE (:project IS NULL OR m.project_id = :project) ORDER BY m.created_at DESC, m.id LIMIT "
+            "coalesce(json_extract(m.outcome, '$.follow_up_needed'), '[]') FROM memories m WHERE (:project "
+            "IS NULL OR m.project_id = :project) ORDER BY m.created_at DESC, m.id LIMIT "
             ":limit", {"project": project, "limit": limit})
         return [Touch._make([*row[:-1], tuple(json.loads(row[-1]))]) for row in rows]
 
@@ -174,17 +173,15 @@ class Works(Facet):
     def last_session(self, agent: str, session: str | None = None) -> tuple[str, str] | None:
         """(session, project) of an agent's latest work, or of its latest in the session named."""
         row: tuple[str, str] | None = self.db.execute(
-            "SELECT session_id, project_id FROM memories WHERE agent_id = :agent AND (:session IS NULL "
-            "OR session_id = :session) ORDER BY created_at DESC, id LIMIT 1",
+            "SELECT session_id, project_id FROM memories WHERE agent_id = :agent AND (:session IS NULL OR "
+            "session_id = :session) ORDER BY created_at DESC, id LIMIT 1",
             {"agent": agent, "session": session}).fetchone()
         return row
 
     def of_session(self, agent: str, session: str, limit: int = 10) -> list[Done]:
-        """The latest works of an agent's session."""
         return [Done(*row) for row in self.db.execute(
             "SELECT id, intent_goal, outcome_success, created_at FROM memories WHERE agent_id = ? AND "
-            "session_id = ? "
-            "ORDER BY created_at DESC, id LIMIT ?", (agent, session, limit))]
+            "session_id = ? ORDER BY created_at DESC, id LIMIT ?", (agent, session, limit))]
 
     # Chapters and wisdom
 
@@ -197,9 +194,8 @@ class Works(Facet):
                          {"project": project, "origin": origin})
 
     def wisdom(self, project: str | None = None) -> list[str]:
-        """The ids of wisdom, latest first."""
-        return self._ids("SELECT id FROM wisdom WHERE (:project IS NULL OR project_id = :project) "
-                         "ORDER BY end_ts DESC, id", {"project": project})
+        return self._ids("SELECT id FROM wisdom WHERE (:project IS NULL OR project_id = :project) ORDER BY "
+                         "end_ts DESC, id", {"project": project})
 
     def units_of_kind(self, kind: str) -> list[str]:
         return self._ids("SELECT unit FROM records WHERE kind = ? ORDER BY id", (kind,))
@@ -207,8 +203,8 @@ class Works(Facet):
     def found_chapters(self, works: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The found chapters that any of these works is in, with all their works in order."""
         chapters = {chapter for work in works for chapter in self._ids(
-            "SELECT c.id FROM chapter_memories m JOIN chapters c ON c.id = m.chapter_id "
-            "WHERE m.memory_id = ? AND c.origin = 'auto'", (work,))}
+            "SELECT c.id FROM chapter_memories m JOIN chapters c ON c.id = m.chapter_id WHERE m.memory_id = "
+            "? AND c.origin = 'auto'", (work,))}
         members = "SELECT memory_id FROM chapter_memories WHERE chapter_id = ? ORDER BY position"
         return {chapter: tuple(self._ids(members, (chapter,))) for chapter in chapters}
 
@@ -232,8 +228,8 @@ class Works(Facet):
     def _linked(self, work: str) -> tuple[str, ...]:
         """Works that this one links to or that link to it, in the words of works."""
         words = ",".join("?" * len(WORK_LINKS))
-        return tuple(self._ids(f"SELECT b FROM links WHERE a = ? AND said IN ({words}) UNION "
-                               f"SELECT a FROM links WHERE b = ? AND said IN ({words})",
+        return tuple(self._ids(f"SELECT b FROM links WHERE a = ? AND said IN ({words}) UNION SELECT a FROM "
+                               f"links WHERE b = ? AND said IN ({words})",
                                (work, *WORK_LINKS, work, *WORK_LINKS)))
 
     def beside(self, member: Member, pause: float) -> list[Member]:
@@ -258,17 +254,16 @@ class Works(Facet):
         """The projects of chapters, and of the wisdom that stood on those that are gone."""
         return {project for chapter in chapters for project in self._ids(
             "SELECT project_id FROM chapters WHERE id = :chapter UNION SELECT w.project_id FROM "
-            "wisdom_chapters c "
-            "JOIN wisdom w ON w.id = c.wisdom_id WHERE c.chapter_id = :chapter", {"chapter": chapter})}
+            "wisdom_chapters c JOIN wisdom w ON w.id = c.wisdom_id WHERE c.chapter_id = "
+            ":chapter", {"chapter": chapter})}
 
     def eras(self, project: str) -> dict[str, list[str]]:
         """Each piece of wisdom of a project with its chapters in order."""
         eras: dict[str, list[str]] = {}
         for piece, chapter in self.db.execute(
                 "SELECT w.id, c.chapter_id FROM wisdom w JOIN wisdom_chapters c ON c.wisdom_id = w.id LEFT "
-                "JOIN "
-                "chapters t ON t.id = c.chapter_id WHERE w.project_id = ? ORDER BY t.start_ts, c.chapter_id",
-                (project,)):
+                "JOIN chapters t ON t.id = c.chapter_id WHERE w.project_id = ? ORDER BY t.start_ts, "
+                "c.chapter_id", (project,)):
             eras.setdefault(piece, []).append(chapter)
         return eras
 
@@ -278,11 +273,9 @@ class Works(Facet):
         """The works made before a time, and all that lie in cold storage, with their use."""
         return [Shelved(*row) for row in self.db.execute(
             "SELECT r.id, r.unit, r.created, r.uses + coalesce(u.count, 0), max(coalesce(r.used, 0), "
-            "coalesce(u.last, 0)), "
-            "r.pinned OR EXISTS (SELECT 1 FROM links l WHERE l.a = r.id AND l.word = 'pinned') FROM records "
-            "r "
-            "LEFT JOIN usage u ON u.id = r.id WHERE r.kind = 'work' "
-            "AND (r.created <= ? OR (r.unit >= 'work/cold/' AND r.unit < 'work/cold0'))", (before,))]
+            "coalesce(u.last, 0)), r.pinned OR EXISTS (SELECT 1 FROM links l WHERE l.a = r.id AND l.word = "
+            "'pinned') FROM records r LEFT JOIN usage u ON u.id = r.id WHERE r.kind = 'work' AND (r.created "
+            "<= ? OR (r.unit >= 'work/cold/' AND r.unit < 'work/cold0'))", (before,))]
 
     def _ids(self, query: str, values: Any) -> list[str]:
         return [row[0] for row in self.db.execute(query, values)]

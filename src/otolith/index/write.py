@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SELDOM = 100_000  # objects made between two searches for circles
 _NONE, _NONE_HERE = float("-inf"), "nullif(?, -9e999)"
 _marks: dict[str, str] = {}  # table → a mark for each of its columns
-Stamp = tuple[bytes, bytes, bool, str, int]  # a version, the hash, when it was seen (ns)
+Stamp = tuple[bytes, int | str, bool, str, int]  # a version, the hash, when it was seen (ns)
 
 
 class Unit(NamedTuple):

@@ -225,7 +225,7 @@ class Version(NamedTuple):
     """What a look at a document tells without reading it. Another stamp means: read it again."""
 
     stamp: bytes  # compared for equality only
-    same: bytes  # the document's identity, which it keeps through a rename
+    same: int | str  # the document's identity, which it keeps through a rename
     settled: bool  # False: so young at the look that it may change again under the same stamp
 
 

@@ -36,13 +36,11 @@ BATCH = 100
 
 
 def chapters(home: Home, project: str | None = None, origin: str | None = None) -> list[Chapter]:
-    """The chapters there are, latest first."""
     home.ensure_fresh()
     return _load(home, home.index.work.chapters(project, origin))
 
 
 def wisdom(home: Home, project: str | None = None) -> list[Wisdom]:
-    """The wisdom there is, latest first."""
     home.ensure_fresh()
     return _load(home, home.index.work.wisdom(project))
 

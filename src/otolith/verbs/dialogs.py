@@ -303,7 +303,6 @@ def topics(home: Home) -> list[dict[str, Any]]:
 
 
 def global_memory(home: Home) -> GlobalMemory:
-    """The front page as it was last built."""
     try:
         page: GlobalMemory = home.read("GLOBAL_MEMORY.json")[0][0]
     except NotFound:

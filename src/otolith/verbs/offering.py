@@ -89,7 +89,6 @@ def trim_shown(home: Home) -> None:
 
 
 def check_intent(home: Home, goal: str, task_type: str | None = None, *, limit: int = MOST) -> list[Notice]:
-    """Earlier works with much the same aim."""
     if not isinstance(goal, str):
         raise Invalid(f"the goal must be text, not {goal!r:.40}")
     words = list(dict.fromkeys(_WORD.findall(searchable(goal[:2000]))))[:32]

@@ -64,7 +64,6 @@ def _asked(ask: Ask, schema: Mapping[str, Any], prompt: str, read: Callable[[Any
 # Entries
 
 def read_by_rules(home: Home, entry: Entry) -> EntrySummary:
-    """What the rules draw from a dialog."""
     language = topics.language_of(home.config.language)
     if language is None:
         home.notices.append(f"there are no fact rules for {home.config.language!r}; "
@@ -139,13 +138,11 @@ def note_try(home: Home, entry: str, error: Provider) -> int:
 
 
 def tried_on(home: Home, entry: str) -> set[str]:
-    """The days on which a model failed to read an entry."""
     return {str(line.get("t"))[:10] for _, line in ledger.read_log(home.tree, TRIES)
             if line and line.get("entry") == entry}
 
 
 def unread(home: Home, topic: str | None = None) -> list[Entry]:
-    """Entries without a summary: what is still to be read, oldest first."""
     return [entry for _, entry in each(home, home.index.dialogs.unread(topic))]
 
 

@@ -266,7 +266,6 @@ def plan_moves(works: Iterable[Shelved], now: float, *, days: float = DAYS,
 
 
 def is_cold(path: str) -> bool:
-    """Whether the file lies in cold storage."""
     return path.startswith("work/cold/")
 
 

@@ -11,12 +11,26 @@ import json
 from pathlib import Path
 from typing import Any
 
-KINDS = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+from otolith.model.kinds import as_json
+
+TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 VIEWS = ("recall", "review", "graph", "timeline", "health")
 FREE = ("style.css", "signin.js", "icon.svg")  # what the sign-in page itself needs
 # what a person sees who is not inside, each in the frame of door.html
 DOORS = ("signin", "locked", "missing")
 _DATA = b"<!--data-->"
+
+
+def _kinds() -> dict[str, bytes]:
+    """What the page has to know of kinds, out of the one table: a module and a sheet of colours."""
+    table = as_json()
+    names = [row["name"] for row in table["kinds"]]
+    light, dark = (" ".join(f"--{row['name']}: {row[shade]};" for row in table["kinds"])
+                   for shade in ("colour", "dark"))
+    marks = "".join(f".k-{name} {{ --k: var(--{name}); }} .chart .{name} {{ fill: var(--{name}); }}\n"
+                    for name in names)
+    sheet = f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n{marks}"
+    return {"kinds.css": sheet.encode(), "kinds.js": f"export default {json.dumps(table)};\n".encode()}
 
 
 class Assets:
@@ -25,13 +39,13 @@ class Assets:
     def __init__(self, folder: Path | None = None) -> None:
         folder = folder or Path(__file__).parent / "page"
         found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*"))
-                 if path.suffix in KINDS}
+                 if path.suffix in TYPES} | _kinds()
         html = {name: (folder / f"{name}.html").read_bytes() for name in ("index", "door", *DOORS)}
         html |= {name: html["door"].replace(b"{inner}", html[name]) for name in DOORS}
         digest = hashlib.sha256(b"\0".join([name.encode() + data for name,
                                             data in found.items()])).hexdigest()[:12]
         self.base = f"/assets/{digest}"
-        self.files = {f"{self.base}/{name}": (data, KINDS[Path(name).suffix]) for name, data in found.items()}
+        self.files = {f"{self.base}/{name}": (data, TYPES[Path(name).suffix]) for name, data in found.items()}
         self._html = {name: data.replace(b"{assets}", self.base.encode()) for name, data in html.items()}
         self.pages = ("/today", *(f"/{name}" for name in VIEWS), "/in")
         self.free = frozenset(["/in", *(f"{self.base}/{name}" for name in FREE)])

@@ -13,6 +13,7 @@ from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import paths
 from otolith.index import read
 from otolith.model.decay import STATUSES, next_fall, status
+from otolith.model.kinds import COUNTED, LISTED
 from otolith.model.recall import make_filter
 from otolith.model.times import zulu
 from otolith.verbs import records, steps
@@ -22,13 +23,12 @@ if TYPE_CHECKING:
 
 BINS = 20
 MANY = 20_000  # records above which a graph is drawn from the linked ones alone
-DRAWN = ("note", "memo", "chunk", "work", "entry", "topic", "chapter", "wisdom", "page")
 LEDGER_TAIL = 1 << 20
 _FACT_FIELDS = ("subject", "relation", "object", "type", "time_span", "confidence", "user_fact_score",
                 "sentence", "speaker",
                 "entry_id", "entry_ts", "topic", "trust", "date", "superseded_by", "evidence_count",
                 "valid_from", "valid_until")
-_GROWING = "kind NOT IN ('edge', 'episode', 'agent', 'global') AND created > 0"
+_GROWING = f"kind IN {COUNTED} AND created > 0"
 _LAST = "(SELECT v.score FROM reviewed v WHERE v.fact = r.id OR v.target = r.id ORDER BY v.mark DESC LIMIT 1)"
 
 
@@ -97,7 +97,7 @@ def days(mem: Memory) -> list[dict[str, Any]]:
 
 def graph(mem: Memory, limit: int, around: str | None, filters: Mapping[str, Any]) -> dict[str, Any]:
     """Records and the links among them; if there are too many, the linked and the newest."""
-    chosen = make_filter(**{"kind": list(DRAWN), **{name: value for name, value in filters.items() if value}})
+    chosen = make_filter(**{"kind": list(LISTED), **{name: value for name, value in filters.items() if value}})
     db = mem.home.db
     rows, total = read.listing(db, chosen, MANY, projects=mem.home.config.projects)
     if around:
@@ -108,7 +108,7 @@ def graph(mem: Memory, limit: int, around: str | None, filters: Mapping[str, Any
     known = {row.id: at for at, row in enumerate(rows)}
     links = _links(mem, known, chosen.as_of)
     links += [(row.id, "part_of", f"topic:{row.topic}", None) for row in rows
-              if row.topic and row.kind in ("entry", "fact") and f"topic:{row.topic}" in known]
+              if row.topic and row.id != f"topic:{row.topic}" and f"topic:{row.topic}" in known]
     degree = Counter(end for link in links for end in (link[0], link[2]))
     drawn = sorted(rows, key=lambda row: (-degree[row.id] if len(rows) > limit else 0, -row.created))[:limit]
     shown = {row.id for row in drawn}

@@ -17,6 +17,7 @@ from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec, paths
 from otolith.files.tree import fingerprint
 from otolith.index import read
+from otolith.model.kinds import KINDS, LISTED
 from otolith.model.times import day, zulu
 from otolith.verbs import records, steps
 
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
 
 BRIEF = 1_200  # tokens
 HISTORY = 200
-# Which fields the page offers to change; a kind that is not here is built or append-only.
-EDITABLE = {"note": ("title", "text", "type", "tags", "importance"), "memo": ("text", "category", "tags"),
-            "chunk": ("content", "type", "tags", "confidence"), "edge": ("text", "strength"),
-            "work": ("tags", "importance"), "chapter": ("title", "summary", "tags"), "page": ()}
-_LISTED = ("note", "memo", "chunk", "work", "entry", "chapter", "wisdom", "topic", "page")
 # (home, view) → (state, view), shared by the keepers of a home
 _kept: dict[tuple[str, str], tuple[Any, Any]] = {}
 
@@ -52,7 +48,7 @@ def remembered(mem: Memory, name: str, build: Callable[[], Any], asked: Any = No
 
 def fingerprint_of(mem: Memory, row: read.Row, record: Any) -> str:
     """What an ETag says: the hash of the record's file, or of the record where several share one."""
-    if row.kind in EDITABLE:
+    if KINDS[row.kind].alone:
         return mem.home.load(row.id).hash
     return fingerprint(json.dumps(codec.public(record), sort_keys=True, default=str).encode())
 
@@ -114,7 +110,7 @@ def record(mem: Memory, id: str, again: bool = False) -> dict[str, Any]:
             "importance": row.importance, "updated": zulu(row.updated) if row.updated else None,
             "uses": usage.count, "used": zulu(usage.last) if usage.last else None,
             "decay": charts.standing(mem, row),
-            "editable": list(EDITABLE.get(row.kind, ())), "topic": row.topic, "project": row.project}
+            "editable": list(KINDS[row.kind].editable), "topic": row.topic, "project": row.project}
 
 
 def _forgotten(mem: Memory, gone: tuple[str, str, str, str]) -> dict[str, Any]:
@@ -170,11 +166,11 @@ def today(mem: Memory) -> dict[str, Any]:
 
 def _today(mem: Memory) -> dict[str, Any]:
     db, now = mem.home.db, mem.home.clock()
-    marks = ",".join("?" * len(_LISTED))
+    marks = ",".join("?" * len(LISTED))
     rows = db.execute(
         f"SELECT * FROM records WHERE kind IN ({marks}) ORDER BY max(coalesce(updated, 0), created) DESC, n "
         f"DESC "
-                      "LIMIT 24", _LISTED).fetchall()
+                      "LIMIT 24", LISTED).fetchall()
     diary = db.execute("SELECT title, created FROM records WHERE kind = 'episode' "
                        "ORDER BY created DESC, n DESC LIMIT 8").fetchall()
     counts = read.counts(db)
@@ -231,7 +227,7 @@ def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit
     chosen = at or (days[-1]["day"] if days else day(mem.home.clock()))
     if len(chosen) != 10:
         raise Invalid(f"{chosen[:60]!r} is no day", "give a date such as 2026-02-10")
-    items, total = mem.list(as_of=f"{chosen}T23:59:59Z", kind=list(kind or _LISTED), limit=limit,
+    items, total = mem.list(as_of=f"{chosen}T23:59:59Z", kind=list(kind or LISTED), limit=limit,
                             offset=offset)
     return {"at": chosen, "days": days, "items": items, "total": total, "offset": offset}
 

@@ -1,5 +1,6 @@
 // Dates, numbers and the small marks that every list shares.
 import { h } from "./dom.js";
+import table from "./kinds.js";
 
 const LONG = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
@@ -7,9 +8,11 @@ const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeSty
 const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const STEPS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
 
-export const KINDS = ["note", "memo", "chunk", "work", "entry", "fact", "topic", "chapter", "wisdom", "page"];
-const PLURALS = { entry: "entries", memo: "memos", work: "works", wisdom: "wisdom", episode: "episodes" };
-export const plural = (kind, count) => (count === 1 ? kind : PLURALS[kind] ?? `${kind}s`);
+const ROWS = new Map(table.kinds.map((row) => [row.name, row]));
+export const KINDS = table.kinds.filter((row) => row.counted).map((row) => row.name);
+/** What the table of kinds says of a kind. */
+export const rowOf = (kind) => ROWS.get(kind) ?? { plural: `${kind}s`, lines: false, pin: "", forget: "" };
+export const plural = (kind, count) => (count === 1 ? kind : rowOf(kind).plural);
 
 export const number = (value) => Number(value ?? 0).toLocaleString();
 export const longDay = (text) => LONG.format(new Date(`${text}T12:00:00`));

@@ -1,10 +1,9 @@
 // Recall: one box, filters, hits with the reasons for them, how much they cost, and a copy for a prompt.
 import { get, query } from "../api.js";
 import { $, h, say, show, toast } from "../dom.js";
-import { KINDS, empty, mark, number, recordPath, tagsOf, title, when } from "../format.js";
+import { KINDS, empty, mark, number, recordPath, rowOf, tagsOf, title, when } from "../format.js";
 import { article } from "../markdown.js";
 
-const LINES = new Set(["entry", "chunk", "fact", "work", "topic"]);
 const DEPTHS = ["summary", "outcome", "reasoning", "full", "complete"];
 const FIELDS = [["type", "Type", "text"], ["tags", "Tag", "text"], ["topic", "Topic", "text"], ["project", "Project", "text"],
   ["since", "Since", "date"], ["before", "Before", "date"], ["as_of", "As of", "date"]];
@@ -71,7 +70,7 @@ function hit(one) {
   return h("li", { class: "hit" }, h("h2", {}, h("a", { href: recordPath(one.id) }, one.title)),
     h("p", { class: "meta" }, mark(one.kind, one.type), when(one.created), one.why.map((why) => h("span", { class: "why" }, why)),
       one.superseded_by ? h("a", { class: "sunk-note", href: recordPath(one.superseded_by) }, "superseded") : null, tagsOf(one.tags)),
-    one.text.trim() === one.title ? null : article(one.text, "prose small", { breaks: LINES.has(one.kind) }),
+    one.text.trim() === one.title ? null : article(one.text, "prose small", { breaks: rowOf(one.kind).lines }),
     one.context?.length ? h("details", { class: "more" }, h("summary", {}, "Around it"), one.context.map((near) => article(near.text, "prose small"))) : null);
 }
 

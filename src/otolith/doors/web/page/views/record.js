@@ -1,10 +1,9 @@
 // A record: its text, what it is linked to, what happened to it; edit with conflicts shown, pin, forget, restore.
 import { Refused, change, get, post, query } from "../api.js";
 import { $, h, show, toast } from "../dom.js";
-import { mark, moment, number, recordPath, tagsOf, title, when } from "../format.js";
+import { mark, moment, number, recordPath, rowOf, tagsOf, title, when } from "../format.js";
 import { article } from "../markdown.js";
 
-const LINES = new Set(["entry", "chunk", "fact", "work", "topic", "global", "chapter", "wisdom"]);
 const MAIN = ["text", "content", "summary"];
 
 export async function open(stage, { rest, go }) {
@@ -19,15 +18,15 @@ export async function open(stage, { rest, go }) {
       title(data.title || data.id, h("p", { class: "meta lead" }, mark(data.kind, data.type), when(data.created), data.pinned ? h("span", {}, "pinned") : null, tagsOf(data.tags))),
       data.superseded_by ? h("p", { class: "notice" }, "Something newer takes its place: ", h("a", { href: recordPath(data.superseded_by) }, data.superseded_by)) : null,
       h("div", { class: "about" },
-        h("div", {}, article(data.text, "prose", { breaks: LINES.has(data.kind) }), data.forgotten ? null : actions()),
+        h("div", {}, article(data.text, "prose", { breaks: rowOf(data.kind).lines }), data.forgotten ? null : actions()),
         h("aside", { "aria-label": "About this record" }, links(), standing(), about(), happened())));
   };
   const gone = () => h("div", { class: "gone" }, h("span", {}, "This record is forgotten: it lies in the archive and is not recalled."),
     h("button", { type: "button", onclick: () => act("restore", "Restored") }, "Restore"));
   const actions = () => h("div", { class: "bar proposal" },
     data.editable.length ? h("button", { type: "button", onclick: edit }, "Edit", h("kbd", {}, "e")) : null,
-    ["topic", "global", "edge", "episode"].includes(data.kind) ? null : h("button", { type: "button", onclick: pin }, data.pinned ? "Unpin" : "Pin", h("kbd", {}, "p")),
-    ["topic", "global", "episode"].includes(data.kind) ? null : h("button", { type: "button", class: "bad", onclick: forget }, "Forget"),
+    !rowOf(data.kind).pin ? null : h("button", { type: "button", onclick: pin }, data.pinned ? "Unpin" : "Pin", h("kbd", {}, "p")),
+    !rowOf(data.kind).forget ? null : h("button", { type: "button", class: "bad", onclick: forget }, "Forget"),
     h("a", { class: "button quiet", href: `/graph${query({ around: data.id })}` }, "Graph"));
 
   const act = async (verb, done, more = {}) => {

@@ -1,7 +1,7 @@
 // Today: the brief, what changed, what waits for a person.
 import { get } from "../api.js";
 import { h, show } from "../dom.js";
-import { empty, longDay, moment, number, plural, row, title } from "../format.js";
+import { KINDS, empty, longDay, moment, number, plural, row, title } from "../format.js";
 import { folded } from "../markdown.js";
 
 export async function open(stage, { data }) {
@@ -11,7 +11,7 @@ export async function open(stage, { data }) {
 
 function draw(stage, data) {
   requestAnimationFrame(() => setTimeout(() => performance.mark("today"))); // measured by bench/serve.py
-  const kinds = Object.entries(data.kinds).filter(([kind]) => !["edge", "episode", "agent", "global"].includes(kind))
+  const kinds = Object.entries(data.kinds).filter(([kind]) => KINDS.includes(kind))
     .sort((a, b) => b[1] - a[1]).slice(0, 6).map(([kind, count]) => `${number(count)} ${plural(kind, count)}`);
   show(stage,
     title(longDay(data.date), h("p", { class: "lead" }, kinds.length ? kinds.join(" · ") : "Nothing is kept yet.")),
