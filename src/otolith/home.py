@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith import config as configuration
 from otolith import sync, usage
-from otolith.errors import Busy, CannotWrite, Damaged, Invalid, NeedsConfirmation, NotFound
+from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NeedsConfirmation, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.tree import Tree, fingerprint
 from otolith.index.schema import Row
@@ -25,8 +25,18 @@ from otolith.model.record import Change, Origin, Usage, Version, log
 from otolith.model.shape import Value, plain
 from otolith.units import make_unit, stamps
 
+if TYPE_CHECKING:
+    from otolith.files.intents import Intent
+
 QUICK_SWEEP = 0.010  # seconds
 SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of the time
+
+
+class Named(NamedTuple):
+    """What an audit line says of a thing that is not at hand as a record: it is gone, a built page, a foreign file."""
+
+    kind: str
+    id: str
 
 
 class Loaded(Value):
@@ -52,6 +62,9 @@ class Home:
         self._many = False
         self._lines: list[bytes] | None = None  # audit lines of a change of several files
         self._counting = True
+        self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
+        self._acting = False
+        self.complete: Callable[[Home, Intent], None] | None = None  # finishes what only verbs know how to: a purge
 
     @property
     def db(self) -> Any:
@@ -69,6 +82,85 @@ class Home:
             raise Invalid(f"{self.tree.name} is not a folder on this machine", "use a home that is one")
         return self.tree.folder
 
+    # Acts of several files: what was interrupted is hidden from readers and finished by the next writer
+
+    def heed(self) -> list[str]:
+        """Hide what interrupted purges are about to remove, for as long as their intents stand; returns these."""
+        names = [path for path in self._whole.within("log") if path.startswith(paths.INTENT)]
+        if self._acting or names == self._heeded:
+            return names
+        from otolith.files import intents
+
+        hidden = {path for intent in intents.standing(self._whole, names) for path in intent.hidden}
+        self.tree, self._heeded = intents.veil(self._whole, hidden), names
+        try:
+            sync.refresh(self.tree, self.index, sorted({paths.unit_of(path) for path in hidden}))
+        except (Busy, CannotWrite) as error:
+            log.debug("index: %s", error)
+        return names
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """The home's lock, to write; what an interrupted act left undone is finished first."""
+        with self._whole.lock():
+            if not self._many and self._lines is None:
+                self.finish()
+            yield
+
+    def finish(self) -> None:
+        """Finish what was interrupted; what cannot be finished now stays hidden and is a notice."""
+        if self._acting or not self.heed():
+            return
+        from otolith.files import intents
+
+        with self._whole.lock():
+            for intent in list(intents.standing(self._whole, self.heed())):
+                try:
+                    with self.act():
+                        if intent.verb == "move":
+                            self._move_all(intent)
+                        elif self.complete is not None:
+                            self.complete(self, intent)
+                except (Busy, CannotWrite, Conflict, Damaged) as error:
+                    self.notices.append(f"a {intent.verb} that was interrupted could not be finished: {error}")
+            self.heed()
+
+    @contextmanager
+    def act(self) -> Iterator[None]:
+        """An act that has an intent: it sees all files, and nobody else finishes it."""
+        before, self._acting, self.tree, self._heeded = self._acting, True, self._whole, []
+        try:
+            yield
+        finally:
+            self._acting = before
+
+    def move_all(self, moves: Mapping[str, str], verb: str, record: Any) -> None:
+        """Give the files of one record other places; interrupted, the next writer moves the rest."""
+        from otolith.files import intents
+
+        plan = {"moves": dict(moves), "audit": verb, "kind": record.kind, "at": self.clock()}
+        if len(moves) > 1:
+            with self.act():
+                self._move_all(intents.declare(self.tree, "move", record.id, plan))
+        else:
+            self._move_all(intents.Intent("", "move", record.id, plan))
+
+    def _move_all(self, intent: Intent) -> None:
+        moves, plan = intent.plan["moves"], intent.plan
+        for path, to in moves.items():
+            if self.tree.look(to) is None:
+                self.tree.move(path, to)
+            elif intent.path and self.tree.look(path):  # interrupted between its new name and its old one
+                if self.tree.read(path)[0] != self.tree.read(to)[0]:
+                    raise Conflict(f"{to} is already there", f"remove one of the two, then {intent.path}")
+                self.tree.remove(path)
+        self.refresh(dict.fromkeys(paths.unit_of(path) for path in (*moves, *moves.values())))
+        name = self.audit_name(plan["kind"], intent.id)
+        if not intent.path or not ledger.audited(self.tree, plan["audit"], name, plan["at"]):
+            self.audit(plan["audit"], Named(plan["kind"], intent.id), "")
+        if intent.path:
+            self.tree.remove(intent.path)
+
     # Writing: the file, then the index, then the log
 
     def settle(self) -> None:
@@ -79,7 +171,7 @@ class Home:
     def create(self, record: Any, *, verb: str, origin: Origin | None = None) -> str:
         """Keep a new record; returns its path. Acknowledged means synced."""
         path, data = paths.place(record), codec.encode(record)
-        with self.tree.lock():
+        with self.writing():
             self.take_in(path, [record], {path: (self.tree.write(path, data), data)})
             self.audit(verb, record, fingerprint(data), origin)
         self.warn_of_secrets(record.kind, plain(record))
@@ -110,7 +202,7 @@ class Home:
         data = codec.amend(loaded.data, loaded.record, new, loaded.path)
         if data == loaded.data:
             return new
-        with self.tree.lock():
+        with self.writing():
             files = {loaded.path: (self.tree.write(loaded.path, data, loaded.hash), data)}
             if not self._restamped(loaded, new, files):
                 self.take_in(loaded.path, [new], files)
@@ -137,7 +229,7 @@ class Home:
             before = None
         if before == data:
             return False
-        with self.tree.lock():
+        with self.writing():
             if before is not None:
                 self.keep_edited(path, before)
             version = self.tree.write(path, data, None if before is None else fingerprint(before))
@@ -169,7 +261,7 @@ class Home:
 
     def move(self, path: str, to: str, record: Any) -> None:
         """Give a record's file another place (a pin, a return from the cold)."""
-        with self.tree.lock():
+        with self.writing():
             self.tree.move(path, to)
             data, version = self.tree.read(to)
             self._put(make_unit(to, self._decode(to, data), {to: (version, data)}), gone=[path])
@@ -177,19 +269,17 @@ class Home:
 
     def put_away(self, record: Any, files: Sequence[str]) -> list[str]:
         """Move a record's files into the archive, and with them every other file that has its id."""
-        moved = []
-        with self.tree.lock():
+        moves: dict[str, str] = {}
+        with self.writing():
             files = list(dict.fromkeys([*files, *self.doubles(record.id)]))
             for path in files:
                 taken, target = 0, paths.archived(path)
-                while self.tree.look(target) is not None:
+                while self.tree.look(target) is not None or target in moves.values():
                     taken += 1
                     target = paths.numbered(paths.archived(path), taken)
-                self.tree.move(path, target)
-                moved.append(target)
-            self.refresh([paths.unit_of(path) for path in files] + [paths.unit_of(path) for path in moved])
-            self.audit("forgot", record, "")
-        return moved
+                moves[path] = target
+            self.move_all(moves, "forgot", record)
+        return list(moves.values())
 
     def doubles(self, record: str) -> list[str]:
         return sync.doubles(self.tree, self.index, record)
@@ -200,12 +290,19 @@ class Home:
             self.settle()
         except (CannotWrite, Invalid) as error:
             self.notices.append(str(error))
-        line = ledger.audit_line(self.clock(), verb, record.kind, record.id, sha256, origin or self.origin())
+        line = ledger.audit_line(self.clock(), verb, record.kind, self.audit_name(record.kind, record.id), sha256,
+                                 origin or self.origin())
         log.info("%s %s %s", verb, record.kind, record.id)
         if self._lines is None:
             self._append_audit([line])
         else:
             self._lines.append(line)
+
+    def audit_name(self, kind: str, record: str) -> str:
+        """How audit lines name a record: by its id, or by a hash of one that says what the record is about."""
+        if kind not in KINDS or not KINDS[kind].id_tells:
+            return record
+        return f"{kind}#{fingerprint(chr(0).join((self.config.home_id, record)).encode())[:12]}"
 
     def _append_audit(self, lines: Sequence[bytes]) -> None:
         try:
@@ -255,7 +352,7 @@ class Home:
             return
         self._many, synced = True, False
         try:
-            with self.tree.lock(), self.index.documents.batch():
+            with self.writing(), self.index.documents.batch():
                 with self.tree.bulk():
                     yield
                 synced = True
@@ -277,8 +374,8 @@ class Home:
             with self.index.writing():
                 yield
             return
-        self._lines = []
-        with self.tree.lock():
+        with self.writing():
+            self._lines = []
             try:
                 with self.index.writing(), self.tree.together():
                     yield
@@ -321,6 +418,7 @@ class Home:
 
     def touch(self, units: Iterable[str]) -> bool:
         """Look at the files of these units once more; what moved is read again. True if anything did."""
+        self.heed()
         return sync.touch(self.tree, self.index, units)
 
     def refresh(self, units: Iterable[str]) -> None:
@@ -328,10 +426,12 @@ class Home:
 
     def sweep(self, *, accept_removals: bool = False, progress: sync.Progress | None = None) -> list[Change]:
         """Compare the whole tree with the index and bring the index up to it."""
+        self.heed()
         return sync.sweep(self.tree, self.index, accept_removals=accept_removals, progress=progress)
 
     def ensure_fresh(self) -> None:
         """Sweep if that is cheap, or if the last one is long enough ago."""
+        self.heed()
         last = self.index.documents.last_sweep()
         if not last or last.cost < QUICK_SWEEP or time.time() - last.when > last.cost * SWEEP_SHARE:
             try:

@@ -79,6 +79,8 @@ class Memory:
         self.home = Home(tree=tree, index=index, config=settings, clock=clock, new_id=new_id,
                          machine=configuration.machine_id(), door=door, trust=trust,
                          session=settings.session or f"session-{os.urandom(6).hex()}")
+        self.home.complete = lambda home, intent: verbs.purge.finish(home, intent)
+        self.home.heed()
         if self.home.index.path is None:
             self.home.notices.append("no cache folder can be written; the index is kept in memory only")
         if self.home.index.documents.last_sweep() is None:

@@ -77,6 +77,7 @@ class Report(NamedTuple):
 
 def run(home: Home, progress: Progress | None = None, providers: Any = None) -> Report:
     """One round over the home."""
+    home.finish()
     changed: dict[str, Sequence[str]] = {}
     proposals: dict[str, Sequence[str]] = {}
     skipped, failed, exit_code = [], {}, 0

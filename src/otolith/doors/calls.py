@@ -35,8 +35,7 @@ _SCHEMAS: dict[str, Schema] = {
     "text": TEXT, "id": TEXT, "file": TEXT, "time": TEXT, "number": {"type": "number"}, "count": COUNT,
     "flag": FLAG,
     "words": WORDS, "tags": WORDS, "some": WORDS, "object": {"type": "object"}, "objects": {"type": "array"},
-    "dialog": {"type": ["string", "array"]},
-}
+    "dialog": {"type": ["string", "array"]},}
 
 
 def _gives(**properties: Schema) -> Schema:
@@ -44,14 +43,10 @@ def _gives(**properties: Schema) -> Schema:
 
 
 # What a verb answers at the agents' doors; `text` is always fenced.
-ANSWERS: dict[str, Schema] = {
-    "record": _gives(id=TEXT, kind=TEXT),
+ANSWERS: dict[str, Schema] = {"record": _gives(id=TEXT, kind=TEXT),
     "hits": _gives(enough=FLAG, hits={"type": "array"}, text=TEXT),
-    "hit": _gives(id=TEXT, kind=TEXT, text=TEXT),
-    "items": _gives(total=COUNT, text=TEXT),
-    "text": _gives(text=TEXT),
-    "facts": {"type": "object"},
-}
+    "hit": _gives(id=TEXT, kind=TEXT, text=TEXT), "items": _gives(total=COUNT, text=TEXT),
+    "text": _gives(text=TEXT), "facts": {"type": "object"},}
 
 
 # What a verb takes
@@ -183,8 +178,7 @@ def _check(name: str, value: Any, schema: Schema) -> None:
     types = schema.get("type", [])
     types = [types] if isinstance(types, str) else types
     if types and not any(isinstance(value, _TYPES[type])
-                         and (type == "boolean" or not isinstance(value, bool))
-                         for type in types):
+                         and (type == "boolean" or not isinstance(value, bool)) for type in types):
         raise Invalid(f"{name} must be of type {' or '.join(types)}; got {_type_name(value)}")
     if schema.get("items") == TEXT and isinstance(value, list):
         for at, item in enumerate(value):
@@ -363,8 +357,7 @@ _ACTS: dict[str, Callable[[Memory, dict[str, Any]], Any]] = {
     "check": lambda mem, given: {"findings": _parts(mem.check(**given))},
     "sync": lambda mem, given: _parts(mem.sync(**given)),
     "decay": lambda mem, _: [dict(zip(("id", "uses", "last", "score"), row, strict=True))
-                             for row in mem.decay()],
-}
+                             for row in mem.decay()],}
 
 
 # What it answers

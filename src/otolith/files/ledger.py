@@ -46,6 +46,12 @@ def audit_line(now: float, verb: str, kind: str, record: str, sha256: str, origi
                     "origin": origin.to_dict()})
 
 
+def audited(tree: Tree, verb: str, name: str, since: float) -> bool:
+    """Whether one of the last audit lines says so."""
+    return any(line and (line.get("verb"), line.get("id")) == (verb, name) and (time_or_none(line.get("ts")) or 0) >= int(since)
+               for _, line in read_log(tree, paths.AUDIT)[-100:])
+
+
 def read_lines(data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
     """(line number, object) of each line; None where a line is broken."""
     for number, line in enumerate(data.split(b"\n"), 1):

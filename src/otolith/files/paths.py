@@ -28,6 +28,8 @@ OTHER_FILES = ("GLOBAL_MEMORY.md", "CORE.md", "REFLECTION.md", "_index.json", "_
 
 _FOLDERS = {*SCANNED, *UNSCANNED}
 AUDIT = "index/audit.log"
+INTENT = "log/intent-"  # and 8 hex digits: an act that has begun, see intents.py
+UNDO = "archive/undo/"  # the journal of acts that can be undone
 LINKS = LEDGERS["links"]
 SHOWN = "log/shown.jsonl"  # which works were offered unasked, in which session
 EXPORTS = ("index/metadata_index.json", "index/tag_index.json", "index/link_graph.json", "_index.json")
@@ -94,7 +96,7 @@ def kind_of(path: str) -> str:
     if is_copy(parts[-1]):
         return ""
     if parts[0] == "archive":
-        return "archived" if len(parts) > 1 and parts[1] not in ("edited", "merges") else ""
+        return "archived" if len(parts) > 1 and parts[1] not in ("edited", "merges", "undo") else ""
     return next((pattern.kind for pattern in _PATTERNS.get(parts[0], ()) if pattern.fits(parts)), "")
 
 

@@ -90,17 +90,6 @@ class Cards(Facet):
         return dict(self.db.execute(f"SELECT id, unit FROM records WHERE id IN {_GIVEN}",
                                     (json.dumps(list(ids)),)))
 
-    def units_of_kinds(self, *kinds: str) -> list[str]:
-        """The units that hold records of these kinds, each once, by the records' ids."""
-        units = self.db.column(f"SELECT unit FROM records WHERE kind IN {_GIVEN} ORDER BY id",
-                               (json.dumps(kinds),))
-        return list(dict.fromkeys(units))
-
-    def titles_of(self, *kinds: str) -> dict[str, str]:
-        """Id → title of every record of these kinds."""
-        return dict(self.db.execute(f"SELECT id, title FROM records WHERE kind IN {_GIVEN} ORDER BY id",
-                                    (json.dumps(kinds),)))
-
     def listing(self, chosen: Filter, limit: int | None, offset: int = 0, *, projects: tuple[str, ...] = (),
                 oldest_first: bool = False) -> tuple[list[Row], int]:
         """(page of records, how many there are in all), newest first."""

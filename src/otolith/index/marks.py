@@ -34,6 +34,12 @@ class Marks(Facet):
         with self.index.writing() as db:
             db.executemany("DELETE FROM seen WHERE rung = ? AND key = ?", [(rung, key) for key in keys])
 
+    def forget_naming(self, words: Iterable[str], keys: Iterable[str]) -> None:
+        """Forget, of every rung, what is kept under these keys or under one that holds one of the words."""
+        with self.index.writing() as db:
+            db.executemany("DELETE FROM seen WHERE key = ?", [(key,) for key in keys])
+            db.executemany("DELETE FROM seen WHERE instr(key, ?)", [(word,) for word in words])
+
     def all(self, rung: str) -> dict[str, Any]:
         """Every key of a rung with its stamp."""
         return dict(self.db.execute("SELECT key, stamp FROM seen WHERE rung = ? ORDER BY key", (rung,)))

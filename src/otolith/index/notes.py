@@ -98,14 +98,10 @@ class Notes(Facet):
     # Edges and relations
 
     def edges_at(self, *notes: str) -> dict[str, StandingEdge]:
-        """The edges that have one of these notes at an end, by id."""
+        """The edges that have one of these notes at an end, by id; of no note, all."""
         marks = ",".join("?" * len(notes))
-        rows = self.db.execute(f"{_STANDING} AND (a IN ({marks}) OR b IN ({marks})) ORDER BY edge",
-                               notes + notes)
-        return {row[0]: StandingEdge(*row) for row in rows}
-
-    def all_edges(self) -> dict[str, StandingEdge]:
-        return {row[0]: StandingEdge(*row) for row in self.db.execute(_STANDING)}
+        ends = f"AND (a IN ({marks}) OR b IN ({marks}))" if notes else ""
+        return {row[0]: StandingEdge(*row) for row in self.db.execute(f"{_STANDING} {ends} ORDER BY edge", notes + notes)}
 
     def unreadable_edges(self) -> list[str]:
         """Edge files, or their whole folder, that the last sweep could not read."""
@@ -152,14 +148,6 @@ class Notes(Facet):
         query = ("SELECT DISTINCT e.id, e.title, e.type, x.id, x.title, y.id, y.title FROM links l "
                  "JOIN records e ON e.id = l.edge JOIN records x ON x.id = l.a JOIN records y ON y.id = l.b")
         return [Titled(*row) for row in self.db.execute(query)]
-
-    def sharing_words(self, words: Sequence[str], but: str, limit: int) -> list[Row]:
-        """The notes that share words with a text, those that share most and rarest first."""
-        query = (f"SELECT {_ROW}, bm25(words, 1.0, 2.0, 1.0) AS score FROM words JOIN passages p ON p.n = words.rowid "
-                 "JOIN records r ON r.n = p.record WHERE words MATCH ? AND r.kind = 'note' AND r.id <> ? "
-                 "ORDER BY score, r.id LIMIT ?")
-        rows = self.db.execute(query, (match(words), but, 3 * limit))
-        return list({row[1]: Row(*row[:-1]) for row in rows}.values())[:limit]
 
     def ids_of(self, kinds: Sequence[str]) -> list[str]:
         marks = ",".join("?" * len(kinds))

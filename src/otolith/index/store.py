@@ -7,7 +7,7 @@ first asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -112,10 +112,11 @@ class Index(Database):
 
         self.make_anew(fill_all)
 
-    def shrink(self) -> None:
-        """Leave nothing of what was dropped, in full text, in vectors, in the file's free pages and its log.
-        """
+    def shrink(self, gone: Iterable[str]) -> None:
+        """Leave nothing of these ids nor of what was dropped, in words, vectors, the file's free pages, its log."""
         with self.writing():
+            self.db.executemany("DELETE FROM usage WHERE id = ?", [(record,) for record in gone])
+            self.documents.recount()
             self.db.execute("INSERT INTO words(words) VALUES ('optimize')")
             self.meaning.compact(force=True)
         self.db.execute("VACUUM")

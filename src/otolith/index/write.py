@@ -256,10 +256,6 @@ class Units(Facet):
             "r.used, 0), coalesce(u.last, 0)) AS INTEGER) FROM records r JOIN usage u ON u.id = r.id WHERE "
             "r.id = memories.id) WHERE id = ?", [(record,) for record in totals if record.startswith("mem_")])
 
-    def forget_uses(self, record: str) -> None:
-        self.db.execute("DELETE FROM usage WHERE id = ?", (record,))
-
-
 # The tables of seed 003 hold works, agents, chapters and wisdom.
 
 _UNMARK_WORKS = ("DELETE FROM seen WHERE rung = 'chapters' AND key IN "

@@ -129,6 +129,7 @@ class Kind(NamedTuple):
     not_edited: str = ""  # why edit refuses it, or ""
     built: bool = False  # made from other records and nothing else: removed, it comes back
     built_from: str = ""  # the kind below it on its ladder
+    pages: tuple[str, ...] = ()  # how the names of built pages begin that retell it
     members: str = ""  # the field that names the records it is built from
     pin: Pin = "mark"  # a line in links.jsonl; or it moves to the vault, or gets the score 10; "" refused
     forget: Forget = "archive"  # its files move to archive/; or it gets the score 0; "" is refused
@@ -151,6 +152,7 @@ class Kind(NamedTuple):
     dated: bool = True  # its date answers a question about a day
     decays: bool = True
     weighted: bool = False  # its types decay at different rates
+    id_tells: bool = False  # its id says what it is about: audit lines hold a hash of it
     named_by_file: bool = False  # found by its file's name, too
     states_facts: bool = False  # facts are drawn from it
     tabled: bool = False  # has rows in the tables of seed 003
@@ -188,7 +190,7 @@ class Kind(NamedTuple):
 _BUILT = ("is built and would come back", "forget the entries it is built from")
 _ROWS = (
     Kind("note", "note:Note", "notes", "Notes", "front", ("graph/**.md", "vault/**.md"),
-         "{folder}/{slug}-{suffix}.md", tuple(NOTE_TYPES), origin="origin", pin="vault",
+         "{folder}/{slug}-{suffix}.md", tuple(NOTE_TYPES), origin="origin", pin="vault", pages=("CORE.md", "REFLECTION.md"),
          editable=("title", "text", "type", "tags", "importance"), links="edges", link_words=NOTE_LINKS,
          body="prose", around="passages", listed=True, named_by_file=True, weighted=True,
          colour="#b8622f", dark="#e0935f"),
@@ -197,14 +199,15 @@ _ROWS = (
          editable=("text", "strength"), echo=True, counted=False, dated=False, decays=False),
     Kind("memo", "memo:Memo", "memos", "Memos", "header", ("allmemories/*.md",), "allmemories/{id}.md",
          MEMO_CATEGORIES, origin="origin", editable=("text", "category", "tags"), links="header",
-         link_words=("supersedes",), around="passages", listed=True, colour="#7560b5", dark="#a996e6"),
+         link_words=("supersedes",), around="passages", listed=True, id_tells=True, colour="#7560b5", dark="#a996e6"),
     Kind("chunk", "chunk:Chunk", "chunks", "Chunks", "json", ("chunks/*/*.json",), "chunks/{month}/{id}.json",
          tuple(CHUNK_TYPES), origin="metadata", editable=("content", "type", "tags", "confidence"),
          links="lists", link_words=CHUNK_LINKS, body="content", titled=False, lines=True,
          around="conversation", listed=True, colour="#3c8288", dark="#6bb9bf"),
     Kind("entry", "dialog:Entry", "entries", "Dialogs", "folder",
          ("topics/*/*/raw.md", "topics/*/*/meta.json", "topics/*/*/summary.json"), "topics/{topic}/{id}",
-         ("dialog",), origin="meta", not_edited="entries are append-only; log another one", body="transcript",
+         ("dialog",), origin="meta", pages=("GLOBAL_",),
+         not_edited="entries are append-only; log another one", body="transcript",
          titled=False, lines=True, around="turns", listed=True, states_facts=True, colour="#4d8446",
          dark="#85bd7c"),
     Kind("fact", "dialog:Fact", "facts", "Facts", "none", (), "", FACT_TYPES, origin="trust",
@@ -215,7 +218,7 @@ _ROWS = (
          "topics/{topic}/topic_memory.json", ("topic",), origin="trust", built=True, built_from="entry",
          not_edited="topics are built from entries; review their facts instead", pin="", forget="",
          not_forgotten=_BUILT, purge="", body="", lines=True, listed=True, dated=False, decays=False,
-         colour="#ad4d84", dark="#dd86b7"),
+         id_tells=True, colour="#ad4d84", dark="#dd86b7"),
     Kind("global", "dialog:GlobalMemory", "global memory", "Global memory", "json", ("GLOBAL_MEMORY.json",),
          "GLOBAL_MEMORY.json", ("global",), built=True, built_from="topic",
          not_edited="the global memory is built from topics", pin="", forget="",
@@ -238,7 +241,7 @@ _ROWS = (
              "the diary is append-only", "remove the block for good with: otolith forget --purge ID"),
          titled=False, counted=False, decays=False),
     Kind("page", "note:Page", "pages", "Pages", "raw", ("memories/**",), "memories/{path}", ("page",),
-         around="passages", listed=True),
+         around="passages", listed=True, id_tells=True),
 )
 KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 LISTED = tuple(row.name for row in _ROWS if row.listed)

@@ -6,32 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from otolith.verbs import (
-        chapters,
-        chunks,
-        dialogs,
-        edges,
-        editing,
-        exports,
-        links,
-        memos,
-        merging,
-        notes,
-        offering,
-        purge,
-        reasoning,
-        records,
-        reports,
-        session,
-        steps,
-        taking,
-        tending,
-        topics,
-        work,
-    )
+    from otolith.verbs import (  # isort: skip
+        chapters, chunks, dialogs, edges, editing, exports, links, memos, merging, notes, offering,
+        purge, reasoning, records, reports, session, steps, taking, tending, topics, undo, work)
 
 __all__ = ["chapters", "chunks", "dialogs", "edges", "editing", "exports", "links", "memos", "merging", "notes",
-           "offering", "purge", "reasoning", "records", "reports", "session", "steps", "taking", "tending", "topics", "work"]
+           "offering", "purge", "reasoning", "records", "reports", "session", "steps", "taking", "tending", "topics", "undo", "work"]
 
 
 def __getattr__(name: str) -> Any:

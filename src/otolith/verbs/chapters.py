@@ -194,7 +194,7 @@ def _maker(record: Any) -> str:
 def _build(home: Home, records: Sequence[Any]) -> list[str]:
     """Write derived records in one go, each only if its bytes differ."""
     lines = []
-    with home.tree.lock(), home.index.writing(), home.bulk():
+    with home.writing(), home.index.writing(), home.bulk():
         for record in records:
             path = paths.place(record)
             word = "changed" if home.tree.look(path) else "found"
@@ -208,7 +208,7 @@ def _remove(home: Home, folder: str, kind: str, ids: Iterable[str]) -> list[str]
     lines = []
     for id in sorted(ids):
         path = f"{folder}/{id}.json"
-        with home.tree.lock():
+        with home.writing():
             home.keep_edited(path, home.tree.read(path)[0])
             home.tree.remove(path)
             home.refresh([path])

@@ -50,7 +50,7 @@ def remember(home: Home, text: str, *, conversation_id: str | None = None, tags:
     like = _draft(home, created, conversation, type=type or "note", tags=tags, source=source,
                   confidence=confidence, origin=home.origin(agent=agent, project=project, session=session))
     when = like.created
-    with home.tree.lock():  # of several calls with one key the first keeps it, the others find it
+    with home.writing():  # of several calls with one key the first keeps it, the others find it
         marks = _marks(home, text, pieces, key)
         keyed = {} if key is None else _kept_under(home, key, when, text, marks, named)
         before = [keyed.get(at) or _alike(home, piece.content, mark.get("cut"), conversation)

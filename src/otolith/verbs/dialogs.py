@@ -60,7 +60,7 @@ def log(
     check_whole(meta.to_dict())
     entry = Entry(meta=meta, raw=raw, turns=turns)
     model = model_of(home, ask, providers)
-    with home.tree.lock():
+    with home.writing():
         if key is not None:
             home.settle()
             if same := _kept_before(home, key, raw):
@@ -209,7 +209,7 @@ def review(home: Home, fact: str, score: float | None = AS_IS,
         fact=(before.subject, before.relation, before.object), by="user" if person else home.config.agent,
         trust=None if person else home.trust).to_dict()
     path = f"{paths.topic_folder(topic)}/curation.jsonl"
-    with home.tree.lock():
+    with home.writing():
         ledger.append_line(home.tree, path, line, synced=True)
         home.refresh([path])
         home.audit("reviewed", before.replace(id=now), fingerprint(repr(line).encode()))
@@ -262,17 +262,23 @@ def facts(home: Home, topic: str | None = None, *, type: str | None = None, wait
     home.ensure_fresh()
     names = home.index.dialogs.names()
     if topic is not None:
-        topic = topic if topic in names else slug(topic)
-        if topic not in names:
-            raise NotFound(f"no topic {topic!r}", "see: otolith topics")
+        topic = _topic_of(names, topic)
+        names = [topic]
     day = None if as_of is None else parse_time(as_of, "as_of")
-    held = [fact for name in ([topic] if topic else names) for fact in home.index.facts.of_topic(name, day)]
+    held = [fact for name in names for fact in home.index.facts.of_topic(name, day)]
     if not waiting and day is None:
         held += _unsaved(home, topic)
     shown = [fact for fact in held if type in (None, fact.type) and (rejected or fact.user_fact_score != 0)]
     if current or waiting:
         shown = [fact for fact in shown if not fact.superseded_by]
     return _unscored(shown) if waiting else shown
+
+
+def _topic_of(names: Sequence[str], given: str) -> str:
+    name = given if given in names else slug(given)
+    if name not in names:
+        raise NotFound(f"no topic {name!r}", "see: otolith topics")
+    return name
 
 
 def _unscored(facts: Sequence[Fact]) -> list[Fact]:

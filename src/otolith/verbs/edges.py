@@ -81,7 +81,7 @@ def near_notes(home: Home, title: str, text: str, *, but: str = "", limit: int =
     words = _words(f"{title} {text[:2000]}")
     if not words:
         return []
-    rows = home.index.notes.sharing_words(words, but, limit)
+    rows = home.index.words.best(words, kind="note", but=but, limit=3 * limit)[:limit]
     openings = home.index.around.texts([row.n for row in rows])  # a record has its first passage's number
     try:
         vectors = Static().embed([f"{title}. {text[:800]}",

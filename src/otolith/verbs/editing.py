@@ -1,51 +1,51 @@
 """What is done to a record that is there: edit, pin and unpin, forget and restore. What is built is not edited.
 
-Forgetting moves a file aside and rewrites no other.
+Forgetting moves a file aside and rewrites no other. In what kinds of records differ here stands in the table of kinds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from otolith import verbs
 from otolith.errors import Conflict, Invalid, NotFound
 from otolith.files import codec, paths
 from otolith.home import Home
-from otolith.index import read
 from otolith.index.schema import Row
-from otolith.model.kinds import NOTE_FOLDERS
+from otolith.model.kinds import KINDS, NOTE_FOLDERS
 from otolith.model.record import Link
 from otolith.model.shape import read_tags
 from otolith.model.times import offset
-from otolith.verbs.steps import NOT_EDITED, fetch, locate
+from otolith.verbs.steps import fetch, locate
 
 FIXED = {"id": "", "kind": "", "created": "", "created_at": "", "updated": "", "updated_at": "", "extra": "",
          "origin": "who wrote a record is set by the door it came through", "pinned": "use: otolith pin, otolith unpin",
          "relations": "use: otolith link, otolith unlink", "metadata": "give its fields by name"}
+ENDS = ("from_id", "to_id", "from_title", "to_title")
 _CHUNK_METADATA = ("confidence", "conversation_id", "source")
-BUILT = ("topic", "global")
 
 
 def edit(home: Home, handle: str, changes: Mapping[str, Any], expect: str | None = None) -> Any:
     """Change fields of a record; `expect` is the fingerprint of what the caller read."""
     row = locate(home, handle)
-    if row.kind in NOT_EDITED:
-        raise Invalid(f"a {row.kind} is not edited", NOT_EDITED[row.kind])
+    if why := KINDS[row.kind].not_edited:
+        raise Invalid(f"{KINDS[row.kind].named} is not edited", why)
     loaded = home.load(row.id)
     if expect is not None and expect != loaded.hash:
         raise Conflict(f"{loaded.path} was changed by somebody else meanwhile", "read it again; nothing was overwritten")
-    new = revise(home, loaded.record, dict(changes))
-    if new == loaded.record:
+    before, new = loaded.record, revise(home, loaded.record, dict(changes))
+    if new == before:
         return new
-    kept = home.change(loaded, new, verb="edited")
-    if row.kind == "note" and loaded.path.startswith("graph/") and kept.type != loaded.record.type:
-        _move(home, loaded.path, own_place(kept, loaded.record, loaded.path), kept)
-    if row.kind == "note" and kept.title != loaded.record.title:
-        verbs.links.retitle(home, kept)
-    if row.kind == "edge":
-        verbs.links.mirror(home, kept)
-    return kept
+    home.change(loaded, new, verb="edited")
+    if hasattr(new, "from_id"):
+        verbs.links.mend(home, (new.from_id, new.to_id), given=[new])
+    elif KINDS[row.kind].links == "edges":
+        if loaded.path.startswith("graph/") and new.type != before.type:
+            _move(home, loaded.path, own_place(new, before, loaded.path), new)
+        if new.title != before.title:
+            verbs.links.retitle(home, new)
+    return new
 
 
 def revise(home: Home, record: Any, changes: dict[str, Any]) -> Any:
@@ -55,40 +55,41 @@ def revise(home: Home, record: Any, changes: dict[str, Any]) -> Any:
             raise Invalid(f"{key} cannot be changed", FIXED[key])
     if isinstance(changes.get("text"), str):
         changes["text"] = changes["text"].replace("\r\n", "\n").strip("\n")
-    if record.kind == "memo" and isinstance(changes.get("title"), str):
+    if isinstance(changes.get("title"), str) and KINDS[record.kind].codec == "header":  # its title is a line of the file
         changes["title"] = " ".join(changes["title"].split())
     if "tags" in changes:
         changes["tags"] = read_tags(changes["tags"])
-    if record.kind in ("note", "edge"):
-        return _revise_linked(home, record, changes)
-    if record.kind == "chunk":
-        return _revise_chunk(record, changes)
-    if record.kind == "work":
-        return verbs.work.revise_work(home, record, changes)
-    if record.kind == "chapter":  # what a person changed is that person's from now on
-        changes = {"origin": "manual", "rule": None, **changes}
+    return _REVISE.get(KINDS[record.kind].source, _revise_plain)(home, record, changes)
+
+
+def _revise_plain(_home: Home, record: Any, changes: dict[str, Any]) -> Any:
     return record.replace(**changes)
+
+
+def _revise_chapter(_home: Home, record: Any, changes: dict[str, Any]) -> Any:
+    """What a person changed is that person's from now on."""
+    return record.replace(**{"origin": "manual", "rule": None, **changes})
 
 
 def _revise_linked(home: Home, record: Any, changes: dict[str, Any]) -> Any:
     """A note or an edge; a note's copies of its edges are set right on the way."""
-    for key in ("from_id", "to_id", "from_title", "to_title"):
+    for key in ENDS:
         if key in changes:
             raise Invalid(f"{key} of an edge cannot be changed", "unlink, then link anew")
     new = record.replace(**changes)
     if new == record:
         return record
-    if record.kind == "note":
+    if KINDS[record.kind].links == "edges":
         new = new.replace(relations=verbs.links.true_relations(home, new))
     return new.replace(updated_at=offset(home.clock()))
 
 
-def _revise_chunk(chunk: Any, changes: dict[str, Any]) -> Any:
+def _revise_chunk(_home: Home, chunk: Any, changes: dict[str, Any]) -> Any:
+    from otolith.model.chunk import check_size
+
     inner = {key: changes.pop(key) for key in _CHUNK_METADATA if key in changes}
     if "chunk_type" in changes:
         changes["type"] = changes.pop("chunk_type")
-    from otolith.model.chunk import check_size
-
     if "content" in changes and "tokens" not in changes:
         from otolith.providers.tokens import count_tokens
 
@@ -103,17 +104,22 @@ def _revise_chunk(chunk: Any, changes: dict[str, Any]) -> Any:
     return chunk.replace(**changes)
 
 
+_REVISE: dict[str, Callable[[Home, Any, dict[str, Any]], Any]] = {  # by the record's class
+    "note:Note": _revise_linked, "note:Edge": _revise_linked, "chunk:Chunk": _revise_chunk,
+    "work:Work": lambda home, work, changes: verbs.work.revise_work(home, work, changes), "work:Chapter": _revise_chapter}
+
+
 # Forgetting and keeping
 
 def forget(home: Home, handle: str) -> str:
     """Put a record into the archive; its links are hidden until it comes back."""
     home.sweep()  # a copy that nobody has seen yet would take its place
     row = locate(home, handle, follow=False)
-    if row.kind in BUILT:
-        raise Invalid(f"a {row.kind} is built and would come back", "forget the entries it is built from")
-    if row.kind == "episode":
-        raise Invalid("the diary is append-only", "remove the block for good with: otolith forget --purge ID")
-    if row.kind == "fact":
+    kind = KINDS[row.kind]
+    if not kind.forget:
+        why, hint = kind.not_forgotten
+        raise Invalid(f"{kind.named} {why}" if kind.built else why, hint)
+    if kind.forget == "score":
         verbs.dialogs.review(home, row.id, score=0)
     else:
         home.put_away(fetch(home, row), files_of(home, row.unit))
@@ -127,49 +133,40 @@ def files_of(home: Home, unit: str) -> list[str]:
 
 def restore(home: Home, record: str) -> Any:
     """Bring a forgotten record back to where it was."""
-    row = read.find(home.db, record)
-    if row and row.kind == "fact":
+    cards = home.index.cards
+    row = cards.find(record)
+    if row and KINDS[row.kind].forget == "score":
         return verbs.dialogs.reinstate(home, row)
-    found = read.archived(home.db, record)
-    if not found:
+    if not cards.archived(record):
         home.sweep()
-        found = read.archived(home.db, record)
-    if not found:
-        if read.find(home.db, record):
+    places = [path for *_, path in cards.archived(record)]
+    if not places:
+        if cards.find(record):
             raise Invalid(f"{record} is not forgotten")
         raise NotFound(f"nothing forgotten has the id {record!r}", "see: otolith list --forgotten")
-    path = max((row[3] for row in found), key=lambda path: (path != paths.first_name(path), len(path), path))  # the latest
-    if len(found) > 1:
-        home.notices.append(f"other files with this id stay in the archive: {', '.join(one[3] for one in found if one[3] != path)}")
-    with home.tree.lock():
-        moved = []
-        was = codec.read_unit(home.tree, path)[0][0]
-        if was.kind == "edge":
-            _refuse_twin(home, was)
-        for one in files_of(home, path):
-            target = paths.restored(one, was)
-            home.tree.move(one, target)
-            moved += [one, target]
-        home.refresh(dict.fromkeys(paths.unit_of(one) for one in moved))
+    latest = max(places, key=lambda path: (path != paths.first_name(path), len(path), path))
+    if len(places) > 1:
+        others = ", ".join(path for path in places if path != latest)
+        home.notices.append(f"other files with this id stay in the archive: {others}")
+    with home.writing():
+        held = codec.read_unit(home.tree, latest)[0][0]
+        is_edge = hasattr(held, "from_id")
+        twin = verbs.links.standing(home, held.from_id, held.type, held.to_id) if is_edge else None
+        if twin and twin.edge:
+            raise Conflict(f"the relation stands again, as edge {twin.edge}",
+                           f"to have this one back, first: otolith edges delete {twin.edge}")
+        home.move_all({path: paths.restored(path, held) for path in files_of(home, latest)}, "restored", held)
         back = fetch(home, locate(home, record, follow=False))
-        home.audit("restored", back, "")
-    if back.kind == "edge":
-        verbs.links.mirror(home, back)
+    if is_edge:
+        verbs.links.mend(home, (back.from_id, back.to_id), given=[back])
     return back
-
-
-def _refuse_twin(home: Home, edge: Any) -> None:
-    """A relation that was linked anew since has its edge."""
-    known = verbs.links.standing(home, edge.from_id, edge.type, edge.to_id)
-    if known and known.edge:
-        raise Conflict(f"the relation stands again, as edge {known.edge}", f"to have this one back, first: otolith edges delete {known.edge}")
 
 
 def pin(home: Home, handle: str) -> str:
     """The human says: keep this. A note moves to the vault, a fact gets the full score, others get a mark."""
     row = locate(home, handle)
-    if row.kind in BUILT or row.kind == "edge":
-        raise Invalid(f"a {row.kind} cannot be pinned", "pin the records it stands on")
+    if not KINDS[row.kind].pin:
+        raise Invalid(f"{KINDS[row.kind].named} cannot be pinned", "pin the records it stands on")
     return _set_pin(home, row, True)
 
 
@@ -179,19 +176,19 @@ def unpin(home: Home, handle: str) -> str:
 
 
 def _set_pin(home: Home, row: Row, on: bool) -> str:
-    if row.kind == "fact":
+    how = KINDS[row.kind].pin
+    if how == "score":
         verbs.dialogs.review(home, row.id, score=10 if on else None)
-    elif row.kind == "note":
-        if row.unit.startswith("vault/") != on:
-            loaded = home.load(row.id)
-            note = home.change(loaded, loaded.record, verb="adopted")  # an id that came from the file's place is written down first
-            _move(home, row.unit, own_place(note.replace(pinned=on), note, row.unit), note)
-            return row.id
-    elif bool(verbs.links.standing(home, row.id, "pinned", row.id)) != on:
-        verbs.links.write_line(home, "add" if on else "remove", Link(source=row.id, type="pinned", target=row.id))
         return row.id
-    if not on and row.kind != "fact":
-        home.notices.append(f"{row.title} was not pinned; nothing to take back")
+    pinned = row.unit.startswith("vault/") if how == "vault" else bool(verbs.links.standing(home, row.id, "pinned", row.id))
+    if pinned == on:
+        home.notices += [] if on else [f"{row.title} was not pinned; nothing to take back"]
+    elif how == "vault":
+        loaded = home.load(row.id)
+        note = home.change(loaded, loaded.record, verb="adopted")  # an id that came from the file's place is written down first
+        _move(home, row.unit, own_place(note.replace(pinned=on), note, row.unit), note)
+    else:
+        verbs.links.write_line(home, "add" if on else "remove", Link(source=row.id, type="pinned", target=row.id))
     return row.id
 
 
@@ -202,7 +199,7 @@ def own_place(note: Any, before: Any, path: str) -> str:
     """
     rest = path.removeprefix(f"{paths.note_folder(before)}/")
     top, below, _ = rest.partition("/")
-    if before.pinned and top == "graph" and paths.kind_of(rest) == "note":
+    if before.pinned and top == "graph" and paths.kind_of(rest) == before.kind:
         return rest
     if note.pinned and (rest == path or (below and top in ("graph", *NOTE_FOLDERS))):
         return f"vault/{path}"

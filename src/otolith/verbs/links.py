@@ -19,7 +19,7 @@ from otolith.model.kinds import KINDS, LINK_TYPES
 from otolith.model.note import Edge, Note, Relation
 from otolith.model.record import Link, check_type
 from otolith.model.times import offset, parse_time, zulu
-from otolith.verbs.steps import derived_id, locate
+from otolith.verbs.steps import derived_id, each, locate
 
 if TYPE_CHECKING:
     from otolith.index.notes import StandingEdge, Written
@@ -32,13 +32,9 @@ def link(home: Home, source: str, type: str, target: str, *, strength: float | N
          text: str | None = None, key: str | None = None, created: Any = None) -> Link:
     """Relate two records; saying the same again changes nothing, a strength or context given anew is taken."""
     a, b = locate(home, source), locate(home, target)
-    if a.id == b.id:
-        raise Invalid("a record cannot be linked to itself")
-    word = _word(a, b, type)
+    word = _checked(home, a, b, type)
     made = Link(source=a.id, type=word, target=b.id, strength=strength, context=context,
                 created=home.clock() if created is None else parse_time(created, "created"))
-    if word == "supersedes":
-        refuse_cycle(home, a.id, b.id)
     truth = KINDS[a.kind].links if a.kind == b.kind and word in KINDS[a.kind].link_words else ""
     if truth == "edges":
         return _link_notes(home, a, b, made, text, key)
@@ -68,12 +64,17 @@ def check_ends(home: Home, made: Link) -> Link:
     a, b = home.index.cards.find(made.source), home.index.cards.find(made.target)
     if a is None or b is None:
         raise NotFound(f"no record {(made.target if a else made.source)[:80]!r}")
+    return made.replace(type=_checked(home, a, b, made.type))
+
+
+def _checked(home: Home, a: Row, b: Row, type: str) -> str:
+    """The word for a new link between two records, if there may be one."""
     if a.id == b.id:
         raise Invalid("a record cannot be linked to itself")
-    word = _word(a, b, made.type)
+    word = _word(a, b, type)
     if word == "supersedes":
-        refuse_cycle(home, made.source, made.target)
-    return made.replace(type=word)
+        refuse_cycle(home, a.id, b.id)
+    return word
 
 
 def refuse_cycle(home: Home, newer: str, older: str) -> None:
@@ -175,7 +176,7 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
                     to_title=b.title, strength=0.8 if made.strength is None else made.strength, created_at=now,
                     updated_at=now, origin=home.origin(), text=text or made.context or "")
         home.create(edge, verb="link")
-        mirror(home, edge)
+        mend(home, (edge.from_id, edge.to_id), given=[edge])
     return edge.link()
 
 
@@ -190,7 +191,7 @@ def _restate(home: Home, edge_id: str, made: Link, text: str | None) -> Edge:
         mend(home, (edge.from_id, edge.to_id))
         return edge
     home.change(loaded, new.replace(updated_at=offset(home.clock())), verb="link")
-    mirror(home, new)
+    mend(home, (new.from_id, new.to_id), given=[new])
     return new
 
 
@@ -202,11 +203,6 @@ def _refuse_second(home: Home, made: Link) -> None:
                 and not home.index.cards.find(relation.edge_id):
             raise Conflict(f"the notes name an edge of this relation already, and an edge file cannot be read: {unread[0]}",
                            "mend that file; nothing was linked")
-
-
-def mirror(home: Home, edge: Edge) -> None:
-    """The edge's copies in the front matter of both notes."""
-    mend(home, (edge.from_id, edge.to_id), given=[edge])
 
 
 def remove_edge(home: Home, edge_id: str) -> None:
@@ -241,14 +237,15 @@ def true_relations(home: Home, note: Note, *, given: Iterable[Edge] = (), droppi
         if relation.edge_id in fresh:
             kept.append(_corrected(relation, copy_of(fresh[relation.edge_id], note.id)))
         elif relation.edge_id in known:
-            edge = None if agrees(relation, note.id, known[relation.edge_id]) else _edge(home, relation.edge_id)
+            held = known[relation.edge_id]
+            edge = None if agrees(relation, note.id, held) else next((edge for _, edge in each(home, [held.unit])), None)
             copy = copy_of(edge, note.id) if edge else relation
             kept.append(_corrected(relation, copy.replace(context=copy.context or relation.context)))
         elif relation.edge_id is None or not dropping or (unsure and not home.index.cards.find(relation.edge_id)):
             kept.append(relation)
     named = {relation.edge_id for relation in kept}
     for edge_id in sorted((known.keys() | fresh.keys()) - named):
-        if edge := fresh.get(edge_id) or _edge(home, edge_id):
+        for edge in [fresh[edge_id]] if edge_id in fresh else [edge for _, edge in each(home, [known[edge_id].unit])]:
             kept = _with_copy(kept, copy_of(edge, note.id))
     return tuple(dict.fromkeys(kept))
 
@@ -278,14 +275,6 @@ def _corrected(relation: Relation, copy: Relation) -> Relation:
     """A copy as its edge has it; a context of the person's own stays, and so do keys that nobody knows."""
     return relation.replace(target=copy.target, type=copy.type, direction=copy.direction, strength=copy.strength,
                             context=relation.context if relation.own else copy.context)
-
-
-def _edge(home: Home, edge_id: str) -> Edge | None:
-    try:
-        edge: Edge = home.load(edge_id).record
-    except (NotFound, Damaged):
-        return None
-    return edge
 
 
 def mend(home: Home, notes: Iterable[str], *, given: Sequence[Edge] = (), dropping: bool = False) -> list[str]:

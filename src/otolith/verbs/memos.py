@@ -1,7 +1,6 @@
 """Memos: one concept in one named file; what a dialog asks to keep; and the garden in which old memos make way for new.
 
-Gardening proposes, a person applies, and what was applied can be taken back. No text is copied anywhere for that: a mark
-is taken off, an addition is cut off again.
+Gardening proposes, a person applies, and what was applied can be taken back: a run is an act in the undo journal.
 """
 
 from __future__ import annotations
@@ -10,16 +9,16 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from otolith import verbs
 from otolith.errors import Conflict, Damaged, Invalid, NeedsConfirmation, NotFound
-from otolith.files import codec, ledger
+from otolith.files import codec
 from otolith.files.tree import fingerprint
 from otolith.home import Home
-from otolith.index import read
 from otolith.model.memo import Memo, check_name
 from otolith.model.shape import Value, read_strings, read_tags
-from otolith.model.times import minute, parse_time, zulu
-from otolith.verbs.links import reinstate, supersede
+from otolith.model.times import minute, parse_time
+from otolith.verbs import undo as journal
+from otolith.verbs.editing import forget
+from otolith.verbs.links import supersede
 from otolith.verbs.steps import check_text, each
 
 if TYPE_CHECKING:
@@ -27,14 +26,10 @@ if TYPE_CHECKING:
     from otolith.derive.triggers import MemoDraft
     from otolith.model.dialog import Turn
 
-GARDEN_LOG = "log/garden.jsonl"
-
-
 def memo(
     home: Home, name: str, text: str, *, category: str = "past", tags: Sequence[str] = (), title: str | None = None,
     supersedes: Sequence[str] = (), agent: str | None = None, project: str | None = None, session: str | None = None,
-    created: Any = None,
-) -> Memo:
+    created: Any = None,) -> Memo:
     """Keep a memo under a descriptive name; the same text under the same name again is the same memo."""
     stem = check_name(check_text(name, "name"))
     if not check_text(text, "text").strip():
@@ -47,8 +42,8 @@ def memo(
     made = Memo(id=stem, title=heading, created_at=when, category=category, tags=read_tags(tags),
                 text=text.strip("\n"), supersedes=read_strings(supersedes, "supersedes"),
                 origin=home.origin(agent=agent, project=project, session=session))
-    with home.tree.lock():  # of several who say the same at once the first keeps it, the others find it
-        if row := read.find(home.db, stem):
+    with home.writing():  # of several who say the same at once the first keeps it, the others find it
+        if row := home.index.cards.find(stem):
             same: Memo = home.load(row.id).record
             if (same.text, same.category, same.tags) == (made.text, made.category, made.tags):
                 return same
@@ -68,7 +63,7 @@ def draft_memos(home: Home, turns: Sequence[Turn]) -> list[MemoDraft]:
     for trigger in find_triggers(turns):
         taken = {draft.name for draft in drafts}
         draft = memo_from(trigger, taken)
-        while kept := read.find(home.db, draft.name):
+        while kept := home.index.cards.find(draft.name):
             if home.load(kept.id).record.text == draft.body.strip("\n"):
                 break
             taken.add(draft.name)
@@ -108,8 +103,7 @@ def propose(home: Home) -> list[Proposal]:
     """What to supersede and what to consolidate, among memos that people and agents wrote."""
     from otolith.derive.protocol import find_proposals
 
-    units = home.db.execute("SELECT unit FROM records WHERE kind = 'memo' AND trust <> 'outside' ORDER BY id").fetchall()
-    return find_proposals([memo for _, memo in each(home, [unit for unit, in units])])
+    return find_proposals([memo for _, memo in each(home, home.index.notes.own_memos())])
 
 
 def garden_rung(home: Home, _providers: Any = None) -> list[str]:
@@ -123,86 +117,70 @@ def garden(home: Home, *, apply: bool = False, archive: bool = False, undo: bool
         raise NeedsConfirmation("a person tends the garden; agents propose", "have the user run: otolith garden --apply")
     home.ensure_fresh()
     if undo:
-        return Garden(undone=_undo(home))
+        runs = [act for act in journal.acts(home) if act.verb == "garden"]
+        if not runs:
+            raise Invalid("nothing was applied that could be taken back")
+        return Garden(undone=journal.undo(home, runs[-1]).act.details["targets"])
     proposals = propose(home)
     if not apply:
         return Garden(proposals=proposals)
-    run = f"{zulu(home.clock())}/{home.new_id()[:8]}"
-    for proposal in proposals:
-        _apply(home, proposal, run, archive)
+    names = dict.fromkeys(name for proposal in proposals for name in (proposal.target, *proposal.names))
+    files = [f"allmemories/{name}.md" for name in names] if proposals else []
+    with home.writing(), journal.recording(home, "garden", home.new_id()[:8], files) as details:
+        details |= {"targets": [proposal.target for proposal in proposals], "superseded": [], "parts": {}, "gathered": []}
+        for proposal in proposals:
+            _apply(home, proposal, details, archive)
     return Garden(applied=proposals, proposals=propose(home))
 
 
-def _apply(home: Home, proposal: Proposal, run: str, archive: bool) -> None:
-    """The log says how to take it back before the first file changes."""
-    row = read.find(home.db, proposal.target)
-    before: Memo | None = home.load(proposal.target).record if row else None
-    ledger.append_line(home.tree, GARDEN_LOG, {
-        "op": "apply", "run": run, "target": proposal.target, "names": list(proposal.names), "archived": archive,
-        "made": before is None, "tags": list(before.tags) if before else [],
-        "text": fingerprint(before.text.encode()) if before else None, "signs": len(before.text) if before else 0,
-        "parts": _parts(home, proposal, before.tags if before else ()) if proposal.kind == "consolidate" else {}})
-    if before is None:
+def _apply(home: Home, proposal: Proposal, details: dict[str, Any], archive: bool) -> None:
+    loaded = home.load(proposal.target) if home.index.cards.find(proposal.target) else None
+    if proposal.kind == "consolidate":
+        tags = loaded.record.tags if loaded else ()
+        details["parts"].setdefault(proposal.target, {}).update(_parts(home, proposal, tags))
+        details["gathered"] += [] if loaded else [f"allmemories/{proposal.target}.md"]
+    if loaded is None:
         memo(home, proposal.target, proposal.text, title=proposal.title, category=proposal.category, tags=proposal.tags)
     else:
-        loaded = home.load(proposal.target)
         home.change(loaded, loaded.record.replace(text=proposal.text.strip("\n"), tags=proposal.tags), verb="gardened")
     for name in proposal.names:
         if archive:
-            verbs.editing.forget(home, name)
+            forget(home, name)
         else:
             supersede(home, proposal.target, name)
+            details["superseded"].append([proposal.target, name])
 
 
 def _parts(home: Home, proposal: Proposal, tags: Sequence[str]) -> dict[str, Any]:
     """How to find again what a master has of each memo: a fingerprint, a length, and the tags that only this one brought."""
     from otolith.derive.protocol import section
 
-    found: list[Memo] = [home.load(name).record for name in proposal.names]
-    borne = [*tags, *(tag for one in found for tag in one.tags)]
-    return {one.id: {"text": fingerprint((own := section(one)).encode()), "signs": len(own),
-                     "tags": [tag for tag in one.tags if borne.count(tag) == 1]} for one in found}
+    memos: list[Memo] = [home.load(name).record for name in proposal.names]
+    borne = [*tags, *(tag for each_memo in memos for tag in each_memo.tags)]
+    return {each_memo.id: {"text": fingerprint((own := section(each_memo)).encode()), "signs": len(own),
+                           "tags": [tag for tag in each_memo.tags if borne.count(tag) == 1]} for each_memo in memos}
 
 
-def cut_from_masters(home: Home, copies: Sequence[Memo]) -> tuple[list[str], list[str], list[str]]:
-    """Take a memo's text out of the masters that the garden gathered it into; what people wrote among it stays.
-
-    Returns the files that changed, those that are gone because nothing else was in them, and those that keep people's words.
-    """
+def cut_from_masters(home: Home, copies: Sequence[Memo]) -> list[str]:
+    """Take a memo's text out of the masters that the garden gathered it into; returns those that keep people's words in it."""
     name = copies[0].id
-    marks = [(step["target"], step.get("parts", {}).get(name)) for _, step in ledger.read_log(home.tree, GARDEN_LOG)
-             if step and name in step.get("names", ())]
-    query = "SELECT id, unit FROM records WHERE kind = 'memo' AND id LIKE '%\\_master' ESCAPE '\\' UNION " \
-            "SELECT id, path FROM archived WHERE kind = 'memo' AND id LIKE '%\\_master' ESCAPE '\\'"
-    changed, gone, left = [], [], []
-    for target, unit in home.db.execute(query).fetchall():
+    marks = [(target, parts[name]) for act in journal.acts(home) if act.verb == "garden"
+             for target, parts in act.details.get("parts", {}).items() if name in parts]
+    left = []
+    for target, unit in home.index.notes.masters():
         try:
             (master,), files = home.read(unit)
         except (Damaged, NotFound):
             continue
-        parts = [part for where, part in marks if where == target and part]
-        new, stays = _cut(master, copies, parts)
+        new, stays = _cut(master, copies, [part for where, part in marks if where == target])
         if stays and (new != master or any(where == target for where, _ in marks)):
             left.append(unit)
         if new.text != master.text and not new.text.strip():
             home.tree.remove(unit)
-            gone.append(unit)
         elif new != master:
             data = files[unit][1]
             home.tree.write(unit, codec.amend(data, master, new, unit), fingerprint(data))
-            changed.append(unit)
-    return changed, gone, left
-
-
-def without_memo(step: dict[str, Any], record: str) -> dict[str, Any] | None:
-    """A line of the garden's log without a memo that goes; None if nothing is left to tell."""
-    if step.get("target") == record:
-        return None
-    rest = [name for name in step.get("names", ()) if name != record]
-    if not rest and "names" in step:
-        return None
-    parts = {name: part for name, part in step.get("parts", {}).items() if name != record}
-    return {key: {"names": rest, "parts": parts}.get(key, value) for key, value in step.items()}
+    return left
 
 
 def _cut(master: Memo, copies: Sequence[Memo], parts: Sequence[dict[str, Any]]) -> tuple[Memo, bool]:
@@ -219,37 +197,3 @@ def _cut(master: Memo, copies: Sequence[Memo], parts: Sequence[dict[str, Any]]) 
     return master.replace(text=text if text == master.text else text.strip("\n"),
                           tags=tuple(tag for tag in master.tags if tag not in brought),
                           supersedes=tuple(one for one in master.supersedes if one != copies[0].id)), stays
-
-
-def _undo(home: Home) -> list[str]:
-    """Take back the last run that was not taken back yet, its last step first."""
-    lines = [entry for _, entry in ledger.read_log(home.tree, GARDEN_LOG) if entry]
-    gone = {entry.get("run") for entry in lines if entry.get("op") == "undo"}
-    runs = [entry["run"] for entry in lines if entry.get("op") == "apply" and entry["run"] not in gone]
-    if not runs:
-        raise Invalid("nothing was applied that could be taken back")
-    steps = [entry for entry in lines if entry.get("op") == "apply" and entry["run"] == runs[-1]]
-    for step in reversed(steps):
-        _take_back(home, step)
-    ledger.append_line(home.tree, GARDEN_LOG, {"op": "undo", "run": runs[-1]})
-    return [step["target"] for step in steps]
-
-
-def _take_back(home: Home, step: dict[str, Any]) -> None:
-    target = step["target"]
-    for name in step["names"]:
-        if step["archived"] and read.archived(home.db, name):
-            verbs.editing.restore(home, name)
-        elif read.find(home.db, target) and read.find(home.db, name):
-            reinstate(home, target, name)
-    if read.find(home.db, target) is None:
-        return
-    if step["made"]:
-        verbs.editing.forget(home, target)
-        return
-    loaded = home.load(target)
-    text = loaded.record.text[: step["signs"]]
-    if fingerprint(text.encode()) != step["text"]:
-        home.notices.append(f"{target} was changed since; its text was left as it is")
-        return
-    home.change(loaded, loaded.record.replace(text=text, tags=tuple(step["tags"])), verb="reinstated")

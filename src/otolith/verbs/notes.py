@@ -40,7 +40,7 @@ def note(
         origin=home.origin(agent=agent, project=project, session=session),
         steps=_lines(steps, "steps"), preconditions=_lines(preconditions, "preconditions"),
         postconditions=_lines(postconditions, "postconditions"), aliases=_lines(aliases, "aliases"))
-    with home.tree.lock():
+    with home.writing():
         made, row = under_key(home, made, "note", key) if key is not None else (made, None)
         if row:
             same: Note = home.load(row.id).record

@@ -1,149 +1,68 @@
 """`forget --purge`: remove every trace of a record that lies within reach, and say what does not.
 
-The one verb that rewrites append-only files.
+The one verb that rewrites append-only files. It is carried out from a plan that is written down first (an intent, see
+files/intents.py) in steps that may each be repeated: whoever finds the intent after a crash takes them again. First all that
+names the record goes, its own files last; then what was built from it is built anew.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, NotFound
-from otolith.files import codec, ledger, paths
+from otolith.files import codec, intents, ledger, paths
+from otolith.files.intents import Intent
 from otolith.files.ledger import Keep
 from otolith.files.tree import fingerprint
-from otolith.home import Home
-from otolith.index import read
+from otolith.home import Home, Named
+from otolith.model.kinds import KINDS
 from otolith.model.text import fold
-from otolith.verbs import merging, reports, topics
+from otolith.verbs import merging, reports, topics, undo
 from otolith.verbs.chapters import without_work
-from otolith.verbs.editing import BUILT, files_of
+from otolith.verbs.editing import files_of
 from otolith.verbs.exports import write_exports
-from otolith.verbs.memos import GARDEN_LOG, cut_from_masters, without_memo
-from otolith.verbs.steps import Named, bytes_of, each, fetch, locate
+from otolith.verbs.memos import cut_from_masters
+from otolith.verbs.steps import bytes_of, each, fetch, locate
 
-PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md")
-LINKING = ("note", "chunk", "work", "memo", "chapter", "wisdom")
+PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md", *paths.EXPORTS)
+RUNGS = {"_state.json": reports.decay_rung, "CORE.md": reports.core_rung, "REFLECTION.md": reports.reflection_rung}
 BEYOND = ("git history", "exports and backups made earlier", "copies on other machines")
+Plan = Mapping[str, Any]
 
 
 def purge(home: Home, handle: str) -> dict[str, Any]:
     """Remove a record, its archive copy, links, usage, curation and diary lines; then shrink the index."""
-    home.sweep()
-    files, record, kind, mention = _target(home, meant(home, handle)[0])
-    merged, row = read.merged_into(home.db, record), read.find(home.db, record)
-    named = [row.title] if row else [title for _, _, title, _ in read.archived(home.db, record)]
-    titles = [title for title in named if len(title) > 3]
-    removed, told = [], _facts_only_in(home, files) if kind == "entry" else set[str]()
-    copies = [one for _, one in each(home, files)] if kind == "memo" else []
-    with home.tree.lock():
-        for path in files:
-            home.tree.remove(path)
-            removed.append(path)
-        cut, emptied, shared = cut_from_masters(home, copies) if copies else ([], [], [])
-        removed += emptied
-        home.refresh([*cut, *emptied])
-        edges, dropped = _drop_edges(home, record)
-        ends = [end for edge in edges.values() for end in edge]
-        touched = [*cut, *dropped, *_strip_references(home, record, ends), *_strip_forgotten(home, record)]
-        gone, needles = {record, *edges, *told}, [record, mention, *titles]
-        headings = [heading for title in named for heading in merging.headings(title)]
-        rewritten = _rewrite_logs(home, record, mention, gone, {*gone, *needles}, headings) + _drop_reviews(home, files, told, needles)
-        if kind == "memo":
-            _rewrite_lines(home, GARDEN_LOG, lambda step: without_memo(step, record), needles)
-        _clear_gauges(home, [record, *titles])
-        built = _drop_built(home, _pages_about(files, kind, touched), needles)
-        removed += built
-        home.tree.tidy()
-        _drop_empty(home, removed)
-        home.refresh([*map(paths.unit_of, removed), *touched, *rewritten])
-        home.audit("purged", Named(kind, record), "")
-    if any(home.tree.look(path) for path in paths.EXPORTS):
-        rewritten += write_exports(home)
-    _shrink(home, record)
-    rewritten += (back := _rebuild(home, built))
+    with home.writing():
+        home.sweep()
+        record = meant(home, handle)[0]
+        plan, merged = _plan(home, record), home.index.graph.merged_into(record)
+        before = _state(home)
+        with home.act():
+            shared = _carry_out(home, intents.declare(home.tree, "purge", record, plan))
+        home.heed()
+    after = _state(home)
     kept = [f"its text in {merged.unit}, into which it was merged"] if merged else []
     kept += [f"what somebody wrote in its part of {path}" for path in shared]
-    kept += [f"what {path} says of it" for path in _naming(home, record, mention, titles)]
-    changed = dict.fromkeys([*touched, *rewritten])
-    removed = [path for path in removed if path not in back] + [path for path in changed if not home.tree.look(path)]
-    return {"id": record, "removed": removed, "rewritten": [path for path in changed if home.tree.look(path)],
+    kept += [f"what {path} says of it" for path in _naming(home, record, plan)]
+    return {"id": record, "removed": [path for path in before if path not in after],
+            "rewritten": [path for path in after if before.get(path) not in (None, after[path])],
             "beyond_reach": [*kept, *BEYOND]}
 
 
-def _naming(home: Home, record: str, mention: str, titles: list[str]) -> list[str]:
-    """What still names it and is not ours to change: people's own words, other tools' copies, what cannot be read."""
-    spoken = "SELECT DISTINCT r.unit FROM passages p JOIN records r ON r.n = p.record WHERE instr(p.text, ?) OR instr(p.text, ?)"
-    found = [unit for unit, in home.db.execute(spoken, (record, f"/{mention}"))]
-    for path, in home.db.execute("SELECT path FROM documents WHERE hash = '' OR path LIKE 'archive/%' "
-                                 "OR path LIKE 'episodes/%'").fetchall():
-        if ledger.holds(bytes_of(home, path) or b"", [record, f"/{mention}", *(titles if paths.is_copy(path) else ())]):
-            found.append(path)
-    return list(dict.fromkeys(found))
+def finish(home: Home, intent: Intent) -> None:
+    """Carry on with a purge that was interrupted."""
+    home.sweep(accept_removals=True)
+    _carry_out(home, intent)
 
 
-def _pages_about(files: list[str], kind: str, touched: list[str]) -> tuple[str, ...]:
-    """How the paths of built pages begin that may retell the record without naming it."""
-    if kind == "entry":
-        return (*sorted({f"topics/{path.removeprefix('archive/').split('/')[1]}/" for path in files}), "GLOBAL_")
-    return ("CORE.md", "REFLECTION.md") if kind == "note" else tuple(path for path in touched if path.startswith("work/"))
-
-
-def _drop_built(home: Home, about: tuple[str, ...], needles: list[str]) -> list[str]:
-    """Built pages that name the record, and those that may retell it, if a person changed them or laid them aside."""
-    found = [path for path, in home.db.execute(
-        "SELECT path FROM documents WHERE path LIKE 'topics/%/topic_memory.%' OR path LIKE 'archive/edited/%'")]
-    gone = []
-    for path in (*PAGES, *found):
-        said = bytes_of(home, path)
-        if said is None:
-            continue
-        page = path.removeprefix("archive/edited/")
-        told = page.startswith(about) and (page != path or "GLOBAL_" in about or home.edited_by_hand(path, said))
-        if told or any(form in said for needle in needles for form in (needle.encode(), json.dumps(needle)[1:-1].encode())):
-            home.tree.remove(path)
-            gone.append(path)
-    return gone
-
-
-def _rebuild(home: Home, gone: list[str]) -> list[str]:
-    """Build the pages once more, without the record; by rules, for a model and vectors have time until upkeep."""
-    home.fold_usage()
-    rungs = {"_state.json": reports.decay_rung, "CORE.md": reports.core_rung, "REFLECTION.md": reports.reflection_rung}
-    for path, rung in rungs.items():
-        if path in gone:
-            rung(home)
-    for topic in sorted({path.split("/")[1] for path in gone if path.startswith("topics/")}):
-        with suppress(NotFound):  # that was its last entry
-            topics.build_topic(home, topic)
-    if any(path.startswith("GLOBAL_") for path in gone):
-        topics.global_rung(home)
-    if "_embeddings.json" in gone:
-        home.notices.append("_embeddings.json named the record and is gone; it comes back with: otolith upkeep")
-    return [path for path in gone if home.tree.look(path)]
-
-
-def _shrink(home: Home, record: str) -> None:
-    """The index without what it held of the record, in its free pages and its log too."""
-    db = home.index.db
-    home.notices += [f"an older index may still hold it and could not be removed: {path}" for path in home.index.remove_others()]
-    try:
-        with home.index.writing():
-            db.execute("DELETE FROM usage WHERE id = ?", (record,))
-            marks = home.index.marks
-            marks.forget("built", [path for path in marks.all("built") if not home.tree.look(path)])
-            marks.forget("topics", [topic for topic in marks.all("topics")
-                                    if not home.tree.look(f"topics/{topic}/topic_memory.json")])
-            home.index.documents.recount()
-            db.execute("INSERT INTO words(words) VALUES ('optimize')")
-            home.index.meaning.compact(force=True)
-        db.execute("VACUUM")
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except (BrokenIndex, Busy, CannotWrite) as error:
-        home.notices.append(f"the files are purged, but the index could not be shrunk ({error}); try: otolith reindex")
+def _state(home: Home) -> dict[str, Any]:
+    """What is in the home, and in which version; of what is built, the content counts."""
+    state: dict[str, Any] = dict(home.tree.scan())
+    pages = [*PAGES, *(path for path in state if re.fullmatch(r"topics/[^/]+/topic_memory\..+", path))]
+    return state | {path: fingerprint(data) for path in pages if (data := bytes_of(home, path)) is not None}
 
 
 def meant(home: Home, handle: str) -> tuple[str, str]:
@@ -153,7 +72,7 @@ def meant(home: Home, handle: str) -> tuple[str, str]:
         row = locate(home, handle, follow=False)
         return row.id, row.title
     except NotFound:
-        old = {id: title for id, _, title, _ in read.archived(home.db)
+        old = {id: title for id, _, title, _ in home.index.cards.archived()
                if id == handle or (len(handle) >= 6 and id.startswith(handle)) or fold(title) == fold(handle)}
         if handle in old:
             return handle, old[handle]
@@ -165,168 +84,234 @@ def meant(home: Home, handle: str) -> tuple[str, str]:
         return next(iter(old.items()))
 
 
-def _target(home: Home, handle: str) -> tuple[list[str], str, str, str]:
-    """(files, id, kind, how the diary mentions it) of a record that is there or forgotten."""
-    old = read.archived(home.db, handle)
-    copies = [path for _, _, _, unit in old for path in files_of(home, unit)]
-    copies += [*merging.records_about(home, handle), *home.doubles(handle)]
-    try:
-        row = locate(home, handle, follow=False)
-    except NotFound:
-        if not old:
-            raise
-        return copies, handle, old[0][1], paths.first_name(old[0][3]).rsplit("/", 1)[-1]
-    if row.kind in BUILT or row.kind == "fact":
-        raise Invalid(f"a {row.kind} is built and would come back", "purge the entries it is built from")
-    if row.kind == "episode":
-        return [], row.id, row.kind, row.id
-    fetch(home, row)
-    return [*files_of(home, row.unit), *copies], row.id, row.kind, row.unit.rsplit("/", 1)[-1]
+# The plan: all that carrying it out, or finishing it another day, needs to know
+
+def _plan(home: Home, record: str) -> dict[str, Any]:
+    """What is to go: `paths` as files, `words` wherever they stand, `pages` to be built anew."""
+    index, old = home.index, home.index.cards.archived(record)
+    row = index.cards.find(record)
+    if row is None and not old:
+        raise NotFound(f"no record {record!r}")
+    kind, unit = (row.kind, row.unit) if row else (old[0][1], paths.first_name(old[0][3]))
+    if not KINDS[kind].purge:
+        raise Invalid(f"{KINDS[kind].named} is built and would come back", "purge the entries it is built from")
+    own = []
+    if row and KINDS[kind].purge == "files":
+        fetch(home, row)
+        own = files_of(home, unit)
+    own += [path for _, _, _, copy in old for path in files_of(home, copy)] + home.doubles(record)
+    edges = _edges(home, record)
+    titles = [row.title] if row else [title for _, _, title, _ in old]
+    mention = unit.rsplit("/", 1)[-1] if KINDS[kind].purge == "files" else record
+    words = [record, mention, *(title for title in titles if len(title) > 3)]
+    facts = _facts_only_in(home, own) if KINDS[kind].states_facts else set[str]()
+    folders = sorted({"/".join(path.removeprefix("archive/").split("/")[:2]) for path in own if KINDS[kind].states_facts})
+    retelling = _retelling(home, record)[0]
+    own += [unit for unit, other in retelling if other.type != "manual"]
+    about = (*(f"{folder}/" for folder in folders), *(unit.removeprefix("archive/") for unit, _ in retelling))
+    pages = _pages(home, (*KINDS[kind].pages, *about), words)
+    return {"kind": kind, "mention": mention, "words": words, "at": home.clock(), "stage": "remove",
+            "headings": [heading for title in titles for heading in merging.headings(title)],
+            "paths": list(dict.fromkeys([*own, *(path for edge in edges.values() for path in edge["paths"]), *pages])),
+            "edges": list(edges), "ends": sorted({end for edge in edges.values() for end in edge["ends"]} - {record}),
+            "facts": sorted(facts), "folders": folders, "pages": pages}
 
 
-def _drop_edges(home: Home, record: str) -> tuple[dict[str, tuple[str, str]], list[str]]:
-    """Edge files name both ends' titles, so they go too, forgotten ones as well: each edge with its ends, and the files."""
-    found = home.db.execute("SELECT DISTINCT edge, a, b, unit FROM links WHERE edge IS NOT NULL AND (a = ? OR b = ?)",
-                            (record, record)).fetchall()
-    old = [unit for _, kind, _, unit in read.archived(home.db) if kind == "edge"]
-    found += [(edge.id, edge.from_id, edge.to_id, unit) for unit, edge in each(home, old) if record in (edge.from_id, edge.to_id)]
-    files = dict.fromkeys([unit for *_, unit in found if home.tree.look(unit)])
-    files |= dict.fromkeys([copy for edge, *_ in found for *_, copy in read.archived(home.db, edge)])
-    for path in files:
-        home.tree.remove(path)
-    return {edge: (a, b) for edge, a, b, _ in found}, list(files)
-
-
-def _strip_references(home: Home, record: str, ends: Collection[str] = ()) -> list[str]:
-    """Other records' own links to it; `ends` are notes that hold copies of its edges."""
-    changed = []
-    query = "SELECT DISTINCT r.id FROM links l JOIN records r ON r.unit = l.unit WHERE (l.a = ? OR l.b = ?) AND r.id <> ?"
-    linked = [other for other, in home.db.execute(query, (record, record, record))]
-    for other in dict.fromkeys([*linked, *(end for end in ends if end != record)]):
-        row = read.find(home.db, other)
-        if row is None or row.kind not in LINKING or not home.tree.look(row.unit):
-            continue
-        loaded = home.load(other)
-        held = loaded.record
-        if held.kind in ("chapter", "wisdom"):  # what retells it goes, too, and is built again
-            changed += _strip_references(home, held.id)
-        new = _without(home, held, record)
-        if new is None:
-            home.tree.remove(loaded.path)
-        elif new != held:
-            home.change(loaded, new, verb="unlinked")
-        if new != held:
-            changed.append(loaded.path)
-    return changed
-
-
-def _strip_forgotten(home: Home, record: str) -> list[str]:
-    """The same for records in the archive, of whose links the index knows nothing."""
-    changed, gone = [], {record}
-    old = [unit for _, kind, _, unit in read.archived(home.db) if kind in LINKING]
-    gone |= {chapter for chapter, in home.db.execute("SELECT chapter_id FROM chapter_memories WHERE memory_id = ?", (record,))}
-    for unit, held in each(home, sorted(old)):  # chapters before the wisdom that is built on them
-        named = {*getattr(held, "memories", ()), *getattr(held, "chapters", ())} if held.kind in ("chapter", "wisdom") else {record}
-        if not named & gone or record == held.id or not home.tree.look(unit):
-            continue
-        if held.kind == "chapter":
-            gone.add(held.id)
-            changed += _strip_references(home, held.id)
-        new = _without(home, held, record)
-        data, _ = home.tree.read(unit)
-        if new is None:
-            home.tree.remove(unit)
-        elif new != held:
-            home.tree.write(unit, codec.amend(data, held, new, unit), fingerprint(data))
-        if new != held:
-            changed.append(unit)
-    return changed
-
-
-def _without(home: Home, held: Any, record: str) -> Any:
-    """Another record without its own links to the one that goes; None for what was built from it."""
-    if held.kind == "wisdom":
-        return None
-    if held.kind == "chapter":
-        return without_work(home, held, record) if held.origin == "manual" else None
-    return held.without_links((record,))
-
-
-def _clear_gauges(home: Home, needles: list[str]) -> None:
-    """What sessions noted for their gauges, where it names the record."""
-    for path in home.tree.within("log"):
-        if re.fullmatch(r"log/session-.+\.json", path) and ledger.holds(bytes_of(home, path) or b"", needles):
-            home.tree.remove(path)
-
-
-def _drop_empty(home: Home, removed: list[str]) -> None:
-    """Folders that only a purged entry kept, in the archive and where it came from."""
-    for path in [*removed, *(path.removeprefix("archive/") for path in removed)]:
-        if path.removeprefix("archive/").startswith("topics/"):
-            home.tree.prune(path)
-
-
-def _rewrite_logs(home: Home, record: str, mention: str, gone: Collection[str], needles: Collection[str],
-                  headings: Collection[str]) -> list[str]:
-    """links.jsonl, the usage ledger, curation lines and diary blocks, without the record and what went with it."""
-    rewritten = []
-    usage = paths.usage_log(home.machine)
-
-    def without(line: dict[str, Any]) -> dict[str, Any] | None:
-        if record in (line.get("from"), line.get("to"), line.get("fact_id")):
-            return None
-        if isinstance(line.get("ids"), list) and any(one in gone for one in line["ids"]):
-            rest = [one for one in line["ids"] if one not in gone]
-            return {**line, "ids": rest} if rest else None
-        if isinstance(line.get("base"), dict) and any(one in gone for one in line["base"]):
-            return {"base": {key: value for key, value in line["base"].items() if key not in gone}}
-        return line
-
-    for path in (paths.LINKS, usage, paths.SHOWN):
-        if _rewrite_lines(home, path, without, needles) and path == paths.LINKS:
-            rewritten.append(path)
-    for unit in home.index.notes.documents("episodes/"):
-        if _rewrite(home, unit, lambda data, unit=unit: ledger.strike_blocks(data, unit, record, mention, headings)):  # type: ignore[misc]
-            rewritten.append(unit)
-    return rewritten
+def _edges(home: Home, record: str) -> dict[str, dict[str, Any]]:
+    """Edge files name both ends' titles, so they go too, forgotten ones as well: each edge with its ends and files."""
+    edges: dict[str, dict[str, Any]] = {
+        edge.id: {"ends": (edge.a, edge.b), "paths": [edge.unit]} for edge in home.index.notes.edges_at(record).values()}
+    old = [path for *_, path in home.index.cards.archived() if path.startswith("archive/graph/edges/")]
+    for path, edge in each(home, old):
+        if record in (edge.from_id, edge.to_id) or edge.id in edges:
+            edges.setdefault(edge.id, {"ends": (edge.from_id, edge.to_id), "paths": []})["paths"].append(path)
+    return edges
 
 
 def _facts_only_in(home: Home, files: list[str]) -> set[str]:
     """The facts that only a purged entry states: what people said about them tells of it too."""
-    found: set[str] = set()
-    for path in files:
-        folder = path.removesuffix("/summary.json")
-        if folder != path and path.startswith("archive/"):
-            for entry in codec.read_unit(home.tree, folder)[0]:
-                said = {fact.id_in(path.split("/")[2]) for fact in entry.facts}
-                found |= {one for one in said if not home.index.facts.stated(one)}
-        elif folder != path:
-            found |= home.index.facts.only_in(folder)
-    return found
+    facts: set[str] = set()
+    for folder in [path.removesuffix("/summary.json") for path in files if path.endswith("/summary.json")]:
+        if not folder.startswith("archive/"):
+            facts |= home.index.facts.only_in(folder)
+        for _, entry in each(home, [folder] if folder.startswith("archive/") else []):
+            said = {fact.id_in(folder.split("/")[2]) for fact in entry.facts}
+            facts |= {fact for fact in said if not home.index.facts.stated(fact)}
+    return facts
 
 
-def _drop_reviews(home: Home, files: list[str], told: set[str], needles: list[str]) -> list[str]:
-    paths_of = {f"topics/{path.removeprefix('archive/').split('/')[1]}/curation.jsonl" for path in files} if told else set()
-    return [path for path in sorted(paths_of)
-            if _rewrite_lines(home, path, lambda line: None if line.get("fact_id") in told else line, {*told, *needles})]
+def _pages(home: Home, about: tuple[str, ...], words: list[str]) -> list[str]:
+    """Built pages that name the record or may retell it; of copies that people's edits were laid aside in, the same."""
+    built = [path for path in home.index.notes.documents("topics/") if "/topic_memory." in path]
+    aside = home.index.notes.documents("archive/edited/")
+    return [path for path in (*PAGES, *built, *aside) if (data := bytes_of(home, path)) is not None
+            and (path.removeprefix("archive/edited/").startswith(about) or ledger.holds(data, words))]
 
 
-def _rewrite_lines(home: Home, path: str, keep: Keep, needles: Collection[str]) -> bool:
+def _naming(home: Home, record: str, plan: Plan) -> list[str]:
+    """What still names it and is not ours to change: people's own words, other tools' copies, what cannot be read."""
+    names, index = [record, f"/{plan['mention']}"], home.index.notes
+    left = index.units_saying(*names)
+    for path in [*index.documents(unread=True), *index.documents("archive/"), *index.documents("episodes/")]:
+        if ledger.holds(bytes_of(home, path) or b"", [*names, *(plan["words"][2:] if paths.is_copy(path) else ())]):
+            left.append(path)
+    return list(dict.fromkeys(left))
+
+
+# Carrying it out: every step may be repeated
+
+def _carry_out(home: Home, intent: Intent) -> list[str]:
+    """Remove, then build; returns the masters that keep what people wrote among the record's text."""
+    shared: list[str] = []
+    if intent.plan["stage"] == "remove":
+        shared = _remove(home, intent)
+        intent = intents.amend(home.tree, intent, stage="build")
+    _build(home, intent.plan["pages"])
+    name = home.audit_name(intent.plan["kind"], intent.id)
+    if not ledger.audited(home.tree, "purged", name, intent.plan["at"]):
+        home.audit("purged", Named(intent.plan["kind"], intent.id), "")
+    home.tree.remove(intent.path)
+    return shared
+
+
+def _remove(home: Home, intent: Intent) -> list[str]:
+    record, plan = intent.id, intent.plan
+    kind, words = KINDS[plan["kind"]], plan["words"]
+    own = [path for path in plan["paths"] if kind.links == "header" and "allmemories/" in path]
+    copies = [copy for _, copy in each(home, own) if copy.id == record]
+    shared = cut_from_masters(home, copies) if copies else []
+    _strip_records(home, record, plan["ends"])
+    _rewrite_logs(home, record, plan)
+    if kind.links == "header":
+        _rewrite_lines(home, undo.GARDEN_LOG, lambda step: None if step.get("target") == record
+                       or step.get("names") == [record] else undo.without(step, [record]), words)
+    if kind.id_tells:
+        _rewrite_lines(home, paths.AUDIT, lambda line: _unnamed(home, line, record, plan), words[:1])
+    undo.strip(home, record, words[:2])
+    for path in home.tree.within("log"):  # what sessions noted for their gauges
+        if re.fullmatch(r"log/session-.+\.json", path) and ledger.holds(bytes_of(home, path) or b"", words):
+            home.tree.remove(path)
+    for path in plan["paths"]:
+        with suppress(NotFound):
+            home.tree.remove(path)
+    home.tree.tidy()
+    for path in [*plan["paths"], *(path.removeprefix("archive/") for path in plan["paths"])]:
+        if path.removeprefix("archive/").startswith("topics/"):  # folders that only a purged entry kept
+            home.tree.prune(path)
+    home.sweep(accept_removals=True)
+    _shrink(home, [record, *plan["edges"], *plan["facts"]], plan)
+    return shared
+
+
+def _strip_records(home: Home, record: str, ends: Collection[str]) -> None:
+    """Other records without their links to it, forgotten ones too; what was built from it goes, or is told again."""
+    retelling, others = _retelling(home, record, ends)
+    for unit, other in retelling:
+        _write_over(home, unit, other, without_work(home, other, record) if other.type == "manual" else None)
+    for unit, other in others:
+        _write_over(home, unit, other, other.without_links((record,)))
+
+
+def _retelling(home: Home, record: str, ends: Collection[str] = ()) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+    """(unit, record) of what was built from a record, step by step upward; and of what else may name it by a link."""
+    index = home.index
+    rows = index.cards.rows_of(list(dict.fromkeys([*index.notes.holders(record), *ends])))
+    units = {row.unit for row in rows.values()}
+    for row in [row for row in rows.values() if KINDS[row.kind].members]:
+        units |= {above.unit for above in index.cards.rows_of(index.notes.holders(row.id)).values() if KINDS[above.kind].members}
+    units |= {path for _, kind, _, path in index.cards.archived() if KINDS[kind].links}
+    held = [(unit, other) for unit, other in each(home, sorted(units)) if other.id != record and KINDS[other.kind].links]
+    built, known = [item for item in held if KINDS[item[1].kind].members], {record}
+    while more := {other.id for _, other in built if not known.isdisjoint(getattr(other, KINDS[other.kind].members))} - known:
+        known |= more
+    return [item for item in built if item[1].id in known], [item for item in held if not KINDS[item[1].kind].members]
+
+
+def _write_over(home: Home, unit: str, before: Any, after: Any) -> None:
+    """Put a record's new value into its file, if it is another one; None removes the file."""
+    if after is None:
+        home.tree.remove(unit)
+    elif after != before:
+        data, _ = home.tree.read(unit)
+        new = codec.amend(data, before, after, unit)
+        home.tree.write(unit, new, fingerprint(data))
+        if not unit.startswith("archive/"):
+            home.audit("unlinked", before, fingerprint(new))
+
+
+def _rewrite_logs(home: Home, record: str, plan: Plan) -> None:
+    """links.jsonl, the usage ledger, curation lines and diary blocks, without the record and what went with it."""
+    gone = {record, *plan["edges"], *plan["facts"]}
+    needles = {*gone, *plan["words"]}
+
+    def without(line: dict[str, Any]) -> dict[str, Any] | None:
+        if record in (line.get("from"), line.get("to")) or line.get("fact_id") in gone:
+            return None
+        if isinstance(line.get("ids"), list) and not gone.isdisjoint(map(str, line["ids"])):
+            rest = [used for used in line["ids"] if used not in gone]
+            return {**line, "ids": rest} if rest else None
+        if isinstance(line.get("base"), dict) and not gone.isdisjoint(line["base"]):
+            return {"base": {key: value for key, value in line["base"].items() if key not in gone}}
+        return line
+
+    reviews = [f"{folder}/curation.jsonl" for folder in plan["folders"]] if plan["facts"] else []
+    for path in (paths.LINKS, paths.usage_log(home.machine), paths.SHOWN, *reviews):
+        _rewrite_lines(home, path, without, needles)
+    for path in home.index.notes.documents("episodes/"):
+        _rewrite(home, path, lambda data, path=path: ledger.strike_blocks(  # type: ignore[misc]
+            data, path, record, plan["mention"], plan["headings"]))
+
+
+def _unnamed(home: Home, line: dict[str, Any], record: str, plan: Plan) -> dict[str, Any]:
+    """An audit line of an earlier version that names the record, with a hash in the name's place."""
+    named = line.get("kind") == plan["kind"] and str(line.get("id")).rsplit("/", 1)[-1] in (record, plan["mention"])
+    return {**line, "id": home.audit_name(plan["kind"], record)} if named else line
+
+
+def _rewrite_lines(home: Home, path: str, keep: Keep, needles: Collection[str]) -> None:
     lost: list[int] = []
-    done = _rewrite(home, path, lambda data: ledger.rewrite_lines(data, keep, needles, lost))
+    _rewrite(home, path, lambda data: ledger.rewrite_lines(data, keep, needles, lost))
     if lost:
         lines = ", ".join(map(str, lost))
         home.notices.append(f"{path}: what stood in line {lines} could not be read but named what was purged; it is gone")
-    return done
 
 
-def _rewrite(home: Home, path: str, change: Callable[[bytes], bytes]) -> bool:
+def _rewrite(home: Home, path: str, change: Callable[[bytes], bytes]) -> None:
     try:
         data, _ = home.tree.read(path)
     except NotFound:
-        return False
-    new = change(data)
-    if new == data:
-        return False
-    home.tree.write(path, new, fingerprint(data))
-    return True
+        return
+    if (new := change(data)) != data:
+        home.tree.write(path, new, fingerprint(data))
+
+
+def _shrink(home: Home, gone: list[str], plan: Plan) -> None:
+    """The index without what it held of the record, in its free pages and its log too."""
+    index = home.index
+    home.notices += [f"an older index may still hold it and could not be removed: {path}" for path in index.remove_others()]
+    try:
+        index.marks.forget_naming(plan["words"][:2], gone)
+        index.marks.forget("built", [path for path in index.marks.all("built") if not home.tree.look(path)])
+        index.marks.forget("topics", [topic for topic in index.marks.all("topics")
+                                      if not home.tree.look(f"topics/{topic}/topic_memory.json")])
+        index.shrink(gone)
+    except (BrokenIndex, Busy, CannotWrite) as error:
+        home.notices.append(f"the files are purged, but the index could not be shrunk ({error}); try: otolith reindex")
+
+
+def _build(home: Home, pages: list[str]) -> None:
+    """Build what went once more, without the record; by rules, for a model and vectors have time until upkeep."""
+    missing = [path for path in pages if not home.tree.look(path)]
+    home.fold_usage()
+    for path, rung in RUNGS.items():
+        if path in missing:
+            rung(home)
+    for topic in sorted({path.split("/")[1] for path in missing if path.startswith("topics/")}):
+        with suppress(NotFound):  # that was its last entry
+            topics.build_topic(home, topic)
+    if any(path.startswith("GLOBAL_") for path in missing):
+        topics.global_rung(home)
+    if "_embeddings.json" in missing:
+        home.notices.append("_embeddings.json named the record and is gone; it comes back with: otolith upkeep")
+    if any(path in missing or home.tree.look(path) for path in paths.EXPORTS):
+        write_exports(home)

@@ -28,7 +28,7 @@ from otolith.derive.similar import (
 )
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import paths
-from otolith.home import Home
+from otolith.home import Home, Named
 from otolith.model.decay import DIGITS, Decay, Standing, score_all, take_apart, weight
 from otolith.model.ids import derived_uuid
 from otolith.model.kinds import KINDS
@@ -37,7 +37,7 @@ from otolith.model.record import Usage
 from otolith.model.shape import Value
 from otolith.model.times import day, offset, parse_time
 from otolith.verbs.exports import build_stamped
-from otolith.verbs.steps import Named, bytes_of, locate
+from otolith.verbs.steps import bytes_of, locate
 
 if TYPE_CHECKING:
     from otolith.index.notes import NoteUse

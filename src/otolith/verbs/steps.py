@@ -8,7 +8,7 @@ the two: links → work → dialogs → editing → memos, edges, merging, takin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from otolith.errors import CannotWrite, Damaged, Invalid, NotFound
 from otolith.files import codec, ledger
@@ -20,17 +20,6 @@ from otolith.units import shown
 
 if TYPE_CHECKING:
     from otolith.model.dialog import Fact
-
-NOT_EDITED = {"topic": "topics are built from entries; review their facts instead",
-              "global": "the global memory is built from topics", "episode": "the diary is append-only",
-              "entry": "entries are append-only; log another one", "fact": "facts are corrected with: otolith review"}
-
-
-class Named(NamedTuple):
-    """What an audit line says of a thing that is no record: one that is gone, a built page, a foreign file."""
-
-    kind: str
-    id: str
 
 
 def locate(home: Home, handle: str, *, follow: bool = True) -> Row:

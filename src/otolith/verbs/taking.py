@@ -12,13 +12,14 @@ from typing import Any
 from otolith.errors import Conflict, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.codec import read_object, write_object
-from otolith.home import Home
-from otolith.model.record import Finding, Link, Origin
+from otolith.home import Home, Named
+from otolith.model.kinds import KINDS
+from otolith.model.record import Finding, Link
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time, zulu
 from otolith.verbs.editing import own_place
 from otolith.verbs.links import check_ends, standing, write_line
-from otolith.verbs.steps import Named, bytes_of
+from otolith.verbs.steps import bytes_of
 
 OUTSIDE = "outside"
 PAGES = "memories/imported/"
@@ -26,32 +27,29 @@ PAGES = "memories/imported/"
 
 def take_file(home: Home, path: str, data: bytes) -> str | None:
     """Take one file of a foreign home over; the path it got, or None if it was here already."""
-    kind = paths.kind_of(path.removeprefix("archive/")) or ("chunk" if path.startswith("archive/chunk-") else "")
-    if kind == "page" and not path.startswith(PAGES):
-        path = PAGES + path.removeprefix("memories/")
-    if kind in ("page", "episode"):
-        return _put(home, path, data)
-    if kind == "entry":
+    kind = KINDS.get(paths.former_kind(path))
+    if kind and kind.codec == "folder":
         raise Invalid(f"{path} is a part of an entry", "take the whole entry")
+    if kind and kind.codec == "diary":
+        return _put(home, path, data, path)
+    if kind and kind.codec == "raw":
+        name = path.removeprefix("memories/").removeprefix("imported/")
+        return _put(home, PAGES + name, data, f"imported/{name}")
     record = codec.decode(path, data, home.clock)[0]
     marked = mark_outside(home, record)
-    new = codec.amend(data, record, marked, path)
-    if kind == "note" and path.startswith("vault/"):
-        path = own_place(marked.replace(pinned=False), record, path)
-    return _put(home, path, new)
+    if kind and kind.pin == "vault" and path.startswith("vault/"):
+        return _put(home, own_place(marked.replace(pinned=False), record, path), codec.amend(data, record, marked, path), record.id)
+    return _put(home, path, codec.amend(data, record, marked, path), record.id)
 
 
 def mark_outside(home: Home, record: Any) -> Any:
     """The record with an origin that says where it comes from; who wrote it there is kept."""
-    if record.kind in ("chapter", "wisdom"):
-        return record.replace(trust=OUTSIDE)
-    if record.kind == "chunk":
-        return record.replace(metadata=record.metadata.replace(origin=_origin(home, record.metadata.origin)))
-    return record.replace(origin=_origin(home, record.origin)) if hasattr(record, "origin") else record
-
-
-def _origin(home: Home, before: Origin | None) -> Origin:
-    return before.replace(trust=OUTSIDE) if before else home.origin(trust=OUTSIDE)
+    place = KINDS[record.kind].origin
+    if place in ("", "trust"):
+        return record.replace(trust=OUTSIDE) if place else record
+    holder = record if place == "origin" else getattr(record, place)
+    marked = holder.replace(origin=holder.origin.replace(trust=OUTSIDE) if holder.origin else home.origin(trust=OUTSIDE))
+    return marked if holder is record else record.replace(**{place: marked})
 
 
 def take_entry(home: Home, folder: str, files: Mapping[str, bytes]) -> str | None:
@@ -71,7 +69,7 @@ def take_entry(home: Home, folder: str, files: Mapping[str, bytes]) -> str | Non
                if data is not None and bytes_of(home, path := f"{folder}/{name}") != data}
     if not missing:
         return None
-    with home.tree.lock():
+    with home.writing():
         for path, data in missing.items():
             home.tree.write(path, data)
         home.refresh([folder])
@@ -93,6 +91,7 @@ def take_links(home: Home, data: bytes) -> tuple[int, list[Finding]]:
     """
     there: dict[tuple[str, str, str], tuple[int, Link]] = {}
     findings: list[Finding] = []
+    taken = 0
     for number, line in ledger.read_lines(data):
         try:
             made = _foreign_link(line)
@@ -103,7 +102,6 @@ def take_links(home: Home, data: bytes) -> tuple[int, list[Finding]]:
             there.pop(made.canonical(), None)
         elif made.type.lower() not in ("pinned", "merged_into"):
             there[made.canonical()] = number, made
-    taken = 0
     for number, made in there.values():
         try:
             made = check_ends(home, made)
@@ -120,11 +118,10 @@ def _foreign_link(line: Mapping[str, Any] | None) -> Link:
     if line is None:
         raise Invalid("it is not a JSON object")
     check_whole(line)
-    made = {name: line[key] for name, key in (("source", "from"), ("type", "type"), ("target", "to")) if key in line}
-    created = line.get("created")
-    return Link.from_dict({**made, "strength": line.get("strength"), "context": line.get("context"),
-                           "created": None if created is None else parse_time(created, "created"),
-                           "origin": {"trust": OUTSIDE}})
+    names = {"from": "source", "type": "type", "to": "target", "strength": "strength", "context": "context"}
+    made = {names[key]: value for key, value in line.items() if key in names}
+    created = None if line.get("created") is None else parse_time(line["created"], "created")
+    return Link.from_dict({**made, "created": created, "origin": {"trust": OUTSIDE}})
 
 
 def _bad_line(number: int, error: Invalid | NotFound) -> Finding:
@@ -144,13 +141,13 @@ def take_record(home: Home, record: Any) -> bool:
     return True
 
 
-def _put(home: Home, path: str, data: bytes) -> str | None:
+def _put(home: Home, path: str, data: bytes, record: str) -> str | None:
     if bytes_of(home, path) == data:
         return None
-    with home.tree.lock():
+    with home.writing():
         if home.tree.look(path):
             raise Conflict(f"{path} is here already and says something else")
         home.tree.write(path, data)
         home.refresh([paths.unit_of(path)])
-        home.audit("took", Named(paths.kind_of(path), path), "", home.origin(trust=OUTSIDE))
+        home.audit("took", Named(paths.kind_of(path), record), "", home.origin(trust=OUTSIDE))
     return path

@@ -89,10 +89,13 @@ def check(home: Home, *, secrets: bool = False) -> list[Finding]:
 
 
 def _left(home: Home) -> Iterator[Finding]:
-    """Files that a killed writer never gave their names; a younger one may be one that is being written."""
+    """Acts that were interrupted, and files that a killed writer never gave their names."""
     for path in home.tree.leftovers(LEFT_BEHIND):
         yield Finding(path, None, "leftover", "was left behind by a writer that was killed; it is not read",
                       "run: otolith upkeep")
+    for path in home.heed():
+        yield Finding(path, None, "unfinished", "an act was interrupted; what it is about to remove is hidden meanwhile",
+                      "the next verb that writes finishes it, or: otolith upkeep")
 
 
 def _dangling(home: Home) -> Iterator[Finding]:
@@ -104,7 +107,7 @@ def _dangling(home: Home) -> Iterator[Finding]:
 
 def _unmirrored(home: Home) -> Iterator[Finding]:
     """Notes that do not name their edges, say something else of them, or name edges that are not there."""
-    edges, unread = home.index.notes.all_edges(), home.index.notes.unreadable_edges()
+    edges, unread = home.index.notes.edges_at(), home.index.notes.unreadable_edges()
     ends: dict[str, set[str]] = {}
     for edge in edges.values():
         ends.setdefault(edge.a, set()).add(edge.id)
@@ -206,7 +209,7 @@ def fold(home: Home, _providers: Any = None) -> list[str]:
     measure = home.tree.measure(path)
     if measure is None or measure.size <= ledger.USAGE_BYTES:
         return []
-    with home.tree.lock():
+    with home.writing():
         data, _ = home.tree.read(path)
         totals: dict[str, Usage] = {}
         ledger.fold_usage(ledger.read_lines(data), totals)
@@ -239,7 +242,7 @@ def commit_all(home: Home, message: str) -> list[str]:
     if not root or _git(root, "rev-parse", "--is-inside-work-tree").stdout.strip() != "true":
         home.notices.append("git_commit is set, but the home is no git repository; try: git init")
         return []
-    with home.tree.lock():
+    with home.writing():
         if _half_done(root):
             home.notices.append("git did not commit: a merge, rebase or cherry-pick is not finished; "
                                 "finish it first")

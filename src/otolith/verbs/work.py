@@ -55,7 +55,7 @@ def record(home: Home, work: Mapping[str, Any], *, agent: str | None = None, pro
         "agent_id": check_agent_id(origin.agent), "project_id": origin.project, "session_id": origin.session,
         "created_at": int(home.clock() if when is None else parse_time(when, "created")), "origin": origin,
         "access_count": usage[0], "last_accessed": usage[1]})
-    with home.tree.lock():  # of several calls with one key the first keeps it, the others find it
+    with home.writing():  # of several calls with one key the first keeps it, the others find it
         new, row = under_key(home, new, "record", key, "mem_") if key is not None and not id else (new, None)
         if (key is not None or id) and row is None:
             if home.tree.look(paths.place(new)):  # kept by somebody whose index did not take it
@@ -298,7 +298,7 @@ def store_cold(home: Home, *, days: float = DAYS, uses: int = FEW_USES, apply: b
 def _carry_out(home: Home, move: Move) -> None:
     import gzip
 
-    with home.tree.lock():
+    with home.writing():
         data, _ = home.tree.read(move.source)
         work = home.load(move.id).record
         new = gzip.compress(data, mtime=0) if is_cold(move.target) else gzip.decompress(data)

@@ -21,19 +21,14 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from otolith.doors.agents import jsonc, tomltext
-from otolith.errors import CannotWrite, Conflict, Invalid, Usage
+from otolith.errors import CannotWrite, Conflict, Invalid, WrongUsage
 
 NAME = "otolith"
 MCP_ARGUMENTS = ("mcp", "--tools", "core")
 # Events with their matcher, where they take one, and the seconds after which the agent goes on without us.
-HOOKS = {
-    "SessionStart": ("", 10),
-    "UserPromptSubmit": ("", 5),
-    "PreToolUse": ("Edit|Write|MultiEdit", 5),
-    "PreCompact": ("", 30),
-    "Stop": ("", 30),
-    "SessionEnd": ("", 30),
-}
+HOOKS = {"SessionStart": ("", 10), "UserPromptSubmit": ("", 5),
+    "PreToolUse": ("Edit|Write|MultiEdit", 5), "PreCompact": ("", 30),
+    "Stop": ("", 30), "SessionEnd": ("", 30),}
 CODEX_MATCHER = "apply_patch|Edit|Write"
 
 
@@ -72,8 +67,7 @@ AGENTS: dict[str, _Agent] = {
     "gemini": _Agent(_Entry(".gemini/settings.json", _SERVERS, "plain"),
                      _Entry(".gemini/settings.json", _SERVERS, "plain")),
     "opencode": _Agent(_Entry(".config/opencode/opencode.json", ("mcp", NAME), "opencode"),
-                       _Entry("opencode.json", ("mcp", NAME), "opencode")),
-}
+                       _Entry("opencode.json", ("mcp", NAME), "opencode")),}
 
 
 def plan(agent: str, project_dir: Path | None, home_dir: Path,
@@ -100,7 +94,7 @@ def advice(agent: str) -> str:
 
 def _agent(name: str) -> _Agent:
     if name not in AGENTS:
-        raise Usage(f"no agent {name!r}", hint=f"known are {', '.join(AGENTS)}")
+        raise WrongUsage(f"no agent {name!r}", hint=f"known are {', '.join(AGENTS)}")
     return AGENTS[name]
 
 

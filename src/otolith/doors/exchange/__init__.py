@@ -15,7 +15,7 @@ from typing import NamedTuple
 from otolith.doors.exchange.bundle import Bundle, Reader
 from otolith.doors.exchange.items import Finding, Found
 from otolith.doors.exchange.zipped import open_bundle
-from otolith.errors import Invalid, Usage
+from otolith.errors import Invalid, WrongUsage
 from otolith.model.text import visible_line
 
 __all__ = ["FORMATS", "detect", "read"]
@@ -35,23 +35,16 @@ class Format(NamedTuple):
 
 
 # The surest signs come first: a vault fits every folder with Markdown in it, so it is asked last.
-FORMATS = {name: Format(name, title, module) for name, title, module in (
-    ("rum", "RUM database", "rum"),
-    ("chatgpt", "ChatGPT export", "chats"),
-    ("claude", "Claude.ai export", "chats"),
+FORMATS = {name: Format(name, title, module) for name, title, module in (("rum", "RUM database", "rum"),
+    ("chatgpt", "ChatGPT export", "chats"), ("claude", "Claude.ai export", "chats"),
     ("claude-memory", "Claude Code memory folder", "markdown"),
-    ("rlm-mem", "RLM-MEM home", "homes"),
-    ("local-memory", "local-memory home", "homes"),
+    ("rlm-mem", "RLM-MEM home", "homes"), ("local-memory", "local-memory home", "homes"),
     ("cognitive-memory", "cognitive-memory home", "homes"),
-    ("otolith", "Otolith home", "homes"),
-    ("otolith-lines", "Otolith export of JSON lines", "homes"),
+    ("otolith", "Otolith home", "homes"), ("otolith-lines", "Otolith export of JSON lines", "homes"),
     ("claude-code", "Claude Code transcript", "coding_sessions"),
     ("codex", "Codex transcript", "coding_sessions"),
-    ("mcp-memory", "MCP memory server file", "memories"),
-    ("mem0", "mem0 export", "memories"),
-    ("candidates", "[MEMORY_CANDIDATES] block", "memories"),
-    ("obsidian", "Obsidian vault", "markdown"),
-)}
+    ("mcp-memory", "MCP memory server file", "memories"), ("mem0", "mem0 export", "memories"),
+    ("candidates", "[MEMORY_CANDIDATES] block", "memories"), ("obsidian", "Obsidian vault", "markdown"),)}
 _PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"7z\xbc\xaf": "7z",
            b"Rar!": "rar"}
 
@@ -65,7 +58,7 @@ def read(path: Path, name: str | None = None) -> Iterator[Found]:
     """The items of a source. What is of another format is refused here, before anything is yielded."""
     bundle = open_bundle(path)
     if name is not None and name not in FORMATS:
-        raise Usage(f"no format {name!r}", hint=f"known are {', '.join(FORMATS)}")
+        raise WrongUsage(f"no format {name!r}", hint=f"known are {', '.join(FORMATS)}")
     format = FORMATS[name or _detect(bundle)]
     if name and not format.reader.fits(bundle):
         other = next((other.title for other in FORMATS.values() if other.reader.fits(bundle)), "")

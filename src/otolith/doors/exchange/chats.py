@@ -203,12 +203,8 @@ def _claude_projects(bundle: Bundle, name: str) -> Iterator[Found]:
                 if words(text).strip():
                     yield NoteItem(
                         key=f"claude:project:{words(project.get('uuid'))}:{words(origin.get('uuid'))}",
-                        source="claude",
-                        title=title.strip() or "Untitled",
-                        text=words(text).strip(),
-                        tags=("claude",),
-                        created=stamp(origin.get("created_at")),
-                    )
+                        source="claude", title=title.strip() or "Untitled", text=words(text).strip(),
+                        tags=("claude",), created=stamp(origin.get("created_at")),)
 
 
 _CHATGPT = _Export("chatgpt", "ChatGPT export", "Data controls", "mapping", dict,

@@ -180,8 +180,7 @@ def _read_memory_folder(bundle: Bundle) -> Iterator[Found]:
         kind = words(front.get("type")) or (words(inner.get("type")) if isinstance(inner, dict) else "")
         description = words(front.get("description")).strip()
         return NoteItem(key=f"claude-memory:{project}/{name}", source="claude-memory", project=project
-                        or None,
-                        title=words(front.get("name")).strip() or find_heading(page.body)
+                        or None, title=words(front.get("name")).strip() or find_heading(page.body)
                         or PurePosixPath(name).stem,
                         text=f"{description}\n\n{body}" if description and description not in body else body,
                         tags=tags(["claude-memory", kind]), created=stamp(front.get("created")))

@@ -84,23 +84,16 @@ def _mem0_chunk(memory: Any, name: str) -> Found:
     details: Mapping[str, Any] = memory["metadata"] if isinstance(memory.get("metadata"), dict) else {}
     owner = next((words(memory.get(who)) for who in ("run_id", "user_id", "agent_id", "app_id")
                   if memory.get(who)), "")
-    return ChunkItem(
-        key=f"mem0:{memory['id']}",
-        source="mem0",
-        text=words(memory["memory"]).strip(),
-        type="fact",
+    return ChunkItem(key=f"mem0:{memory['id']}",
+        source="mem0", text=words(memory["memory"]).strip(), type="fact",
         tags=tags([*tags(memory.get("categories")), *tags(details.get("tags")), words(details.get("type"))]),
-        conversation_id=f"mem0-{owner}" if owner else "mem0",
-        created=stamp(memory.get("created_at")),
-    )
+        conversation_id=f"mem0-{owner}" if owner else "mem0", created=stamp(memory.get("created_at")),)
 
 
 def _is_mcp_memory(bundle: Bundle) -> bool:
     """Whether it is a file of entities and relations."""
-    return len(bundle.names) == 1 and any(
-        "entityType" in first or "relationType" in first
-        for first in first_objects(bundle, bundle.names[0], 1)
-    )
+    return len(bundle.names) == 1 and any("entityType" in first or "relationType" in first
+        for first in first_objects(bundle, bundle.names[0], 1))
 
 
 def _read_mcp_memory(bundle: Bundle) -> Iterator[Found]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import paths
-from otolith.index import read
+from otolith.index.schema import Row
 from otolith.model.decay import STATUSES, next_fall, status
 from otolith.model.kinds import COUNTED, LISTED
 from otolith.model.recall import make_filter
@@ -98,8 +98,7 @@ def days(mem: Memory) -> list[dict[str, Any]]:
 def graph(mem: Memory, limit: int, around: str | None, filters: Mapping[str, Any]) -> dict[str, Any]:
     """Records and the links among them; if there are too many, the linked and the newest."""
     chosen = make_filter(**{"kind": list(LISTED), **{name: value for name, value in filters.items() if value}})
-    db = mem.home.db
-    rows, total = read.listing(db, chosen, MANY, projects=mem.home.config.projects)
+    rows, total = mem.home.index.cards.listing(chosen, MANY, projects=mem.home.config.projects)
     if around:
         near = {found["id"] for found in records.related(mem.home, around,
                                                          2)} | {steps.locate(mem.home, around).id}
@@ -112,7 +111,7 @@ def graph(mem: Memory, limit: int, around: str | None, filters: Mapping[str, Any
     degree = Counter(end for link in links for end in (link[0], link[2]))
     drawn = sorted(rows, key=lambda row: (-degree[row.id] if len(rows) > limit else 0, -row.created))[:limit]
     shown = {row.id for row in drawn}
-    tags = read.tags_of(db, [row.n for row in drawn])
+    tags = mem.home.index.cards.tags_of([row.n for row in drawn])
     return {
         "nodes": [{"id": row.id, "kind": row.kind, "type": row.type, "title": row.title[:120],
                    "created": zulu(row.created),
@@ -195,7 +194,7 @@ def usage(mem: Memory) -> dict[str, Any]:
                                  doors in sorted(by_day.items())[-60:]]}
 
 
-def standing(mem: Memory, row: read.Row) -> dict[str, Any] | None:
+def standing(mem: Memory, row: Row) -> dict[str, Any] | None:
     """How strongly a record still stands."""
     from otolith.verbs.reports import explain_decay
 

@@ -17,13 +17,11 @@ from otolith.errors import Invalid, OtolithError
 from otolith.verbs.table import Verb
 
 API = "/api"
-VIEWS: dict[str, dict[str, Schema]] = {
-    "today": {}, "review": {"topic": TEXT, "limit": COUNT}, "health": {},
+VIEWS: dict[str, dict[str, Schema]] = {"today": {}, "review": {"topic": TEXT, "limit": COUNT}, "health": {},
     "graph": {"kind": WORDS, "type": WORDS, "tags": WORDS, "project": TEXT, "since": TEXT, "before": TEXT,
               "as_of": TEXT, "around": TEXT, "limit": COUNT},
     "timeline": {"at": TEXT, "kind": WORDS, "limit": COUNT, "offset": COUNT},
-    "record": {"id": TEXT, "again": FLAG}, "forgotten": {},
-}
+    "record": {"id": TEXT, "again": FLAG}, "forgotten": {},}
 
 
 def path_of(row: Verb) -> str:
@@ -73,11 +71,9 @@ def shape(row: Verb, value: Any) -> Any:
 
 # The OpenAPI document
 
-_ERROR: Schema = {
-    "type": "object", "required": ["error"],
+_ERROR: Schema = {"type": "object", "required": ["error"],
     "properties": {"error": {"type": "object", "required": ["code", "message", "hint"],
-                             "properties": {"code": TEXT, "message": TEXT, "hint": TEXT}}},
-}
+                             "properties": {"code": TEXT, "message": TEXT, "hint": TEXT}}},}
 _BODY: Schema = {"application/json": {"schema": {"type": "object"}}}
 _KEY = {"name": "Idempotency-Key", "in": "header", "required": False,
         "schema": {"type": "string", "maxLength": 200},
@@ -101,20 +97,13 @@ def describe() -> dict[str, Any]:
         "responses": {"200": {"description": "a stream without end",
                               "content": {"text/event-stream": {"schema": TEXT}}},
                       "default": {"$ref": "#/components/responses/error"}}}}
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Otolith", "version": __version__,
+    return {"openapi": "3.1.0", "info": {"title": "Otolith", "version": __version__,
                  "description": "One local-first memory for AI agents."},
-        "security": [{"token": []}],
-        "paths": paths,
-        "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {"error": _ERROR},
+        "security": [{"token": []}], "paths": paths, "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}, "schemas": {"error": _ERROR},
             "responses": {"error": {"description": "what is wrong, and what to do: " + _statuses(),
                                     "content": {"application/json": {
-                                        "schema": {"$ref": "#/components/schemas/error"}}}}},
-        },
-    }
+                                        "schema": {"$ref": "#/components/schemas/error"}}}}},},}
 
 
 def _statuses() -> str:
@@ -148,13 +137,10 @@ def _writing(row: Verb) -> dict[str, Any]:
 def _record_resource() -> dict[str, Any]:
     match = {"name": "If-Match", "in": "header", "required": True, "schema": TEXT,
              "description": "the ETag of what was read; * for whatever is there"}
-    return {
-        "get": _operation("read_record", "One record, with an ETag.",
+    return {"get": _operation("read_record", "One record, with an ETag.",
                           parameters=[_ID, _query("depth", TEXT, False)]),
         "patch": _operation("change_record",
                             "Change fields of a record, if it is still the one that was read.",
-                            parameters=[_ID, match, _KEY],
-                            requestBody={"required": True,
+                            parameters=[_ID, match, _KEY], requestBody={"required": True,
                                          "content": {"application/json": {"schema": {"type": "object"}}}}),
-        "delete": _operation("forget_record", "Put a record into the archive.", parameters=[_ID, _KEY]),
-    }
+        "delete": _operation("forget_record", "Put a record into the archive.", parameters=[_ID, _KEY]),}

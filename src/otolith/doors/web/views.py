@@ -14,9 +14,9 @@ from otolith.doors.calls import plain
 from otolith.doors.web import charts
 from otolith.doors.web.feed import read_mark
 from otolith.errors import Damaged, Invalid, NotFound
-from otolith.files import codec, paths
+from otolith.files import codec, ledger, paths
 from otolith.files.tree import fingerprint
-from otolith.index import read
+from otolith.index.schema import Row
 from otolith.model.kinds import KINDS, LISTED
 from otolith.model.times import day, zulu
 from otolith.verbs import records, steps
@@ -46,7 +46,7 @@ def remembered(mem: Memory, name: str, build: Callable[[], Any], asked: Any = No
 
 # A record as a resource
 
-def fingerprint_of(mem: Memory, row: read.Row, record: Any) -> str:
+def fingerprint_of(mem: Memory, row: Row, record: Any) -> str:
     """What an ETag says: the hash of the record's file, or of the record where several share one."""
     if KINDS[row.kind].alone:
         return mem.home.load(row.id).hash
@@ -94,18 +94,18 @@ def record(mem: Memory, id: str, again: bool = False) -> dict[str, Any]:
     try:
         shown, _ = read_record(mem, id, counted=not again)
     except NotFound:
-        gone = read.archived(mem.home.db, id)
+        gone = mem.home.index.cards.archived(id)
         if not gone:
             raise
         return _forgotten(mem, gone[-1])
-    row = read.find(mem.home.db, shown["id"])
+    row = mem.home.index.cards.find(shown["id"])
     if row is None:
         raise NotFound(f"no record {id[:80]!r}")
-    usage = read.usage_of(mem.home.db, row)
+    usage = mem.home.index.cards.usage_of(row)
     links = [{"id": one.id, "kind": one.kind, "title": one.title, "link": one.word, "outgoing": one.outgoing,
               "strength": one.strength, "context": one.context, "edge_id": one.edge, "said": one.said}
-             for one in read.neighbours(mem.home.db, row.id)]
-    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.id),
+             for one in mem.home.index.graph.neighbours(row.id)]
+    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.kind, row.id),
             "pinned": is_pinned(mem, row),
             "importance": row.importance, "updated": zulu(row.updated) if row.updated else None,
             "uses": usage.count, "used": zulu(usage.last) if usage.last else None,
@@ -122,37 +122,27 @@ def _forgotten(mem: Memory, gone: tuple[str, str, str, str]) -> dict[str, Any]:
     except (NotFound, Damaged):
         text = ""
     return {"id": id_, "kind": kind, "type": "", "title": title, "path": path, "text": text,
-            "forgotten": True, "links": [], "history": history(mem, id_), "tags": [], "editable": []}
+            "forgotten": True, "links": [], "history": history(mem, kind, id_), "tags": [], "editable": []}
 
 
-def is_pinned(mem: Memory, row: read.Row) -> bool:
+def is_pinned(mem: Memory, row: Row) -> bool:
     marked = mem.home.db.execute("SELECT 1 FROM links WHERE a = ? AND said = 'pinned'", (row.id,)).fetchone()
     return bool(row.pinned) or marked is not None
 
 
-def history(mem: Memory, record: str) -> list[dict[str, Any]]:
-    """What the audit log says of a record, newest first."""
-    try:
-        data, _ = mem.home.tree.read(paths.AUDIT)
-    except (NotFound, Damaged):
-        return []
-    needle, found = b'"id":' + json.dumps(record, ensure_ascii=False).encode(), []
-    for line in data.split(b"\n"):
-        if needle in line:
-            try:
-                told = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(told, dict) and told.get("id") == record:
-                found.append({"ts": told.get("ts"), "verb": told.get("verb"), "origin": told.get("origin"),
-                              "sha256": told.get("sha256")})
-    return found[::-1][:HISTORY]
+def history(mem: Memory, kind: str, record: str) -> list[dict[str, Any]]:
+    """What the audit log says of a record, newest first; it may name it by a hash."""
+    names = {record, mem.home.audit_name(kind, record)}
+    needles = [b'"id":' + json.dumps(name, ensure_ascii=False).encode() for name in names]
+    lines = [line for line in (steps.bytes_of(mem.home, paths.AUDIT) or b"").split(b"\n") if any(needle in line for needle in needles)]
+    told = [line for _, line in ledger.read_lines(b"\n".join(lines)) if line and line.get("id") in names]
+    return [{key: line.get(key) for key in ("ts", "verb", "origin", "sha256")} for line in told[::-1][:HISTORY]]
 
 
 def forgotten(mem: Memory) -> dict[str, Any]:
     mem.home.ensure_fresh()
     items = [{"id": id_, "kind": kind, "title": title, "path": path} for id_, kind, title,
-             path in read.archived(mem.home.db)]
+             path in mem.home.index.cards.archived()]
     return {"items": items, "total": len(items)}
 
 
@@ -173,17 +163,17 @@ def _today(mem: Memory) -> dict[str, Any]:
                       "LIMIT 24", LISTED).fetchall()
     diary = db.execute("SELECT title, created FROM records WHERE kind = 'episode' "
                        "ORDER BY created DESC, n DESC LIMIT 8").fetchall()
-    counts = read.counts(db)
+    counts = mem.home.index.cards.counts()
     week = db.execute("SELECT count(*) FROM records WHERE created > ? AND kind NOT IN ('edge', 'episode')",
                       (now - 7 * 86_400,)).fetchone()[0]
     return {
         "date": day(now), "home": mem.home.tree.name.rpartition("/")[2], "brief": _brief(mem),
         "records": counts["records"], "kinds": counts["kinds"],
         "links": counts["links"], "new_this_week": week,
-        "changed": [listed(mem, read.Row(*row)) for row in rows],
+        "changed": [listed(mem, Row(*row)) for row in rows],
         "diary": [{"title": title, "at": zulu(when)} for title, when in diary],
         "waiting": {"facts": charts.waiting_count(mem), "contradictions": len(charts.contradictions(mem, 50)),
-                    "findings": len(read.problems(db))},
+                    "findings": len(mem.home.index.cards.problems())},
     }
 
 
@@ -194,10 +184,10 @@ def _brief(mem: Memory) -> str:
     return str(value.get("text", "")) if isinstance(value, dict) else str(value or "")
 
 
-def listed(mem: Memory, row: read.Row) -> dict[str, Any]:
+def listed(mem: Memory, row: Row) -> dict[str, Any]:
     """A row of a list, with when it last changed and the opening of its text."""
     passage = mem.home.db.execute("SELECT text FROM passages WHERE n = ?", (row.n,)).fetchone()
-    tags = read.tags_of(mem.home.db, [row.n]).get(row.n, [])
+    tags = mem.home.index.cards.tags_of([row.n]).get(row.n, [])
     opening = " ".join(str(passage[0]).split())[:220] if passage else ""
     return {**records.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)),
             "opening": opening,
@@ -244,7 +234,7 @@ def health(mem: Memory) -> dict[str, Any]:
     """Decay, findings, lag, usage, growth."""
     stats = mem.stats()
     return {**stats, **dict(remembered(mem, "health", lambda: charts.health(mem))),
-            "findings": [found._asdict() for found in read.problems(mem.home.db)][:200],
+            "findings": [found._asdict() for found in mem.home.index.cards.problems()][:200],
             "usage": charts.usage(mem), "index_lag": round(mem.home.lag(), 3)}
 
 

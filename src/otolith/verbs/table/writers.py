@@ -24,14 +24,11 @@ STEPS = tuple(Param(name, "words", what, None, BY_HAND, cli=f"--{name[:-1]}", me
               for name, what in (("steps", "a step of a procedure, in order"),
                                  ("preconditions", "what must hold before"),
                                  ("postconditions", "what holds afterwards")))
-ENDS = (Param("source", "id", "the record the link starts from", cli="source"),
-        Param("type", "text",
+ENDS = (Param("source", "id", "the record the link starts from", cli="source"), Param("type", "text",
               "SOLVES, CAUSES, BUILDS_ON, REQUIRES, RELATED_TO, supports, caused_by, supersedes, …",
-              cli="type", choices="kinds.LINK_TYPES",
-              open=True),
+              cli="type", choices="kinds.LINK_TYPES", open=True),
         Param("target", "id", "the record it leads to", cli="target"))
-LAYERS = (
-    Param("intent", "object", "what was to be done", None, ("python", *REMOTE), shape="work.Intent",
+LAYERS = (Param("intent", "object", "what was to be done", None, ("python", *REMOTE), shape="work.Intent",
           needed=REMOTE),
     Param("outcome", "object", "what came of it", None, ("python", *REMOTE), shape="work.Outcome",
           needed=REMOTE),
@@ -39,8 +36,7 @@ LAYERS = (
     Param("reasoning", "object", "why it was done this way", None, ("python", *REMOTE),
           shape="work.Reasoning"),
     Param("actions", "objects", "what was done, step by step", None, ("python", *REMOTE),
-          shape="work.Action"),
-)
+          shape="work.Action"),)
 LINKS = Param("links", "object", "relations to other work", None, ("python",), shape="work.WorkLinks")
 
 
@@ -50,8 +46,7 @@ def _flat(name: str, type: Type, help: str, cli: str = "", **more: object) -> Pa
                  **more)  # type: ignore[arg-type]
 
 
-FLAT = (
-    _flat("goal", "text", "what was to be done", "--goal"),
+FLAT = (_flat("goal", "text", "what was to be done", "--goal"),
     _flat("task_type", "text", "the kind of task", "--task", metavar="TYPE", choices="kinds.TASK_TYPES"),
     _flat("success", "flag", "whether it worked", "--success|--failed"),
     _flat("summary", "text", "what came of it", "--summary"),
@@ -70,8 +65,7 @@ FLAT = (
     _flat("alternatives_considered", "objects", "ways not taken", shape="work.Alternative"),
     _flat("assumptions", "words", "what was taken for granted"),
     _flat("risks_identified", "words", "what might go wrong"),
-    _flat("verified_by", "object", "how the outcome was checked", shape="work.Verification"),
-)
+    _flat("verified_by", "object", "how the outcome was checked", shape="work.Verification"),)
 FIELDS = (  # of any record, as `edit` takes them by name; `changes` takes every other
     Param("title", "text", "a new title", AS_IT_IS, BY_HAND),
     Param("text", "text", "a new text", AS_IT_IS, BY_HAND, stdin="dash"),
@@ -85,36 +79,29 @@ FIELDS = (  # of any record, as `edit` takes them by name; `changes` takes every
     *(Param(name, "words", of, AS_IT_IS, ("python",)) for name, of in (
         ("steps", "of a procedure"), ("preconditions", "of a procedure"),
         ("postconditions", "of a procedure"),
-        ("aliases", "of a note"))),
-    *(Param(name, "object", "of work", AS_IT_IS, ("python",))
+        ("aliases", "of a note"))), *(Param(name, "object", "of work", AS_IT_IS, ("python",))
       for name in ("intent", "perception", "reasoning", "outcome")),
     Param("actions", "objects", "of work", AS_IT_IS, ("python",)),
-    Param("links", "object", "of work or of a chunk", AS_IT_IS, ("python",)),
-)
+    Param("links", "object", "of work or of a chunk", AS_IT_IS, ("python",)),)
 
 ROWS = {row.name: row for row in (
     Verb("remember", "keep a text as it is, cut into chunks where it is long", "record", keyed=True, core=True,
-         takes=(Param("text", "text", "the text", cli="[text]", stdin="pipe"),),
-         options=(
+         takes=(Param("text", "text", "the text", cli="[text]", stdin="pipe"),), options=(
              Param("conversation_id", "text", "the conversation it belongs to (default: the session)", None,
                    cli="--conversation", metavar="ID"), TAGGED,
              Param("type", "text", "its type (default: what the text looks like)", None,
-                   choices="kinds.CHUNK_TYPES"),
-             Param("confidence", "number", "0 to 1", 0.7), CREATED,
+                   choices="kinds.CHUNK_TYPES"), Param("confidence", "number", "0 to 1", 0.7), CREATED,
              Param("source", "text", "where it comes from", "interaction", BY_HAND, choices="chunk.SOURCES"),
              *SCOPE, KEY),
          examples=("otolith remember 'User prefers Python over JavaScript' --conversation c-123 --tag code",
                    "otolith remember - --conversation meeting < minutes.txt")),
     Verb("note", "keep one titled piece of knowledge as a note", "record", keyed=True, core=True,
          takes=(Param("title", "text", "what it is about, in one line", cli="title"),
-                Param("text", "text", "the text", "", needed=REMOTE, stdin="pipe")),
-         options=(
+                Param("text", "text", "the text", "", needed=REMOTE, stdin="pipe")), options=(
              Param("type", "text", "what kind of knowledge it is", "general", choices="kinds.NOTE_TYPES"),
-             TAGGED, IMPORTANCE,
-             Param("confidence", "number", "0 to 1", 0.8, BY_HAND), *STEPS,
+             TAGGED, IMPORTANCE, Param("confidence", "number", "0 to 1", 0.8, BY_HAND), *STEPS,
              Param("aliases", "words", "other names of it", None, ("python",)), *SCOPE, CREATED_IN_PYTHON,
-             KEY,
-             Param("no_propose", "flag", "propose no edges to other notes", False, ("cli",))),
+             KEY, Param("no_propose", "flag", "propose no edges to other notes", False, ("cli",))),
          examples=("otolith note 'Redis drops idle connections' --text 'Set socket_keepalive.' "
                    "--type solution --tag redis",
                    "git log -1 --format=%b | otolith note 'Why the cache went' --type decision")),
@@ -128,40 +115,31 @@ ROWS = {row.name: row for row in (
                   CREATED_IN_PYTHON),
          examples=("otolith memo user_prefers_structured_output --text 'Answers as tables.' --tag style",)),
     Verb("log", "keep a dialog word for word under a topic and draw its facts", "record", keyed=True,
-         core=True,
-         takes=(Param("dialog", "dialog",
+         core=True, takes=(Param("dialog", "dialog",
                       "Markdown, plain text, a transcript, or messages as [{role, content, ts?}]",
-                      cli="FILE|-"),
-                Param("topic", "text",
+                      cli="FILE|-"), Param("topic", "text",
                       "where it belongs (default: the topic that knows its words, else a new one)", None)),
          options=(ASK, Param("title", "text", "its title", None, BY_HAND), TAGGED._replace(doors=BY_HAND),
                   Param("source", "text", "where it comes from", "interaction", BY_HAND),
                   Param("conversation_id", "text", "entries of one conversation share a topic", None, BY_HAND,
                         cli="--conversation", metavar="ID"), *SCOPE,
                   CREATED._replace(help="when it took place (default: as its first turn says, else now)"),
-                  KEY),
-         examples=("otolith log dialog.md --topic startup", "otolith log messages.json",
+                  KEY), examples=("otolith log dialog.md --topic startup", "otolith log messages.json",
                    "pbpaste | otolith log - --topic health")),
     Verb("review", "score a fact from 0 (wrong) to 10 (certain), or correct it", "record", destroys=True,
-         takes=(Param("fact", "id", "the fact", cli="[FACT_ID]",
-                      json="fact_id"),
+         takes=(Param("fact", "id", "the fact", cli="[FACT_ID]", json="fact_id"),
                 Param("score", "number", "0 (never show) to 10, or null to take a score back", AS_IT_IS,
-                      cli="[score]"),
-                Param("correct", "object",
+                      cli="[score]"), Param("correct", "object",
                       "how it should read: subject, relation, object, type, time_span, date; "
                       "a bare value is the object", None, metavar="FIELD=VALUE")),
          options=(Param("undo", "flag", "take the score back", False, ("rest",)),
-                  Param("reject", "flag", "the same as score 0", False, ("cli",)),
-                  Param("topic", "text",
+                  Param("reject", "flag", "the same as score 0", False, ("cli",)), Param("topic", "text",
                         "without a fact: go through the facts of this topic that wait, one by one", None,
-                        ("cli",))),
-         examples=("otolith review", "otolith review fact_1f3a9c 9",
-                   "otolith review fact_1f3a9c --correct 'Berlin'",
-                   "otolith review fact_1f3a9c --reject")),
+                        ("cli",))), examples=("otolith review", "otolith review fact_1f3a9c 9",
+                   "otolith review fact_1f3a9c --correct 'Berlin'", "otolith review fact_1f3a9c --reject")),
     Verb("record", "keep work that was done or that failed, in layers", "record", keyed=True, core=True,
          takes=(Param("work", "object", "the work as one object, its fields in layers or flat", None, BY_HAND,
-                      cli="[FILE|-]"),),
-         options=(*LAYERS, LINKS, *FLAT,
+                      cli="[FILE|-]"),), options=(*LAYERS, LINKS, *FLAT,
                   Param("files", "words", "a file it changed", None, cli="--file", metavar="PATH"),
                   TAGGED._replace(default=None), IMPORTANCE._replace(default=None,
                                                                      help="0 to 1, 0.5 if not given"), *SCOPE,
@@ -174,8 +152,7 @@ ROWS = {row.name: row for row in (
          takes=(Param("id", "text", "its name (default: a new one)", None, cli="[id]"),),
          options=(Param("type", "text", "what it is", None, choices=("main", "subagent"), strict=True),
                   Param("parent", "text", "who started it; makes it a subagent", None, metavar="AGENT"),
-                  PROJECT,
-                  Param("metadata", "object", "an object laid over what is known of it", None,
+                  PROJECT, Param("metadata", "object", "an object laid over what is known of it", None,
                         metavar="JSON")),
          examples=("otolith agent kim", "otolith agent kim-tests --parent kim"),
          gaps={"mcp": "an agent is known by the session that it works in"}),
@@ -186,22 +163,17 @@ ROWS = {row.name: row for row in (
                   PROJECT, KEY._replace(doors=("python", "rest"))),
          examples=("otolith chapter mem_1f2e mem_3d4c --title 'The login loop'",),
          gaps={"mcp": "upkeep finds chapters by itself; a person makes one by hand"}),
-    Verb("edit", "change fields of a record", "record", destroys=True,
-         takes=(HANDLE,
+    Verb("edit", "change fields of a record", "record", destroys=True, takes=(HANDLE,
                 Param("changes", "object", "field and new value; a value is JSON where it parses as such",
-                      None, cli="--set", metavar="FIELD=VALUE",
-                              needed=REMOTE)),
+                      None, cli="--set", metavar="FIELD=VALUE", needed=REMOTE)),
          options=(Param("expect", "text", "the fingerprint of what was read; another one is a conflict", None,
-                        ("python",)),
-                  *FIELDS),
-         examples=("otolith edit a1b2c3 --importance 0.9",
+                        ("python",)), *FIELDS), examples=("otolith edit a1b2c3 --importance 0.9",
                    "otolith edit mem_1f --set 'outcome={\"success\": true}'")),
     Verb("link", "relate two records", "record", agents="For example with SOLVES, CAUSES or RELATED_TO.",
          takes=ENDS,
          options=(Param("strength", "number", "0 to 1", None), Param("context", "text", "why", None),
                   Param("text", "text", "what an edge between notes says", None, ("python",)),
-                  KEY._replace(doors=("python",)),
-                  CREATED_IN_PYTHON),
+                  KEY._replace(doors=("python",)), CREATED_IN_PYTHON),
          examples=("otolith link a1b2c3 SOLVES d4e5f6 --strength 0.8 --context 'keeps idle sockets open'",)),
     Verb("unlink", "take a relation back", "record", destroys=True, takes=ENDS,
          examples=("otolith unlink a1b2c3 SOLVES d4e5f6",)),
@@ -223,8 +195,7 @@ ROWS = {row.name: row for row in (
                 Param("absorb", "id", "the note that goes into it", cli="[absorb]")),
          options=(Param("undo", "flag",
                         "take a merge back; the first note is then the one that was merged away", False,
-                        ("cli",)),),
-         examples=("otolith merge a1b2c3 d4e5f6", "otolith merge --undo d4e5f6"),
+                        ("cli",)),), examples=("otolith merge a1b2c3 d4e5f6", "otolith merge --undo d4e5f6"),
          gaps={"mcp": "agents propose merges; a person decides"}),
     Verb("unmerge", "take a merge apart again", "record", person=True,
          takes=(Param("absorbed", "id", "the note that was merged away"),),
@@ -236,5 +207,4 @@ ROWS = {row.name: row for row in (
                   Param("date", "time", "without a title: show this day's diary (default: today)", None,
                         ("cli",), metavar="YYYY-MM-DD")),
          examples=("otolith episode 'Moved to the new office' --tag life",
-                   "otolith episode --date 2026-02-10")),
-)}
+                   "otolith episode --date 2026-02-10")),)}

@@ -1,0 +1,95 @@
+"""Intents: acts of several files that must be finished once they have begun, a purge or a move of several files.
+
+An intent is `log/intent-<8 hex>.json`: written and synced before the first file changes, removed after the last one did.
+Whoever finds one finds an act that was interrupted. While a purge's intent stands, the files that are to go are hidden from
+every reader of this machine: `Veiled` is the tree without them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple, cast
+
+from otolith.errors import Damaged, NotFound
+from otolith.files import paths
+from otolith.files.codec import read_object, write_object
+from otolith.files.tree import Tree, Versions, compare, fingerprint
+from otolith.model.record import Change, Version
+
+
+class Intent(NamedTuple):
+    """An act that has begun: what kind of act, what it is about, and all that finishing it needs to know."""
+
+    path: str
+    verb: str  # purge, or move
+    id: str
+    plan: Mapping[str, Any]
+
+    @property
+    def data(self) -> bytes:
+        return write_object({"verb": self.verb, "id": self.id, **self.plan})
+
+    @property
+    def hidden(self) -> Collection[str]:
+        """The files that readers no longer see."""
+        return self.plan.get("paths", ()) if self.verb == "purge" else ()
+
+
+def declare(tree: Tree, verb: str, record: str, plan: Mapping[str, Any]) -> Intent:
+    """Say, durably, what is about to be done."""
+    intent = Intent(f"{paths.INTENT}{os.urandom(4).hex()}.json", verb, record, plan)
+    tree.write(intent.path, intent.data)
+    return intent
+
+
+def amend(tree: Tree, intent: Intent, **changes: Any) -> Intent:
+    """Say, durably, how far the act has come."""
+    new = intent._replace(plan={**intent.plan, **changes})
+    tree.write(intent.path, new.data, fingerprint(intent.data))
+    return new
+
+
+def standing(tree: Tree, places: Collection[str]) -> Iterator[Intent]:
+    """The intents at these places; one that cannot be read is left to a person, `check` names it."""
+    for path in places:
+        try:
+            plan = read_object(tree.read(path)[0])
+            yield Intent(path, str(plan.pop("verb")), str(plan.pop("id")), plan)
+        except (Damaged, NotFound, KeyError):
+            continue
+
+
+class Veiled:
+    """A tree of which some documents are not seen; all else is the tree's own."""
+
+    def __init__(self, tree: Tree, hidden: Collection[str]) -> None:
+        self._tree, self._hidden = tree, frozenset(hidden)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tree, name)
+
+    def scan(self) -> Iterator[tuple[str, Version | None]]:
+        return (item for item in self._tree.scan() if item[0] not in self._hidden)
+
+    def changes(self, since: Versions) -> list[Change]:
+        return compare(dict(self.scan()), since)
+
+    def look(self, path: str) -> Version | None:
+        return None if path in self._hidden else self._tree.look(path)
+
+    def read(self, path: str, start: int = 0) -> tuple[bytes, Version]:
+        if path in self._hidden:
+            raise NotFound(f"no file {path}")
+        return self._tree.read(path, start)
+
+    @contextmanager
+    def reading(self) -> Iterator[Tree]:
+        with self._tree.reading() as steady:
+            yield veil(steady, self._hidden)
+
+
+def veil(tree: Tree, hidden: Collection[str]) -> Tree:
+    """The tree without these documents."""
+    return cast(Tree, Veiled(tree, hidden)) if hidden else tree
