@@ -153,10 +153,7 @@ class Cards(Facet):
 
 
 def where(index: Database, chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:
-    """(condition, values); `1` when nothing is asked.
-
-    Which facts held on a day is asked of the facts table.
-    """
+    """(condition, values); `1` when nothing is asked."""
     parts: list[str] = []
     values: list[Any] = []
 

@@ -334,15 +334,6 @@ class Database:
     def set(self, key: str, value: Any) -> None:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def unset(self, key: str) -> None:
-        self.db.execute("DELETE FROM meta WHERE key = ?", (key,))
-
-    def kept(self, prefix: str) -> dict[str, Any]:
-        """What was set under keys that begin with this."""
-        return dict(self.db.execute("SELECT key, value FROM meta WHERE key >= ? AND key < ? || char(1114111)",
-                                    (prefix, prefix)))
-
-
 class Bare(Database):
     """A connection to a copy of some tables, asked as an index is."""
 

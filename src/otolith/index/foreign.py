@@ -84,9 +84,7 @@ def plain_tables(database: sqlite3.Connection) -> dict[str, list[str]]:
 
 
 def print_rows(database: sqlite3.Connection, table: str, columns: list[str]) -> None:
-    """Every row that can be read: forwards until a broken page, then backwards up to it from the other
-    end.
-    """
+    """Every row that can be read: forwards until a broken page, then backwards from the other end."""
     seen: set[int] = set()
     listed = ", ".join(f'"{column}"' for column in columns)
     for order in ("ASC", "DESC"):

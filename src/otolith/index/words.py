@@ -70,11 +70,6 @@ def match(words: Iterable[str], *, every: bool = False) -> str:
     return (" AND " if every else " OR ").join(f'"{word}"' for word in quoted)
 
 
-def words_in(text: str, most: int = 64) -> list[str]:
-    """The different words of a text as full text knows them, the first so many."""
-    return list(dict.fromkeys(re.findall(r"\w+", searchable(text))))[:most]
-
-
 def numbers_in(listed: str | None) -> Ints:
     """The numbers of a `group_concat`."""
     import numpy as np
@@ -96,10 +91,7 @@ class Words(Facet):
 
     def best(self, words: Sequence[str], *, kind: str, limit: int, but: str = "",
              title: float = 2.0) -> list[Row]:
-        """Records of a kind that hold most of some words, best first: those of so many passages.
-
-        A title weighs more.
-        """
+        """Records of a kind that hold most of some words, best first; a title weighs more."""
         query = (f"SELECT {ROW} FROM words JOIN passages p ON p.n = words.rowid JOIN records r ON r.n = "
                  "p.record "
                  "WHERE words MATCH ? AND r.kind = ? AND r.id <> ? ORDER BY bm25(words, 1.0, ?, 1.0), r.id "
