@@ -93,7 +93,8 @@ class Cards(Facet):
 
     def starting(self, start: str, limit: int) -> list[Row]:
         """Listed records whose id or title begins so; where nothing is given, the latest ones."""
-        query, kinds, name = f"SELECT {ROW} FROM records r WHERE kind IN {_GIVEN}", json.dumps(LISTED), fold(start)
+        query, kinds = f"SELECT {ROW} FROM records r WHERE kind IN {_GIVEN}", json.dumps(LISTED)
+        name = fold(start)
         if not start:
             return self.db.select(Row, f"{query} ORDER BY created DESC, id LIMIT ?", (kinds, limit))
         begins = ("(r.id >= ? AND r.id < ? OR r.n IN (SELECT record FROM names WHERE name >= ? AND name < ? "
@@ -122,7 +123,8 @@ class Cards(Facet):
         condition, values = where(self.index, chosen, projects)
         total = self.db.value(f"SELECT count(*) FROM records r WHERE {condition}", values)
         order = "ASC" if oldest_first else "DESC"
-        page = f"SELECT {ROW} FROM records r WHERE {condition} ORDER BY r.created {order}, r.id LIMIT ? OFFSET ?"
+        page = (f"SELECT {ROW} FROM records r WHERE {condition} ORDER BY r.created {order}, r.id "
+                "LIMIT ? OFFSET ?")
         return self.db.select(Row, page, [*values, -1 if limit is None else limit, offset]), total
 
     def tags_of(self, numbers: Iterable[int]) -> dict[int, list[str]]:
@@ -156,8 +158,9 @@ class Cards(Facet):
 
     def archived(self, record: str | None = None) -> list[Archived]:
         """Forgotten records: all, or those of an id."""
-        query = f"SELECT id, kind, title, path FROM archived {'' if record is None else 'WHERE id = ?'} ORDER BY path"
-        return self.db.select(Archived, query, () if record is None else (record,))
+        which, values = ("", ()) if record is None else ("WHERE id = ?", (record,))
+        return self.db.select(Archived, f"SELECT id, kind, title, path FROM archived {which} ORDER BY path",
+                              values)
 
     def total(self) -> int:
         """How many records there are."""
@@ -206,10 +209,7 @@ class Cards(Facet):
 
 
 def where(index: Database, chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:
-    """(condition, values); `1` when nothing is asked.
-
-    Which facts held on a day is asked of the facts table.
-    """
+    """(condition, values); `1` when nothing is asked."""
     parts: list[str] = []
     values: list[Any] = []
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from otolith.index.database import Facet
 from otolith.index.graph import replaces
-from otolith.model.text import searchable
 
 _NEWEST_WITH_TAG = "SELECT * FROM (SELECT record FROM tags WHERE tag = ? ORDER BY record DESC LIMIT ?)"
 _MOST_SHARED = """SELECT r.n, r.id, coalesce(r.conversation, ''), r.created FROM ({newest}) s
@@ -81,14 +80,6 @@ class Dialogs(Facet):
         topics = self._texts("SELECT topic FROM records WHERE conversation = ? AND kind = 'entry' ORDER BY "
                              "created DESC LIMIT 1", (conversation,))
         return topics[0] if topics else None
-
-    def topics_with(self, word: str, passages: int) -> set[str]:
-        """The topics that know a word, by so many of its latest passages."""
-        phrase = '"' + searchable(word).strip().replace('"', "") + '"'
-        return set(self._texts(
-            "SELECT DISTINCT r.topic FROM (SELECT rowid AS n FROM words WHERE words MATCH ? ORDER BY rowid "
-            "DESC LIMIT ?) f JOIN passages p ON p.n = f.n JOIN records r ON r.n = p.record WHERE r.topic IS "
-            "NOT NULL", (phrase, passages)))
 
     def built_topics(self) -> list[str]:
         """The path of every topic memory, also of one that cannot be read."""

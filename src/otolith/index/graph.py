@@ -37,7 +37,8 @@ def replaces(old: str, new: str) -> str:
             f"OR (l.trust = 'agent' AND {new}.trust <> 'outside'))")
 
 
-_REPLACED = f"""SELECT l.b, l.a, l.created, r.created FROM links l JOIN records r ON r.id = l.a JOIN records old ON old.id = l.b
+_REPLACED = f"""SELECT l.b, l.a, l.created, r.created
+FROM links l JOIN records r ON r.id = l.a JOIN records old ON old.id = l.b
 WHERE {replaces("old", "r")} AND l.b {_GIVEN} ORDER BY r.created, r.id"""
 
 
@@ -139,7 +140,8 @@ class Graph(Facet):
 
     def dangling(self) -> list[Dangling]:
         """The links whose end is nowhere in the home, not even in the archive."""
-        return self.db.select(Dangling, """SELECT unit, a, word, b FROM links l WHERE said NOT IN ('mentions', 'pinned')
+        return self.db.select(Dangling, """SELECT unit, a, word, b FROM links l
+            WHERE said NOT IN ('mentions', 'pinned')
             AND (NOT EXISTS (SELECT 1 FROM records r WHERE r.id = l.b)
                  OR NOT EXISTS (SELECT 1 FROM records r WHERE r.id = l.a))
             AND NOT EXISTS (SELECT 1 FROM archived x WHERE x.id = l.b OR x.id = l.a) ORDER BY unit, b""")
