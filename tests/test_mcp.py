@@ -17,6 +17,7 @@ import pytest
 
 from otolith.doors import calls
 from otolith.memory import Memory
+from otolith.model.work import Reasoning
 
 pytest.importorskip("mcp")
 
@@ -705,7 +706,9 @@ def test_what_an_agent_writes_into_every_field_of_reasoning_is_recalled(home: Pa
     async def story() -> None:
         async with near(home) as ask:
             tools = {tool.name: tool for tool in (await ask.list_tools()).tools}
-            reasoning = _filled(tools["record"].input_schema["properties"]["reasoning"], iter(words))
+            fields = tools["record"].input_schema["properties"]["reasoning"]["properties"]
+            whole = calls.shape_schema(Reasoning)["properties"]  # what stands in a list, an agent learns by trying
+            reasoning = _filled({"properties": {name: whole.get(name, fields[name]) for name in fields}}, iter(words))
             used = [word for word in words if word in json.dumps(reasoning)]
             work = told(await ask.call_tool("record", {
                 "intent": {"goal": "Mend the pump", "task_type": "bug_fix"}, "reasoning": reasoning,

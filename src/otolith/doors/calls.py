@@ -117,22 +117,16 @@ def _form_schema(form: Any) -> Schema:
 
 
 def _outline(shape: Any, *, words: bool) -> Schema:
-    """The same for an agent, who pays for every token: the fields' names, which are lists and of what, and
-    the words that it must choose from; what is wrong with a value, the answer says.
+    """The same for an agent, who pays for every token: the fields' names, which are lists, and the words that
+    it must choose from; what is wrong with a value, the answer says.
     """
     properties: dict[str, Schema] = {}
     for name, field in shape._fields.items():
         if name != "extra":
             chosen = words and field.required and isinstance(field.form, tuple)
-            properties[name] = _form_schema(field.form) if chosen else _sketch(field.form)
+            listed = _LIST if isinstance(field.form, list) else {}
+            properties[name] = _form_schema(field.form) if chosen else listed
     return {"type": "object", "properties": properties}
-
-
-def _sketch(form: Any) -> Schema:
-    if not isinstance(form, list):
-        return {}
-    fields = [name for name in getattr(form[0], "_fields", ()) if name != "extra"]
-    return {"type": "array", "items": {"properties": {name: {} for name in fields}}} if fields else _LIST
 
 
 # Calling it
