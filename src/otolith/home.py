@@ -17,7 +17,7 @@ from otolith import sync, usage
 from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NeedsConfirmation, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.tree import Tree, fingerprint
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.index.store import TROUBLE, Index
 from otolith.index.write import Unit
 from otolith.model.kinds import KINDS

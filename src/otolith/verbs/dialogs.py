@@ -16,7 +16,7 @@ from otolith.files import codec, ledger, paths
 from otolith.files.codec import write_object
 from otolith.files.tree import fingerprint
 from otolith.home import Home
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.dialog import CORRECTABLE, Curation, Entry, EntryMeta, Fact, GlobalMemory, Turn
 from otolith.model.dialog import correct as correct_fact
 from otolith.model.ids import derived_uuid, entry_id, slug

@@ -13,7 +13,7 @@ from otolith.derive.pictures import Arrow, Graph, Node, draw_dot, draw_mermaid, 
 from otolith.derive.similar import EdgeProposal, Near, TagScore, propose_edges, related_tags, suggest_tags
 from otolith.errors import Invalid, NotFound, Provider
 from otolith.home import Home
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.kinds import KINDS, NOTE_LINKS
 from otolith.model.note import Edge, Note
 from otolith.model.record import check_type

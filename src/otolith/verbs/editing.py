@@ -12,7 +12,7 @@ from otolith import verbs
 from otolith.errors import Conflict, Invalid, NotFound
 from otolith.files import codec, paths
 from otolith.home import Home
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.kinds import KINDS, NOTE_FOLDERS
 from otolith.model.record import Link
 from otolith.model.shape import read_tags

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from otolith.errors import Conflict, Damaged, Invalid, NotFound
 from otolith.files import ledger, paths
 from otolith.home import Home
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.kinds import KINDS, LINK_TYPES
 from otolith.model.note import Edge, Note, Relation
 from otolith.model.record import Link, check_type

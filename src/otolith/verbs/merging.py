@@ -11,7 +11,7 @@ from typing import Any
 from otolith.errors import Invalid, NotFound
 from otolith.files import ledger, paths
 from otolith.home import Home
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.ids import slug
 from otolith.model.kinds import KINDS, NOTE_TYPES
 from otolith.model.note import Edge, Note

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from otolith.errors import CannotWrite, Damaged, Invalid, NotFound
 from otolith.files import codec, ledger
 from otolith.home import Home
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.ids import check_id, derived_uuid
 from otolith.model.text import fold
 from otolith.units import shown

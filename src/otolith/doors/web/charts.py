@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import paths
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.decay import STATUSES, next_fall, status
 from otolith.model.kinds import COUNTED, LISTED
 from otolith.model.recall import make_filter

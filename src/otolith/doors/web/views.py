@@ -16,7 +16,7 @@ from otolith.doors.web.feed import read_mark
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.tree import fingerprint
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.kinds import KINDS, LISTED
 from otolith.model.times import day, zulu
 from otolith.verbs import records, steps
