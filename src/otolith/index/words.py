@@ -115,7 +115,8 @@ class Words(Facet):
 
     def words_like(self, initial: str) -> Iterator[tuple[str, int]]:
         """Every word of the memory with that initial, and in how many passages it is."""
-        self.db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, row)")
+        self.db.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, row)")
         query = "SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ?"
         yield from self.db.execute(query, (initial, initial + "\U0010ffff"))
 
@@ -158,10 +159,12 @@ class Words(Facet):
                           or not rows[0].id.startswith(handle))
         # a plain word begins no id
         for row in rows if exact or (len(rows) == 1 and re.search(r"[_:-]|\d", handle)) else ():
-            yield row.id, "id" if row.id.startswith(handle) else "title" if fold(row.title) == fold(handle) else "name"
+            yield row.id, "id" if row.id.startswith(handle) else "title" if fold(row.title) == fold(
+                handle) else "name"
 
     def _tagged(self, tag: str) -> list[str]:
-        return self.db.column("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, ?) "
+        return self.db.column(
+            "SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, ?) "
                               "ORDER BY r.created DESC LIMIT ?", (tag, tag.casefold(), HANDLES))
 
     def _token(self, token: str, whole: str) -> Iterator[tuple[str, str]]:
