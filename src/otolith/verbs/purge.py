@@ -15,7 +15,7 @@ from typing import Any
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, NotFound
 from otolith.files import codec, intents, ledger, paths
-from otolith.files.intents import Intent
+from otolith.files.intents import PendingAct
 from otolith.files.ledger import Keep
 from otolith.files.tree import fingerprint
 from otolith.home import Home, Named
@@ -55,7 +55,7 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
             "beyond_reach": [*kept, *BEYOND]}
 
 
-def finish(home: Home, intent: Intent) -> None:
+def finish(home: Home, intent: PendingAct) -> None:
     """Carry on with a purge that was interrupted."""
     home.sweep(accept_removals=True)
     _carry_out(home, intent)
@@ -178,7 +178,7 @@ def _naming(home: Home, record: str, plan: Plan) -> list[str]:
 
 # Carrying it out: every step may be repeated
 
-def _carry_out(home: Home, intent: Intent) -> list[str]:
+def _carry_out(home: Home, intent: PendingAct) -> list[str]:
     """Remove, then build; returns the masters that keep what people wrote among the record's text."""
     shared: list[str] = []
     if intent.plan["stage"] == "remove":
@@ -192,7 +192,7 @@ def _carry_out(home: Home, intent: Intent) -> list[str]:
     return shared
 
 
-def _remove(home: Home, intent: Intent) -> list[str]:
+def _remove(home: Home, intent: PendingAct) -> list[str]:
     record, plan = intent.id, intent.plan
     kind, words = KINDS[plan["kind"]], plan["words"]
     own = [path for path in plan["paths"] if kind.links == "header" and "allmemories/" in path]
