@@ -143,7 +143,8 @@ class Around(Facet):
     def spots_beside(self, spots: Iterable[Spot], reach: int) -> Iterator[Spot]:
         """The turns around many passages at once, in no order; what is no dialog has no neighbours."""
         turns = [spot for spot in spots if spot.strand is not None]
-        spans = [(spot.record, spot.n - reach, spot.n + reach) for spot in turns if spot.strand == spot.record]
+        spans = [(spot.record, spot.n - reach, spot.n + reach)
+                 for spot in turns if spot.strand == spot.record]
         chunks = [(spot.conversation, spot.created, spot.place, spot.record)
                   for spot in turns if spot.strand != spot.record]
         if spans:
@@ -157,7 +158,8 @@ class Around(Facet):
         condition, values = where(self.index, chosen, projects)
         if condition == "1":
             return None
-        query = f"SELECT group_concat(p.n) FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last WHERE {condition}"
+        query = ("SELECT group_concat(p.n) FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last "
+                 f"WHERE {condition}")
         return self._mask(self.db.value(query, values))
 
     def weighty(self) -> NDArray[np.bool_] | None:

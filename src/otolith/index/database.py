@@ -310,7 +310,8 @@ class Database:
                               "the index is a copy; change records with otolith edit") from None
             if "interrupted" in why:
                 raise Invalid(f"the query took more than {seconds:g} seconds", "narrow it down") from None
-            raise Invalid(f"SQL: {why}", "the tables: otolith sql \"SELECT name FROM sqlite_master\"") from None
+            tables = "the tables: otolith sql \"SELECT name FROM sqlite_master\""
+            raise Invalid(f"SQL: {why}", tables) from None
         finally:
             db.close()
 
@@ -332,15 +333,6 @@ class Database:
 
     def set(self, key: str, value: Any) -> None:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
-
-    def unset(self, key: str) -> None:
-        self.db.execute("DELETE FROM meta WHERE key = ?", (key,))
-
-    def kept(self, prefix: str) -> dict[str, Any]:
-        """What was set under keys that begin with this."""
-        return dict(self.db.execute("SELECT key, value FROM meta WHERE key >= ? AND key < ? || char(1114111)",
-                                    (prefix, prefix)))
-
 
 class Bare(Database):
     """A connection to a copy of some tables, asked as an index is."""

@@ -102,7 +102,7 @@ class Meaning(Facet):
         return lacking
 
     def append(self, held: VectorSet, numbers: Sequence[int], vectors: Floats) -> VectorSet:
-        """Add rows that come after all others. Blocks no larger than the new one merge with it: there are few."""
+        """Add rows that come after all others; blocks no larger than the new one merge with it."""
         import numpy as np
 
         if not len(numbers):

@@ -190,9 +190,7 @@ def _number(turn: str | None) -> int | str | None:
 
 def _with_context(home: Home, candidates: Candidates, hits: list[tuple[Weighed, Hit]],
                   left: int | None) -> Iterator[Hit]:
-    """The hits, each with the turns around it that fit: first the nearest of every hit, then those further
-    off.
-    """
+    """The hits, each with the turns around it that fit, the nearest of every hit first."""
     taken = {candidate.passage.n for candidate, _ in hits}
     texts = {fold(hit.text) for _, hit in hits}
     beside: list[list[tuple[Passage, int]]] = [[] for _ in hits]

@@ -184,7 +184,7 @@ def _find_topic(home: Home, turns: Sequence[Turn], conversation: str | None) -> 
     index = home.index.dialogs
     if conversation and (topic := index.topic_of(conversation)):
         return topic
-    topics_with = {word: index.topics_with(word, PASSAGES_ASKED) for word in topic_words(turns)}
+    topics_with = {word: home.index.words.topics(word, PASSAGES_ASKED) for word in topic_words(turns)}
     return choose_topic(topics_with) or name_topic(turns)
 
 
