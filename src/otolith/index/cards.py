@@ -42,6 +42,33 @@ class Used(NamedTuple):
     last: float
 
 
+class Growth(NamedTuple):
+    """How many records of a kind a day brought."""
+
+    day: str
+    kind: str
+    records: int
+
+
+class MostUsed(NamedTuple):
+    """A record and how often it was delivered."""
+
+    id: str
+    kind: str
+    title: str
+    uses: int
+
+
+class Progress(NamedTuple):
+    """How far the index has come: a changed record has a higher number than any before it."""
+
+    top: int = 0
+    records: int = 0
+    links: int = 0
+    top_link: int = 0
+    forgotten: int = 0
+
+
 class Cards(Facet):
     """Records by id, by name and by filter."""
 
@@ -149,6 +176,35 @@ class Cards(Facet):
     def uses(self) -> int:
         """How often anything was delivered, by the ledger."""
         return int(self.db.value("SELECT coalesce(sum(count), 0) FROM usage"))
+
+    # All records, as pages and charts show them
+
+    def progress(self) -> Progress:
+        return self.db.select(Progress, """SELECT (SELECT coalesce(max(n), 0) FROM records) AS top,
+            (SELECT count(*) FROM records) AS records, (SELECT count(*) FROM links) AS links,
+            (SELECT coalesce(max(rowid), 0) FROM links) AS top_link,
+            (SELECT count(*) FROM archived) AS forgotten""")[0]
+
+    def changed_since(self, number: int, limit: int) -> list[Row]:
+        """The records that came in after this number, the latest first."""
+        query = f"SELECT {ROW} FROM records r WHERE n > ? ORDER BY n DESC LIMIT ?"
+        return self.db.select(Row, query, (number, limit))
+
+    def latest(self, kinds: Iterable[str], limit: int) -> list[Row]:
+        """The records of these kinds that were made or edited last."""
+        return self.db.select(Row, f"SELECT {ROW} FROM records r WHERE kind IN {_GIVEN} "
+                              "ORDER BY max(coalesce(updated, 0), created) DESC, n DESC LIMIT ?",
+                              (json.dumps(list(kinds)), limit))
+
+    def growth(self, kinds: Iterable[str]) -> list[Growth]:
+        """What each day brought of these kinds, oldest first."""
+        return self.db.select(Growth, "SELECT date(created, 'unixepoch') AS day, kind, count(*) AS records "
+                              f"FROM records WHERE kind IN {_GIVEN} AND created > 0 GROUP BY 1, 2 "
+                              "HAVING day IS NOT NULL ORDER BY 1", (json.dumps(list(kinds)),))
+
+    def most_used(self, limit: int) -> list[MostUsed]:
+        return self.db.select(MostUsed, "SELECT r.id, r.kind, r.title, u.count AS uses FROM usage u "
+                              "JOIN records r ON r.id = u.id ORDER BY u.count DESC, r.id LIMIT ?", (limit,))
 
 
 def where(index: Database, chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:

@@ -18,6 +18,10 @@ AND (project IS NULL OR project IN ('default', :project)
 AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND {replaces('r', 'x')})
 ORDER BY pinned DESC, created DESC, id"""
 
+_SCORE = ("(SELECT v.score FROM reviewed v WHERE v.fact = {fact}.id OR v.target = {fact}.id "
+          "ORDER BY v.mark DESC LIMIT 1)")
+_UNSCORED = f"FROM records r WHERE kind = 'fact' AND sunk = 0 AND {_SCORE.format(fact='r')} IS NULL"
+
 
 class TopicRow(NamedTuple):
     """A topic: how much it holds, and when it was last spoken of."""
@@ -87,6 +91,26 @@ class Dialogs(Facet):
             "SELECT (SELECT count(*) || ' ' || max(n) || ' ' || sum(n) FROM records WHERE topic = :topic AND "
             "kind IN ('entry', 'fact')), (SELECT count(*) || ' ' || max(mark) FROM said WHERE topic = "
             ":topic), (SELECT max(mark) FROM reviewed WHERE topic = :topic)", {"topic": topic}).fetchone())
+
+    # Facts that wait for a person
+
+    def unscored(self, topic: str | None, limit: int) -> list[str]:
+        """The facts that nobody has scored, the least sure first."""
+        return self._texts(f"SELECT id {_UNSCORED} AND (:topic IS NULL OR topic = :topic) "
+                           "ORDER BY confidence, created DESC, id LIMIT :limit",
+                           {"topic": topic, "limit": limit})
+
+    def unscored_counts(self) -> dict[str, int]:
+        """Topic → how many of its facts nobody has scored, most first."""
+        return dict(self.db.execute(f"SELECT topic, count(*) {_UNSCORED} GROUP BY topic ORDER BY 2 DESC, 1"))
+
+    def contradictions(self, limit: int) -> list[tuple[str, str]]:
+        """(newer, older) of facts of which one replaced the other, as long as neither was scored."""
+        return self.db.execute(
+            "SELECT n.id, o.id FROM links l JOIN records n ON n.id = l.a JOIN records o ON o.id = l.b "
+            "WHERE l.word = 'supersedes' AND n.kind = 'fact' AND o.kind = 'fact' "
+            f"AND {_SCORE.format(fact='n')} IS NULL AND {_SCORE.format(fact='o')} IS NULL "
+            "ORDER BY n.created DESC LIMIT ?", (limit,)).fetchall()
 
     # Entries, each by the unit it stands in
 

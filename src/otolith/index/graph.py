@@ -64,6 +64,15 @@ class Dangling(NamedTuple):
     b: str
 
 
+class GraphLink(NamedTuple):
+    """A link in its canonical direction; an end is a record's id, or `name:` and a name."""
+
+    a: str
+    word: str
+    b: str
+    strength: float | None
+
+
 class Graph(Facet):
     """What the links of a record say."""
 
@@ -134,3 +143,8 @@ class Graph(Facet):
         rows = self.db.execute(_REPLACED, {"ids": json.dumps(list(ids))})
         return {old: new for old, new, linked, written in rows if as_of is None
                 or max(linked or 0.0, written) <= as_of}
+
+    def links(self, as_of: float | None = None) -> list[GraphLink]:
+        """All links but pins; with `as_of` those that stood then."""
+        return self.db.select(GraphLink, "SELECT a, word, b, strength FROM links WHERE said <> 'pinned' AND "
+                              "(:as_of IS NULL OR created IS NULL OR created <= :as_of)", {"as_of": as_of})
