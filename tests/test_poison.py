@@ -139,7 +139,7 @@ def mem(poisoned: Path) -> Iterator[Memory]:
 
 
 def test_a_hundred_poisoned_records_are_there_and_none_is_trusted(mem: Memory) -> None:
-    rows = mem.home.db.execute("SELECT r.kind, r.trust FROM records r WHERE EXISTS (SELECT 1 FROM passages p "
+    rows = mem.home.index.db.execute("SELECT r.kind, r.trust FROM records r WHERE EXISTS (SELECT 1 FROM passages p "
                                "WHERE p.record = r.n AND p.text LIKE '%PWNED%')").fetchall()
 
     assert len(rows) >= 100

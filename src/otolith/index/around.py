@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.cards import where
-from otolith.index.database import Facet
-from otolith.index.schema import columns_of
+from otolith.index.database import Facet, columns_of
 from otolith.index.words import numbers_in
 from otolith.model.kinds import DATED, KINDS
 

@@ -9,8 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from otolith.index.database import Database, Facet
-from otolith.index.schema import ROW, Row
+from otolith.index.database import ROW, Database, Facet, Row
 from otolith.model.kinds import LISTED
 from otolith.model.record import Finding, Usage
 from otolith.model.text import fold

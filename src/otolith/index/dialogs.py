@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from otolith.index.database import Facet
-from otolith.index.graph import replaces
+from otolith.index.database import Facet, replaces
 
 _NEWEST_WITH_TAG = "SELECT * FROM (SELECT record FROM tags WHERE tag = ? ORDER BY record DESC LIMIT ?)"
 _MOST_SHARED = """SELECT r.n, r.id, coalesce(r.conversation, ''), r.created FROM ({newest}) s

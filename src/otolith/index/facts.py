@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
-from otolith.index.database import Bare, Connection, Facet
-from otolith.index.schema import columns_of
+from otolith.index.database import Bare, Connection, Facet, columns_of
 from otolith.index.write import Unit, Units
 from otolith.model.dialog import (
     EVIDENCE_SHOWN,

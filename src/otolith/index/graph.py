@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from otolith.index.cards import Cards
-from otolith.index.database import Facet
-from otolith.index.schema import LINK, LinkRow, Row
+from otolith.index.database import LINK, Facet, LinkRow, Row, replaces
 from otolith.model.record import reads_as
 from otolith.model.text import fold
 
@@ -26,17 +25,6 @@ UNION SELECT l.b, r.id, l.said, coalesce(l.strength, 0.8), l.created
 FROM links l JOIN records r ON r.id = l.a WHERE l.b {_GIVEN} AND l.word IN {_BEARING} AND r.id <> l.b
 UNION SELECT l.a, r.id, l.said, 0.5, l.created FROM links l JOIN names x ON x.name = substr(l.b, 6)
 JOIN records r ON r.n = x.record WHERE l.a {_GIVEN} AND l.word = 'mentions' AND r.id <> l.a"""
-
-
-def replaces(old: str, new: str) -> str:
-    """The condition, in SQL, under which a link `l` says that one record replaces another.
-
-    What is outside replaces only what is outside, unless a person said so. The link is there all the same.
-    """
-    return (f"l.word = 'supersedes' AND ({old}.trust = 'outside' OR l.trust = 'user' "
-            f"OR (l.trust = 'agent' AND {new}.trust <> 'outside'))")
-
-
 _REPLACED = f"""SELECT l.b, l.a, l.created, r.created
 FROM links l JOIN records r ON r.id = l.a JOIN records old ON old.id = l.b
 WHERE {replaces("old", "r")} AND l.b {_GIVEN} ORDER BY r.created, r.id"""

@@ -1,5 +1,4 @@
-"""The index's tables. A new shape is a new number and so a new file; there are no migrations, only a refill
-from the files.
+"""The index's tables. A new shape is a new SCHEMA in database.py and so a new file, filled from the files anew.
 
 `documents` is what sync compares with the tree, `records` and its satellites answer questions, `words` is
 full text. The tables of seed 003 stand beside them under their own names, column for column, so that the
@@ -7,10 +6,6 @@ seed's SQL works.
 """
 
 from __future__ import annotations
-
-from typing import Any, NamedTuple
-
-SCHEMA = 9
 
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -198,58 +193,3 @@ CREATE INDEX reviewed_topic ON reviewed(topic, mark);
 CREATE INDEX reviewed_fact ON reviewed(fact, mark);
 CREATE INDEX reviewed_target ON reviewed(target, mark) WHERE target IS NOT NULL;
 """
-
-
-class Row(NamedTuple):
-    """A record as the index lists it: a row of `records`."""
-
-    n: int
-    id: str
-    kind: str
-    type: str
-    title: str
-    unit: str
-    created: float
-    updated: float | None
-    importance: float | None
-    confidence: float | None
-    project: str | None
-    agent: str | None
-    session: str | None
-    conversation: str | None
-    topic: str | None
-    success: int | None
-    trust: str
-    valid_from: float | None
-    valid_until: float | None
-    sunk: int
-    pinned: int
-    uses: int
-    used: float | None
-    place: int
-    last: int  # its passages are numbered from n to this
-
-
-class LinkRow(NamedTuple):
-    """A link from its smaller end: a row of `links`."""
-
-    a: str
-    word: str
-    b: str
-    said: str
-    inverted: int
-    strength: float | None
-    context: str | None
-    created: float | None
-    edge: str | None
-    unit: str
-    trust: str | None
-
-
-def columns_of(shape: Any, table: str, **made: str) -> str:
-    """A named tuple's fields as columns of a table; `made` says which are computed, and how."""
-    return ", ".join(f"{made[name]} AS {name}" if name in made else f"{table}.{name}"
-                     for name in shape._fields)
-
-
-ROW, LINK = columns_of(Row, "r"), columns_of(LinkRow, "l")

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
-from otolith.index.database import Connection, Database, Facet
-from otolith.index.schema import columns_of
+from otolith.index.database import Connection, Database, Facet, columns_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,9 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.cards import Cards
-from otolith.index.database import Facet
-from otolith.index.graph import replaces
-from otolith.index.schema import ROW, Row, columns_of
+from otolith.index.database import ROW, Facet, Row, columns_of, match, replaces
 from otolith.model.record import tail_of
 from otolith.model.text import fold, searchable
 
@@ -62,12 +60,6 @@ AND r.trust IN ('user', 'agent') AND NOT r.sunk AND r.kind NOT IN ('episode', 'g
 AND (r.project IS NULL OR r.project IN ('', 'default', ?))
 AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a
 WHERE l.b = r.id AND {replaces('r', 'x')})"""
-
-
-def match(words: Iterable[str], *, every: bool = False) -> str:
-    """The one way to say in full-text syntax: any of these words, or every one of them."""
-    quoted = (word.replace('"', "").replace("\0", "") for word in words)
-    return (" AND " if every else " OR ").join(f'"{word}"' for word in quoted)
 
 
 def numbers_in(listed: str | None) -> Ints:

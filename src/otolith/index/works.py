@@ -10,9 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from otolith.index.database import Facet
-from otolith.index.graph import replaces
-from otolith.index.words import match
+from otolith.index.database import Facet, match, replaces
 from otolith.model.kinds import WORK_LINKS
 from otolith.model.record import tail_of
 

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from otolith.index.database import Connection, Facet
-from otolith.index.schema import LINK, ROW, LinkRow, Row
+from otolith.index.database import LINK, ROW, Connection, Facet, LinkRow, Row
 from otolith.model.kinds import LINK_TYPES
 from otolith.model.record import Card, Finding, Link, Stretch, Usage, tail_of, threads_of
 from otolith.model.text import fold, searchable

@@ -18,7 +18,7 @@ from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec
 from otolith.home import Home
 from otolith.index.around import Passage
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.kinds import KINDS, origin_of
 from otolith.model.recall import Filter, Hit, Recall
 from otolith.model.record import DEPTHS

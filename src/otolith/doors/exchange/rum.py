@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from otolith.doors.exchange.bundle import Bundle, Reader
-from otolith.doors.exchange.items import Finding, Found, LadderItem, LinkItem, WorkItem, stamp, tags, words
+from otolith.doors.exchange.items import Found, LadderItem, LinkItem, SourceFinding, WorkItem, stamp, tags, words
 from otolith.errors import Invalid
 from otolith.index.foreign import read_database
 from otolith.model.kinds import KINDS
@@ -42,11 +42,11 @@ def _read(bundle: Bundle) -> Iterator[Found]:
     for name in files:
         path = bundle.real_path(name)
         if path is None:
-            yield Finding(where=name, message="a database inside a zip is not read; unpack it first")
+            yield SourceFinding(where=name, message="a database inside a zip is not read; unpack it first")
             continue
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:
-            yield Finding(where=log.name,
+            yield SourceFinding(where=log.name,
                           message="its latest rows are still in this file; close RUM and import again")
         yield from _read_rows(path, name)
 
@@ -67,7 +67,7 @@ def _read_rows(path: Path, name: str) -> Iterator[Found]:
         if "refused" in line:
             raise Invalid(f"{name}: {line['refused']}")
         if "finding" in line:
-            yield Finding(where=name, message=line["finding"])
+            yield SourceFinding(where=name, message=line["finding"])
         elif "table" in line:
             tables[line["table"]].append(line["row"])
     memories = tables.pop("memories", [])
@@ -85,7 +85,7 @@ def _items(name: str, memories: list[dict[str, Any]],
         try:
             yield _work(row, tuple(files[str(row.get("id"))]))
         except (ValueError, TypeError, Invalid) as error:
-            yield Finding(where=name, message=f"memories, {row.get('id')}: {error}")
+            yield SourceFinding(where=name, message=f"memories, {row.get('id')}: {error}")
     for kind, table, joined, member in _JOINED:
         members: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for row in tables[joined]:
@@ -170,7 +170,7 @@ def _ladder(kind: str, row: Mapping[str, Any], members: Mapping[str, Any]) -> Fo
             if name in fields:
                 fields[name] = int(parse_time(fields[name], name))
     except (ValueError, Invalid) as error:
-        return Finding(where=f"{kind} {row.get('id')}", message=str(error))
+        return SourceFinding(where=f"{kind} {row.get('id')}", message=str(error))
     identity = words(row.get("id"))
     return LadderItem(key=f"{SOURCE}:{identity}", source=SOURCE, kind=kind, id=identity,
                       fields={**fields, **members}, created=stamp(row.get("created_at")))

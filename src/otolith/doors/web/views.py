@@ -24,7 +24,7 @@ from otolith.verbs import records, steps
 
 if TYPE_CHECKING:
     from otolith.index.cards import Growth
-    from otolith.index.schema import Row
+    from otolith.index.database import Row
     from otolith.memory import Memory
 
 BRIEF = 1_200  # tokens
