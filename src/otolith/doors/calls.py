@@ -55,7 +55,7 @@ ANSWERS: dict[str, Schema] = {"record": _gives(id=TEXT, kind=TEXT),
 def offered(door: Door, which: str = "all") -> list[Verb]:
     """The verbs of a door: all, or the core."""
     if which not in ("all", "core"):
-        raise Invalid(f"no set of tools {which!r}", "use all or core")
+        raise Invalid(f"unknown set of tools {which!r}", "use all or core")
     return [row for row in table().values() if door in row.doors and (which == "all" or row.core)]
 
 
@@ -68,7 +68,7 @@ def find(rows: Sequence[Verb], name: str) -> Verb:
     for row in rows:
         if call_name(row) == name:
             return row
-    raise NotFound(f"no tool {name[:60]!r}", f"there are {', '.join(map(call_name, rows))}")
+    raise NotFound(f"unknown tool {name[:60]!r}", f"there are {', '.join(map(call_name, rows))}")
 
 
 def description(row: Verb) -> str:

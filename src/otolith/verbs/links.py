@@ -202,7 +202,7 @@ def _refuse_second(home: Home, made: Link) -> None:
         if (relation.type, relation.target) == (made.type, made.target) and relation.edge_id \
                 and not home.index.cards.find(relation.edge_id):
             raise Conflict(f"the notes name an edge of this relation already, and an edge file cannot be read: {unread[0]}",
-                           "mend that file; nothing was linked")
+                           "fix that file; nothing was linked")
 
 
 def remove_edge(home: Home, edge_id: str) -> None:

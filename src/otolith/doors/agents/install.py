@@ -94,7 +94,7 @@ def advice(agent: str) -> str:
 
 def _agent(name: str) -> _Agent:
     if name not in AGENTS:
-        raise Usage(f"no agent {name!r}", hint=f"known are {', '.join(AGENTS)}")
+        raise Usage(f"unknown agent {name!r}", hint=f"use one of {', '.join(AGENTS)}")
     return AGENTS[name]
 
 

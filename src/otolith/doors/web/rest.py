@@ -157,7 +157,7 @@ def _no_constant(name: str) -> Any:
 def _key(request: Request) -> str | None:
     key = request.headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= 200:
-        raise Invalid("an Idempotency-Key has 1 to 200 signs")
+        raise Invalid("an Idempotency-Key has 1 to 200 characters")
     return key
 
 

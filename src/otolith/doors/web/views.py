@@ -59,7 +59,7 @@ def read_record(mem: Memory, handle: str, depth: str = "full", *,
     from otolith.model.record import DEPTHS
 
     if depth not in DEPTHS:
-        raise Invalid(f"no depth {depth[:60]!r}", f"use one of {', '.join(DEPTHS)}")
+        raise Invalid(f"unknown depth {depth[:60]!r}", f"use one of {', '.join(DEPTHS)}")
     row = steps.locate(mem.home, handle)
     record = steps.fetch(mem.home, row)
     if counted:
@@ -216,7 +216,7 @@ def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit
     days = remembered(mem, "days", lambda: charts.days(mem))
     chosen = at or (days[-1]["day"] if days else day(mem.home.clock()))
     if len(chosen) != 10:
-        raise Invalid(f"{chosen[:60]!r} is no day", "give a date such as 2026-02-10")
+        raise Invalid(f"{chosen[:60]!r} is not a day", "give a date such as 2026-02-10")
     items, total = mem.list(as_of=f"{chosen}T23:59:59Z", kind=list(kind or LISTED), limit=limit,
                             offset=offset)
     return {"at": chosen, "days": days, "items": items, "total": total, "offset": offset}

@@ -50,7 +50,7 @@ class Param(NamedTuple):
     metavar: str = ""
     json: str = ""  # its name at MCP and REST, where that differs
     choices: str | tuple[str, ...] = ()  # the words, or where the model keeps them: "kinds.TASK_TYPES"
-    strict: bool = False  # at the command line, another word is a mistake of usage, not a bad value
+    strict: bool = False  # at the command line, another word is a usage error, not a bad value
     open: bool = False  # other words are taken, too; completion offers these
     shape: str = ""  # the Shape whose fields an object has: "work.Intent"
     needed: tuple[Door, ...] = ()  # doors at which it must be given although Python has a default
@@ -114,7 +114,7 @@ OFFSET = Param("offset", "count", "leave out this many first", 0)
 PROJECT = Param("project", "text", "the project", None)
 SCOPE = (PROJECT, Param("agent", "text", "the agent", None, BY_HAND),
          Param("session", "text", "the session", None, BY_HAND))
-CREATED = Param("created", "time", "when it came about (default: now)", None, BY_HAND, metavar="TIME")
+CREATED = Param("created", "time", "when it happened (default: now)", None, BY_HAND, metavar="TIME")
 CREATED_IN_PYTHON = CREATED._replace(doors=("python",))
 KEY = Param("key", "text", "the same key again keeps nothing twice", None)
 TAGGED = Param("tags", "tags", "a tag", (), cli="--tag", metavar="TAG")
