@@ -25,7 +25,7 @@ from otolith.doors.exchange.items import (
     WorkItem,
 )
 from otolith.doors.exchange.zipped import open_bundle
-from otolith.errors import Invalid, NotFound, Usage
+from otolith.errors import Invalid, NotFound, WrongUsage
 from otolith.model.text import fence
 
 
@@ -790,7 +790,7 @@ def test_an_empty_folder_and_a_pipe_are_refused_without_waiting(tmp_path: Path) 
 def test_a_missing_path_and_an_unknown_format_say_so(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         detect(tmp_path / "gone.zip")
-    with pytest.raises(Usage, match="use one of"):
+    with pytest.raises(WrongUsage, match="use one of"):
         read(vault(tmp_path / "kitchen"), "evernote")
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from otolith.doors.agents import jsonc
 from otolith.doors.agents.install import AGENTS, HOOKS, advice, apply, diff, plan, plan_removal
-from otolith.errors import Conflict, Invalid, Usage
+from otolith.errors import Conflict, Invalid, WrongUsage
 
 COMMAND = ("otolith",)
 STDIO = {"command": "otolith", "args": ["mcp", "--tools", "core"]}
@@ -365,7 +365,7 @@ def test_the_diff_shows_only_what_is_added(tmp_path: Path) -> None:
 
 
 def test_an_unknown_agent_is_named_with_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(Usage, match="claude-code, codex"):
+    with pytest.raises(WrongUsage, match="claude-code, codex"):
         plan("emacs", None, tmp_path, COMMAND)
     assert "trust" in advice("codex")
 

@@ -79,4 +79,4 @@ def test_the_page_is_served_the_table_and_a_colour_for_every_kind() -> None:
     for row in ROWS:
         assert f"--{row.name}: {row.colour};" in files["kinds.css"]
         assert f"--{row.name}: {row.dark};" in files["kinds.css"]
-    assert not any(re.search(r"k-(?:note|memo)\b", text) for name, text in files.items() if name != "kinds.css")
+    assert not any(re.search(r"\.k-(?:note|memo)\b", text) for name, text in files.items() if name != "kinds.css")

@@ -14,7 +14,7 @@ import pytest
 import otolith
 from conftest import Ran
 from dicttree import DictTree
-from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound, Usage
+from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound, WrongUsage
 from otolith.files import lock as locking
 from otolith.files.disk import DiskTree
 from otolith.files.tree import Tree, fingerprint
@@ -296,7 +296,7 @@ def test_a_home_is_named_by_a_path_or_by_a_file_url(home: Path, run: Callable[..
 
 @pytest.mark.parametrize("url", ["s3://bucket/home", "postgres://host/database#space", "file://elsewhere/home", "file://"])
 def test_a_url_that_cannot_be_opened_is_one_clear_error(url: str, run: Callable[..., Ran], home: Path) -> None:
-    with pytest.raises(Usage, match="file:///"):
+    with pytest.raises(WrongUsage, match="file:///"):
         otolith.open(url)
     done = run("stats", "--home", url)
     assert (done.code, done.err.count("\n")) == (2, 1)

@@ -110,35 +110,42 @@ def load(tree: Any, env: Mapping[str, str] = os.environ, cwd: str | None = None)
     """The settings in force for the home that lies in this tree."""
     text, seed = _text(tree, TRACKED), seed_config(tree)
     if text is None and tree.look(FORMER):
-        raise Invalid(f"this home's settings are in {FORMER}, as before 0.2", f"rename it to {TRACKED}")
+        raise Invalid(f"this home's settings are in {FORMER}, a name of before 0.2",
+                      f"rename that file to {TRACKED}")
     tracked, user = _parsed(text or "", TRACKED), _user_settings(env)
     embedding, chat = user.get("embedding", {}), user.get("chat", {})
     flaws: list[Finding] = []
     own = "static" if seed is None else seed.get("embedding_provider") or "ollama"  # the seed's default
     own = _one_of(own, PROVIDERS, SEED, "embedding_provider", flaws)
     commits = _one_of(tracked.get("git_commit", "off"), GIT_COMMIT, TRACKED, "git_commit", flaws)
-    provider = env.get("OTOLITH_PROVIDER") or embedding.get("provider") or own
+    provider = _first(env.get("OTOLITH_PROVIDER"), embedding.get("provider"), own)
     if provider not in PROVIDERS:
         raise Invalid(f"embedding provider {provider!r} is unknown", f"use one of {', '.join(PROVIDERS)}")
     own_key = env.get("OTOLITH_OPENAI_KEY") or env.get("OPENAI_API_KEY") or embedding.get("openai_key")
     openai_url = env.get("OTOLITH_OPENAI_URL") or embedding.get("openai_url")
     home_key = _home_key(tree, seed or {}) if own_key is None and openai_url is None else None
+    models = {name: _first(embedding.get(name), (seed or {}).get(name), getattr(Config, name))
+              for name in ("ollama_model", "openai_model")}
     return Config(
-        provider=provider, openai_key=own_key or home_key, openai_url=openai_url or Config.openai_url,
-        ollama_url=env.get("OTOLITH_OLLAMA_URL") or embedding.get("ollama_url") or Config.ollama_url,
-        ollama_model=embedding.get("ollama_model") or (seed or {}).get("ollama_model") or Config.ollama_model,
-        openai_model=embedding.get("openai_model") or (seed or {}).get("openai_model") or Config.openai_model,
-        chat_url=env.get("OTOLITH_CHAT_URL") or chat.get("url"),
-        chat_model=env.get("OTOLITH_CHAT_MODEL") or chat.get("model"),
-        chat_key=env.get("OTOLITH_CHAT_KEY") or chat.get("key"),
-        chat_seconds=_seconds(env.get("OTOLITH_CHAT_SECONDS") or chat.get("seconds")),
-        agent=env.get("OTOLITH_AGENT") or user.get("agent") or "main",
-        project=env.get("OTOLITH_PROJECT") or _git_project(cwd) or "default",
-        session=env.get("OTOLITH_SESSION") or None, projects=_words(tracked, "projects"),
+        **models, provider=provider, openai_key=_first(own_key, home_key),
+        openai_url=_first(openai_url, Config.openai_url),
+        ollama_url=_first(env.get("OTOLITH_OLLAMA_URL"), embedding.get("ollama_url"), Config.ollama_url),
+        chat_url=_first(env.get("OTOLITH_CHAT_URL"), chat.get("url")),
+        chat_model=_first(env.get("OTOLITH_CHAT_MODEL"), chat.get("model")),
+        chat_key=_first(env.get("OTOLITH_CHAT_KEY"), chat.get("key")),
+        chat_seconds=_seconds(_first(env.get("OTOLITH_CHAT_SECONDS"), chat.get("seconds"))),
+        agent=_first(env.get("OTOLITH_AGENT"), user.get("agent"), "main"),
+        project=_first(env.get("OTOLITH_PROJECT"), _git_project(cwd), "default"),
+        session=_first(env.get("OTOLITH_SESSION")), projects=_words(tracked, "projects"),
         language=tracked.get("language", "english"), home_id=str(tracked.get("home_id", "")),
         git_commit=commits, caps=tracked.get("caps", {}), tiers=tracked.get("tiers", {}),
         settings=tracked, flaws=tuple(flaws),
     )
+
+
+def _first(*values: Any) -> Any:
+    """The first that says something, in order of precedence."""
+    return next((value for value in values if value), None)
 
 
 def _one_of(value: Any, options: tuple[str, ...], path: str, key: str, flaws: list[Finding]) -> str:

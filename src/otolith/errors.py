@@ -1,7 +1,7 @@
 """Every error Otolith raises on purpose, in one tree.
 
     OtolithError                exit  http
-    ├── Usage                     2   400   the call itself is wrong: an option, a missing argument
+    ├── WrongUsage                2   400   the call itself is wrong: an option, a missing argument
     ├── NotFound                  3   404   no such record, topic, file
     ├── Invalid                   4   422   a value breaks a rule of its kind
     ├── Conflict                  5   409   the file moved on, or the name is taken
@@ -34,7 +34,7 @@ class OtolithError(Exception):
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
 
-class Usage(OtolithError):
+class WrongUsage(OtolithError):
     """The call is wrong, whatever the home holds."""
 
     code, exit_code, http_status = "usage", 2, 400
@@ -71,7 +71,7 @@ class Damaged(OtolithError):
 
 
 class BrokenIndex(Damaged):
-    """The index cannot be read or does not hold together. The files are untouched; `otolith reindex` makes it anew."""
+    """The index cannot be read or is inconsistent. The files are untouched; `otolith reindex` makes it anew."""
 
     http_status = 500
 

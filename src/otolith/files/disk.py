@@ -17,7 +17,7 @@ from _thread import _local
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 
-from otolith.errors import Conflict, Damaged, Invalid, NotFound, Usage
+from otolith.errors import Conflict, Damaged, Invalid, NotFound, WrongUsage
 from otolith.files.lock import HomeLock, cannot_write
 from otolith.files.paths import SCANNED, SCANNED_FILES, check_path
 from otolith.files.tree import MAX_BYTES, Measure, Tree, Versions, compare, fingerprint
@@ -39,9 +39,9 @@ def open_tree(name: str) -> Tree:
         return _existing(name)
     host, slash, path = rest.partition("/")
     if scheme.lower() != "file":
-        raise Usage(f"a home at {scheme}:// cannot be opened", "name a folder, or write file:///folder")
+        raise WrongUsage(f"a home at {scheme}:// cannot be opened", "name a folder, or write file:///folder")
     if not slash or host not in ("", "localhost"):
-        raise Usage(f"{name!r} does not name a folder on this machine", "write file:///folder")
+        raise WrongUsage(f"{name!r} does not name a folder on this machine", "write file:///folder")
     from urllib.parse import unquote
 
     return _existing("/" + unquote(path))

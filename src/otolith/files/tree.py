@@ -50,21 +50,23 @@ def compare(now: Versions, since: Versions) -> list[Change]:
     former = {version[1]: path for path, version in gone.items() if version is not None}
     changes, left = [], []
     for path, version in now.items():
-        before = since.get(path)
-        if path not in since:
+        if path in since:
+            what = _difference(version, since[path])
+        else:
             origin = former.get(version[1]) if version else None
-            changes.append(Change("moved" if origin else "added", path, "" if version else NO_DOCUMENT))
+            what = "moved" if origin else "added"
             if origin and gone.pop(origin, None):
                 left.append(Change("moved-from", origin))
-        elif version is None or before is None:
-            if version != before:
-                changes.append(Change("edited", path, "" if version else NO_DOCUMENT))
-        elif version[0] != before[0]:
-            changes.append(Change("edited", path))
-        elif not before[2]:
-            changes.append(Change("looked", path))
+        if what:
+            changes.append(Change(what, path, "" if version else NO_DOCUMENT))
     by_path = sorted(changes, key=lambda change: change.path) + sorted(left, key=lambda change: change.path)
     return by_path + [Change("removed", path) for path in sorted(gone)]
+
+
+def _difference(now: Version | None, before: Version | None) -> str:
+    if now is None or before is None:
+        return "" if now == before else "edited"
+    return "edited" if now[0] != before[0] else "" if before[2] else "looked"
 
 
 class Tree(Protocol):

@@ -155,9 +155,7 @@ class Kind(NamedTuple):
     id_tells: bool = False  # its id says what it is about: audit lines hold a hash of it
     named_by_file: bool = False  # found by its file's name, too
     states_facts: bool = False  # facts are drawn from it
-    tabled: bool = False  # has rows in the tables of seed 003
     embedded_at_once: bool = False  # its vector is made with the write, if that costs little
-    chunk_type: str = "note"  # as which type of chunk reasoning takes it
     colour: str = "#7b7b74"
     dark: str = "#a3a39b"  # its colour on a dark page
 
@@ -212,7 +210,7 @@ _ROWS = (
          dark="#85bd7c"),
     Kind("fact", "dialog:Fact", "facts", "Facts", "none", (), "", FACT_TYPES, origin="trust",
          built_from="entry", not_edited="facts are corrected with: otolith review", pin="score",
-         forget="score", purge="", body="quoted", titled=False, lines=True, dated=False, chunk_type="fact",
+         forget="score", purge="", body="quoted", titled=False, lines=True, dated=False,
          colour="#7e8a24", dark="#b8c45a"),
     Kind("topic", "dialog:Topic", "topics", "Topics", "json", ("topics/*/topic_memory.json",),
          "topics/{topic}/topic_memory.json", ("topic",), origin="trust", built=True, built_from="entry",
@@ -226,16 +224,16 @@ _ROWS = (
     Kind("work", "work:Work", "works", "Work", "json", ("work/*/*.json", "work/cold/*/*.json.gz"),
          "work/{month}/{id}.json", TASK_TYPES, origin="origin", editable=("tags", "importance"),
          links="lists", link_words=WORK_LINKS, body="whole", layers="at_depth", lines=True, listed=True,
-         tabled=True, embedded_at_once=True, colour="#3f6fb0", dark="#79a6e3"),
+         embedded_at_once=True, colour="#3f6fb0", dark="#79a6e3"),
     Kind("agent", "work:Agent", "agents", "Agents", "json", ("work/agents/*.json",), "work/agents/{id}.json",
-         ("main", "subagent"), body="", counted=False, dated=False, tabled=True),
+         ("main", "subagent"), body="", counted=False, dated=False),
     Kind("chapter", "work:Chapter", "chapters", "Chapters", "json", ("work/chapters/*.json",),
          "work/chapters/{id}.json", ("manual", "auto"), origin="trust", editable=("title", "summary", "tags"),
          built_from="work", members="memories", links="members", body="", lines=True, listed=True,
-         tabled=True, colour="#28899a", dark="#62bccb"),
+         colour="#28899a", dark="#62bccb"),
     Kind("wisdom", "work:Wisdom", "wisdom", "Wisdom", "json", ("work/wisdom/*.json",),
          "work/wisdom/{id}.json", ("wisdom",), origin="trust", built_from="chapter", members="chapters",
-         links="members", body="", lines=True, listed=True, tabled=True, colour="#b08412", dark="#dcb146"),
+         links="members", body="", lines=True, listed=True, colour="#b08412", dark="#dcb146"),
     Kind("episode", "note:Episode", "episodes", "Diary", "diary", ("episodes/DATE.md",), "episodes/{date}.md",
          ("diary",), not_edited="the diary is append-only", forget="", purge="block", not_forgotten=(
              "the diary is append-only", "remove the block for good with: otolith forget --purge ID"),

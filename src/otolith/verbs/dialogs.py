@@ -262,17 +262,23 @@ def facts(home: Home, topic: str | None = None, *, type: str | None = None, wait
     home.ensure_fresh()
     names = home.index.dialogs.names()
     if topic is not None:
-        topic = topic if topic in names else slug(topic)
-        if topic not in names:
-            raise NotFound(f"no topic {topic!r}", "see: otolith topics")
+        topic = _topic_of(names, topic)
+        names = [topic]
     day = None if as_of is None else parse_time(as_of, "as_of")
-    held = [fact for name in ([topic] if topic else names) for fact in home.index.facts.of_topic(name, day)]
+    held = [fact for name in names for fact in home.index.facts.of_topic(name, day)]
     if not waiting and day is None:
         held += _unsaved(home, topic)
     shown = [fact for fact in held if type in (None, fact.type) and (rejected or fact.user_fact_score != 0)]
     if current or waiting:
         shown = [fact for fact in shown if not fact.superseded_by]
     return _unscored(shown) if waiting else shown
+
+
+def _topic_of(names: Sequence[str], given: str) -> str:
+    name = given if given in names else slug(given)
+    if name not in names:
+        raise NotFound(f"no topic {name!r}", "see: otolith topics")
+    return name
 
 
 def _unscored(facts: Sequence[Fact]) -> list[Fact]:

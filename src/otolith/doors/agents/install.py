@@ -21,7 +21,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from otolith.doors.agents import jsonc, tomltext
-from otolith.errors import CannotWrite, Conflict, Invalid, Usage
+from otolith.errors import CannotWrite, Conflict, Invalid, WrongUsage
 
 NAME = "otolith"
 MCP_ARGUMENTS = ("mcp", "--tools", "core")
@@ -94,7 +94,7 @@ def advice(agent: str) -> str:
 
 def _agent(name: str) -> _Agent:
     if name not in AGENTS:
-        raise Usage(f"unknown agent {name!r}", hint=f"use one of {', '.join(AGENTS)}")
+        raise WrongUsage(f"unknown agent {name!r}", hint=f"use one of {', '.join(AGENTS)}")
     return AGENTS[name]
 
 

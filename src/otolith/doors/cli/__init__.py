@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from typing import TextIO
 
-from otolith.errors import CannotWrite, Invalid, OtolithError, Usage
+from otolith.errors import CannotWrite, Invalid, OtolithError, WrongUsage
 from otolith.verbs.table import FAMILIES, verb
 
 HEADINGS = {"writers": "Writing", "finders": "Finding", "tenders": "Tending", "machine": "Around a home"}
@@ -108,7 +108,7 @@ def run(given: list[str]) -> int:
         return 0
     row = verb(name)
     if row is None or "cli" in row.gaps:
-        raise Usage(f"unknown command {name!r}", suggest(name))
+        raise WrongUsage(f"unknown command {name!r}", suggest(name))
     from importlib import import_module
 
     from otolith.doors.cli.command import Command
@@ -135,7 +135,7 @@ def overview(given: list[str]) -> int:
         return 0
     wrong = [word for word in given if word not in ("--help", "-h", "--json")]
     if wrong:
-        raise Usage(f"option {wrong[0]!r} needs a command", "see: otolith --help")
+        raise WrongUsage(f"option {wrong[0]!r} needs a command", "see: otolith --help")
     from otolith.verbs.table import table
 
     rows = table()

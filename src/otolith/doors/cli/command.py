@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from otolith.errors import NotFound, Usage
+from otolith.errors import NotFound, WrongUsage
 from otolith.verbs.table import FILTERS, REQUIRED, Param, Verb, choices_of
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise Usage(message, f"see: {self.prog} --help")
+        raise WrongUsage(message, f"see: {self.prog} --help")
 
 
 def make_parser(row: Verb) -> argparse.ArgumentParser:
@@ -264,7 +264,7 @@ def read_stdin() -> str:
     try:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Usage(f"stdin is not UTF-8 text: {error.reason} at byte {error.start}") from None
+        raise WrongUsage(f"stdin is not UTF-8 text: {error.reason} at byte {error.start}") from None
 
 
 def read_text(path: str | None) -> str:
@@ -276,7 +276,7 @@ def read_text(path: str | None) -> str:
     except FileNotFoundError:
         raise NotFound(f"no file {path!r}") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise Usage(f"{path} cannot be read: {error}") from None
+        raise WrongUsage(f"{path} cannot be read: {error}") from None
 
 
 def from_editor() -> str:
@@ -292,7 +292,7 @@ def from_editor() -> str:
         try:
             subprocess.run([*shlex.split(editor), file.name], check=True)
         except (OSError, subprocess.CalledProcessError) as error:
-            raise Usage(f"the editor did not finish: {error}",
+            raise WrongUsage(f"the editor did not finish: {error}",
                         "give the text with --text or on stdin") from None
         with open(file.name, encoding="utf-8") as written:
             return written.read()

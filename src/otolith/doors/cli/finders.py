@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from otolith.doors.cli.command import Command, deliver, read_stdin, record_shape
-from otolith.errors import CannotWrite, Invalid, NotFound, OtolithError, Usage
+from otolith.errors import CannotWrite, Invalid, NotFound, OtolithError, WrongUsage
 
 UNMET = "no record passes the filter"
 
@@ -238,7 +238,7 @@ def _tags(command: Command) -> None:
     elif act == "suggest" and rest:
         tags_found = command.mem.tags_for(read_stdin() if rest == "-" else rest, limit or 8)
     else:
-        raise Usage(f"tags does not know {' '.join(words)!r}",
+        raise WrongUsage(f"tags does not know {' '.join(words)!r}",
                     "use: otolith tags, otolith tags related TAG, otolith tags suggest TEXT")
     return command.table([as_dict(tag) for tag in tags_found], ("tag", "count", "score"))
 
@@ -272,7 +272,7 @@ def _update_edge(command: Command, handle: str) -> None:
                "text": read_stdin() if args.text == "-" else args.text}
     given = {name: value for name, value in changes.items() if value is not None}
     if not given:
-        raise Usage("nothing to change", "give --type, --strength or --text")
+        raise WrongUsage("nothing to change", "give --type, --strength or --text")
     command.kept(update_edge(command.mem.home, handle, given), "changed")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otolith.doors.cli.command import Command, read_stdin
-from otolith.errors import NotFound, Usage
+from otolith.errors import NotFound, WrongUsage
 from otolith.verbs.table import FILTERS
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def _mcp(command: Command) -> None:
     try:
         from otolith.doors.mcp import server
     except ModuleNotFoundError as error:
-        raise Usage(f"the MCP server needs the package {error.name}", EXTRA.format("mcp")) from None
+        raise WrongUsage(f"the MCP server needs the package {error.name}", EXTRA.format("mcp")) from None
     if args.http:
         server.serve_http(args.home, args.tools, port=_port(args.port), tell=command.warn)
     else:
@@ -35,7 +35,7 @@ def _mcp(command: Command) -> None:
 
 def _port(number: int) -> int:
     if not 0 <= number <= 65_535:
-        raise Usage(f"{number} is not a valid port", "give a number from 0 to 65535")
+        raise WrongUsage(f"{number} is not a valid port", "give a number from 0 to 65535")
     return number
 
 
@@ -45,7 +45,7 @@ def _serve(command: Command) -> None:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
-        raise Usage(f"the server needs the package {error.name}", EXTRA.format("serve")) from None
+        raise WrongUsage(f"the server needs the package {error.name}", EXTRA.format("serve")) from None
     _port(args.port)
     from otolith.doors.web import gate, serving
 
@@ -82,7 +82,7 @@ def _hook(command: Command) -> int:
     try:
         event = sys.stdin.buffer.read(hooks.MAX_INPUT)
     except (AttributeError, OSError):  # closed, or open for writing only
-        raise Usage("there is no event to answer: stdin cannot be read",
+        raise WrongUsage("there is no event to answer: stdin cannot be read",
                     "give the agent's JSON on stdin") from None
     if answer := hooks.run(command.args.event or "", event, command.args.home):
         print(answer)
@@ -97,7 +97,8 @@ def _install(command: Command) -> None:
     from otolith.files.disk import open_tree
 
     if missing := next((name for name in ("mcp", "uvicorn") if find_spec(name) is None), ""):
-        raise Usage(f"the MCP server needs the package {missing}; nothing was written", EXTRA.format("mcp"))
+        raise WrongUsage(f"the MCP server needs the package {missing}; nothing was written",
+                         EXTRA.format("mcp"))
     home = open_tree(config.home_name(command.args.home)).name  # an agent does not share this OTOLITH_HOME
     named = command.args.home or home != str(config.data_folder())
     start = _own_command() + (["--home", home] if named else [])

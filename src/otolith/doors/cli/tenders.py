@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from otolith.doors.cli.command import Command, deliver, read_text
-from otolith.errors import CannotWrite, Damaged, Invalid, Usage
+from otolith.errors import CannotWrite, Damaged, Invalid, WrongUsage
 from otolith.model.record import Finding
 from otolith.model.text import visible_line
 
@@ -138,7 +138,7 @@ def _decay_of_all(command: Command) -> None:
         return deliver(command, {}, svg_histogram(count_bars(row[3] for row in rows)), args.svg)
     if args.status:
         if args.status.capitalize() not in STATUSES:
-            raise Usage(f"unknown status {args.status!r}", f"use one of {', '.join(STATUSES)}")
+            raise WrongUsage(f"unknown status {args.status!r}", f"use one of {', '.join(STATUSES)}")
         rows = [row for row in rows if status(row[3]) == args.status.capitalize()]
     shown = rows[: args.limit]
     cards = command.mem.home.index.cards.rows_of([row[0] for row in shown])
@@ -161,7 +161,7 @@ def _upkeep(command: Command) -> int:
     if command.args.install_timer:
         return _timer(command)
     if command.args.write:
-        raise Usage("--write belongs to --install-timer")
+        raise WrongUsage("--write belongs to --install-timer")
     with command.progress("upkeep") as progress:
         report = command.mem.upkeep(progress)
     lines = [f"{name}: {line}" for name, changed in report.changed.items() for line in changed]

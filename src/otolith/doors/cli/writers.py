@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from otolith.doors.cli.command import Command, read_text
-from otolith.errors import Invalid, NeedsConfirmation, OtolithError, Usage
+from otolith.errors import Invalid, NeedsConfirmation, OtolithError, WrongUsage
 from otolith.model.kinds import TASK_TYPES
 
 
@@ -50,7 +50,7 @@ def _review(command: Command) -> None:
             return command.table([fact_row(fact) for fact in waiting], columns)
         return walk(command, list(waiting))
     if args.score is not None and args.reject:
-        raise Usage("a rejected fact has the score 0", "leave the score out")
+        raise WrongUsage("a rejected fact has the score 0", "leave the score out")
     words: dict[str, Any] = {"score": 0} if args.reject else {}
     if args.score is not None:
         words["score"] = _score(args.score)
@@ -77,7 +77,7 @@ def _score(text: str) -> float | None:
     try:
         return int(text) if text.isdigit() else float(text)
     except ValueError:
-        raise Usage(f"a score is a number from 0 to 10, or null; got {text!r}") from None
+        raise WrongUsage(f"a score is a number from 0 to 10, or null; got {text!r}") from None
 
 
 def _changes(pairs: list[str]) -> dict[str, str]:
@@ -187,7 +187,7 @@ def _line(question: str, *, needed: bool = False) -> str:
         print(question, end="", file=sys.stderr, flush=True)
         reply = sys.stdin.readline()
         if not reply:
-            raise Usage("the form was not finished", "give the work as JSON: otolith record FILE")
+            raise WrongUsage("the form was not finished", "give the work as JSON: otolith record FILE")
         if reply.strip() or not needed:
             return reply.strip()
 
@@ -214,13 +214,14 @@ def _edit(command: Command) -> None:
     for pair in command.args.changes or ():
         name, equals, value = pair.partition("=")
         if not equals:
-            raise Usage(f"--set takes FIELD=VALUE; got {pair!r}")
+            raise WrongUsage(f"--set takes FIELD=VALUE; got {pair!r}")
         try:
             fields[name] = json.loads(value)
         except ValueError:
             fields[name] = value
     if not fields:
-        raise Usage("nothing to change", "give --title, --text, --tag, --importance or --set FIELD=VALUE")
+        raise WrongUsage("nothing to change",
+                         "give --title, --text, --tag, --importance or --set FIELD=VALUE")
     command.kept(command.mem.edit(command.args.id, fields), "changed")
 
 
@@ -270,11 +271,11 @@ def _confirmed(question: str) -> bool:
 def _merge(command: Command) -> None:
     args = command.args
     if args.undo and args.absorb:
-        raise Usage("--undo takes one note, the one that was merged away")
+        raise WrongUsage("--undo takes one note, the one that was merged away")
     if args.undo:
         command.kept(command.mem.unmerge(args.keep), "brought back")
     elif not args.absorb:
-        raise Usage("merge takes two notes", "see: otolith merge --help")
+        raise WrongUsage("merge takes two notes", "see: otolith merge --help")
     else:
         command.kept(command.mem.merge(args.keep, args.absorb), "merged into")
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from otolith.doors.exchange.bundle import Bundle, Reader
 from otolith.doors.exchange.items import Finding, Found
 from otolith.doors.exchange.zipped import open_bundle
-from otolith.errors import Invalid, Usage
+from otolith.errors import Invalid, WrongUsage
 from otolith.model.text import visible_line
 
 __all__ = ["FORMATS", "detect", "read"]
@@ -58,7 +58,7 @@ def read(path: Path, name: str | None = None) -> Iterator[Found]:
     """The items of a source. What is of another format is refused here, before anything is yielded."""
     bundle = open_bundle(path)
     if name is not None and name not in FORMATS:
-        raise Usage(f"unknown format {name!r}", hint=f"use one of {', '.join(FORMATS)}")
+        raise WrongUsage(f"unknown format {name!r}", hint=f"use one of {', '.join(FORMATS)}")
     format = FORMATS[name or _detect(bundle)]
     if name and not format.reader.fits(bundle):
         other = next((other.title for other in FORMATS.values() if other.reader.fits(bundle)), "")

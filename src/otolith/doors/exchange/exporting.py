@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from otolith.errors import CannotWrite, Conflict, Damaged, Invalid, NotFound, Usage
+from otolith.errors import CannotWrite, Conflict, Damaged, Invalid, NotFound, WrongUsage
 from otolith.model.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ def format_of(target: str, given: str | None) -> str:
     """The format asked for, or the one that the target's name tells."""
     if given:
         if given not in FORMATS.values():
-            raise Usage(f"unknown format {given!r}", f"use one of {', '.join(FORMATS.values())}")
+            raise WrongUsage(f"unknown format {given!r}", f"use one of {', '.join(FORMATS.values())}")
         return given
     ending = Path(target).suffix.lower()
     if ending not in FORMATS:
-        raise Usage(f"{target} does not say in which format",
+        raise WrongUsage(f"{target} does not say in which format",
                     "end its name in .zip, .jsonl or .md, or give --format")
     return FORMATS[ending]
 

@@ -20,7 +20,7 @@ from otolith import __version__
 from otolith.doors import calls
 from otolith.doors.fenced import answer, fenced
 from otolith.doors.keeper import Keeper
-from otolith.errors import Invalid, NotFound, OtolithError, Usage
+from otolith.errors import Invalid, NotFound, OtolithError, WrongUsage
 
 if TYPE_CHECKING:
     from otolith.memory import Memory
@@ -203,7 +203,7 @@ def serve_http(home: str | None, which: str, *, port: int, tell: Any) -> None:
         try:
             listening.bind(("127.0.0.1", port))
         except OSError as error:
-            raise Usage(f"port {port} cannot be used: {error.strerror}",
+            raise WrongUsage(f"port {port} cannot be used: {error.strerror}",
                         "choose another with --port") from None
         listening.listen(128)
         port = listening.getsockname()[1]

@@ -25,7 +25,7 @@ from otolith.doors.calls import call, check_arguments, once
 from otolith.doors.keeper import Keepers
 from otolith.doors.web import access, routes, views
 from otolith.doors.web.feed import Feed
-from otolith.errors import Conflict, Invalid, NeedsConfirmation, OtolithError, Usage
+from otolith.errors import Conflict, Invalid, NeedsConfirmation, OtolithError, WrongUsage
 from otolith.model.record import log
 from otolith.verbs.table import Verb
 
@@ -114,7 +114,7 @@ def guarded(act: Callable[..., Awaitable[Response]], *given: Any) -> Endpoint:
     return endpoint
 
 
-class Refused(Usage):
+class Refused(WrongUsage):
     """A request that HTTP has a status of its own for."""
 
     def __init__(self, status: int, message: str, hint: str = "") -> None:
@@ -144,9 +144,9 @@ async def read_json(request: Request) -> dict[str, Any]:
     try:
         found = json.loads(data or b"{}", parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Usage(f"the body is not JSON: {str(error)[:120]}") from None
+        raise WrongUsage(f"the body is not JSON: {str(error)[:120]}") from None
     if not isinstance(found, dict):
-        raise Usage("the body must be a JSON object")
+        raise WrongUsage("the body must be a JSON object")
     return found
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from otolith.doors.keeper import Keeper, Keepers
 from otolith.doors.web import access, gate
 from otolith.doors.web.assets import Assets
-from otolith.errors import Usage
+from otolith.errors import WrongUsage
 
 PORT = 7518
 CONNECTIONS = 512
@@ -56,7 +56,7 @@ def listen(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
     except OSError as error:
         listening.close()
-        raise Usage(f"port {port} of {host} cannot be used: {error.strerror}",
+        raise WrongUsage(f"port {port} of {host} cannot be used: {error.strerror}",
                     "choose another with --port") from None
     listening.listen(256)  # whoever calls from now on is answered, if a moment later
     return listening
