@@ -155,7 +155,8 @@ def check_arguments(row: Verb, door: Door, arguments: Mapping[str, Any]) -> dict
     given = {argument: value for argument, value in arguments.items() if value is not None}
     for argument in given:
         if argument not in schemas:
-            raise Invalid(f"{name} does not take {argument[:60]!r}", f"it takes {', '.join(schemas) or 'nothing'}")
+            raise Invalid(f"{name} does not take {argument[:60]!r}",
+                          f"it takes {', '.join(schemas) or 'nothing'}")
     for argument in needs(row, door):
         if argument not in given:
             raise Invalid(f"{name} needs {argument!r}", f"it takes {', '.join(schemas)}")
