@@ -15,8 +15,7 @@ Door = Literal["python", "cli", "mcp", "rest"]
 # What a parameter holds: `id` any handle of a record, `some` one word or several, `time` a date or a time in
 # any form, `dialog` a text, a path or a list of messages, `call` a function, which only Python can give.
 Type = Literal["text", "id", "file", "time", "number", "count", "flag", "words", "tags", "some", "object",
-               "objects", "dialog",
-               "call"]
+               "objects", "dialog", "call"]
 Answer = Literal["record", "hits", "hit", "items", "text", "facts"]
 
 DOORS: tuple[Door, ...] = ("python", "cli", "mcp", "rest")
@@ -145,15 +144,13 @@ FILTERS = (
 # Family → its verbs, in the order in which help lists them.
 FAMILIES: dict[str, tuple[str, ...]] = {
     "writers": ("remember", "note", "memo", "log", "review", "record", "agent", "chapter", "edit", "link",
-                "unlink", "pin", "unpin", "forget", "restore", "merge", "unmerge",
-                "episode"),
+                "unlink", "pin", "unpin", "forget", "restore", "merge", "unmerge", "episode"),
     "finders": ("recall", "get", "list", "related", "trace", "check-file", "check-intent", "unfinished",
                 "agents", "resume", "facts", "topics", "global", "chapters", "wisdom", "sql", "tags",
                 "tags-near", "tags-for", "edges", "suggest-edges", "graph", "reason", "explore", "diary",
                 "stats", "show", "brief", "hud"),
     "tenders": ("init", "end", "upkeep", "sync", "reindex", "check", "garden", "reflect", "accept",
-                "reflection", "core", "decay", "embed", "cold", "build-topic",
-                "build-global"),
+                "reflection", "core", "decay", "embed", "cold", "build-topic", "build-global"),
     "machine": ("import", "export", "mcp", "serve", "hook", "install", "uninstall", "config", "completion"),
 }
 # What Memory has besides verbs, and why no other door offers it.
