@@ -18,10 +18,10 @@ from otolith.doors.exchange.items import (
     ChunkItem,
     Dialog,
     FileItem,
-    Finding,
     LadderItem,
     LinkItem,
     NoteItem,
+    SourceFinding,
     WorkItem,
 )
 from otolith.doors.exchange.zipped import open_bundle
@@ -146,7 +146,7 @@ def test_a_broken_conversation_is_a_finding_and_the_others_are_read(tmp_path: Pa
     found = list(read(export))
 
     assert [dialog.key for dialog in of(Dialog, found)] == ["chatgpt:c-1", "chatgpt:c-2"]
-    assert "conversation 2" in of(Finding, found)[0].message
+    assert "conversation 2" in of(SourceFinding, found)[0].message
 
 
 def test_an_export_that_ends_in_the_middle_keeps_what_came_before(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_an_export_that_ends_in_the_middle_keeps_what_came_before(tmp_path: Path
     found = list(read(path))
 
     assert [dialog.key for dialog in of(Dialog, found)] == ["chatgpt:c-1"]
-    assert len(of(Finding, found)) == 1
+    assert len(of(SourceFinding, found)) == 1
 
 
 def test_half_a_surrogate_pair_is_replaced_so_that_the_text_can_be_written(tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ def test_a_transcript_still_being_written_is_read_up_to_its_last_whole_line(tmp_
 
     found = list(read(path))
 
-    assert of(Finding, found) == []
+    assert of(SourceFinding, found) == []
     assert len(found[0].turns) == 3
 
 
@@ -336,7 +336,7 @@ def test_a_broken_line_in_the_middle_is_a_finding_with_its_number(tmp_path: Path
 
     found = list(read(path))
 
-    assert [(one.line, one.where) for one in of(Finding, found)] == [(6, "s-1.jsonl")]
+    assert [(one.line, one.where) for one in of(SourceFinding, found)] == [(6, "s-1.jsonl")]
     assert len(of(Dialog, found)[0].turns) == 3
 
 
@@ -463,7 +463,7 @@ def test_an_obsidian_vault_gives_notes_tags_and_resolved_links(tmp_path: Path) -
 def test_front_matter_that_cannot_be_read_is_a_finding_and_the_text_stays(tmp_path: Path) -> None:
     found = list(read(vault(tmp_path / "kitchen")))
 
-    assert [(one.where, one.line) for one in of(Finding, found)] == [("Kettle.md", 1)]
+    assert [(one.where, one.line) for one in of(SourceFinding, found)] == [("Kettle.md", 1)]
     assert any("Boils." in note.text and "broken: [" in note.text for note in of(NoteItem, found))
 
 
@@ -530,7 +530,7 @@ def test_mem0_relations_and_empty_memories_are_reported(tmp_path: Path) -> None:
     found = list(read(path))
 
     assert len(of(ChunkItem, found)) == 1
-    assert len(of(Finding, found)) == 2
+    assert len(of(SourceFinding, found)) == 2
 
 
 def test_the_reference_servers_file_gives_notes_and_links(tmp_path: Path) -> None:
@@ -554,7 +554,7 @@ def test_the_reference_servers_file_gives_notes_and_links(tmp_path: Path) -> Non
     assert [(link.start, link.type, link.end, link.context) for link in of(LinkItem, found)] == [
         ("mcp-memory:Ann", "RELATED_TO", "mcp-memory:Acme", "works at")
     ]
-    assert [one.line for one in of(Finding, found)] == [4]
+    assert [one.line for one in of(SourceFinding, found)] == [4]
 
 
 @pytest.mark.parametrize(
@@ -675,7 +675,7 @@ def test_bad_rows_are_findings_and_the_others_come(tmp_path: Path) -> None:
     found = list(read(path))
 
     assert [work.id for work in of(WorkItem, found)] == ["mem_1", "mem_4"]
-    assert len(of(Finding, found)) == 2
+    assert len(of(SourceFinding, found)) == 2
 
 
 def test_a_rum_database_with_a_broken_page_gives_the_rows_before_and_after_it(tmp_path: Path) -> None:
@@ -688,7 +688,7 @@ def test_a_rum_database_with_a_broken_page_gives_the_rows_before_and_after_it(tm
     found = list(read(path))
 
     ids = [int(work.id[4:]) for work in of(WorkItem, found)]
-    assert of(Finding, found)
+    assert of(SourceFinding, found)
     assert 1 in ids
     assert 400 in ids
     assert len(ids) == len(set(ids)) < 400
@@ -711,7 +711,7 @@ def test_rows_still_in_the_write_ahead_log_are_pointed_out(tmp_path: Path) -> No
     path = rum(tmp_path / "app.rum.db")
     (tmp_path / "app.rum.db-wal").write_bytes(b"x")
 
-    assert "close RUM" in of(Finding, list(read(path)))[0].message
+    assert "close RUM" in of(SourceFinding, list(read(path)))[0].message
 
 
 def test_a_child_that_dies_over_a_database_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -761,7 +761,7 @@ def test_reading_twice_gives_the_same_keys(tmp_path: Path) -> None:
 
     for source in sources:
         first, second = list(read(source)), list(read(source))
-        keys = [item.key for item in first if not isinstance(item, Finding)]
+        keys = [item.key for item in first if not isinstance(item, SourceFinding)]
         assert first == second
         assert keys
         assert len(keys) == len(set(keys))
@@ -848,4 +848,4 @@ def test_no_part_of_a_wrong_type_stops_a_reader(tmp_path: Path, name: str, whole
     found = list(read(path, name))
 
     assert len(parts) > 40
-    assert any(not isinstance(item, Finding) for item in found)
+    assert any(not isinstance(item, SourceFinding) for item in found)

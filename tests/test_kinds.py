@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from otolith.doors.web.assets import Assets
+from otolith.doors.web.serving import Assets
 from otolith.errors import Invalid
 from otolith.files.paths import kind_of
 from otolith.model import kinds

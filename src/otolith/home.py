@@ -17,7 +17,7 @@ from otolith import sync, usage
 from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NeedsConfirmation, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.tree import Tree, fingerprint
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.index.store import TROUBLE, Index
 from otolith.index.write import Unit
 from otolith.model.kinds import KINDS
@@ -26,14 +26,16 @@ from otolith.model.shape import Value, plain
 from otolith.units import make_unit, stamps
 
 if TYPE_CHECKING:
-    from otolith.files.intents import Intent
+    from otolith.files.intents import PendingAct
 
 QUICK_SWEEP = 0.010  # seconds
 SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of the time
 
 
 class Named(NamedTuple):
-    """What an audit line says of a thing that is not at hand as a record: it is gone, a built page, a foreign file."""
+    """What an audit line says of a thing that is not at hand as a record:
+    it is gone, a built page, a foreign file.
+    """
 
     kind: str
     id: str
@@ -64,7 +66,8 @@ class Home:
         self._counting = True
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
         self._acting = False
-        self.complete: Callable[[Home, Intent], None] | None = None  # finishes what only verbs know how to: a purge
+        # finishes what only verbs know how to: a purge
+        self.complete: Callable[[Home, PendingAct], None] | None = None
 
     @property
     def db(self) -> Any:
@@ -85,7 +88,9 @@ class Home:
     # Acts of several files: what was interrupted is hidden from readers and finished by the next writer
 
     def heed(self) -> list[str]:
-        """Hide what interrupted purges are about to remove, for as long as their intents stand; returns these."""
+        """Hide what interrupted purges are about to remove, for as long as their intents stand;
+        returns these.
+        """
         names = [path for path in self._whole.within("log") if path.startswith(paths.INTENT)]
         if self._acting or names == self._heeded:
             return names
@@ -122,7 +127,8 @@ class Home:
                         elif self.complete is not None:
                             self.complete(self, intent)
                 except (Busy, CannotWrite, Conflict, Damaged) as error:
-                    self.notices.append(f"a {intent.verb} that was interrupted could not be finished: {error}")
+                    self.notices.append(
+                        f"a {intent.verb} that was interrupted could not be finished: {error}")
             self.heed()
 
     @contextmanager
@@ -143,9 +149,9 @@ class Home:
             with self.act():
                 self._move_all(intents.declare(self.tree, "move", record.id, plan))
         else:
-            self._move_all(intents.Intent("", "move", record.id, plan))
+            self._move_all(intents.PendingAct("", "move", record.id, plan))
 
-    def _move_all(self, intent: Intent) -> None:
+    def _move_all(self, intent: PendingAct) -> None:
         moves, plan = intent.plan["moves"], intent.plan
         for path, to in moves.items():
             if self.tree.look(to) is None:
@@ -290,8 +296,8 @@ class Home:
             self.settle()
         except (CannotWrite, Invalid) as error:
             self.notices.append(str(error))
-        line = ledger.audit_line(self.clock(), verb, record.kind, self.audit_name(record.kind, record.id), sha256,
-                                 origin or self.origin())
+        line = ledger.audit_line(self.clock(), verb, record.kind, self.audit_name(record.kind, record.id),
+                                 sha256, origin or self.origin())
         log.info("%s %s %s", verb, record.kind, record.id)
         if self._lines is None:
             self._append_audit([line])
@@ -299,7 +305,9 @@ class Home:
             self._lines.append(line)
 
     def audit_name(self, kind: str, record: str) -> str:
-        """How audit lines name a record: by its id, or by a hash of one that says what the record is about."""
+        """How audit lines name a record: by its id, or by a hash of one that says what the record is
+        about.
+        """
         if kind not in KINDS or not KINDS[kind].id_tells:
             return record
         return f"{kind}#{fingerprint(chr(0).join((self.config.home_id, record)).encode())[:12]}"

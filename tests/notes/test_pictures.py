@@ -9,8 +9,8 @@ import pytest
 
 from otolith.derive.pictures import (
     Arrow,
-    Graph,
-    Node,
+    Drawing,
+    DrawnNode,
     count_bars,
     draw_curve,
     draw_dot,
@@ -35,9 +35,9 @@ def curve(title="Redis fix", pinned=False, used_days_ago=20.0):
     return trace_curve(title, decay, NOW)
 
 
-def graph(*titles: str) -> Graph:
+def graph(*titles: str) -> Drawing:
     titles = titles or ("Fix", "Problem", "Error", "Alone")
-    nodes = [Node(id=f"id{at}", title=title, type="fix") for at, title in enumerate(titles)]
+    nodes = [DrawnNode(id=f"id{at}", title=title, type="fix") for at, title in enumerate(titles)]
     arrows = [Arrow(source="id0", type="SOLVES", target="id1", strength=0.8),
               Arrow(source="id1", type="CAUSES", target="id2"), Arrow(source="id0", type="SOLVES", target="gone")]
     return gather_graph(nodes, arrows)
@@ -135,7 +135,7 @@ def test_no_title_breaks_out_of_a_mermaid_label():
 
 @pytest.mark.parametrize("count", [0, 1, 2, 40, 450])
 def test_an_svg_graph_keeps_every_node_inside_the_picture(count):
-    nodes = [Node(id=f"id{at:04d}", title=HOSTILE, type="fix") for at in range(count)]
+    nodes = [DrawnNode(id=f"id{at:04d}", title=HOSTILE, type="fix") for at in range(count)]
     arrows = [Arrow(source=f"id{at:04d}", type="FOLLOWS", target=f"id{at + 1:04d}") for at in range(count - 1)]
     root = ElementTree.fromstring(draw_svg(gather_graph(nodes, arrows)))
     circles = [item for item in root.iter() if item.tag.endswith("circle")]
@@ -145,7 +145,7 @@ def test_an_svg_graph_keeps_every_node_inside_the_picture(count):
 
 
 def test_linked_nodes_lie_nearer_than_strangers():
-    nodes = [Node(id=f"id{at}", title=str(at), type="fix") for at in range(12)]
+    nodes = [DrawnNode(id=f"id{at}", title=str(at), type="fix") for at in range(12)]
     arrows = [Arrow(source=f"id{at}", type="FOLLOWS", target=f"id{(at + 6)}") for at in range(6)]
     root = ElementTree.fromstring(draw_svg(gather_graph(nodes, arrows)))
     lines = [item.attrib for item in root.iter() if item.tag.endswith("line")]

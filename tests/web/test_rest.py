@@ -16,7 +16,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from otolith.doors import calls
-from otolith.doors.web import access
+from otolith.doors.web import gate
 from otolith.doors.web.routes import API, describe
 from otolith.errors import OtolithError
 from otolith.memory import Memory
@@ -82,8 +82,8 @@ def test_an_error_has_the_status_of_its_kind_and_says_what_to_do(server, method,
 
 def _routes() -> list[tuple[str, str]]:
     """Every route of the application itself, not of a list that could be out of date."""
-    from otolith.doors.web.assets import Assets
     from otolith.doors.web.rest import Door, make_app
+    from otolith.doors.web.serving import Assets
 
     app = make_app(Door(None, Assets(), lambda: "x" * 40))  # type: ignore[arg-type]
     return sorted({(method, route.path.replace("{id:path}", "some-id")) for route in app.routes  # type: ignore[attr-defined]
@@ -91,7 +91,7 @@ def _routes() -> list[tuple[str, str]]:
 
 
 def test_every_route_refuses_without_a_token(server):
-    from otolith.doors.web.assets import Assets
+    from otolith.doors.web.serving import Assets
 
     free = {*Assets().free, "/api/signin"}
     asked = [(method, path) for method, path in [*_routes(), ("POST", "/mcp"), ("GET", "/mcp")] if path not in free]
@@ -283,20 +283,20 @@ def test_a_link_to_a_server_that_is_not_there_is_an_error_of_its_own(run):
 
 def test_codes_and_cookies_end_with_time_with_the_token_and_with_the_server():
     token, now = "t" * 40, 1_000_000.0
-    cookie = access.make_cookie(token, now)
+    cookie = gate.make_cookie(token, now)
 
-    assert access.check_signed(token, "cookie", cookie, now + 10, access.COOKIE_SECONDS)
-    assert not access.check_signed(token, "cookie", cookie, now + access.COOKIE_SECONDS + 10, access.COOKIE_SECONDS)
-    assert not access.check_signed("u" * 40, "cookie", cookie, now + 10, access.COOKIE_SECONDS)
-    assert not access.check_signed(token, "code", cookie, now + 10, access.CODE_SECONDS)
-    old = access.make_code(token, now)
-    assert not access.Codes(lambda: token, clock=lambda: now + 60).spend(old)
-    assert access.Codes(lambda: token, clock=lambda: now).spend(old)
+    assert gate.check_signed(token, "cookie", cookie, now + 10, gate.COOKIE_SECONDS)
+    assert not gate.check_signed(token, "cookie", cookie, now + gate.COOKIE_SECONDS + 10, gate.COOKIE_SECONDS)
+    assert not gate.check_signed("u" * 40, "cookie", cookie, now + 10, gate.COOKIE_SECONDS)
+    assert not gate.check_signed(token, "code", cookie, now + 10, gate.CODE_SECONDS)
+    old = gate.make_code(token, now)
+    assert not gate.Codes(lambda: token, clock=lambda: now + 60).spend(old)
+    assert gate.Codes(lambda: token, clock=lambda: now).spend(old)
 
 
 def test_too_many_requests_at_once_have_to_wait():
     now = [0.0]
-    bucket = access.Bucket(3, 2, clock=lambda: now[0])
+    bucket = gate.Bucket(3, 2, clock=lambda: now[0])
 
     assert [bucket.take() for _ in range(4)] == [True, True, True, False]
     now[0] = 0.5

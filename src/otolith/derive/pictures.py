@@ -169,7 +169,7 @@ def _count(bars: Sequence[Bar]) -> str:
     return f"decay scores of {sum(bar.count for bar in bars)} records"
 
 
-class Node(NamedTuple):
+class DrawnNode(NamedTuple):
     """A record in the picture."""
 
     id: str
@@ -186,25 +186,25 @@ class Arrow(NamedTuple):
     strength: float = 0.5
 
 
-class Graph(NamedTuple):
+class Drawing(NamedTuple):
     """Nodes and the links between them, in order; links to what is not drawn are left out."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[DrawnNode, ...]
     arrows: tuple[Arrow, ...]
 
 
-def gather_graph(nodes: Iterable[Node], arrows: Iterable[Arrow]) -> Graph:
+def gather_graph(nodes: Iterable[DrawnNode], arrows: Iterable[Arrow]) -> Drawing:
     """Put a graph in order, each node and each link once."""
     by_id = {node.id: node for node in sorted(nodes, reverse=True)}
     kept = {arrow for arrow in arrows if arrow.source in by_id and arrow.target in by_id}
-    return Graph(nodes=tuple(sorted(by_id.values())), arrows=tuple(sorted(kept)))
+    return Drawing(nodes=tuple(sorted(by_id.values())), arrows=tuple(sorted(kept)))
 
 
 def _colour(type_: str) -> str:
     return NOTE_TYPES[type_].colour if type_ in NOTE_TYPES else OTHER
 
 
-def draw_mermaid(graph: Graph) -> str:
+def draw_mermaid(graph: Drawing) -> str:
     """A Mermaid flowchart."""
     names = {node.id: f"n{at}" for at, node in enumerate(graph.nodes)}
     lines = ["flowchart LR"]
@@ -226,7 +226,7 @@ def _word(type_: str) -> str:
     return "".join(part if part.isalnum() or part == "_" else "_" for part in type_) or "_"
 
 
-def draw_dot(graph: Graph) -> str:
+def draw_dot(graph: Drawing) -> str:
     """A Graphviz digraph."""
     lines = ["digraph otolith {", "    rankdir=LR;",
              '    node [shape=box, style=rounded, fontname="sans-serif"];']
@@ -243,7 +243,7 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def draw_svg(graph: Graph, wide: int = 960, high: int = 640) -> str:
+def draw_svg(graph: Drawing, wide: int = 960, high: int = 640) -> str:
     """A picture of its own; of a larger graph the nodes with the most links."""
     shown = _most_linked(graph)
     places = {node.id: spot for node, spot in zip(shown.nodes, _lay_out(shown, wide, high), strict=True)}
@@ -267,7 +267,7 @@ def draw_svg(graph: Graph, wide: int = 960, high: int = 640) -> str:
     return page(title, shapes, wide=wide, high=high, size=10)
 
 
-def _most_linked(graph: Graph) -> Graph:
+def _most_linked(graph: Drawing) -> Drawing:
     if len(graph.nodes) <= MOST_DRAWN:
         return graph
     degree = dict.fromkeys((node.id for node in graph.nodes), 0)
@@ -278,7 +278,7 @@ def _most_linked(graph: Graph) -> Graph:
     return gather_graph(kept, graph.arrows)
 
 
-def _lay_out(graph: Graph, wide: int, high: int) -> Sequence[tuple[int, int]]:
+def _lay_out(graph: Drawing, wide: int, high: int) -> Sequence[tuple[int, int]]:
     """Places by attraction along links and repulsion between all nodes, cooling from the width to nothing.
 
     Nodes start on a circle in their own order. In each step every pair pushes apart by k²/d, every link

@@ -19,7 +19,7 @@ from otolith.files.tree import Tree, Versions, compare, fingerprint
 from otolith.model.record import Change, Version
 
 
-class Intent(NamedTuple):
+class PendingAct(NamedTuple):
     """An act that has begun: what kind of act, what it is about, and all that finishing it needs to know."""
 
     path: str
@@ -37,26 +37,26 @@ class Intent(NamedTuple):
         return self.plan.get("paths", ()) if self.verb == "purge" else ()
 
 
-def declare(tree: Tree, verb: str, record: str, plan: Mapping[str, Any]) -> Intent:
+def declare(tree: Tree, verb: str, record: str, plan: Mapping[str, Any]) -> PendingAct:
     """Say, durably, what is about to be done."""
-    intent = Intent(f"{paths.INTENT}{os.urandom(4).hex()}.json", verb, record, plan)
+    intent = PendingAct(f"{paths.INTENT}{os.urandom(4).hex()}.json", verb, record, plan)
     tree.write(intent.path, intent.data)
     return intent
 
 
-def amend(tree: Tree, intent: Intent, **changes: Any) -> Intent:
+def amend(tree: Tree, intent: PendingAct, **changes: Any) -> PendingAct:
     """Say, durably, how far the act has come."""
     new = intent._replace(plan={**intent.plan, **changes})
     tree.write(intent.path, new.data, fingerprint(intent.data))
     return new
 
 
-def standing(tree: Tree, places: Collection[str]) -> Iterator[Intent]:
+def standing(tree: Tree, places: Collection[str]) -> Iterator[PendingAct]:
     """The intents at these places; one that cannot be read is left to a person, `check` names it."""
     for path in places:
         try:
             plan = read_object(tree.read(path)[0])
-            yield Intent(path, str(plan.pop("verb")), str(plan.pop("id")), plan)
+            yield PendingAct(path, str(plan.pop("verb")), str(plan.pop("id")), plan)
         except (Damaged, NotFound, KeyError):
             continue
 

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.cards import where
-from otolith.index.database import Facet
-from otolith.index.schema import columns_of
+from otolith.index.database import Facet, columns_of
 from otolith.index.words import numbers_in
 from otolith.model.kinds import DATED, KINDS
 
@@ -143,7 +142,8 @@ class Around(Facet):
     def spots_beside(self, spots: Iterable[Spot], reach: int) -> Iterator[Spot]:
         """The turns around many passages at once, in no order; what is no dialog has no neighbours."""
         turns = [spot for spot in spots if spot.strand is not None]
-        spans = [(spot.record, spot.n - reach, spot.n + reach) for spot in turns if spot.strand == spot.record]
+        spans = [(spot.record, spot.n - reach, spot.n + reach)
+                 for spot in turns if spot.strand == spot.record]
         chunks = [(spot.conversation, spot.created, spot.place, spot.record)
                   for spot in turns if spot.strand != spot.record]
         if spans:
@@ -157,7 +157,8 @@ class Around(Facet):
         condition, values = where(self.index, chosen, projects)
         if condition == "1":
             return None
-        query = f"SELECT group_concat(p.n) FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last WHERE {condition}"
+        query = ("SELECT group_concat(p.n) FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last "
+                 f"WHERE {condition}")
         return self._mask(self.db.value(query, values))
 
     def weighty(self) -> NDArray[np.bool_] | None:

@@ -9,8 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from otolith.index.database import Database, Facet
-from otolith.index.schema import ROW, Row
+from otolith.index.database import ROW, Database, Facet, Row
 from otolith.model.kinds import LISTED
 from otolith.model.record import Finding, Usage
 from otolith.model.text import fold
@@ -43,6 +42,33 @@ class Used(NamedTuple):
     last: float
 
 
+class Growth(NamedTuple):
+    """How many records of a kind a day brought."""
+
+    day: str
+    kind: str
+    records: int
+
+
+class MostUsed(NamedTuple):
+    """A record and how often it was delivered."""
+
+    id: str
+    kind: str
+    title: str
+    uses: int
+
+
+class Progress(NamedTuple):
+    """How far the index has come: a changed record has a higher number than any before it."""
+
+    top: int = 0
+    records: int = 0
+    links: int = 0
+    top_link: int = 0
+    forgotten: int = 0
+
+
 class Cards(Facet):
     """Records by id, by name and by filter."""
 
@@ -66,7 +92,8 @@ class Cards(Facet):
 
     def starting(self, start: str, limit: int) -> list[Row]:
         """Listed records whose id or title begins so; where nothing is given, the latest ones."""
-        query, kinds, name = f"SELECT {ROW} FROM records r WHERE kind IN {_GIVEN}", json.dumps(LISTED), fold(start)
+        query, kinds = f"SELECT {ROW} FROM records r WHERE kind IN {_GIVEN}", json.dumps(LISTED)
+        name = fold(start)
         if not start:
             return self.db.select(Row, f"{query} ORDER BY created DESC, id LIMIT ?", (kinds, limit))
         begins = ("(r.id >= ? AND r.id < ? OR r.n IN (SELECT record FROM names WHERE name >= ? AND name < ? "
@@ -95,7 +122,8 @@ class Cards(Facet):
         condition, values = where(self.index, chosen, projects)
         total = self.db.value(f"SELECT count(*) FROM records r WHERE {condition}", values)
         order = "ASC" if oldest_first else "DESC"
-        page = f"SELECT {ROW} FROM records r WHERE {condition} ORDER BY r.created {order}, r.id LIMIT ? OFFSET ?"
+        page = (f"SELECT {ROW} FROM records r WHERE {condition} ORDER BY r.created {order}, r.id "
+                "LIMIT ? OFFSET ?")
         return self.db.select(Row, page, [*values, -1 if limit is None else limit, offset]), total
 
     def tags_of(self, numbers: Iterable[int]) -> dict[int, list[str]]:
@@ -129,8 +157,9 @@ class Cards(Facet):
 
     def archived(self, record: str | None = None) -> list[Archived]:
         """Forgotten records: all, or those of an id."""
-        query = f"SELECT id, kind, title, path FROM archived {'' if record is None else 'WHERE id = ?'} ORDER BY path"
-        return self.db.select(Archived, query, () if record is None else (record,))
+        which, values = ("", ()) if record is None else ("WHERE id = ?", (record,))
+        return self.db.select(Archived, f"SELECT id, kind, title, path FROM archived {which} ORDER BY path",
+                              values)
 
     def total(self) -> int:
         """How many records there are."""
@@ -148,12 +177,38 @@ class Cards(Facet):
         """How often anything was delivered, by the ledger."""
         return int(self.db.value("SELECT coalesce(sum(count), 0) FROM usage"))
 
+    # All records, as pages and charts show them
+
+    def progress(self) -> Progress:
+        return self.db.select(Progress, """SELECT (SELECT coalesce(max(n), 0) FROM records) AS top,
+            (SELECT count(*) FROM records) AS records, (SELECT count(*) FROM links) AS links,
+            (SELECT coalesce(max(rowid), 0) FROM links) AS top_link,
+            (SELECT count(*) FROM archived) AS forgotten""")[0]
+
+    def changed_since(self, number: int, limit: int) -> list[Row]:
+        """The records that came in after this number, the latest first."""
+        query = f"SELECT {ROW} FROM records r WHERE n > ? ORDER BY n DESC LIMIT ?"
+        return self.db.select(Row, query, (number, limit))
+
+    def latest(self, kinds: Iterable[str], limit: int) -> list[Row]:
+        """The records of these kinds that were made or edited last."""
+        return self.db.select(Row, f"SELECT {ROW} FROM records r WHERE kind IN {_GIVEN} "
+                              "ORDER BY max(coalesce(updated, 0), created) DESC, n DESC LIMIT ?",
+                              (json.dumps(list(kinds)), limit))
+
+    def growth(self, kinds: Iterable[str]) -> list[Growth]:
+        """What each day brought of these kinds, oldest first."""
+        return self.db.select(Growth, "SELECT date(created, 'unixepoch') AS day, kind, count(*) AS records "
+                              f"FROM records WHERE kind IN {_GIVEN} AND created > 0 GROUP BY 1, 2 "
+                              "HAVING day IS NOT NULL ORDER BY 1", (json.dumps(list(kinds)),))
+
+    def most_used(self, limit: int) -> list[MostUsed]:
+        return self.db.select(MostUsed, "SELECT r.id, r.kind, r.title, u.count AS uses FROM usage u "
+                              "JOIN records r ON r.id = u.id ORDER BY u.count DESC, r.id LIMIT ?", (limit,))
+
 
 def where(index: Database, chosen: Filter, projects: tuple[str, ...] = ()) -> tuple[str, list[Any]]:
-    """(condition, values); `1` when nothing is asked.
-
-    Which facts held on a day is asked of the facts table.
-    """
+    """(condition, values); `1` when nothing is asked."""
     parts: list[str] = []
     values: list[Any] = []
 

@@ -13,14 +13,14 @@ import hashlib
 import os
 import sqlite3
 from _thread import RLock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, OtolithError
-from otolith.index.schema import DDL, SCHEMA
 
+SCHEMA = 9  # the number of the shape that schema.py describes
 WAL_SINCE = (3, 51, 3)
 BUSY_SECONDS = 10.0
 TROUBLE = (BrokenIndex, Busy, CannotWrite)  # why an index may fail to take what is safe in the files
@@ -36,6 +36,76 @@ def index_path(cache: Path, home: str) -> Path:
     place = os.path.realpath(home) if os.path.isabs(home) else home
     name = hashlib.sha256(place.encode()).hexdigest()[:16]
     return cache / name / f"index-{SCHEMA}.sqlite"
+
+
+class Row(NamedTuple):
+    """A record as the index lists it: a row of `records`."""
+
+    n: int
+    id: str
+    kind: str
+    type: str
+    title: str
+    unit: str
+    created: float
+    updated: float | None
+    importance: float | None
+    confidence: float | None
+    project: str | None
+    agent: str | None
+    session: str | None
+    conversation: str | None
+    topic: str | None
+    success: int | None
+    trust: str
+    valid_from: float | None
+    valid_until: float | None
+    sunk: int
+    pinned: int
+    uses: int
+    used: float | None
+    place: int
+    last: int  # its passages are numbered from n to this
+
+
+class LinkRow(NamedTuple):
+    """A link from its smaller end: a row of `links`."""
+
+    a: str
+    word: str
+    b: str
+    said: str
+    inverted: int
+    strength: float | None
+    context: str | None
+    created: float | None
+    edge: str | None
+    unit: str
+    trust: str | None
+
+
+def columns_of(shape: Any, table: str, **made: str) -> str:
+    """A named tuple's fields as columns of a table; `made` says which are computed, and how."""
+    return ", ".join(f"{made[name]} AS {name}" if name in made else f"{table}.{name}"
+                     for name in shape._fields)
+
+
+ROW, LINK = columns_of(Row, "r"), columns_of(LinkRow, "l")
+
+
+def replaces(old: str, new: str) -> str:
+    """The condition, in SQL, under which a link `l` says that one record replaces another.
+
+    What is outside replaces only what is outside, unless a person said so. The link is there all the same.
+    """
+    return (f"l.word = 'supersedes' AND ({old}.trust = 'outside' OR l.trust = 'user' "
+            f"OR (l.trust = 'agent' AND {new}.trust <> 'outside'))")
+
+
+def match(words: Iterable[str], *, every: bool = False) -> str:
+    """The one way to say in full-text syntax: any of these words, or every one of them."""
+    quoted = (word.replace('"', "").replace("\0", "") for word in words)
+    return (" AND " if every else " OR ").join(f'"{word}"' for word in quoted)
 
 
 class Rows(list[Any]):
@@ -185,6 +255,8 @@ class Database:
         with self.writing():  # dropped and made in one step: no other process ever sees it without tables
             if anew or not self._fits():  # another process may have been first
                 self._drop_tables()
+                from otolith.index.schema import DDL
+
                 for statement in DDL.split(";\n"):
                     self.db.execute(statement)
                 self.db.execute(f"PRAGMA user_version = {SCHEMA}")
@@ -310,7 +382,8 @@ class Database:
                               "the index is a copy; change records with otolith edit") from None
             if "interrupted" in why:
                 raise Invalid(f"the query took more than {seconds:g} seconds", "narrow it down") from None
-            raise Invalid(f"SQL: {why}", "the tables: otolith sql \"SELECT name FROM sqlite_master\"") from None
+            tables = "the tables: otolith sql \"SELECT name FROM sqlite_master\""
+            raise Invalid(f"SQL: {why}", tables) from None
         finally:
             db.close()
 
@@ -332,15 +405,6 @@ class Database:
 
     def set(self, key: str, value: Any) -> None:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
-
-    def unset(self, key: str) -> None:
-        self.db.execute("DELETE FROM meta WHERE key = ?", (key,))
-
-    def kept(self, prefix: str) -> dict[str, Any]:
-        """What was set under keys that begin with this."""
-        return dict(self.db.execute("SELECT key, value FROM meta WHERE key >= ? AND key < ? || char(1114111)",
-                                    (prefix, prefix)))
-
 
 class Bare(Database):
     """A connection to a copy of some tables, asked as an index is."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from otolith.index.database import Facet
-from otolith.index.graph import replaces
-from otolith.model.text import searchable
+from otolith.index.database import Facet, replaces
 
 _NEWEST_WITH_TAG = "SELECT * FROM (SELECT record FROM tags WHERE tag = ? ORDER BY record DESC LIMIT ?)"
 _MOST_SHARED = """SELECT r.n, r.id, coalesce(r.conversation, ''), r.created FROM ({newest}) s
@@ -19,6 +17,10 @@ AND (project IS NULL OR project IN ('default', :project)
      OR EXISTS (SELECT 1 FROM tags t WHERE t.tag = :project AND t.record = r.n))
 AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND {replaces('r', 'x')})
 ORDER BY pinned DESC, created DESC, id"""
+
+_SCORE = ("(SELECT v.score FROM reviewed v WHERE v.fact = {fact}.id OR v.target = {fact}.id "
+          "ORDER BY v.mark DESC LIMIT 1)")
+_UNSCORED = f"FROM records r WHERE kind = 'fact' AND sunk = 0 AND {_SCORE.format(fact='r')} IS NULL"
 
 
 class TopicRow(NamedTuple):
@@ -78,14 +80,6 @@ class Dialogs(Facet):
                              "created DESC LIMIT 1", (conversation,))
         return topics[0] if topics else None
 
-    def topics_with(self, word: str, passages: int) -> set[str]:
-        """The topics that know a word, by so many of its latest passages."""
-        phrase = '"' + searchable(word).strip().replace('"', "") + '"'
-        return set(self._texts(
-            "SELECT DISTINCT r.topic FROM (SELECT rowid AS n FROM words WHERE words MATCH ? ORDER BY rowid "
-            "DESC LIMIT ?) f JOIN passages p ON p.n = f.n JOIN records r ON r.n = p.record WHERE r.topic IS "
-            "NOT NULL", (phrase, passages)))
-
     def built_topics(self) -> list[str]:
         """The path of every topic memory, also of one that cannot be read."""
         return self._texts("SELECT unit FROM records WHERE kind = 'topic' UNION SELECT path FROM problems "
@@ -97,6 +91,26 @@ class Dialogs(Facet):
             "SELECT (SELECT count(*) || ' ' || max(n) || ' ' || sum(n) FROM records WHERE topic = :topic AND "
             "kind IN ('entry', 'fact')), (SELECT count(*) || ' ' || max(mark) FROM said WHERE topic = "
             ":topic), (SELECT max(mark) FROM reviewed WHERE topic = :topic)", {"topic": topic}).fetchone())
+
+    # Facts that wait for a person
+
+    def unscored(self, topic: str | None, limit: int) -> list[str]:
+        """The facts that nobody has scored, the least sure first."""
+        return self._texts(f"SELECT id {_UNSCORED} AND (:topic IS NULL OR topic = :topic) "
+                           "ORDER BY confidence, created DESC, id LIMIT :limit",
+                           {"topic": topic, "limit": limit})
+
+    def unscored_counts(self) -> dict[str, int]:
+        """Topic → how many of its facts nobody has scored, most first."""
+        return dict(self.db.execute(f"SELECT topic, count(*) {_UNSCORED} GROUP BY topic ORDER BY 2 DESC, 1"))
+
+    def contradictions(self, limit: int) -> list[tuple[str, str]]:
+        """(newer, older) of facts of which one replaced the other, as long as neither was scored."""
+        return self.db.execute(
+            "SELECT n.id, o.id FROM links l JOIN records n ON n.id = l.a JOIN records o ON o.id = l.b "
+            "WHERE l.word = 'supersedes' AND n.kind = 'fact' AND o.kind = 'fact' "
+            f"AND {_SCORE.format(fact='n')} IS NULL AND {_SCORE.format(fact='o')} IS NULL "
+            "ORDER BY n.created DESC LIMIT ?", (limit,)).fetchall()
 
     # Entries, each by the unit it stands in
 

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
-from otolith.index.database import Bare, Connection, Facet
-from otolith.index.schema import columns_of
+from otolith.index.database import Bare, Connection, Facet, columns_of
 from otolith.index.write import Unit, Units
 from otolith.model.dialog import (
     EVIDENCE_SHOWN,
@@ -207,8 +206,9 @@ class Facts(Facet):
             touched.add(rows)
             for row in rows if corrected else ():
                 new, _ = self._row(row.unit, row.mention, as_said=False)
-                self.db.execute("UPDATE said SET id = ?, slot = ?, confidence = ?, trust = ? WHERE unit = ? "
-                                "AND mark = ?", (new.id, new.slot, new.confidence, new.trust, row.unit, row.mark))
+                query = ("UPDATE said SET id = ?, slot = ?, confidence = ?, trust = ? "
+                         "WHERE unit = ? AND mark = ?")
+                self.db.execute(query, (new.id, new.slot, new.confidence, new.trust, row.unit, row.mark))
                 touched.add([new])
 
     def _row(self, unit: str, mention: Mention, *, as_said: bool) -> tuple[SaidRow, Fact]:

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from otolith.index.cards import Cards
-from otolith.index.database import Facet
-from otolith.index.schema import LINK, LinkRow, Row
+from otolith.index.database import LINK, Facet, LinkRow, Row, replaces
 from otolith.model.record import reads_as
 from otolith.model.text import fold
 
@@ -26,18 +25,8 @@ UNION SELECT l.b, r.id, l.said, coalesce(l.strength, 0.8), l.created
 FROM links l JOIN records r ON r.id = l.a WHERE l.b {_GIVEN} AND l.word IN {_BEARING} AND r.id <> l.b
 UNION SELECT l.a, r.id, l.said, 0.5, l.created FROM links l JOIN names x ON x.name = substr(l.b, 6)
 JOIN records r ON r.n = x.record WHERE l.a {_GIVEN} AND l.word = 'mentions' AND r.id <> l.a"""
-
-
-def replaces(old: str, new: str) -> str:
-    """The condition, in SQL, under which a link `l` says that one record replaces another.
-
-    What is outside replaces only what is outside, unless a person said so. The link is there all the same.
-    """
-    return (f"l.word = 'supersedes' AND ({old}.trust = 'outside' OR l.trust = 'user' "
-            f"OR (l.trust = 'agent' AND {new}.trust <> 'outside'))")
-
-
-_REPLACED = f"""SELECT l.b, l.a, l.created, r.created FROM links l JOIN records r ON r.id = l.a JOIN records old ON old.id = l.b
+_REPLACED = f"""SELECT l.b, l.a, l.created, r.created
+FROM links l JOIN records r ON r.id = l.a JOIN records old ON old.id = l.b
 WHERE {replaces("old", "r")} AND l.b {_GIVEN} ORDER BY r.created, r.id"""
 
 
@@ -73,6 +62,15 @@ class Dangling(NamedTuple):
     a: str
     word: str
     b: str
+
+
+class GraphLink(NamedTuple):
+    """A link in its canonical direction; an end is a record's id, or `name:` and a name."""
+
+    a: str
+    word: str
+    b: str
+    strength: float | None
 
 
 class Graph(Facet):
@@ -130,7 +128,8 @@ class Graph(Facet):
 
     def dangling(self) -> list[Dangling]:
         """The links whose end is nowhere in the home, not even in the archive."""
-        return self.db.select(Dangling, """SELECT unit, a, word, b FROM links l WHERE said NOT IN ('mentions', 'pinned')
+        return self.db.select(Dangling, """SELECT unit, a, word, b FROM links l
+            WHERE said NOT IN ('mentions', 'pinned')
             AND (NOT EXISTS (SELECT 1 FROM records r WHERE r.id = l.b)
                  OR NOT EXISTS (SELECT 1 FROM records r WHERE r.id = l.a))
             AND NOT EXISTS (SELECT 1 FROM archived x WHERE x.id = l.b OR x.id = l.a) ORDER BY unit, b""")
@@ -144,3 +143,8 @@ class Graph(Facet):
         rows = self.db.execute(_REPLACED, {"ids": json.dumps(list(ids))})
         return {old: new for old, new, linked, written in rows if as_of is None
                 or max(linked or 0.0, written) <= as_of}
+
+    def links(self, as_of: float | None = None) -> list[GraphLink]:
+        """All links but pins; with `as_of` those that stood then."""
+        return self.db.select(GraphLink, "SELECT a, word, b, strength FROM links WHERE said <> 'pinned' AND "
+                              "(:as_of IS NULL OR created IS NULL OR created <= :as_of)", {"as_of": as_of})

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from otolith.index.database import Facet
-from otolith.index.graph import replaces
-from otolith.index.schema import ROW as _ROW
-from otolith.index.schema import Row
-from otolith.index.words import match
+from otolith.index.database import ROW as _ROW
+from otolith.index.database import Facet, Row, match, replaces
 
 
 class NoteUse(NamedTuple):

@@ -1,5 +1,4 @@
-"""The index's tables. A new shape is a new number and so a new file; there are no migrations, only a refill
-from the files.
+"""The index's tables. A new shape is a new SCHEMA in database.py and so a new file, filled from the files anew.
 
 `documents` is what sync compares with the tree, `records` and its satellites answer questions, `words` is
 full text. The tables of seed 003 stand beside them under their own names, column for column, so that the
@@ -8,24 +7,24 @@ seed's SQL works.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-SCHEMA = 9
-
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
 CREATE TABLE documents (
-  path TEXT PRIMARY KEY, stamp BLOB NOT NULL, same NOT NULL, settled INTEGER NOT NULL, hash TEXT, seen INTEGER NOT NULL
+  path TEXT PRIMARY KEY, stamp BLOB NOT NULL, same NOT NULL, settled INTEGER NOT NULL, hash TEXT,
+  seen INTEGER NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE problems (path TEXT NOT NULL, line INTEGER, code TEXT NOT NULL, message TEXT NOT NULL, remedy TEXT NOT NULL);
+CREATE TABLE problems (path TEXT NOT NULL, line INTEGER, code TEXT NOT NULL, message TEXT NOT NULL,
+  remedy TEXT NOT NULL);
 CREATE INDEX problems_path ON problems(path);
 
 CREATE TABLE records (
   n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, type TEXT NOT NULL, title TEXT NOT NULL,
-  unit TEXT NOT NULL, created REAL NOT NULL, updated REAL, importance REAL, confidence REAL, project TEXT, agent TEXT,
-  session TEXT, conversation TEXT, topic TEXT, success INTEGER, trust TEXT NOT NULL, valid_from REAL, valid_until REAL,
+  unit TEXT NOT NULL, created REAL NOT NULL, updated REAL, importance REAL, confidence REAL, project TEXT,
+  agent TEXT,
+  session TEXT, conversation TEXT, topic TEXT, success INTEGER, trust TEXT NOT NULL, valid_from REAL,
+  valid_until REAL,
   sunk INTEGER NOT NULL, pinned INTEGER NOT NULL, uses INTEGER NOT NULL, used REAL,
   place INTEGER NOT NULL, -- among the chunks of one conversation that were made in the same second
   last INTEGER NOT NULL -- its passages are numbered from n to last
@@ -36,7 +35,8 @@ CREATE INDEX records_conversation ON records(conversation, created, place) WHERE
 CREATE INDEX records_topic ON records(topic) WHERE topic IS NOT NULL;
 CREATE INDEX records_weighty ON records(n) WHERE pinned OR importance >= 0.9;
 
-CREATE TABLE tags (tag TEXT NOT NULL, record INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tag, record)) WITHOUT ROWID;
+CREATE TABLE tags (tag TEXT NOT NULL, record INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tag,
+  record)) WITHOUT ROWID;
 CREATE INDEX tags_record ON tags(record, place);
 
 CREATE TABLE names ( -- further: not its title
@@ -45,20 +45,25 @@ CREATE TABLE names ( -- further: not its title
 CREATE INDEX names_further ON names(record) WHERE further;
 
 CREATE TABLE passages (
-  n INTEGER PRIMARY KEY, record INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL, turn TEXT, speaker TEXT,
+  n INTEGER PRIMARY KEY, record INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL, turn TEXT,
+  speaker TEXT,
   said REAL, head INTEGER NOT NULL, text TEXT NOT NULL -- head: title and tags are indexed with it
 );
-CREATE VIRTUAL TABLE words USING fts5(text, title, tags, content='', tokenize='porter unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE words USING fts5(text, title, tags, content='',
+  tokenize='porter unicode61 remove_diacritics 2');
 CREATE TABLE speakers (word TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID;
 
--- Vectors of passages: a set for each embedder, in blocks of rows by ascending passage number. A set holds every passage up
+-- Vectors of passages: a set for each embedder, in blocks of rows by ascending passage number. A set holds
+-- every passage up
 -- to `last`; those in `gone` were dropped since.
 CREATE TABLE vector_sets (
-  n INTEGER PRIMARY KEY, provider TEXT NOT NULL, model TEXT NOT NULL, dimension INTEGER NOT NULL, last INTEGER NOT NULL,
+  n INTEGER PRIMARY KEY, provider TEXT NOT NULL, model TEXT NOT NULL, dimension INTEGER NOT NULL,
+  last INTEGER NOT NULL,
   UNIQUE (provider, model, dimension)
 );
 CREATE TABLE vectors (
-  held INTEGER NOT NULL, last INTEGER NOT NULL, size INTEGER NOT NULL, numbers BLOB NOT NULL, matrix BLOB NOT NULL,
+  held INTEGER NOT NULL, last INTEGER NOT NULL, size INTEGER NOT NULL, numbers BLOB NOT NULL,
+  matrix BLOB NOT NULL,
   PRIMARY KEY (held, last)
 );
 CREATE TABLE gone (n INTEGER PRIMARY KEY);
@@ -123,18 +128,22 @@ CREATE TABLE memory_links (
   PRIMARY KEY (source_id, target_id, link_type)
 );
 CREATE TABLE chapters (
-  id TEXT PRIMARY KEY, project_id TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, title TEXT,
-  summary TEXT NOT NULL, learnings JSON, start_ts INTEGER NOT NULL, end_ts INTEGER NOT NULL, tags JSON, topics JSON,
+  id TEXT PRIMARY KEY, project_id TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
+  title TEXT,
+  summary TEXT NOT NULL, learnings JSON, start_ts INTEGER NOT NULL, end_ts INTEGER NOT NULL, tags JSON,
+  topics JSON,
   origin TEXT NOT NULL CHECK (origin IN ('manual', 'auto'))
 );
 CREATE TABLE chapter_memories (chapter_id TEXT NOT NULL, memory_id TEXT NOT NULL, position INTEGER,
   PRIMARY KEY (chapter_id, memory_id));
 CREATE TABLE wisdom (
   id TEXT PRIMARY KEY, project_id TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
-  summary TEXT NOT NULL, insights JSON, patterns JSON, best_practices JSON, tags JSON, start_ts INTEGER NOT NULL,
+  summary TEXT NOT NULL, insights JSON, patterns JSON, best_practices JSON, tags JSON,
+  start_ts INTEGER NOT NULL,
   end_ts INTEGER NOT NULL
 );
-CREATE TABLE wisdom_chapters (wisdom_id TEXT NOT NULL, chapter_id TEXT NOT NULL, PRIMARY KEY (wisdom_id, chapter_id));
+CREATE TABLE wisdom_chapters (wisdom_id TEXT NOT NULL, chapter_id TEXT NOT NULL, PRIMARY KEY (wisdom_id,
+  chapter_id));
 CREATE INDEX chapters_project ON chapters(project_id, start_ts);
 CREATE INDEX chapter_memories_memory ON chapter_memories(memory_id);
 CREATE INDEX wisdom_chapters_chapter ON wisdom_chapters(chapter_id);
@@ -146,9 +155,11 @@ CREATE INDEX idx_memories_success ON memories(outcome_success);
 CREATE INDEX idx_memory_files_path ON memory_files(file_path);
 CREATE INDEX idx_memory_links_target ON memory_links(target_id);
 
--- The work ladder besides its seed: works by the segments of their files from the end, works by what they have in common.
+-- The work ladder besides its seed: works by the segments of their files from the end, works by what they
+-- have in common.
 CREATE TABLE file_works (
-  tail TEXT NOT NULL, memory_id TEXT NOT NULL, operation TEXT NOT NULL, unit TEXT NOT NULL, PRIMARY KEY (tail, memory_id)
+  tail TEXT NOT NULL, memory_id TEXT NOT NULL, operation TEXT NOT NULL, unit TEXT NOT NULL,
+  PRIMARY KEY (tail, memory_id)
 ) WITHOUT ROWID;
 CREATE INDEX file_works_memory ON file_works(memory_id);
 CREATE TABLE threads (
@@ -156,11 +167,15 @@ CREATE TABLE threads (
 ) WITHOUT ROWID;
 CREATE INDEX threads_id ON threads(id);
 
--- The dialog ladder: facts as each entry says them, and what people said about them. Fact records are settled from both.
--- `raw` is the fact's id as said, `id` after corrections, `slot` what it competes for. Nearly always the three are one, and
--- each look-up tree by ids is a page of its own to write for each mention; so one tree is by slots, and two hold the rest.
+-- The dialog ladder: facts as each entry says them, and what people said about them. Fact records are
+-- settled from both.
+-- `raw` is the fact's id as said, `id` after corrections, `slot` what it competes for. Nearly always the
+-- three are one, and
+-- each index by ids is a page of its own to write for each mention; so one index is by slots, and two
+-- hold the rest.
 CREATE TABLE said (
-  unit TEXT NOT NULL, mark TEXT NOT NULL, topic TEXT NOT NULL, project TEXT, raw TEXT NOT NULL, id TEXT NOT NULL,
+  unit TEXT NOT NULL, mark TEXT NOT NULL, topic TEXT NOT NULL, project TEXT, raw TEXT NOT NULL,
+  id TEXT NOT NULL,
   slot TEXT NOT NULL, confidence REAL NOT NULL, trust INTEGER NOT NULL, score NUMERIC, fact TEXT NOT NULL
 );
 CREATE INDEX said_unit ON said(unit);
@@ -169,7 +184,8 @@ CREATE INDEX said_id ON said(id) WHERE id <> slot;
 CREATE INDEX said_raw ON said(raw) WHERE raw <> id;
 CREATE INDEX said_topic ON said(topic, mark, slot);
 CREATE TABLE reviewed (
-  unit TEXT NOT NULL, topic TEXT NOT NULL, mark TEXT NOT NULL, fact TEXT NOT NULL, score NUMERIC, target TEXT, changes TEXT,
+  unit TEXT NOT NULL, topic TEXT NOT NULL, mark TEXT NOT NULL, fact TEXT NOT NULL, score NUMERIC,
+  target TEXT, changes TEXT,
   trust TEXT NOT NULL
 );
 CREATE INDEX reviewed_unit ON reviewed(unit);
@@ -177,58 +193,3 @@ CREATE INDEX reviewed_topic ON reviewed(topic, mark);
 CREATE INDEX reviewed_fact ON reviewed(fact, mark);
 CREATE INDEX reviewed_target ON reviewed(target, mark) WHERE target IS NOT NULL;
 """
-
-
-class Row(NamedTuple):
-    """A record as the index lists it: a row of `records`."""
-
-    n: int
-    id: str
-    kind: str
-    type: str
-    title: str
-    unit: str
-    created: float
-    updated: float | None
-    importance: float | None
-    confidence: float | None
-    project: str | None
-    agent: str | None
-    session: str | None
-    conversation: str | None
-    topic: str | None
-    success: int | None
-    trust: str
-    valid_from: float | None
-    valid_until: float | None
-    sunk: int
-    pinned: int
-    uses: int
-    used: float | None
-    place: int
-    last: int  # its passages are numbered from n to this
-
-
-class LinkRow(NamedTuple):
-    """A link from its smaller end: a row of `links`."""
-
-    a: str
-    word: str
-    b: str
-    said: str
-    inverted: int
-    strength: float | None
-    context: str | None
-    created: float | None
-    edge: str | None
-    unit: str
-    trust: str | None
-
-
-def columns_of(shape: Any, table: str, **made: str) -> str:
-    """A named tuple's fields as columns of a table; `made` says which are computed, and how."""
-    return ", ".join(f"{made[name]} AS {name}" if name in made else f"{table}.{name}"
-                     for name in shape._fields)
-
-
-ROW, LINK = columns_of(Row, "r"), columns_of(LinkRow, "l")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from otolith.errors import OtolithError
@@ -30,75 +30,33 @@ if TYPE_CHECKING:
     from otolith.index.words import Words
     from otolith.index.works import Works
 
+_FACETS = {"cards": "cards:Cards", "graph": "graph:Graph", "words": "words:Words", "around": "around:Around",
+           "meaning": "vectors:Meaning", "facts": "facts:Facts", "documents": "documents:Documents",
+           "work": "works:Works", "dialogs": "dialogs:Dialogs", "notes": "notes:Notes", "marks": "marks:Marks"}
+
 
 class Index(Database):
     """An open index."""
 
-    @cached_property
-    def cards(self) -> Cards:
-        from otolith.index.cards import Cards
+    cards: Cards
+    graph: Graph
+    words: Words
+    around: Around
+    meaning: Meaning
+    facts: Facts
+    documents: Documents
+    work: Works
+    dialogs: Dialogs
+    notes: Notes
+    marks: Marks
 
-        return Cards(self)
-
-    @cached_property
-    def graph(self) -> Graph:
-        from otolith.index.graph import Graph
-
-        return Graph(self)
-
-    @cached_property
-    def words(self) -> Words:
-        from otolith.index.words import Words
-
-        return Words(self)
-
-    @cached_property
-    def around(self) -> Around:
-        from otolith.index.around import Around
-
-        return Around(self)
-
-    @cached_property
-    def meaning(self) -> Meaning:
-        from otolith.index.vectors import Meaning
-
-        return Meaning(self)
-
-    @cached_property
-    def facts(self) -> Facts:
-        from otolith.index.facts import Facts
-
-        return Facts(self)
-
-    @cached_property
-    def documents(self) -> Documents:
-        from otolith.index.documents import Documents
-
-        return Documents(self)
-
-    @cached_property
-    def work(self) -> Works:
-        from otolith.index.works import Works
-
-        return Works(self)
-
-    @cached_property
-    def dialogs(self) -> Dialogs:
-        from otolith.index.dialogs import Dialogs
-
-        return Dialogs(self)
-
-    @cached_property
-    def marks(self) -> Marks:
-        from otolith.index.marks import Marks
-
-        return Marks(self)
-
-    @cached_property
-    def notes(self) -> Notes:
-        from otolith.index.notes import Notes
-
-        return Notes(self)
+    def __getattr__(self, name: str) -> Any:
+        """A facet, when it is first asked."""
+        if name not in _FACETS:
+            raise AttributeError(f"an index has no {name!r}")
+        module, _, facet = _FACETS[name].partition(":")
+        self.__dict__[name] = getattr(import_module(f"otolith.index.{module}"), facet)(self)
+        return self.__dict__[name]
 
     def renew(self, fill: Callable[[], object]) -> None:
         """Empty the index and fill it again; what was last built is carried over."""
@@ -113,7 +71,7 @@ class Index(Database):
         self.make_anew(fill_all)
 
     def shrink(self, gone: Iterable[str]) -> None:
-        """Leave nothing of these ids nor of what was dropped, in words, vectors, the file's free pages, its log."""
+        """Leave nothing of these ids nor of what was dropped: in words, vectors, free pages or the log."""
         with self.writing():
             self.db.executemany("DELETE FROM usage WHERE id = ?", [(record,) for record in gone])
             self.documents.recount()

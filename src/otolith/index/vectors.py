@@ -14,8 +14,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
-from otolith.index.database import Connection, Database, Facet
-from otolith.index.schema import columns_of
+from otolith.index.database import Connection, Database, Facet, columns_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,7 +101,7 @@ class Meaning(Facet):
         return lacking
 
     def append(self, held: VectorSet, numbers: Sequence[int], vectors: Floats) -> VectorSet:
-        """Add rows that come after all others. Blocks no larger than the new one merge with it: there are few."""
+        """Add rows that come after all others; blocks no larger than the new one merge with it."""
         import numpy as np
 
         if not len(numbers):

@@ -16,9 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.cards import Cards
-from otolith.index.database import Facet
-from otolith.index.graph import replaces
-from otolith.index.schema import ROW, Row, columns_of
+from otolith.index.database import ROW, Facet, Row, columns_of, match, replaces
 from otolith.model.record import tail_of
 from otolith.model.text import fold, searchable
 
@@ -57,21 +55,11 @@ class Told(NamedTuple):
 
 # What may be told unasked: what people and agents of a project, or of none, wrote and nothing replaced.
 _TELLABLE = f"""SELECT {columns_of(Told, 'r', n='p.n', text='p.text')} FROM passages p
-JOIN records r ON r.n = p.record WHERE p.n IN (SELECT value FROM json_each(?)) AND r.trust IN ('user', 'agent')
-AND NOT r.sunk AND r.kind NOT IN ('episode', 'global', 'agent', 'edge')
+JOIN records r ON r.n = p.record WHERE p.n IN (SELECT value FROM json_each(?))
+AND r.trust IN ('user', 'agent') AND NOT r.sunk AND r.kind NOT IN ('episode', 'global', 'agent', 'edge')
 AND (r.project IS NULL OR r.project IN ('', 'default', ?))
-AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND {replaces('r', 'x')})"""
-
-
-def match(words: Iterable[str], *, every: bool = False) -> str:
-    """The one way to say in full-text syntax: any of these words, or every one of them."""
-    quoted = (word.replace('"', "").replace("\0", "") for word in words)
-    return (" AND " if every else " OR ").join(f'"{word}"' for word in quoted)
-
-
-def words_in(text: str, most: int = 64) -> list[str]:
-    """The different words of a text as full text knows them, the first so many."""
-    return list(dict.fromkeys(re.findall(r"\w+", searchable(text))))[:most]
+AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a
+WHERE l.b = r.id AND {replaces('r', 'x')})"""
 
 
 def numbers_in(listed: str | None) -> Ints:
@@ -95,10 +83,7 @@ class Words(Facet):
 
     def best(self, words: Sequence[str], *, kind: str, limit: int, but: str = "",
              title: float = 2.0) -> list[Row]:
-        """Records of a kind that hold most of some words, best first: those of so many passages.
-
-        A title weighs more.
-        """
+        """Records of a kind that hold most of some words, best first; a title weighs more."""
         query = (f"SELECT {ROW} FROM words JOIN passages p ON p.n = words.rowid JOIN records r ON r.n = "
                  "p.record "
                  "WHERE words MATCH ? AND r.kind = ? AND r.id <> ? ORDER BY bm25(words, 1.0, ?, 1.0), r.id "
@@ -115,7 +100,8 @@ class Words(Facet):
 
     def words_like(self, initial: str) -> Iterator[tuple[str, int]]:
         """Every word of the memory with that initial, and in how many passages it is."""
-        self.db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, row)")
+        self.db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary "
+                        "USING fts5vocab(main, words, row)")
         query = "SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ?"
         yield from self.db.execute(query, (initial, initial + "\U0010ffff"))
 
@@ -158,11 +144,13 @@ class Words(Facet):
                           or not rows[0].id.startswith(handle))
         # a plain word begins no id
         for row in rows if exact or (len(rows) == 1 and re.search(r"[_:-]|\d", handle)) else ():
-            yield row.id, "id" if row.id.startswith(handle) else "title" if fold(row.title) == fold(handle) else "name"
+            title = "title" if fold(row.title) == fold(handle) else "name"
+            yield row.id, "id" if row.id.startswith(handle) else title
 
     def _tagged(self, tag: str) -> list[str]:
-        return self.db.column("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, ?) "
-                              "ORDER BY r.created DESC LIMIT ?", (tag, tag.casefold(), HANDLES))
+        query = ("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, ?) "
+                 "ORDER BY r.created DESC LIMIT ?")
+        return self.db.column(query, (tag, tag.casefold(), HANDLES))
 
     def _token(self, token: str, whole: str) -> Iterator[tuple[str, str]]:
         """One word of a question: a #tag, a file, or what can only be an id or a memo's name."""

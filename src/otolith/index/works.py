@@ -10,8 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from otolith.index.database import Facet
-from otolith.index.graph import replaces
+from otolith.index.database import Facet, match, replaces
 from otolith.model.kinds import WORK_LINKS
 from otolith.model.record import tail_of
 
@@ -140,7 +139,7 @@ class Works(Facet):
         rows = self.db.execute(
             f"SELECT {_AIM}, {_REPLACED} FROM words w JOIN passages p ON p.n = w.rowid "
             "JOIN records r ON r.n = p.record JOIN memories m ON m.id = r.id WHERE words MATCH ? ORDER BY "
-            "bm25(words, 1.0, 4.0, 1.0) LIMIT ?", (" OR ".join(f'"{word}"' for word in words), limit))
+            "bm25(words, 1.0, 4.0, 1.0) LIMIT ?", (match(words), limit))
         return list({row[0]: Touch(*row) for row in rows}.values())
 
     def latest(self, project: str | None, limit: int) -> list[Touch]:

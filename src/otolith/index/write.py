@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from otolith.index.database import Connection, Facet
-from otolith.index.schema import LINK, ROW, LinkRow, Row
+from otolith.index.database import LINK, ROW, Connection, Facet, LinkRow, Row
 from otolith.model.kinds import LINK_TYPES
 from otolith.model.record import Card, Finding, Link, Stretch, Usage, tail_of, threads_of
 from otolith.model.text import fold, searchable
@@ -62,8 +61,9 @@ class _Rows:
         self.records.append(Row(
             n, card.id, card.kind, card.type, card.title, unit, card.created, card.updated, card.importance,
             card.confidence, card.project, card.agent, card.session, card.conversation, card.topic,
-            None if card.success is None else int(card.success), card.trust, card.valid_from, card.valid_until,
-            int(card.sunk), int(card.pinned), card.usage.count, card.usage.last, card.place, n + len(cut) - 1))
+            None if card.success is None else int(card.success), card.trust, card.valid_from,
+            card.valid_until, int(card.sunk), int(card.pinned), card.usage.count, card.usage.last, card.place,
+            n + len(cut) - 1))
         self.tags += [(tag, n, place) for place, tag in enumerate(dict.fromkeys(card.tags))]
         if name := fold(card.title):
             self.names.append((name, n, 0))
@@ -110,7 +110,7 @@ def _link_row(link: Link, unit: str, trust: str) -> LinkRow:
 
 
 def _insert_sparse(db: Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Rows with many a None, which costs as much to bind as ten texts; so a number that is none stands for it."""
+    """Rows with many a None, as dear to bind as ten texts: a number that is none stands for it."""
     if not rows:
         return
     if table not in _marks:
@@ -130,8 +130,8 @@ class Units(Facet):
         What is read for it holds no circles, so Python is told to look for some less often meanwhile.
         """
         seldom, *others = gc.get_threshold()
-        query = ("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN "
-                 "('documents', 'records', 'tags', 'names', 'passages', 'links')")
+        query = ("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL "
+                 "AND tbl_name IN ('documents', 'records', 'tags', 'names', 'passages', 'links')")
         made = self.db.execute(query) if empty else []
         for name, _ in made:
             self.db.execute(f"DROP INDEX {name}")
@@ -247,7 +247,8 @@ class Units(Facet):
         if anew:
             self.db.execute("DELETE FROM usage")
         self.db.executemany("INSERT INTO usage VALUES (?,?,?) ON CONFLICT(id) DO UPDATE SET "
-                            "count = count + excluded.count, last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
+                            "count = count + excluded.count, "
+                            "last = max(coalesce(last, 0), coalesce(excluded.last, 0))",
                             [(record, usage.count, usage.last) for record, usage in totals.items()])
         self.db.executemany(
             "UPDATE memories SET (access_count, last_accessed) = (SELECT r.uses + u.count, CAST(max(coalesce("

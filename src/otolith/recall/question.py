@@ -45,10 +45,7 @@ class Question(Value):
 
 
 def read_question(text: str, is_speaker: Callable[[str], bool], now: float) -> Question:
-    """Read a question.
-
-    `is_speaker` tells of a casefolded word whether somebody of that name speaks in the memory.
-    """
+    """Read a question; `is_speaker` says of a casefolded word whether somebody of that name speaks."""
     read = text[:LONGEST]
     every = dict.fromkeys(word.removesuffix("'s") for word in look_up(read))
     content = [word for word in every if word not in STOP] or list(every)
@@ -61,9 +58,7 @@ def read_question(text: str, is_speaker: Callable[[str], bool], now: float) -> Q
 
 
 def look_up(text: str) -> list[str]:
-    """The words of a text as the full-text index knows them, unstemmed: in small letters, but ß is not ss
-    there.
-    """
+    """The words of a text as full text knows them, unstemmed: in small letters, but ß is not ss there."""
     return [found[0].lower().replace("’", "'") for found in WORD.finditer(searchable(text))]
 
 
@@ -84,10 +79,7 @@ def mistyped(word: str) -> bool:
 
 
 def closest(word: str, known: Iterable[tuple[str, int]]) -> str | None:
-    """The known word that was probably meant; `known` are (stem, in how many passages).
-
-    The commoner one wins a tie.
-    """
+    """The word that was probably meant, of (stem, in how many passages); the commoner wins a tie."""
     if not mistyped(word):
         return None
     allowed = 2 if len(word) >= LONG else 1
@@ -103,9 +95,7 @@ def closest(word: str, known: Iterable[tuple[str, int]]) -> str | None:
 
 
 def distance(a: str, b: str, most: int) -> int:
-    """Letters to add, drop, change or swap with the next to make b of a; more than `most` is told as `most` +
-    1.
-    """
+    """Letters to add, drop, change or swap to make b of a; more than `most` counts as `most` + 1."""
     if abs(len(a) - len(b)) > most:
         return most + 1
     older: list[int] = []

@@ -195,10 +195,7 @@ def neighbours(spots: Sequence[Spot]) -> Ints:
 
 def gather(spots: Sequence[Spot], seeds: Ints, question: Question, rows: Sequence[Ints], total: int,
            likeness: Callable[[Ints], Floats]) -> Columns:
-    """The columns that ranking works on; `seeds` ascending.
-
-    `likeness` gives the cosines of passages with the question.
-    """
+    """The columns that ranking works on; `seeds` ascending, `likeness` gives cosines with the question."""
     import numpy as np
 
     numbers = np.array([spot.n for spot in spots], np.int64)
@@ -220,10 +217,7 @@ def gather(spots: Sequence[Spot], seeds: Ints, question: Question, rows: Sequenc
 
 
 def merged(one: Ints, other: Ints) -> Ints:
-    """Two ascending lists as one, each number once.
-
-    (numpy's own union loads its masked arrays, a tenth of a cold start.)
-    """
+    """Two ascending lists as one, each number once; numpy's own union loads much more."""
     import numpy as np
 
     both = np.sort(np.concatenate([one, other]))

@@ -261,7 +261,8 @@ def _fold_copies(best: list[Weighed], chosen: Filter) -> list[Weighed]:
             turns.setdefault(candidate.passage.unit, []).append(candidate.passage.text)
 
     def repeats(about: Passage) -> bool:
-        if not KINDS[about.kind].drawn or about.kind in chosen.kind or about.pinned or about.importance != 0.5:
+        drawn = KINDS[about.kind].drawn and about.kind not in chosen.kind
+        if not drawn or about.pinned or about.importance != 0.5:
             return False
         sentence = about.text.partition("\n")[2].strip()
         return bool(sentence) and any(sentence in text

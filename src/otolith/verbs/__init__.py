@@ -1,4 +1,6 @@
-"""What each verb does, one module a family; a family is loaded when it is first named, so that a command starts fast."""
+"""What each verb does, one module a family; a family is loaded when it is first named, so that a command
+starts fast.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,10 @@ if TYPE_CHECKING:
         chapters, chunks, dialogs, edges, editing, exports, links, memos, merging, notes, offering,
         purge, reasoning, records, reports, session, steps, taking, tending, topics, undo, work)
 
-__all__ = ["chapters", "chunks", "dialogs", "edges", "editing", "exports", "links", "memos", "merging", "notes",
-           "offering", "purge", "reasoning", "records", "reports", "session", "steps", "taking", "tending", "topics", "undo", "work"]
+__all__ = ["chapters", "chunks", "dialogs", "edges", "editing", "exports", "links", "memos", "merging",
+           "notes",
+           "offering", "purge", "reasoning", "records", "reports", "session", "steps", "taking", "tending",
+           "topics", "undo", "work"]
 
 
 def __getattr__(name: str) -> Any:

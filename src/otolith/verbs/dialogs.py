@@ -16,7 +16,7 @@ from otolith.files import codec, ledger, paths
 from otolith.files.codec import write_object
 from otolith.files.tree import fingerprint
 from otolith.home import Home
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.dialog import CORRECTABLE, Curation, Entry, EntryMeta, Fact, GlobalMemory, Turn
 from otolith.model.dialog import correct as correct_fact
 from otolith.model.ids import derived_uuid, entry_id, slug
@@ -35,13 +35,11 @@ MOST_BYTES = 32 * 1024 * 1024
 PASSAGES_ASKED = 200  # of each word of a dialog, the latest, to see which topics know it
 
 
-def log(
-    home: Home, dialog: Any, topic: str | None = None, *, ask: Ask | None = None, providers: Any = None,
-    title: str | None = None, tags: Sequence[str] = (), source: str = "interaction",
-    conversation_id: str | None = None,
-    agent: str | None = None, project: str | None = None, session: str | None = None, created: Any = None,
-    key: str | None = None,
-) -> Entry:
+def log(home: Home, dialog: Any, topic: str | None = None, *, ask: Ask | None = None, providers: Any = None,
+        title: str | None = None, tags: Sequence[str] = (), source: str = "interaction",
+        conversation_id: str | None = None,
+        agent: str | None = None, project: str | None = None, session: str | None = None, created: Any = None,
+        key: str | None = None) -> Entry:
     """Keep a dialog: text, a file's path or a list of messages; the same key again returns the same entry."""
     raw, roles = read_dialog(dialog)
     turns = read_turns(raw, roles)
@@ -186,7 +184,7 @@ def _find_topic(home: Home, turns: Sequence[Turn], conversation: str | None) -> 
     index = home.index.dialogs
     if conversation and (topic := index.topic_of(conversation)):
         return topic
-    topics_with = {word: index.topics_with(word, PASSAGES_ASKED) for word in topic_words(turns)}
+    topics_with = {word: home.index.words.topics(word, PASSAGES_ASKED) for word in topic_words(turns)}
     return choose_topic(topics_with) or name_topic(turns)
 
 

@@ -1,4 +1,5 @@
-"""The graph of notes as people ask for it: edges listed, searched, changed and proposed; the links as a picture; tags.
+"""The graph of notes as people ask for it: edges listed, searched, changed and proposed; the links as a
+picture; tags.
 
 How edges and their copies are written and kept true is in links.py.
 """
@@ -9,11 +10,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from otolith.derive.pictures import Arrow, Graph, Node, draw_dot, draw_mermaid, draw_svg, gather_graph
+from otolith.derive.pictures import Arrow, Drawing, DrawnNode, draw_dot, draw_mermaid, draw_svg, gather_graph
 from otolith.derive.similar import EdgeProposal, Near, TagScore, propose_edges, related_tags, suggest_tags
 from otolith.errors import Invalid, NotFound, Provider
 from otolith.home import Home
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.kinds import KINDS, NOTE_LINKS
 from otolith.model.note import Edge, Note
 from otolith.model.record import check_type
@@ -29,9 +30,11 @@ FORMATS = {"mermaid": draw_mermaid, "dot": draw_dot, "svg": draw_svg}
 ASKED = 10  # notes whose tags are worth asking
 
 
-def edges(home: Home, query: str | None = None, *, type: str | None = None, note: str | None = None, limit: int | None = 50,
-          offset: int = 0) -> tuple[list[dict[str, Any]], int]:
-    """(a page of edges, how many there are): all, or those of a type, of a note, with these words in titles or text."""
+def edges(home: Home, query: str | None = None, *, type: str | None = None, note: str | None = None,
+          limit: int | None = 50, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """(a page of edges, how many there are): all, or those of a type, of a note, with these words in titles
+    or text.
+    """
     home.ensure_fresh()
     word = None if type is None else check_type(type, NOTE_LINKS)
     end = None if note is None else locate(home, note).id
@@ -49,7 +52,8 @@ def _words(text: str) -> list[str]:
 def _described(home: Home, row: Row) -> dict[str, Any]:
     edge: Edge = fetch(home, row)
     fields = ("id", "type", "from_id", "from_title", "to_id", "to_title", "strength")
-    return {**{name: getattr(edge, name) for name in fields}, "created": zulu(edge.created), "path": row.unit, "text": edge.text}
+    return {**{name: getattr(edge, name) for name in fields}, "created": zulu(edge.created), "path": row.unit,
+            "text": edge.text}
 
 
 def update_edge(home: Home, edge_id: str, changes: dict[str, Any]) -> Edge:
@@ -74,7 +78,8 @@ def _edge_row(home: Home, handle: str) -> Row:
 
 # Proposals
 
-def near_notes(home: Home, title: str, text: str, *, but: str = "", limit: int = CANDIDATES) -> list[tuple[Row, float]]:
+def near_notes(home: Home, title: str, text: str, *, but: str = "",
+               limit: int = CANDIDATES) -> list[tuple[Row, float]]:
     """Notes near a text, nearest first: chosen by shared words, measured by the built-in embedder."""
     from otolith.providers.embedders import Static
 
@@ -85,7 +90,8 @@ def near_notes(home: Home, title: str, text: str, *, but: str = "", limit: int =
     openings = home.index.around.texts([row.n for row in rows])  # a record has its first passage's number
     try:
         vectors = Static().embed([f"{title}. {text[:800]}",
-                                  *(f"{row.title}. {opening}" for row, opening in zip(rows, openings, strict=True))])
+                                  *(f"{row.title}. {opening}" for row,
+                                    opening in zip(rows, openings, strict=True))])
     except Provider as error:  # a proposal is a kindness: without the embedder there is none
         home.notices.append(str(error))
         return []
@@ -101,7 +107,8 @@ def suggest_edges(home: Home, handle: str) -> list[EdgeProposal]:
     note: Note = fetch(home, row)
     near = [Near(id=other.id, type=other.type, title=other.title, similarity=value)
             for other, value in near_notes(home, note.title, note.text, but=note.id)]
-    return propose_edges(note.id, note.type, near, [other.id for other in home.index.graph.neighbours(note.id)])
+    return propose_edges(note.id, note.type, near,
+                         [other.id for other in home.index.graph.neighbours(note.id)])
 
 
 # Pictures and tags
@@ -118,7 +125,7 @@ def graph(home: Home, handle: str | None = None, *, depth: int = 1, format: str 
     return FORMATS[format](_among(home, [start, *(other["id"] for other in related(home, start, depth))]))
 
 
-def _among(home: Home, ids: Sequence[str]) -> Graph:
+def _among(home: Home, ids: Sequence[str]) -> Drawing:
     """These records and every link between two of them, as it was written."""
     rows = home.index.cards.rows_of(ids)
     names = {f"name:{name}": record for name, record in home.index.notes.all_names() if record in rows}
@@ -128,7 +135,7 @@ def _among(home: Home, ids: Sequence[str]) -> Graph:
         if ends[0] != ends[1] and ends[0] in rows and ends[1] in rows:
             arrows.append(Arrow(source=ends[0], type=link.said, target=ends[1],
                                 strength=0.5 if link.strength is None else link.strength))
-    return gather_graph((Node(id=row.id, title=row.title, type=row.type) for row in rows.values()), arrows)
+    return gather_graph((DrawnNode(id=row.id, title=row.title, type=row.type) for row in rows.values()), arrows)
 
 
 def tags_near(home: Home, tag: str, limit: int = 10) -> list[TagScore]:

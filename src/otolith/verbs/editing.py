@@ -1,6 +1,8 @@
-"""What is done to a record that is there: edit, pin and unpin, forget and restore. What is built is not edited.
+"""What is done to a record that is there: edit, pin and unpin, forget and restore. What is built is not
+edited.
 
-Forgetting moves a file aside and rewrites no other. In what kinds of records differ here stands in the table of kinds.
+Forgetting moves a file aside and rewrites no other. In what kinds of records differ here stands in the table
+of kinds.
 """
 
 from __future__ import annotations
@@ -8,19 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from otolith import verbs
 from otolith.errors import Conflict, Invalid, NotFound
 from otolith.files import codec, paths
 from otolith.home import Home
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.kinds import KINDS, NOTE_FOLDERS
 from otolith.model.record import Link
 from otolith.model.shape import read_tags
 from otolith.model.times import offset
+from otolith.verbs import links
 from otolith.verbs.steps import fetch, locate
 
 FIXED = {"id": "", "kind": "", "created": "", "created_at": "", "updated": "", "updated_at": "", "extra": "",
-         "origin": "who wrote a record is set by the door it came through", "pinned": "use: otolith pin, otolith unpin",
+         "origin": "who wrote a record is set by the door it came through",
+         "pinned": "use: otolith pin, otolith unpin",
          "relations": "use: otolith link, otolith unlink", "metadata": "give its fields by name"}
 ENDS = ("from_id", "to_id", "from_title", "to_title")
 _CHUNK_METADATA = ("confidence", "conversation_id", "source")
@@ -33,18 +36,19 @@ def edit(home: Home, handle: str, changes: Mapping[str, Any], expect: str | None
         raise Invalid(f"{KINDS[row.kind].named} is not edited", why)
     loaded = home.load(row.id)
     if expect is not None and expect != loaded.hash:
-        raise Conflict(f"{loaded.path} was changed by somebody else meanwhile", "read it again; nothing was overwritten")
+        raise Conflict(f"{loaded.path} was changed by somebody else meanwhile",
+                       "read it again; nothing was overwritten")
     before, new = loaded.record, revise(home, loaded.record, dict(changes))
     if new == before:
         return new
     home.change(loaded, new, verb="edited")
     if hasattr(new, "from_id"):
-        verbs.links.mend(home, (new.from_id, new.to_id), given=[new])
+        links.mend(home, (new.from_id, new.to_id), given=[new])
     elif KINDS[row.kind].links == "edges":
         if loaded.path.startswith("graph/") and new.type != before.type:
             _move(home, loaded.path, own_place(new, before, loaded.path), new)
         if new.title != before.title:
-            verbs.links.retitle(home, new)
+            links.retitle(home, new)
     return new
 
 
@@ -55,7 +59,8 @@ def revise(home: Home, record: Any, changes: dict[str, Any]) -> Any:
             raise Invalid(f"{key} cannot be changed", FIXED[key])
     if isinstance(changes.get("text"), str):
         changes["text"] = changes["text"].replace("\r\n", "\n").strip("\n")
-    if isinstance(changes.get("title"), str) and KINDS[record.kind].codec == "header":  # its title is a line of the file
+    # its title is a line of the file
+    if isinstance(changes.get("title"), str) and KINDS[record.kind].codec == "header":
         changes["title"] = " ".join(changes["title"].split())
     if "tags" in changes:
         changes["tags"] = read_tags(changes["tags"])
@@ -80,7 +85,7 @@ def _revise_linked(home: Home, record: Any, changes: dict[str, Any]) -> Any:
     if new == record:
         return record
     if KINDS[record.kind].links == "edges":
-        new = new.replace(relations=verbs.links.true_relations(home, new))
+        new = new.replace(relations=links.true_relations(home, new))
     return new.replace(updated_at=offset(home.clock()))
 
 
@@ -100,13 +105,27 @@ def _revise_chunk(_home: Home, chunk: Any, changes: dict[str, Any]) -> Any:
         changes["metadata"] = chunk.metadata.replace(**inner)
         if "conversation_id" in inner and inner["conversation_id"] != chunk.conversation_id:
             given = changes.get("links", chunk.links)
-            changes["links"] = given.replace(context_of=(inner["conversation_id"],) if inner["conversation_id"] else ())
+            changes["links"] = given.replace(context_of=(inner["conversation_id"],)
+                                             if inner["conversation_id"] else ())
     return chunk.replace(**changes)
+
+
+def _revise_work(home: Home, work: Any, changes: dict[str, Any]) -> Any:
+    from otolith.verbs.work import revise_work
+
+    return revise_work(home, work, changes)
+
+
+def _dialogs() -> Any:
+    # a fact's forgetting and pinning are scores; nothing else here needs dialogs
+    from otolith.verbs import dialogs
+
+    return dialogs
 
 
 _REVISE: dict[str, Callable[[Home, Any, dict[str, Any]], Any]] = {  # by the record's class
     "note:Note": _revise_linked, "note:Edge": _revise_linked, "chunk:Chunk": _revise_chunk,
-    "work:Work": lambda home, work, changes: verbs.work.revise_work(home, work, changes), "work:Chapter": _revise_chapter}
+    "work:Work": _revise_work, "work:Chapter": _revise_chapter}
 
 
 # Forgetting and keeping
@@ -120,7 +139,7 @@ def forget(home: Home, handle: str) -> str:
         why, hint = kind.not_forgotten
         raise Invalid(f"{kind.named} {why}" if kind.built else why, hint)
     if kind.forget == "score":
-        verbs.dialogs.review(home, row.id, score=0)
+        _dialogs().review(home, row.id, score=0)
     else:
         home.put_away(fetch(home, row), files_of(home, row.unit))
     return row.id
@@ -128,7 +147,8 @@ def forget(home: Home, handle: str) -> str:
 
 def files_of(home: Home, unit: str) -> list[str]:
     """A unit's own files, as far as they are there: itself, or the parts of an entry's folder."""
-    return [path for path in (unit, *(f"{unit}/{part}" for part in paths.ENTRY_FILES)) if home.tree.look(path)]
+    return [path for path in (unit, *(f"{unit}/{part}" for part in paths.ENTRY_FILES))
+            if home.tree.look(path)]
 
 
 def restore(home: Home, record: str) -> Any:
@@ -136,7 +156,7 @@ def restore(home: Home, record: str) -> Any:
     cards = home.index.cards
     row = cards.find(record)
     if row and KINDS[row.kind].forget == "score":
-        return verbs.dialogs.reinstate(home, row)
+        return _dialogs().reinstate(home, row)
     if not cards.archived(record):
         home.sweep()
     places = [path for *_, path in cards.archived(record)]
@@ -151,14 +171,14 @@ def restore(home: Home, record: str) -> Any:
     with home.writing():
         held = codec.read_unit(home.tree, latest)[0][0]
         is_edge = hasattr(held, "from_id")
-        twin = verbs.links.standing(home, held.from_id, held.type, held.to_id) if is_edge else None
+        twin = links.standing(home, held.from_id, held.type, held.to_id) if is_edge else None
         if twin and twin.edge:
             raise Conflict(f"the relation stands again, as edge {twin.edge}",
                            f"to have this one back, first: otolith edges delete {twin.edge}")
         home.move_all({path: paths.restored(path, held) for path in files_of(home, latest)}, "restored", held)
         back = fetch(home, locate(home, record, follow=False))
     if is_edge:
-        verbs.links.mend(home, (back.from_id, back.to_id), given=[back])
+        links.mend(home, (back.from_id, back.to_id), given=[back])
     return back
 
 
@@ -178,24 +198,27 @@ def unpin(home: Home, handle: str) -> str:
 def _set_pin(home: Home, row: Row, on: bool) -> str:
     how = KINDS[row.kind].pin
     if how == "score":
-        verbs.dialogs.review(home, row.id, score=10 if on else None)
+        _dialogs().review(home, row.id, score=10 if on else None)
         return row.id
-    pinned = row.unit.startswith("vault/") if how == "vault" else bool(verbs.links.standing(home, row.id, "pinned", row.id))
+    pinned = (row.unit.startswith("vault/") if how == "vault"
+              else bool(links.standing(home, row.id, "pinned", row.id)))
     if pinned == on:
         home.notices += [] if on else [f"{row.title} was not pinned; nothing to take back"]
     elif how == "vault":
         loaded = home.load(row.id)
-        note = home.change(loaded, loaded.record, verb="adopted")  # an id that came from the file's place is written down first
+        # an id that came from the file's place is written down first
+        note = home.change(loaded, loaded.record, verb="adopted")
         _move(home, row.unit, own_place(note.replace(pinned=on), note, row.unit), note)
     else:
-        verbs.links.write_line(home, "add" if on else "remove", Link(source=row.id, type="pinned", target=row.id))
+        links.write_line(home, "add" if on else "remove", Link(source=row.id, type="pinned", target=row.id))
     return row.id
 
 
 def own_place(note: Any, before: Any, path: str) -> str:
     """Where a changed note's file belongs, under the name and in the sub-folders it was born with.
 
-    The vault holds the path below the type's folder, or the whole one where that would tell another folder or none.
+    The vault holds the path below the type's folder, or the whole one where that would tell another folder or
+    none.
     """
     rest = path.removeprefix(f"{paths.note_folder(before)}/")
     top, below, _ = rest.partition("/")

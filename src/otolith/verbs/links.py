@@ -1,9 +1,9 @@
 """`link` and `unlink`: one truth for each relation (see DECISIONS, Links), and the copies of it kept true.
 
-Note to note is an edge file, with copies in both notes. Chunk to chunk and work to work stand in the source. A memo that
-supersedes another says so in its header, and the old one is marked. Everything else is a line in links.jsonl. A copy of an
-edge that a crash or a hand left out comes back in the next write of that note or in upkeep; a copy of an edge that is gone
-leaves in upkeep; titles in edges follow their notes.
+Note to note is an edge file, with copies in both notes. Chunk to chunk and work to work stand in the source.
+A memo that supersedes another says so in its header, and the old one is marked. Everything else is a line in
+links.jsonl. A copy of an edge that a crash or a hand left out comes back in the next write of that note or in
+upkeep; a copy of an edge that is gone leaves in upkeep; titles in edges follow their notes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from otolith.errors import Conflict, Damaged, Invalid, NotFound
 from otolith.files import ledger, paths
 from otolith.home import Home
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.kinds import KINDS, LINK_TYPES
 from otolith.model.note import Edge, Note, Relation
 from otolith.model.record import Link, check_type
@@ -24,13 +24,17 @@ from otolith.verbs.steps import derived_id, each, locate
 if TYPE_CHECKING:
     from otolith.index.notes import StandingEdge, Written
 
-OWN_WAYS = {"pinned": "otolith pin", "mentions": "a [[wikilink]] in the note's text", "merged_into": "otolith merge"}
+OWN_WAYS = {"pinned": "otolith pin", "mentions": "a [[wikilink]] in the note's text",
+            "merged_into": "otolith merge"}
 _JOIN = " — "
 
 
-def link(home: Home, source: str, type: str, target: str, *, strength: float | None = None, context: str | None = None,
+def link(home: Home, source: str, type: str, target: str, *, strength: float | None = None,
+         context: str | None = None,
          text: str | None = None, key: str | None = None, created: Any = None) -> Link:
-    """Relate two records; saying the same again changes nothing, a strength or context given anew is taken."""
+    """Relate two records; saying the same again changes nothing, a strength or context given anew is
+    taken.
+    """
     a, b = locate(home, source), locate(home, target)
     word = _checked(home, a, b, type)
     made = Link(source=a.id, type=word, target=b.id, strength=strength, context=context,
@@ -83,7 +87,8 @@ def refuse_cycle(home: Home, newer: str, older: str) -> None:
     while todo:
         here = todo.pop()
         if here == newer:
-            raise Invalid(f"{older} already supersedes {newer}", "a record cannot be newer than what replaced it")
+            raise Invalid(f"{older} already supersedes {newer}",
+                          "a record cannot be newer than what replaced it")
         if here not in seen:
             seen.add(here)
             todo.extend(home.index.notes.replaced_by(here))
@@ -100,7 +105,8 @@ def write_line(home: Home, op: str, made: Link) -> None:
     line = {"op": op, "from": made.source, "type": made.type, "to": made.target, "strength": made.strength,
             "context": made.context, "created": zulu(made.created or home.clock()),
             "origin": home.origin(trust=(made.origin or {}).get("trust")).to_dict()}
-    ledger.append_line(home.tree, paths.LINKS, {key: value for key, value in line.items() if value is not None}, synced=True)
+    ledger.append_line(home.tree, paths.LINKS,
+                       {key: value for key, value in line.items() if value is not None}, synced=True)
     home.refresh([paths.LINKS])
 
 
@@ -143,7 +149,8 @@ def supersede(home: Home, new: str, old: str) -> None:
 
     newer = home.load(new)
     if old not in newer.record.supersedes:
-        home.change(newer, newer.record.replace(supersedes=(*newer.record.supersedes, old)), verb="superseded")
+        home.change(newer, newer.record.replace(supersedes=(*newer.record.supersedes, old)),
+                    verb="superseded")
     stale = home.load(old)
     if stale.record.deprecated_by is None:
         text = f"{deprecation_note(new)}\n\n{stale.record.text}"
@@ -172,9 +179,10 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
             return _restate(home, relation.edge, made, text or made.context).link()
         _refuse_second(home, made)
         now = offset(made.created or home.clock())
-        edge = Edge(id=derived_id(home, "link", key), type=made.type, from_id=a.id, from_title=a.title, to_id=b.id,
-                    to_title=b.title, strength=0.8 if made.strength is None else made.strength, created_at=now,
-                    updated_at=now, origin=home.origin(), text=text or made.context or "")
+        edge = Edge(id=derived_id(home, "link", key), type=made.type, from_id=a.id, from_title=a.title,
+                    to_id=b.id,
+                    to_title=b.title, strength=0.8 if made.strength is None else made.strength,
+                    created_at=now, updated_at=now, origin=home.origin(), text=text or made.context or "")
         home.create(edge, verb="link")
         mend(home, (edge.from_id, edge.to_id), given=[edge])
     return edge.link()
@@ -201,7 +209,9 @@ def _refuse_second(home: Home, made: Link) -> None:
     for relation in home.load(made.source).record.relations if unread else ():
         if (relation.type, relation.target) == (made.type, made.target) and relation.edge_id \
                 and not home.index.cards.find(relation.edge_id):
-            raise Conflict(f"the notes name an edge of this relation already, and an edge file cannot be read: {unread[0]}",
+            raise Conflict(
+                f"the notes name an edge of this relation already, and an edge file cannot be read: "
+                f"{unread[0]}",
                            "fix that file; nothing was linked")
 
 
@@ -220,14 +230,18 @@ def copy_of(edge: Edge, note: str) -> Relation:
     """The edge as one of its notes states it."""
     outgoing = edge.from_id == note
     return Relation(target=edge.to_id if outgoing else edge.from_id, type=edge.type, strength=edge.strength,
-                    direction="outgoing" if outgoing else "incoming", context=edge.link().context, edge_id=edge.id)
+                    direction="outgoing" if outgoing else "incoming", context=edge.link().context,
+                    edge_id=edge.id)
 
 
-def true_relations(home: Home, note: Note, *, given: Iterable[Edge] = (), dropping: bool = False) -> tuple[Relation, ...]:
+def true_relations(home: Home, note: Note, *, given: Iterable[Edge] = (),
+                   dropping: bool = False) -> tuple[Relation, ...]:
     """The note's relations as the edges have it: missing copies added, wrong ones set right.
 
-    `given` are edges just written. Copies of edges that are gone leave only when `dropping`, that is after a sweep:
-    an edge file may have arrived that the index does not know yet. While one cannot be read, nobody knows which are gone.
+    `given` are edges just written. Copies of edges that are gone leave only when `dropping`, that is after a
+    sweep:
+    an edge file may have arrived that the index does not know yet. While one cannot be read, nobody knows
+    which are gone.
     """
     unsure = dropping and bool(home.index.notes.unreadable_edges())
     fresh = {edge.id: edge for edge in given if note.id in (edge.from_id, edge.to_id)}
@@ -238,20 +252,25 @@ def true_relations(home: Home, note: Note, *, given: Iterable[Edge] = (), droppi
             kept.append(_corrected(relation, copy_of(fresh[relation.edge_id], note.id)))
         elif relation.edge_id in known:
             held = known[relation.edge_id]
-            edge = None if agrees(relation, note.id, held) else next((edge for _, edge in each(home, [held.unit])), None)
+            edge = (None if agrees(relation, note.id, held)
+                    else next((edge for _, edge in each(home, [held.unit])), None))
             copy = copy_of(edge, note.id) if edge else relation
             kept.append(_corrected(relation, copy.replace(context=copy.context or relation.context)))
-        elif relation.edge_id is None or not dropping or (unsure and not home.index.cards.find(relation.edge_id)):
+        elif (relation.edge_id is None or not dropping
+              or (unsure and not home.index.cards.find(relation.edge_id))):
             kept.append(relation)
     named = {relation.edge_id for relation in kept}
     for edge_id in sorted((known.keys() | fresh.keys()) - named):
-        for edge in [fresh[edge_id]] if edge_id in fresh else [edge for _, edge in each(home, [known[edge_id].unit])]:
+        for edge in [fresh[edge_id]] if edge_id in fresh else [edge for _,
+                                                               edge in each(home, [known[edge_id].unit])]:
             kept = _with_copy(kept, copy_of(edge, note.id))
     return tuple(dict.fromkeys(kept))
 
 
 def _with_copy(relations: Sequence[Relation], copy: Relation) -> list[Relation]:
-    """A note's relations with the copy of an edge; a relation of the note alone that got its edge now becomes the copy."""
+    """A note's relations with the copy of an edge; a relation of the note alone that got its edge now becomes
+    the copy.
+    """
     same = (copy.target, copy.type, copy.direction, None)
     own = [other for other in relations if (other.target, other.type, other.direction, other.edge_id) == same]
     if own:  # what a person wrote about it stays theirs
@@ -262,9 +281,12 @@ def _with_copy(relations: Sequence[Relation], copy: Relation) -> list[Relation]:
 
 
 def agrees(relation: Relation, note: str, edge: StandingEdge) -> bool:
-    """Whether a note's copy says what its edge says; a symmetric one has no direction, an edge without text no context."""
+    """Whether a note's copy says what its edge says; a symmetric one has no direction, an edge without text
+    no context.
+    """
     out = edge.a == note
-    if (relation.target, relation.type, relation.strength) != (edge.b if out else edge.a, edge.type, edge.strength):
+    if (relation.target, relation.type, relation.strength) != (edge.b if out else edge.a, edge.type,
+                                                               edge.strength):
         return False
     if not LINK_TYPES[edge.type].symmetric and relation.direction != ("outgoing" if out else "incoming"):
         return False
@@ -273,11 +295,13 @@ def agrees(relation: Relation, note: str, edge: StandingEdge) -> bool:
 
 def _corrected(relation: Relation, copy: Relation) -> Relation:
     """A copy as its edge has it; a context of the person's own stays, and so do keys that nobody knows."""
-    return relation.replace(target=copy.target, type=copy.type, direction=copy.direction, strength=copy.strength,
+    return relation.replace(target=copy.target, type=copy.type, direction=copy.direction,
+                            strength=copy.strength,
                             context=relation.context if relation.own else copy.context)
 
 
-def mend(home: Home, notes: Iterable[str], *, given: Sequence[Edge] = (), dropping: bool = False) -> list[str]:
+def mend(home: Home, notes: Iterable[str], *, given: Sequence[Edge] = (),
+         dropping: bool = False) -> list[str]:
     """Bring the copies in these notes up to the edges; returns the paths that were written."""
     written = []
     for note_id in dict.fromkeys(notes):
@@ -293,7 +317,8 @@ def mend(home: Home, notes: Iterable[str], *, given: Sequence[Edge] = (), droppi
 
 
 def heal(home: Home, _providers: Any = None) -> list[str]:
-    """Upkeep's part: every note whose edges changed since the last time, and every edge whose notes were renamed.
+    """Upkeep's part: every note whose edges changed since the last time, and every edge whose notes were
+    renamed.
 
     If edges it knew changed or vanished, or others can or cannot be read any more, any note may name one.
     """
@@ -313,10 +338,13 @@ def heal(home: Home, _providers: Any = None) -> list[str]:
 
 
 def _follow_titles(home: Home, notes: Collection[str]) -> list[str]:
-    """Edges whose notes bear other titles than the edge says; found by the index, read only where they differ."""
+    """Edges whose notes bear other titles than the edge says;
+    found by the index, read only where they differ.
+    """
     written = []
     for row in home.index.notes.edge_titles():
-        either = [_JOIN.join(titles) for titles in ((row.a_title, row.type, row.b_title), (row.b_title, row.type, row.a_title))]
+        either = [_JOIN.join(titles) for titles in ((row.a_title, row.type, row.b_title),
+                                                    (row.b_title, row.type, row.a_title))]
         if row.title not in either and not {row.a, row.b}.isdisjoint(notes):
             written += _retitle(home, row.edge, {row.a: row.a_title, row.b: row.b_title})
     return written
@@ -332,7 +360,8 @@ def _retitle(home: Home, edge_id: str, titles: dict[str, str]) -> list[str]:
     """The edge's path if it had to be written."""
     loaded = home.load(edge_id)
     edge: Edge = loaded.record
-    new = edge.replace(from_title=titles.get(edge.from_id, edge.from_title), to_title=titles.get(edge.to_id, edge.to_title))
+    new = edge.replace(from_title=titles.get(edge.from_id, edge.from_title),
+                       to_title=titles.get(edge.to_id, edge.to_title))
     if new == edge:
         return []
     home.change(loaded, new, verb="retitled")

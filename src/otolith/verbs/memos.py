@@ -1,6 +1,8 @@
-"""Memos: one concept in one named file; what a dialog asks to keep; and the garden in which old memos make way for new.
+"""Memos: one concept in one named file; what a dialog asks to keep; and the garden in which old memos make
+way for new.
 
-Gardening proposes, a person applies, and what was applied can be taken back: a run is an act in the undo journal.
+Gardening proposes, a person applies, and what was applied can be taken back: a run is an act in the undo
+journal.
 """
 
 from __future__ import annotations
@@ -27,16 +29,18 @@ if TYPE_CHECKING:
     from otolith.model.dialog import Turn
 
 def memo(
-    home: Home, name: str, text: str, *, category: str = "past", tags: Sequence[str] = (), title: str | None = None,
-    supersedes: Sequence[str] = (), agent: str | None = None, project: str | None = None, session: str | None = None,
-    created: Any = None,) -> Memo:
+    home: Home, name: str, text: str, *, category: str = "past", tags: Sequence[str] = (),
+    title: str | None = None,
+    supersedes: Sequence[str] = (), agent: str | None = None, project: str | None = None,
+    session: str | None = None, created: Any = None,) -> Memo:
     """Keep a memo under a descriptive name; the same text under the same name again is the same memo."""
     stem = check_name(check_text(name, "name"))
     if not check_text(text, "text").strip():
         raise Invalid("the memo's text is empty", "say what to keep under the name")
     for tag in read_tags(tags):
         if any(sign in tag for sign in ",[]\r\n"):
-            raise Invalid(f"tag {tag!r} cannot stand in a memo's list of tags", "leave commas, brackets and line ends out")
+            raise Invalid(f"tag {tag!r} cannot stand in a memo's list of tags",
+                          "leave commas, brackets and line ends out")
     heading = " ".join(check_text(title or stem.replace("_", " ").capitalize(), "title").split())
     when = minute(home.clock() if created is None else parse_time(created, "created"))
     made = Memo(id=stem, title=heading, created_at=when, category=category, tags=read_tags(tags),
@@ -56,7 +60,9 @@ def memo(
 # What a dialog asks to keep
 
 def draft_memos(home: Home, turns: Sequence[Turn]) -> list[MemoDraft]:
-    """The memos that a dialog's user turns ask for, named so that none takes the place of another; kept ones are left out."""
+    """The memos that a dialog's user turns ask for, named so that none takes the place of another;
+    kept ones are left out.
+    """
     from otolith.derive.triggers import find_triggers, memo_from
 
     drafts: list[MemoDraft] = []
@@ -91,8 +97,8 @@ class Garden(Value):
         return "\n".join(lines) or "the garden is tidy"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"proposals": [vars(one) for one in self.proposals], "applied": [vars(one) for one in self.applied],
-                "undone": list(self.undone)}
+        return {"proposals": [vars(one) for one in self.proposals],
+                "applied": [vars(one) for one in self.applied], "undone": list(self.undone)}
 
 
 def line(proposal: Proposal) -> str:
@@ -112,9 +118,12 @@ def garden_rung(home: Home, _providers: Any = None) -> list[str]:
 
 
 def garden(home: Home, *, apply: bool = False, archive: bool = False, undo: bool = False) -> Garden:
-    """Propose; with `apply` carry out all proposals, with `archive` put retired memos away; `undo` takes the last time back."""
+    """Propose; with `apply` carry out all proposals, with `archive` put retired memos away;
+    `undo` takes the last time back.
+    """
     if (apply or undo) and home.trust != "user":
-        raise NeedsConfirmation("a person tends the garden; agents propose", "have the user run: otolith garden --apply")
+        raise NeedsConfirmation("a person tends the garden; agents propose",
+                                "have the user run: otolith garden --apply")
     home.ensure_fresh()
     if undo:
         runs = [act for act in journal.acts(home) if act.verb == "garden"]
@@ -127,7 +136,8 @@ def garden(home: Home, *, apply: bool = False, archive: bool = False, undo: bool
     names = dict.fromkeys(name for proposal in proposals for name in (proposal.target, *proposal.names))
     files = [f"allmemories/{name}.md" for name in names] if proposals else []
     with home.writing(), journal.recording(home, "garden", home.new_id()[:8], files) as details:
-        details |= {"targets": [proposal.target for proposal in proposals], "superseded": [], "parts": {}, "gathered": []}
+        details |= {"targets": [proposal.target for proposal in proposals], "superseded": [], "parts": {},
+                    "gathered": []}
         for proposal in proposals:
             _apply(home, proposal, details, archive)
     return Garden(applied=proposals, proposals=propose(home))
@@ -140,9 +150,11 @@ def _apply(home: Home, proposal: Proposal, details: dict[str, Any], archive: boo
         details["parts"].setdefault(proposal.target, {}).update(_parts(home, proposal, tags))
         details["gathered"] += [] if loaded else [f"allmemories/{proposal.target}.md"]
     if loaded is None:
-        memo(home, proposal.target, proposal.text, title=proposal.title, category=proposal.category, tags=proposal.tags)
+        memo(home, proposal.target, proposal.text, title=proposal.title, category=proposal.category,
+             tags=proposal.tags)
     else:
-        home.change(loaded, loaded.record.replace(text=proposal.text.strip("\n"), tags=proposal.tags), verb="gardened")
+        home.change(loaded, loaded.record.replace(text=proposal.text.strip("\n"), tags=proposal.tags),
+                    verb="gardened")
     for name in proposal.names:
         if archive:
             forget(home, name)
@@ -152,17 +164,22 @@ def _apply(home: Home, proposal: Proposal, details: dict[str, Any], archive: boo
 
 
 def _parts(home: Home, proposal: Proposal, tags: Sequence[str]) -> dict[str, Any]:
-    """How to find again what a master has of each memo: a fingerprint, a length, and the tags that only this one brought."""
+    """How to find again what a master has of each memo: a fingerprint, a length, and the tags that only this
+    one brought.
+    """
     from otolith.derive.protocol import section
 
     memos: list[Memo] = [home.load(name).record for name in proposal.names]
     borne = [*tags, *(tag for each_memo in memos for tag in each_memo.tags)]
     return {each_memo.id: {"text": fingerprint((own := section(each_memo)).encode()), "signs": len(own),
-                           "tags": [tag for tag in each_memo.tags if borne.count(tag) == 1]} for each_memo in memos}
+                           "tags": [tag for tag in each_memo.tags if borne.count(tag) == 1]}
+            for each_memo in memos}
 
 
 def cut_from_masters(home: Home, copies: Sequence[Memo]) -> list[str]:
-    """Take a memo's text out of the masters that the garden gathered it into; returns those that keep people's words in it."""
+    """Take a memo's text out of the masters that the garden gathered it into;
+    returns those that keep people's words in it.
+    """
     name = copies[0].id
     marks = [(target, parts[name]) for act in journal.acts(home) if act.verb == "garden"
              for target, parts in act.details.get("parts", {}).items() if name in parts]
@@ -184,11 +201,14 @@ def cut_from_masters(home: Home, copies: Sequence[Memo]) -> list[str]:
 
 
 def _cut(master: Memo, copies: Sequence[Memo], parts: Sequence[dict[str, Any]]) -> tuple[Memo, bool]:
-    """A master without what it has of a memo, as it was written or as it would be written today; and whether words stay."""
+    """A master without what it has of a memo, as it was written or as it would be written today;
+    and whether words stay.
+    """
     from otolith.derive.protocol import section, without_section
 
     owns = [written for part in parts for found in re.finditer(r"(?m)^## ", master.text)
-            if fingerprint((written := master.text[found.start() :][: part["signs"]]).encode()) == part["text"]]
+            if fingerprint((written := master.text[found.start() :][: part["signs"]]).encode()) == part[
+                "text"]]
     text, stays = master.text, False
     for own in dict.fromkeys(owns or [section(one.unmarked()) for one in copies]):
         text, more = without_section(text, own)

@@ -25,13 +25,11 @@ MAX_SEGMENTS = 20
 FOLDER = "memories/"
 
 
-def note(
-    home: Home, title: str, text: str = "", *, type: str = "general", tags: Sequence[str] = (),
-    importance: float = 0.5, confidence: float = 0.8, steps: Sequence[str] | None = None,
-    preconditions: Sequence[str] | None = None, postconditions: Sequence[str] | None = None,
-    aliases: Sequence[str] | None = None, agent: str | None = None, project: str | None = None,
-    session: str | None = None, created: Any = None, key: str | None = None,
-) -> Note:
+def note(home: Home, title: str, text: str = "", *, type: str = "general", tags: Sequence[str] = (),
+         importance: float = 0.5, confidence: float = 0.8, steps: Sequence[str] | None = None,
+         preconditions: Sequence[str] | None = None, postconditions: Sequence[str] | None = None,
+         aliases: Sequence[str] | None = None, agent: str | None = None, project: str | None = None,
+         session: str | None = None, created: Any = None, key: str | None = None) -> Note:
     """Keep a note; the same key again returns the same note."""
     when = offset(home.clock() if created is None else parse_time(created, "created"))
     made = Note(

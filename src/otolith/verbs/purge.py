@@ -1,8 +1,9 @@
 """`forget --purge`: remove every trace of a record that lies within reach, and say what does not.
 
-The one verb that rewrites append-only files. It is carried out from a plan that is written down first (an intent, see
-files/intents.py) in steps that may each be repeated: whoever finds the intent after a crash takes them again. First all that
-names the record goes, its own files last; then what was built from it is built anew.
+The one verb that rewrites append-only files. It is carried out from a plan that is written down first (an
+intent, see files/intents.py) in steps that may each be repeated: whoever finds the intent after a crash takes
+them again. First all that names the record goes, its own files last; then what was built from it is built
+anew.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, NotFound
 from otolith.files import codec, intents, ledger, paths
-from otolith.files.intents import Intent
+from otolith.files.intents import PendingAct
 from otolith.files.ledger import Keep
 from otolith.files.tree import fingerprint
 from otolith.home import Home, Named
@@ -27,8 +28,10 @@ from otolith.verbs.exports import write_exports
 from otolith.verbs.memos import cut_from_masters
 from otolith.verbs.steps import bytes_of, each, fetch, locate
 
-PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md", *paths.EXPORTS)
-RUNGS = {"_state.json": reports.decay_rung, "CORE.md": reports.core_rung, "REFLECTION.md": reports.reflection_rung}
+PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json",
+         "GLOBAL_MEMORY.md", *paths.EXPORTS)
+RUNGS = {"_state.json": reports.decay_rung, "CORE.md": reports.core_rung,
+         "REFLECTION.md": reports.reflection_rung}
 BEYOND = ("git history", "exports and backups made earlier", "copies on other machines")
 Plan = Mapping[str, Any]
 
@@ -52,7 +55,7 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
             "beyond_reach": [*kept, *BEYOND]}
 
 
-def finish(home: Home, intent: Intent) -> None:
+def finish(home: Home, intent: PendingAct) -> None:
     """Carry on with a purge that was interrupted."""
     home.sweep(accept_removals=True)
     _carry_out(home, intent)
@@ -66,7 +69,9 @@ def _state(home: Home) -> dict[str, Any]:
 
 
 def meant(home: Home, handle: str) -> tuple[str, str]:
-    """(id, title) of the record that a purge of this handle would remove: one that is there, else a forgotten one."""
+    """(id, title) of the record that a purge of this handle would remove:
+    one that is there, else a forgotten one.
+    """
     home.sweep()
     try:
         row = locate(home, handle, follow=False)
@@ -78,7 +83,8 @@ def meant(home: Home, handle: str) -> tuple[str, str]:
             return handle, old[handle]
         if len(old) > 1:
             some = ", ".join(f"{id} ({title[:40]})" for id, title in sorted(old.items())[:5])
-            raise Invalid(f"{handle!r} could be {len(old)} forgotten records: {some}", "give the id") from None
+            raise Invalid(f"{handle!r} could be {len(old)} forgotten records: {some}",
+                          "give the id") from None
         if not old:
             raise
         return next(iter(old.items()))
@@ -94,7 +100,8 @@ def _plan(home: Home, record: str) -> dict[str, Any]:
         raise NotFound(f"no record {record!r}")
     kind, unit = (row.kind, row.unit) if row else (old[0][1], paths.first_name(old[0][3]))
     if not KINDS[kind].purge:
-        raise Invalid(f"{KINDS[kind].named} is built and would come back", "purge the entries it is built from")
+        raise Invalid(f"{KINDS[kind].named} is built and would come back",
+                      "purge the entries it is built from")
     own = []
     if row and KINDS[kind].purge == "files":
         fetch(home, row)
@@ -105,22 +112,28 @@ def _plan(home: Home, record: str) -> dict[str, Any]:
     mention = unit.rsplit("/", 1)[-1] if KINDS[kind].purge == "files" else record
     words = [record, mention, *(title for title in titles if len(title) > 3)]
     facts = _facts_only_in(home, own) if KINDS[kind].states_facts else set[str]()
-    folders = sorted({"/".join(path.removeprefix("archive/").split("/")[:2]) for path in own if KINDS[kind].states_facts})
+    folders = sorted({"/".join(path.removeprefix("archive/").split("/")[:2]) for path in own
+                      if KINDS[kind].states_facts})
     retelling = _retelling(home, record)[0]
     own += [unit for unit, other in retelling if other.type != "manual"]
     about = (*(f"{folder}/" for folder in folders), *(unit.removeprefix("archive/") for unit, _ in retelling))
     pages = _pages(home, (*KINDS[kind].pages, *about), words)
     return {"kind": kind, "mention": mention, "words": words, "at": home.clock(), "stage": "remove",
             "headings": [heading for title in titles for heading in merging.headings(title)],
-            "paths": list(dict.fromkeys([*own, *(path for edge in edges.values() for path in edge["paths"]), *pages])),
-            "edges": list(edges), "ends": sorted({end for edge in edges.values() for end in edge["ends"]} - {record}),
+            "paths": list(dict.fromkeys([*own, *(path for edge in edges.values() for path in edge["paths"]),
+                                         *pages])),
+            "edges": list(edges), "ends": sorted({end for edge in edges.values()
+                                                  for end in edge["ends"]} - {record}),
             "facts": sorted(facts), "folders": folders, "pages": pages}
 
 
 def _edges(home: Home, record: str) -> dict[str, dict[str, Any]]:
-    """Edge files name both ends' titles, so they go too, forgotten ones as well: each edge with its ends and files."""
+    """Edge files name both ends' titles, so they go too, forgotten ones as well:
+    each edge with its ends and files.
+    """
     edges: dict[str, dict[str, Any]] = {
-        edge.id: {"ends": (edge.a, edge.b), "paths": [edge.unit]} for edge in home.index.notes.edges_at(record).values()}
+        edge.id: {"ends": (edge.a, edge.b), "paths": [edge.unit]}
+        for edge in home.index.notes.edges_at(record).values()}
     old = [path for *_, path in home.index.cards.archived() if path.startswith("archive/graph/edges/")]
     for path, edge in each(home, old):
         if record in (edge.from_id, edge.to_id) or edge.id in edges:
@@ -141,7 +154,9 @@ def _facts_only_in(home: Home, files: list[str]) -> set[str]:
 
 
 def _pages(home: Home, about: tuple[str, ...], words: list[str]) -> list[str]:
-    """Built pages that name the record or may retell it; of copies that people's edits were laid aside in, the same."""
+    """Built pages that name the record or may retell it; of copies that people's edits were laid aside in,
+    the same.
+    """
     built = [path for path in home.index.notes.documents("topics/") if "/topic_memory." in path]
     aside = home.index.notes.documents("archive/edited/")
     return [path for path in (*PAGES, *built, *aside) if (data := bytes_of(home, path)) is not None
@@ -149,18 +164,21 @@ def _pages(home: Home, about: tuple[str, ...], words: list[str]) -> list[str]:
 
 
 def _naming(home: Home, record: str, plan: Plan) -> list[str]:
-    """What still names it and is not ours to change: people's own words, other tools' copies, what cannot be read."""
+    """What still names it and is not ours to change: people's own words, other tools' copies, what cannot be
+    read.
+    """
     names, index = [record, f"/{plan['mention']}"], home.index.notes
     left = index.units_saying(*names)
     for path in [*index.documents(unread=True), *index.documents("archive/"), *index.documents("episodes/")]:
-        if ledger.holds(bytes_of(home, path) or b"", [*names, *(plan["words"][2:] if paths.is_copy(path) else ())]):
+        if ledger.holds(bytes_of(home, path) or b"",
+                        [*names, *(plan["words"][2:] if paths.is_copy(path) else ())]):
             left.append(path)
     return list(dict.fromkeys(left))
 
 
 # Carrying it out: every step may be repeated
 
-def _carry_out(home: Home, intent: Intent) -> list[str]:
+def _carry_out(home: Home, intent: PendingAct) -> list[str]:
     """Remove, then build; returns the masters that keep what people wrote among the record's text."""
     shared: list[str] = []
     if intent.plan["stage"] == "remove":
@@ -174,7 +192,7 @@ def _carry_out(home: Home, intent: Intent) -> list[str]:
     return shared
 
 
-def _remove(home: Home, intent: Intent) -> list[str]:
+def _remove(home: Home, intent: PendingAct) -> list[str]:
     record, plan = intent.id, intent.plan
     kind, words = KINDS[plan["kind"]], plan["words"]
     own = [path for path in plan["paths"] if kind.links == "header" and "allmemories/" in path]
@@ -204,7 +222,9 @@ def _remove(home: Home, intent: Intent) -> list[str]:
 
 
 def _strip_records(home: Home, record: str, ends: Collection[str]) -> None:
-    """Other records without their links to it, forgotten ones too; what was built from it goes, or is told again."""
+    """Other records without their links to it, forgotten ones too;
+    what was built from it goes, or is told again.
+    """
     retelling, others = _retelling(home, record, ends)
     for unit, other in retelling:
         _write_over(home, unit, other, without_work(home, other, record) if other.type == "manual" else None)
@@ -212,19 +232,26 @@ def _strip_records(home: Home, record: str, ends: Collection[str]) -> None:
         _write_over(home, unit, other, other.without_links((record,)))
 
 
-def _retelling(home: Home, record: str, ends: Collection[str] = ()) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
-    """(unit, record) of what was built from a record, step by step upward; and of what else may name it by a link."""
+def _retelling(home: Home, record: str, ends: Collection[str] = ()) -> tuple[list[tuple[str, Any]],
+                                                                             list[tuple[str, Any]]]:
+    """(unit, record) of what was built from a record, step by step upward;
+    and of what else may name it by a link.
+    """
     index = home.index
     rows = index.cards.rows_of(list(dict.fromkeys([*index.notes.holders(record), *ends])))
     units = {row.unit for row in rows.values()}
     for row in [row for row in rows.values() if KINDS[row.kind].members]:
-        units |= {above.unit for above in index.cards.rows_of(index.notes.holders(row.id)).values() if KINDS[above.kind].members}
+        units |= {above.unit for above in index.cards.rows_of(index.notes.holders(row.id)).values()
+                  if KINDS[above.kind].members}
     units |= {path for _, kind, _, path in index.cards.archived() if KINDS[kind].links}
-    held = [(unit, other) for unit, other in each(home, sorted(units)) if other.id != record and KINDS[other.kind].links]
+    held = [(unit, other) for unit, other in each(home, sorted(units)) if other.id != record
+            and KINDS[other.kind].links]
     built, known = [item for item in held if KINDS[item[1].kind].members], {record}
-    while more := {other.id for _, other in built if not known.isdisjoint(getattr(other, KINDS[other.kind].members))} - known:
+    while more := {other.id for _, other in built
+                   if not known.isdisjoint(getattr(other, KINDS[other.kind].members))} - known:
         known |= more
-    return [item for item in built if item[1].id in known], [item for item in held if not KINDS[item[1].kind].members]
+    return [item for item in built if item[1].id in known], [item for item in held
+                                                             if not KINDS[item[1].kind].members]
 
 
 def _write_over(home: Home, unit: str, before: Any, after: Any) -> None:
@@ -240,7 +267,9 @@ def _write_over(home: Home, unit: str, before: Any, after: Any) -> None:
 
 
 def _rewrite_logs(home: Home, record: str, plan: Plan) -> None:
-    """links.jsonl, the usage ledger, curation lines and diary blocks, without the record and what went with it."""
+    """links.jsonl, the usage ledger, curation lines and diary blocks, without the record and what went with
+    it.
+    """
     gone = {record, *plan["edges"], *plan["facts"]}
     needles = {*gone, *plan["words"]}
 
@@ -264,7 +293,8 @@ def _rewrite_logs(home: Home, record: str, plan: Plan) -> None:
 
 def _unnamed(home: Home, line: dict[str, Any], record: str, plan: Plan) -> dict[str, Any]:
     """An audit line of an earlier version that names the record, with a hash in the name's place."""
-    named = line.get("kind") == plan["kind"] and str(line.get("id")).rsplit("/", 1)[-1] in (record, plan["mention"])
+    named = (line.get("kind") == plan["kind"]
+             and str(line.get("id")).rsplit("/", 1)[-1] in (record, plan["mention"]))
     return {**line, "id": home.audit_name(plan["kind"], record)} if named else line
 
 
@@ -273,7 +303,8 @@ def _rewrite_lines(home: Home, path: str, keep: Keep, needles: Collection[str]) 
     _rewrite(home, path, lambda data: ledger.rewrite_lines(data, keep, needles, lost))
     if lost:
         lines = ", ".join(map(str, lost))
-        home.notices.append(f"{path}: what stood in line {lines} could not be read but named what was purged; it is gone")
+        home.notices.append(
+            f"{path}: what stood in line {lines} could not be read but named what was purged; it is gone")
 
 
 def _rewrite(home: Home, path: str, change: Callable[[bytes], bytes]) -> None:
@@ -288,7 +319,8 @@ def _rewrite(home: Home, path: str, change: Callable[[bytes], bytes]) -> None:
 def _shrink(home: Home, gone: list[str], plan: Plan) -> None:
     """The index without what it held of the record, in its free pages and its log too."""
     index = home.index
-    home.notices += [f"an older index may still hold it and could not be removed: {path}" for path in index.remove_others()]
+    home.notices += [f"an older index may still hold it and could not be removed: {path}"
+                     for path in index.remove_others()]
     try:
         index.marks.forget_naming(plan["words"][:2], gone)
         index.marks.forget("built", [path for path in index.marks.all("built") if not home.tree.look(path)])
@@ -296,11 +328,14 @@ def _shrink(home: Home, gone: list[str], plan: Plan) -> None:
                                       if not home.tree.look(f"topics/{topic}/topic_memory.json")])
         index.shrink(gone)
     except (BrokenIndex, Busy, CannotWrite) as error:
-        home.notices.append(f"the files are purged, but the index could not be shrunk ({error}); try: otolith reindex")
+        home.notices.append(
+            f"the files are purged, but the index could not be shrunk ({error}); try: otolith reindex")
 
 
 def _build(home: Home, pages: list[str]) -> None:
-    """Build what went once more, without the record; by rules, for a model and vectors have time until upkeep."""
+    """Build what went once more, without the record; by rules, for a model and vectors have time until
+    upkeep.
+    """
     missing = [path for path in pages if not home.tree.look(path)]
     home.fold_usage()
     for path, rung in RUNGS.items():
@@ -312,6 +347,7 @@ def _build(home: Home, pages: list[str]) -> None:
     if any(path.startswith("GLOBAL_") for path in missing):
         topics.global_rung(home)
     if "_embeddings.json" in missing:
-        home.notices.append("_embeddings.json named the record and is gone; it comes back with: otolith upkeep")
+        home.notices.append(
+            "_embeddings.json named the record and is gone; it comes back with: otolith upkeep")
     if any(path in missing or home.tree.look(path) for path in paths.EXPORTS):
         write_exports(home)

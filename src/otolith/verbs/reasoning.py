@@ -29,7 +29,7 @@ from otolith.verbs.steps import fetch, locate
 from otolith.verbs.topics import maker_of, model_of
 
 if TYPE_CHECKING:
-    from otolith.index.schema import Row
+    from otolith.index.database import Row
     from otolith.providers.chat import Ask
 
 PAGE = 4000  # characters of a record that one reading shows

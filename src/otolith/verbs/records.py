@@ -10,7 +10,7 @@ from typing import Any
 
 from otolith.errors import Invalid
 from otolith.home import Home
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.kinds import KINDS, origin_of
 from otolith.model.recall import Filter, Hit
 from otolith.model.record import DEPTHS

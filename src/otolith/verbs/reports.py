@@ -15,7 +15,6 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from otolith import verbs
 from otolith.derive import front_pages
 from otolith.derive.similar import (
     InsightProposal,
@@ -36,6 +35,7 @@ from otolith.model.note import Note
 from otolith.model.record import Usage
 from otolith.model.shape import Value
 from otolith.model.times import day, offset, parse_time
+from otolith.verbs import links
 from otolith.verbs.exports import build_stamped
 from otolith.verbs.steps import bytes_of, locate
 
@@ -156,7 +156,7 @@ def explain_decay(home: Home, handle: str) -> tuple[str, Decay]:
     if not KINDS[row.kind].decays:
         raise Invalid(f"{KINDS[row.kind].named} does not decay",
                       "ask for a record that is used: a note, a chunk, a memo, a work")
-    pinned = bool(row.pinned or verbs.links.standing(home, row.id, "pinned", row.id))
+    pinned = bool(row.pinned or links.standing(home, row.id, "pinned", row.id))
     return row.title, take_apart(
         importance=0.5 if row.importance is None else row.importance, created=row.created, type_=row.type,
         usage=home.index.cards.usage_of(row), now=home.clock(), pinned=pinned, kind=row.kind)
@@ -340,15 +340,18 @@ def accept(home: Home, key: str) -> Note:
 
 def _carry_out(home: Home, proposal: MergeProposal | InsightProposal) -> Note:
     if isinstance(proposal, MergeProposal):
-        return verbs.merging.merge(home, proposal.keep, proposal.absorb)
+        from otolith.verbs.merging import merge
+
+        return merge(home, proposal.keep, proposal.absorb)
     return keep_insight(home, proposal)
 
 
 def keep_insight(home: Home, proposal: InsightProposal) -> Note:
     """Make the insight a note that builds on its evidence; accepted twice, it is the same note."""
-    kept = verbs.notes.note(home, proposal.title, proposal.text, type="insight", tags=proposal.tags,
-                            importance=proposal.importance,
-                            key=f"insight:{' '.join(sorted(proposal.members))}")
+    from otolith.verbs.notes import note
+
+    kept = note(home, proposal.title, proposal.text, type="insight", tags=proposal.tags,
+                importance=proposal.importance, key=f"insight:{' '.join(sorted(proposal.members))}")
     for member in proposal.members:
-        verbs.links.link(home, kept.id, "BUILDS_ON", member)
+        links.link(home, kept.id, "BUILDS_ON", member)
     return kept

@@ -1,8 +1,10 @@
-"""The steps that verbs share, the lowest module of this room: it imports no other verb, and every verb may import it.
+"""The steps that verbs share, the lowest module of this room: it imports no other verb, and every verb may
+import it.
 
-From a handle to its record (`locate`, `fetch`), files as records or bytes (`each`, `bytes_of`), ids and keys (`derived_id`,
-`under_key`), a line in the diary (`diary`). A step that two families of verbs need belongs here, or in the lower one of
-the two: links → work → dialogs → editing → memos, edges, merging, taking → reports → purge. No module imports one above it.
+From a handle to its record (`locate`, `fetch`), files as records or bytes (`each`, `bytes_of`), ids and keys
+(`derived_id`, `under_key`), a line in the diary (`diary`). A step that two families of verbs need belongs
+here, or in the lower one of the two: links → work → dialogs → editing → memos, edges, merging, taking →
+reports → purge. No module imports one above it.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from otolith.errors import CannotWrite, Damaged, Invalid, NotFound
 from otolith.files import codec, ledger
 from otolith.home import Home
-from otolith.index.schema import Row
+from otolith.index.database import Row
 from otolith.model.ids import check_id, derived_uuid
 from otolith.model.text import fold
 from otolith.units import shown
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 def locate(home: Home, handle: str, *, follow: bool = True) -> Row:
     """The one record a handle means: an id, a unique beginning of one, a title, an alias, a memo's name.
 
-    A note that was merged into another is found there, unless `follow` is False: then only a record's own id, title, name
+    A note that was merged into another is found there, unless `follow` is False: then only a record's own id,
+    title, name
     or path will do, for what is about to be removed must be just what was named.
     """
     row = _locate(home, handle, follow)
@@ -120,10 +123,12 @@ def lay(before: Any, after: Any) -> Any:
     return after
 
 
-def diary(home: Home, heading: str, *, kind: str, tags: Sequence[str], memory: str | None, summary: str) -> None:
+def diary(home: Home, heading: str, *, kind: str, tags: Sequence[str], memory: str | None,
+          summary: str) -> None:
     """A line in the diary; its failure never undoes what is safe on disk."""
     try:
-        ledger.append_episode(home.tree, home.clock(), heading, kind=kind, tags=tags, memory=memory, summary=summary)
+        ledger.append_episode(home.tree, home.clock(), heading, kind=kind, tags=tags, memory=memory,
+                              summary=summary)
     except CannotWrite as error:
         home.notices.append(str(error))
 
@@ -137,7 +142,10 @@ def derived_id(home: Home, verb: str, key: str | None) -> str:
 
 
 def under_key(home: Home, made: Any, verb: str, key: str, prefix: str = "") -> tuple[Any, Row | None]:
-    """A record with the id its key gives in this home, and what was kept under that key, also before the home had an id."""
+    """A record with the id its key gives in this home, and what was kept under that key, also before the home
+    had an id.
+    """
     home.settle()
-    rows = (home.index.cards.find(prefix + derived_uuid(home_id, verb, key)) for home_id in (home.config.home_id, ""))
+    rows = (home.index.cards.find(prefix + derived_uuid(home_id, verb, key))
+            for home_id in (home.config.home_id, ""))
     return made.replace(id=prefix + derived_id(home, verb, key)), next((row for row in rows if row), None)

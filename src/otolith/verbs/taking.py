@@ -1,7 +1,8 @@
 """Taking over what another home or another system wrote: the record as it is, marked as coming from outside.
 
-A file keeps its name and everything in it but its origin. What only a person of this home may say does not come along:
-pins and scores. What is already here stays; another file under the same name is a Conflict and nothing is overwritten.
+A file keeps its name and everything in it but its origin. What only a person of this home may say does not
+come along: pins and scores. What is already here stays; another file under the same name is a Conflict and
+nothing is overwritten.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def take_file(home: Home, path: str, data: bytes) -> str | None:
     record = codec.decode(path, data, home.clock)[0]
     marked = mark_outside(home, record)
     if kind and kind.pin == "vault" and path.startswith("vault/"):
-        return _put(home, own_place(marked.replace(pinned=False), record, path), codec.amend(data, record, marked, path), record.id)
+        return _put(home, own_place(marked.replace(pinned=False), record, path),
+                    codec.amend(data, record, marked, path), record.id)
     return _put(home, path, codec.amend(data, record, marked, path), record.id)
 
 
@@ -48,7 +50,8 @@ def mark_outside(home: Home, record: Any) -> Any:
     if place in ("", "trust"):
         return record.replace(trust=OUTSIDE) if place else record
     holder = record if place == "origin" else getattr(record, place)
-    marked = holder.replace(origin=holder.origin.replace(trust=OUTSIDE) if holder.origin else home.origin(trust=OUTSIDE))
+    marked = holder.replace(origin=holder.origin.replace(trust=OUTSIDE) if holder.origin
+                            else home.origin(trust=OUTSIDE))
     return marked if holder is record else record.replace(**{place: marked})
 
 
@@ -59,7 +62,8 @@ def take_entry(home: Home, folder: str, files: Mapping[str, bytes]) -> str | Non
     if "raw.md" not in files and "meta.json" not in files:
         raise Invalid(f"{folder} is not an entry: it has neither raw.md nor meta.json")
     told: dict[str, Any] = meta["origin"] if isinstance(meta.get("origin"), dict) else home.origin().to_dict()
-    meta = {"entry_id": entry, "entry_ts": _stamp(home, entry), **meta, "topic": topic, "origin": {**told, "trust": OUTSIDE}}
+    meta = {"entry_id": entry, "entry_ts": _stamp(home, entry), **meta, "topic": topic,
+            "origin": {**told, "trust": OUTSIDE}}
     wanted = {"raw.md": files.get("raw.md"), "meta.json": write_object(meta)}
     if "summary.json" in files:
         summary = read_object(files["summary.json"])
@@ -85,9 +89,11 @@ def _stamp(home: Home, entry: str) -> str:
 
 
 def take_links(home: Home, data: bytes) -> tuple[int, list[Finding]]:
-    """How many links were taken of those that stand in a foreign links.jsonl, and which lines are no good here.
+    """How many links were taken of those that stand in a foreign links.jsonl, and which lines are no good
+    here.
 
-    Both records must be here now and the link such as `link` makes. Pins and merges are each home's own affair.
+    Both records must be here now and the link such as `link` makes. Pins and merges are each home's own
+    affair.
     """
     there: dict[tuple[str, str, str], tuple[int, Link]] = {}
     findings: list[Finding] = []
@@ -125,8 +131,8 @@ def _foreign_link(line: Mapping[str, Any] | None) -> Link:
 
 
 def _bad_line(number: int, error: Invalid | NotFound) -> Finding:
-    return Finding(paths.LINKS, number, "line", f"is not a link for this home: {error.message}",
-                   error.hint or "fix or remove the line")
+    return Finding(paths.LINKS, number, "line", f"is not a link for this home: {error.message}", error.hint
+                   or "fix or remove the line")
 
 
 def take_record(home: Home, record: Any) -> bool:

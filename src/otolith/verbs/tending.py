@@ -14,7 +14,6 @@ from contextlib import suppress
 from typing import Any
 
 from otolith import config as configuration
-from otolith import verbs
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.codec import amend_object, write_object
@@ -22,6 +21,7 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.model.record import Finding, Usage
 from otolith.model.times import day, zulu
+from otolith.verbs import links, offering
 from otolith.verbs.steps import bytes_of, each
 
 DEFAULTS = {"embedding_provider": "ollama", "openai_api_key": None, "ollama_model": "nomic-embed-text",
@@ -121,7 +121,7 @@ def _unmirrored(home: Home) -> Iterator[Finding]:
         own = ends.get(note.id, set())
         flaws = [f"does not name its edge {edges[edge].unit}" for edge in sorted(own - named.keys())]
         flaws += [f"does not say what its edge {edges[edge].unit} says" for edge, relation in named.items()
-                  if edge in own and not verbs.links.agrees(relation, note.id, edges[edge])]
+                  if edge in own and not links.agrees(relation, note.id, edges[edge])]
         flaws += [f"names the edge {edges[edge].unit}, which links other notes" for edge in named
                   if edge in edges and edge not in own]
         for flaw in flaws:
@@ -204,7 +204,7 @@ def sweep(home: Home, _providers: Any = None) -> list[str]:
 
 def fold(home: Home, _providers: Any = None) -> list[str]:
     """The ledger's new lines into the index; a large ledger becomes one line."""
-    verbs.offering.trim_shown(home)
+    offering.trim_shown(home)
     home.fold_usage()
     path = paths.usage_log(home.machine)
     measure = home.tree.measure(path)

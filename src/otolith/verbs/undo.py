@@ -1,9 +1,11 @@
-"""The undo journal: archive/undo/<at>-<verb>.json, one file for each act of several files that may be taken back.
+"""The undo journal: archive/undo/<at>-<verb>.json, one file for each act of several files that may be taken
+back.
 
-An act is written down before the first file changes, with the bytes of all it may change; when it is done, with the
-fingerprints of what it made and those bytes alone that lie nowhere else. Undoing puts back each file that is still what the
-act made of it. Of a record that was changed since, the fields are put back that were not; a file that cannot be is left and
-named. The newest 50 acts of the last 30 days are kept. Merge records and the garden's log of earlier versions are read, too.
+An act is written down before the first file changes, with the bytes of all it may change; when it is done,
+with the fingerprints of what it made and those bytes alone that lie nowhere else. Undoing puts back each file
+that is still what the act made of it. Of a record that was changed since, the fields are put back that were
+not; a file that cannot be is left and named. The newest 50 acts of the last 30 days are kept. Merge records
+and the garden's log of earlier versions are read, too.
 """
 
 from __future__ import annotations
@@ -30,9 +32,11 @@ MERGES, GARDEN_LOG = "archive/merges/", "log/garden.jsonl"  # of earlier version
 
 
 class Act(NamedTuple):
-    """What was done, and what each file was before: `files` is path → before, after, fields, at (see `_entry`).
+    """What was done, and what each file was before: `files` is path → before, after, fields, at (see
+    `_entry`).
 
-    `details` are what files do not say: `links` and `uses` to take back, `superseded` memos, and a verb's own.
+    `details` are what files do not say: `links` and `uses` to take back, `superseded` memos, and a verb's
+    own.
     """
 
     path: str
@@ -56,7 +60,10 @@ class Undone(NamedTuple):
 
 @contextmanager
 def recording(home: Home, verb: str, about: str, files: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Record an act that may change these files; yields its details, to be filled. One broken off before is carried on with."""
+    """Record an act that may change these files; yields its details, to be filled.
+
+    One broken off before is carried on with.
+    """
     known = acts(home)
     for at, act in enumerate(act for act in known if act.at):
         if at <= len(known) - KEPT or parse_time(act.at[:15]) < home.clock() - DAYS * 86400:
@@ -68,7 +75,8 @@ def recording(home: Home, verb: str, about: str, files: Iterable[str]) -> Iterat
     stamp = utc(home.clock()).strftime("%Y%m%dT%H%M%S.%fZ")
     while home.tree.look(path := f"{paths.UNDO}{stamp}-{verb}.json"):
         stamp = f"{stamp[:-1]}1Z"
-    act = Act(path, verb, about, stamp, False, {name: {"before": _pack(data)} for name, data in before.items()}, {})
+    act = Act(path, verb, about, stamp, False,
+              {name: {"before": _pack(data)} for name, data in before.items()}, {})
     data = _write(home, act, None)
     done = False
     try:
@@ -90,7 +98,9 @@ def _write(home: Home, act: Act, replacing: str | None) -> bytes:
 
 
 def _entry(home: Home, path: str, before: bytes | None) -> dict[str, Any]:
-    """One file after the act: its fingerprint (None: it is gone) and what it was: bytes, or `at` the place they are now."""
+    """One file after the act: its fingerprint (None: it is gone) and what it was:
+    bytes, or `at` the place they are now.
+    """
     now = bytes_of(home, path)
     after = None if now is None else fingerprint(now)
     if before is None:
@@ -123,7 +133,8 @@ def _mark(value: Any) -> Any:
     """What a field is recognised by: a fingerprint, of a list one for each element."""
     if isinstance(value, list | tuple):
         return [_mark(element) for element in value]
-    return fingerprint(json.dumps(plain(value), sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass"))[:16]
+    return fingerprint(json.dumps(plain(value), sort_keys=True,
+                                  ensure_ascii=False).encode(errors="surrogatepass"))[:16]
 
 
 def _pack(data: bytes | None) -> str | None:
@@ -176,14 +187,16 @@ def _old_merges(home: Home) -> Iterator[Act]:
         for record in (held["absorb"], *held["dropped"]):
             files |= _in_archive(home, record)
         yield Act(path, "merge", held["absorb"], "", True, files,
-                  {"links": [[held["absorb"], "merged_into", held["keep"]]], "uses": {held["keep"]: held.get("uses", [0, None])}})
+                  {"links": [[held["absorb"], "merged_into", held["keep"]]],
+                   "uses": {held["keep"]: held.get("uses", [0, None])}})
 
 
 def _old_garden(home: Home) -> Iterator[Act]:
     """log/garden.jsonl: one line a step, the steps of a run together."""
     lines = [line for _, line in ledger.read_log(home.tree, GARDEN_LOG) if line]
     undone = {line.get("run") for line in lines if line.get("op") == "undo"}
-    for run in dict.fromkeys(line["run"] for line in lines if line.get("op") == "apply" and line.get("run") not in undone):
+    for run in dict.fromkeys(line["run"] for line in lines if line.get("op") == "apply"
+                             and line.get("run") not in undone):
         files: dict[str, dict[str, Any]] = {}
         steps = [line for line in lines if line.get("run") == run]
         for step in steps:
@@ -195,12 +208,15 @@ def _old_garden(home: Home) -> Iterator[Act]:
             memo = home.load(row.id).record
             text = memo.text[: step["signs"]]
             same = not step["made"] and fingerprint(text.encode()) == step["text"]
-            files[row.unit] = {"before": None, "after": fingerprint(bytes_of(home, row.unit) or b"")} if step["made"] else {
+            files[row.unit] = {"before": None,
+                               "after": fingerprint(bytes_of(home, row.unit) or b"")} if step["made"] else {
                 "after": "", "values": {"text": text, "tags": step["tags"]},
-                "fields": {"text": _mark(memo.text) if same else "", **({"tags": _mark(memo.tags)} if same else {})}}
+                "fields": {"text": _mark(memo.text) if same else "",
+                           **({"tags": _mark(memo.tags)} if same else {})}}
         yield Act(GARDEN_LOG, "garden", run, "", True, files, {"targets": [step["target"] for step in steps],
             "parts": {step["target"]: step.get("parts", {}) for step in steps},
-            "superseded": [[step["target"], name] for step in steps if not step["archived"] for name in step["names"]]})
+            "superseded": [[step["target"], name] for step in steps if not step["archived"]
+                           for name in step["names"]]})
 
 
 def _in_archive(home: Home, record: str) -> dict[str, dict[str, Any]]:
@@ -232,7 +248,8 @@ def undo(home: Home, act: Act | str | None = None) -> Undone:
 
 
 def _choose(home: Home, name: str | None) -> Act:
-    named = [act for act in acts(home) if name in (None, act.path, act.path[len(paths.UNDO) : -len(".json")], act.id)]
+    named = [act for act in acts(home) if name in (None, act.path, act.path[len(paths.UNDO) : -len(".json")],
+                                                   act.id)]
     if named:
         return named[-1]
     raise NotFound(f"no act {name[:80]!r} in the journal" if name else "there is nothing to undo",
@@ -240,7 +257,9 @@ def _choose(home: Home, name: str | None) -> Act:
 
 
 def _put_back(home: Home, act: Act, path: str, entry: Mapping[str, Any]) -> bool:
-    """Give a file what it was before, if it is still what the act made of it; of a changed record, what was not changed."""
+    """Give a file what it was before, if it is still what the act made of it;
+    of a changed record, what was not changed.
+    """
     now, before = bytes_of(home, path), _before(home, entry)
     mark = None if now is None else fingerprint(now)
     if now == before and "values" not in entry:
@@ -258,7 +277,8 @@ def _put_back(home: Home, act: Act, path: str, entry: Mapping[str, Any]) -> bool
                 home.tree.remove(entry["aside"])
         return True
     if now is not None and entry.get("fields"):
-        return _put_fields(home, act, path, entry, _values(path, before) if before else entry.get("values", {}))
+        return _put_fields(home, act, path, entry, _values(path, before) if before
+                           else entry.get("values", {}))
     home.notices.append(f"{path} was changed since the {act.verb}; it was left as it is")
     return False
 
@@ -278,7 +298,8 @@ def _put_fields(home: Home, act: Act, path: str, entry: Mapping[str, Any], befor
         elif not name.startswith("updated"):
             stayed.append(name)
     if stayed:
-        home.notices.append(f"{path} was changed since the {act.verb}; its {', '.join(stayed)} stayed as they are")
+        home.notices.append(
+            f"{path} was changed since the {act.verb}; its {', '.join(stayed)} stayed as they are")
     home.change(loaded, type(record).from_dict({**record.to_dict(), **changes}), verb="undid")
     return True
 
@@ -286,8 +307,10 @@ def _put_fields(home: Home, act: Act, path: str, entry: Mapping[str, Any], befor
 def _without_added(value: Any, before: Any, mark: list[Any]) -> list[Any] | None:
     """A list without what the act put in, and with what it took out."""
     marks = [_mark(element) for element in before or ()]
-    kept = [element for element in plain(value) or () if _mark(element) not in mark or _mark(element) in marks]
-    back = [element for element, own in zip(before or (), marks, strict=True) if own not in mark and element not in kept]
+    kept = [element for element in plain(value) or () if _mark(element) not in mark
+            or _mark(element) in marks]
+    back = [element for element, own in zip(before or (), marks, strict=True) if own not in mark
+            and element not in kept]
     return [*kept, *back] or (None if before is None else [])
 
 
@@ -303,10 +326,12 @@ def _take_back_details(home: Home, details: Mapping[str, Any]) -> None:
 
 def _mend(home: Home, restored: Iterable[str]) -> None:
     """Notes and edges that came back agree with each other."""
-    records = [record for _, record in each(home, [path for path in restored if path.startswith(("graph/", "vault/"))])]
+    records = [record for _, record in each(home, [path for path in restored
+                                                   if path.startswith(("graph/", "vault/"))])]
     edges = [record for record in records if not KINDS[record.kind].links]
     ends = [end for edge in edges for end in (edge.from_id, edge.to_id)]
-    mend(home, [*(record.id for record in records if KINDS[record.kind].links), *ends], given=edges, dropping=True)
+    mend(home, [*(record.id for record in records if KINDS[record.kind].links), *ends], given=edges,
+         dropping=True)
 
 
 # Purging
@@ -323,7 +348,8 @@ def strip(home: Home, record: str, words: Iterable[str]) -> None:
         except (Damaged, TypeError):
             home.tree.remove(path)
             continue
-        files = {name: entry for name, entry in act.files.items() if not ledger.holds(write_object({name: entry}), needles)}
+        files = {name: entry for name, entry in act.files.items()
+                 if not ledger.holds(write_object({name: entry}), needles)}
         details = without(act.details, needles)
         if act.id == record or not files:
             home.tree.remove(path)
@@ -336,5 +362,6 @@ def without(value: Any, needles: list[str]) -> Any:
     if isinstance(value, dict):
         return {key: without(part, needles) for key, part in value.items() if key not in needles}
     if isinstance(value, list):
-        return [part for part in value if part not in needles and not (isinstance(part, list) and set(part) & set(needles))]
+        return [part for part in value if part not in needles
+                and not (isinstance(part, list) and set(part) & set(needles))]
     return value

@@ -1,7 +1,7 @@
 """A backend for Anthropic's memory tool (memory_20250818) over the pages of a home, and nothing else of it.
 
 `MemoryTool(mem).run(command)` takes a command as the model sends it and answers in the words of the SDK's own
-file-system backend; a refusal is a `Refused` with those words. `anthropic_tool(mem)` wraps it for the SDK's
+file-system backend; a refusal is a `CommandRefused` with those words. `anthropic_tool(mem)` wraps it for the SDK's
 tool runner. Deleting forgets: the page goes to the archive and can be restored.
 """
 
@@ -23,7 +23,7 @@ MAX_LINES = 999_999
 WIDTH = len(str(MAX_LINES))
 
 
-class Refused(Invalid):
+class CommandRefused(Invalid):
     """A command that was not carried out; the message is what the model should see."""
 
 
@@ -40,14 +40,14 @@ class MemoryTool:
             "delete": self.delete, "rename": self.rename}
         name = command.get("command")
         if not isinstance(name, str) or name not in acts:
-            raise Refused(f"Unknown command: {name}")
+            raise CommandRefused(f"Unknown command: {name}")
         given = {key: value for key, value in command.items() if key != "command"}
         for key, value in given.items():
             _check(key, value)
         try:
             return acts[name](**given)
         except TypeError as error:
-            raise Refused(f"The command {name} was given the wrong fields: {error}") from None
+            raise CommandRefused(f"The command {name} was given the wrong fields: {error}") from None
 
     def view(self, path: str, view_range: list[int] | None = None) -> str:
         name = _inside(path)
@@ -56,7 +56,7 @@ class MemoryTool:
             return self._folder(name, path)
         lines = page.record.text.split("\n")
         if len(lines) > MAX_LINES:
-            raise Refused(f"File {path} exceeds maximum line limit of 999,999 lines.")
+            raise CommandRefused(f"File {path} exceeds maximum line limit of 999,999 lines.")
         first = 0
         if view_range and len(view_range) == 2:
             first = max(1, view_range[0]) - 1
@@ -68,7 +68,7 @@ class MemoryTool:
         try:
             _kept(lambda: pages.write_page(self.mem.home, name, file_text))
         except Conflict:
-            raise Refused(f"File {path} already exists") from None
+            raise CommandRefused(f"File {path} already exists") from None
         return f"File created successfully at: {path}"
 
     def str_replace(self, path: str, old_str: str, new_str: str = "") -> str:
@@ -76,11 +76,11 @@ class MemoryTool:
         text: str = page.record.text
         found = [at for at in range(len(text)) if text.startswith(old_str, at)] if old_str else []
         if not found:
-            raise Refused(
+            raise CommandRefused(
                 f"No replacement was performed, old_str `{old_str}` did not appear verbatim in {path}.")
         if len(found) > 1:
             where = ", ".join(str(text[:at].count("\n") + 1) for at in found)
-            raise Refused(
+            raise CommandRefused(
                 f"No replacement was performed. Multiple occurrences of old_str `{old_str}` in lines: "
                 f"{where}. "
                           "Please ensure it is unique")
@@ -98,7 +98,7 @@ class MemoryTool:
         if lines[-1] == "":
             lines.pop()
         if not 0 <= insert_line <= len(lines):
-            raise Refused(
+            raise CommandRefused(
                 f"Invalid `insert_line` parameter: {insert_line}. It should be within the range [0, "
                 f"{len(lines)}].")
         lines.insert(insert_line, insert_text.rstrip("\n"))
@@ -109,7 +109,7 @@ class MemoryTool:
     def delete(self, path: str) -> str:
         name = _inside(path)
         if not name:
-            raise Refused("Cannot delete the /memories directory itself")
+            raise CommandRefused("Cannot delete the /memories directory itself")
         for below in self._all(name, path):
             pages.forget_page(self.mem.home, below)
         return f"Successfully deleted {path}"
@@ -117,12 +117,12 @@ class MemoryTool:
     def rename(self, old_path: str, new_path: str) -> str:
         old, new = _inside(old_path), _inside(new_path)
         if not old:
-            raise Refused("Cannot rename the /memories directory itself")
+            raise CommandRefused("Cannot rename the /memories directory itself")
         if self._page(new) or not new or any(True for _ in pages.pages_below(self.mem.home, new)):
-            raise Refused(f"The destination {new_path} already exists")
+            raise CommandRefused(f"The destination {new_path} already exists")
         names = self._all(old, old_path)
         if f"{new}/".startswith(f"{old}/"):
-            raise Refused(f"{new_path} lies inside {old_path}")
+            raise CommandRefused(f"{new_path} lies inside {old_path}")
         for below in names:
             _kept(partial(pages.move_page, self.mem.home, below, new + below[len(old) :]))
         return f"Successfully renamed {old_path} to {new_path}"
@@ -135,8 +135,8 @@ class MemoryTool:
         page = self._page(name)
         if page is None:
             if not name or any(True for _ in pages.pages_below(self.mem.home, name)):
-                raise Refused(f"The path {path} is not a file.")
-            raise Refused(f"The path {path} does not exist. Please provide a valid path.")
+                raise CommandRefused(f"The path {path} is not a file.")
+            raise CommandRefused(f"The path {path} does not exist. Please provide a valid path.")
         return page
 
     def _all(self, name: str, path: str) -> list[str]:
@@ -145,7 +145,7 @@ class MemoryTool:
             return [name]
         below = [page for page, _ in pages.pages_below(self.mem.home, name)]
         if not below:
-            raise Refused(f"The path {path} does not exist")
+            raise CommandRefused(f"The path {path} does not exist")
         return below
 
     def _write(self, page: Loaded, text: str) -> None:
@@ -154,7 +154,7 @@ class MemoryTool:
     def _folder(self, name: str, path: str) -> str:
         sizes = dict(pages.pages_below(self.mem.home, name))
         if name and not sizes:
-            raise Refused(f"The path {path} does not exist. Please provide a valid path.")
+            raise CommandRefused(f"The path {path} does not exist. Please provide a valid path.")
         shown: dict[str, int] = {}
         for page, size in sizes.items():
             parts = page[len(name) :].strip("/").split("/")
@@ -173,22 +173,22 @@ class MemoryTool:
 def _check(key: str, value: Any) -> None:
     """Refuse a field of the wrong type; what a path is, is told where it is used."""
     if key in ("file_text", "old_str", "new_str", "insert_text") and not isinstance(value, str):
-        raise Refused(f"{key} must be a string, got: {value}")
+        raise CommandRefused(f"{key} must be a string, got: {value}")
     if key == "insert_line" and type(value) is not int:
-        raise Refused(f"{key} must be a whole number, got: {value}")
+        raise CommandRefused(f"{key} must be a whole number, got: {value}")
     if (key == "view_range" and not (value is None or (isinstance(value, list)
                                                        and all(type(one) is int for one in value)))):
-        raise Refused(f"{key} must be a list of two whole numbers, got: {value}")
+        raise CommandRefused(f"{key} must be a list of two whole numbers, got: {value}")
 
 
 def _inside(path: Any) -> str:
     """The page's name, if the path stays below /memories."""
     if not isinstance(path, str) or not (path == ROOT or path.startswith(f"{ROOT}/")):
-        raise Refused(f"Path must start with /memories, got: {path}")
+        raise CommandRefused(f"Path must start with /memories, got: {path}")
     try:
         return pages.check_page(path[len(ROOT) :])
     except Invalid:
-        raise Refused(f"Path {path} would escape /memories directory") from None
+        raise CommandRefused(f"Path {path} would escape /memories directory") from None
 
 
 def _kept(act: Any) -> Any:
@@ -198,7 +198,7 @@ def _kept(act: Any) -> Any:
     except Conflict:
         raise
     except (Invalid, NotFound) as error:
-        raise Refused(str(error)) from None
+        raise CommandRefused(str(error)) from None
 
 
 def _numbered(lines: list[str], first: int) -> str:

@@ -19,7 +19,7 @@ from otolith.model.secrets import redact
 
 if TYPE_CHECKING:
     from otolith.doors.agents.ignore import Ignore
-    from otolith.doors.exchange.items import Turn
+    from otolith.doors.exchange.items import SourceTurn
     from otolith.memory import Memory
 
 REMEMBERED = 200  # keys of turns that a hook keeps, for lines that were written while it read
@@ -31,7 +31,7 @@ class Read(NamedTuple):
 
     source: str
     session: str
-    turns: tuple[Turn, ...]
+    turns: tuple[SourceTurn, ...]
     state: dict[str, Any]
 
 
@@ -51,7 +51,7 @@ def read_new(mem: Memory, path: Path, session: str) -> Read:
     start = state.get("at", 0) if state.get("path") == str(path) and state.get("at", 0) <= end else 0
     seen = state.get("keys", [])
     known = set(seen)
-    turns: list[Turn] = []
+    turns: list[SourceTurn] = []
     for found in form.read_file(bundle, name, start):
         if isinstance(found, Dialog):
             turns = [turn for turn in found.turns if turn.key not in known]
@@ -87,7 +87,7 @@ def _state_path(session: str) -> str:
     return f"log/hooks/{sha256(session.encode()).hexdigest()[:24]}.json"
 
 
-def clean(turns: Iterable[Turn], ignore: Ignore | None = None) -> tuple[list[dict[str, Any]], Counter[str]]:
+def clean(turns: Iterable[SourceTurn], ignore: Ignore | None = None) -> tuple[list[dict[str, Any]], Counter[str]]:
     """Turns as the verb `log` takes them, and how many secrets of each kind were replaced."""
     from otolith.model.text import unfence
 

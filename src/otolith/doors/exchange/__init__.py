@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from otolith.doors.exchange.bundle import Bundle, Reader
-from otolith.doors.exchange.items import Finding, Found
+from otolith.doors.exchange.items import Found, SourceFinding
 from otolith.doors.exchange.zipped import open_bundle
 from otolith.errors import Invalid, WrongUsage
 from otolith.model.text import visible_line
@@ -65,7 +65,7 @@ def read(path: Path, name: str | None = None) -> Iterator[Found]:
         raise Invalid(f"{path} is not a {format.title}" + (f" but a {other}" if other else ""))
     found = format.reader.read(bundle)
     first = next(found, None)
-    odd = (Finding(where=visible_line(name),
+    odd = (SourceFinding(where=visible_line(name),
                    message="the name holds control characters; the file is left out")
            for name in bundle.refused)
     return chain(odd, () if first is None else (first,), found)

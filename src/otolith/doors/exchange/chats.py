@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from otolith.doors.exchange.bundle import Bundle, Reader
-from otolith.doors.exchange.items import Dialog, Finding, Found, NoteItem, Turn, stamp, words
+from otolith.doors.exchange.items import Dialog, Found, NoteItem, SourceFinding, SourceTurn, stamp, words
 from otolith.doors.exchange.jsontext import each_element, each_line, first_objects
 from otolith.errors import Invalid
 
@@ -33,7 +33,7 @@ class _Export(NamedTuple):
     messages: str
     shape: type
     names: tuple[str, str, str]  # of identity, title and time
-    turns: Callable[[Mapping[str, Any]], Iterator[Turn]]
+    turns: Callable[[Mapping[str, Any]], Iterator[SourceTurn]]
 
     def holds(self, value: object) -> bool:
         return isinstance(value, dict) and isinstance(value.get(self.messages), self.shape)
@@ -48,10 +48,10 @@ class _Export(NamedTuple):
                           hint=f"export it under Settings, {self.hint}")
         for name in _files(bundle):
             for number, value in enumerate(_values(bundle, name), 1):
-                if isinstance(value, Finding):
+                if isinstance(value, SourceFinding):
                     yield value
                 elif not self.holds(value):
-                    yield Finding(where=name, message=f"conversation {number} has no {self.messages}")
+                    yield SourceFinding(where=name, message=f"conversation {number} has no {self.messages}")
                 elif dialog := self._dialog(value):
                     yield dialog
 
@@ -79,10 +79,10 @@ def _values(bundle: Bundle, name: str) -> Iterator[Any]:
         else:
             yield from each_element(bundle.text(name), name)
     except Invalid as error:
-        yield Finding(where=name, message=error.message)
+        yield SourceFinding(where=name, message=error.message)
 
 
-def _chatgpt_turns(conversation: Mapping[str, Any]) -> Iterator[Turn]:
+def _chatgpt_turns(conversation: Mapping[str, Any]) -> Iterator[SourceTurn]:
     return (turn for node in _chatgpt_path(conversation) if (turn := _chatgpt_turn(node)))
 
 
@@ -110,7 +110,7 @@ def _chatgpt_time(node: Mapping[str, Any]) -> float:
     return when if isinstance(when, int | float) else 0.0
 
 
-def _chatgpt_turn(node: Mapping[str, Any]) -> Turn | None:
+def _chatgpt_turn(node: Mapping[str, Any]) -> SourceTurn | None:
     message = node.get("message")
     if not isinstance(message, dict):
         return None
@@ -123,7 +123,7 @@ def _chatgpt_turn(node: Mapping[str, Any]) -> Turn | None:
     if role not in ("user", "assistant") or hidden or str(content.get("content_type")) not in _SPOKEN:
         return None
     text = _chatgpt_text(content)
-    return (Turn(role=role, text=text, ts=stamp(message.get("create_time")), key=words(message.get("id")))
+    return (SourceTurn(role=role, text=text, ts=stamp(message.get("create_time")), key=words(message.get("id")))
             if text else None)
 
 
@@ -139,7 +139,7 @@ def _chatgpt_text(content: Mapping[str, Any]) -> str:
     return "\n\n".join(part for part in spoken if part)
 
 
-def _claude_turns(conversation: Mapping[str, Any]) -> Iterator[Turn]:
+def _claude_turns(conversation: Mapping[str, Any]) -> Iterator[SourceTurn]:
     return (turn for message in _claude_path(conversation) if (turn := _claude_turn(message)))
 
 
@@ -158,7 +158,7 @@ def _claude_path(conversation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return path[::-1]
 
 
-def _claude_turn(message: Mapping[str, Any]) -> Turn | None:
+def _claude_turn(message: Mapping[str, Any]) -> SourceTurn | None:
     role = _ROLES.get(str(message.get("sender")))
     blocks = message.get("content")
     said = [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
@@ -172,12 +172,12 @@ def _claude_turn(message: Mapping[str, Any]) -> Turn | None:
     text = "\n\n".join(part for part in spoken if part)
     if not role or not text:
         return None
-    return Turn(role=role, text=text, ts=stamp(message.get("created_at")), key=words(message.get("uuid")))
+    return SourceTurn(role=role, text=text, ts=stamp(message.get("created_at")), key=words(message.get("uuid")))
 
 
 def _claude_memories(bundle: Bundle, name: str) -> Iterator[Found]:
     for found in _values(bundle, name):
-        if isinstance(found, Finding):
+        if isinstance(found, SourceFinding):
             yield found
         elif isinstance(found, dict):
             whole = {"": found.get("conversations_memory")}
@@ -191,7 +191,7 @@ def _claude_memories(bundle: Bundle, name: str) -> Iterator[Found]:
 
 def _claude_projects(bundle: Bundle, name: str) -> Iterator[Found]:
     for project in _values(bundle, name):
-        if isinstance(project, Finding):
+        if isinstance(project, SourceFinding):
             yield project
         elif isinstance(project, dict):
             documents = project.get("docs")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from otolith.doors.exchange.bundle import Bundle, Reader
-from otolith.doors.exchange.items import Dialog, Finding, Found, Turn, stamp, words
+from otolith.doors.exchange.items import Dialog, Found, SourceFinding, SourceTurn, stamp, words
 from otolith.doors.exchange.jsontext import each_line, first_objects
 from otolith.errors import Invalid
 from otolith.model.text import first_sentence, unfence
@@ -63,12 +63,12 @@ def _files(bundle: Bundle) -> list[str]:
 
 def read_claude_code(bundle: Bundle, name: str, start: int = 0) -> Iterator[Found]:
     """The findings of one file from a position on, where a line begins, then its dialog."""
-    turns: list[Turn] = []
+    turns: list[SourceTurn] = []
     facts: dict[str, str] = {}
     seen: set[str] = set()
     last_message = ""
     for _, at, line in each_line(bundle, name, start):
-        if isinstance(line, Finding):
+        if isinstance(line, SourceFinding):
             yield line
         if not isinstance(line, dict):
             continue
@@ -80,7 +80,7 @@ def read_claude_code(bundle: Bundle, name: str, start: int = 0) -> Iterator[Foun
         message = words((line.get("message") or {}).get("id"))
         if turn.role == "assistant" and message and message == last_message:
             # One answer is written block by block; the blocks belong together.
-            turn = Turn(role=turn.role, text=f"{turns[-1].text}\n\n{turn.text}", ts=turns[-1].ts,
+            turn = SourceTurn(role=turn.role, text=f"{turns[-1].text}\n\n{turn.text}", ts=turns[-1].ts,
                         key=turns[-1].key)
             turns.pop()
         last_message = message if turn.role == "assistant" else ""
@@ -108,7 +108,7 @@ def _claude_facts(line: Mapping[str, Any], facts: dict[str, str]) -> None:
         facts.setdefault("project", re.split(r"[/\\]", folder)[-1])
 
 
-def _claude_turn(line: Mapping[str, Any], at: int) -> Turn | None:
+def _claude_turn(line: Mapping[str, Any], at: int) -> SourceTurn | None:
     role, message = line.get("type"), line.get("message")
     if (role not in ("user", "assistant") or not isinstance(message, dict)
         or any(line.get(sign) for sign in _UNSPOKEN)):
@@ -125,7 +125,7 @@ def _claude_turn(line: Mapping[str, Any], at: int) -> Turn | None:
             text = _cut(text, f"<{notice}>", f"</{notice}>")
     if not text.strip():
         return None
-    return Turn(role=role, text=text.strip(), ts=stamp(line.get("timestamp")), key=words(line.get("uuid"))
+    return SourceTurn(role=role, text=text.strip(), ts=stamp(line.get("timestamp")), key=words(line.get("uuid"))
                 or f"at-{at}")
 
 
@@ -143,11 +143,11 @@ def _cut(text: str, opening: str, closing: str) -> str:
 
 def read_codex(bundle: Bundle, name: str, start: int = 0) -> Iterator[Found]:
     """The findings of one file from a position on, where a line begins, then its dialog."""
-    shown: list[tuple[int, Turn]] = []
-    sent: list[tuple[int, Turn]] = []
+    shown: list[tuple[int, SourceTurn]] = []
+    sent: list[tuple[int, SourceTurn]] = []
     facts: dict[str, str] = {}
     for _, at, line in each_line(bundle, name, start):
-        if isinstance(line, Finding):
+        if isinstance(line, SourceFinding):
             yield line
         if not isinstance(line, dict):
             continue
@@ -206,7 +206,7 @@ def _blocks(content: object) -> str:
     return "\n\n".join(part.strip() for part in parts if part.strip() and not _INJECTED.match(part))
 
 
-def _add(turns: list[tuple[int, Turn]], at: int, role: str, text: str, when: str | None) -> None:
+def _add(turns: list[tuple[int, SourceTurn]], at: int, role: str, text: str, when: str | None) -> None:
     if role == "user" and _REQUEST in text:
         text = text.partition(_REQUEST)[2]
     text = unfence(text).strip()  # what was recalled into the session must not be remembered a second time
@@ -214,7 +214,7 @@ def _add(turns: list[tuple[int, Turn]], at: int, role: str, text: str, when: str
         return
     if turns and (turns[-1][1].role, turns[-1][1].text) == (role, text):
         return  # an upgrade in the middle of a session writes one turn in both spellings
-    turns.append((at, Turn(role=role, text=text, ts=when, key=f"at-{at}")))
+    turns.append((at, SourceTurn(role=role, text=text, ts=when, key=f"at-{at}")))
 
 
 CLAUDE_CODE = Transcript("claude-code", "Claude Code", "~/.claude/projects", _is_transcript, read_claude_code)

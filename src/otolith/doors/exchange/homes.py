@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from otolith.doors.exchange.bundle import Bundle, Reader
-from otolith.doors.exchange.items import FileItem, Finding, Found
+from otolith.doors.exchange.items import FileItem, Found, SourceFinding
 from otolith.doors.exchange.jsontext import each_line, first_objects
 from otolith.errors import Invalid
 from otolith.files import codec
@@ -64,7 +64,7 @@ def _read_home(bundle: Bundle) -> Iterator[Found]:
         try:
             data = bundle.read(name, _MAX_RECORD)
         except Invalid as error:
-            yield Finding(where=name, message=error.message)
+            yield SourceFinding(where=name, message=error.message)
             continue
         yield FileItem(key=f"{source}:{path}", source=source, path=path, data=data)
 
@@ -94,7 +94,7 @@ def _read_export(bundle: Bundle) -> Iterator[Found]:
     name = bundle.names[0]
     days: dict[str, list[Mapping[str, Any]]] = {}
     for number, _, line in each_line(bundle, name):
-        if isinstance(line, Finding):
+        if isinstance(line, SourceFinding):
             yield line
             continue
         try:
@@ -104,7 +104,7 @@ def _read_export(bundle: Bundle) -> Iterator[Found]:
             elif not row.built:
                 yield from (_item(inner, data) for inner, data in codec.files_of(row, path, record).items())
         except (Invalid, KeyError, TypeError, ValueError) as error:
-            yield Finding(where=name, line=number, message=f"the line is not a record of Otolith: {error}")
+            yield SourceFinding(where=name, line=number, message=f"the line is not a record of Otolith: {error}")
     for path, blocks in sorted(days.items()):
         yield _item(path, _diary(path, blocks))
 

@@ -19,12 +19,12 @@ from otolith.doors.exchange.items import (
     ChunkItem,
     Dialog,
     FileItem,
-    Finding,
     Item,
     LadderItem,
     LinkItem,
     MemoItem,
     NoteItem,
+    SourceFinding,
     WorkItem,
 )
 from otolith.errors import Conflict, Damaged, Invalid, NotFound
@@ -64,7 +64,7 @@ class Import:
         self.kept: Counter[str] = Counter()
         self.known: Counter[str] = Counter()
         self.secrets: Counter[str] = Counter()
-        self.findings: list[Finding] = []
+        self.findings: list[SourceFinding] = []
         self._ids: dict[str, str] = {}  # an item's key → the record it became, for links
         self._entries: dict[str, dict[str, bytes]] = {}
         self._last: list[FileItem] = []  # links.jsonl, when everything it may name is here
@@ -75,7 +75,7 @@ class Import:
         waiting: list[Item] = []
         done = 0
         for found in exchange.read(path, name):
-            if isinstance(found, Finding):
+            if isinstance(found, SourceFinding):
                 self.findings.append(found)
                 continue
             self.found[_label(found)] += 1
@@ -112,7 +112,7 @@ class Import:
             kept = self._entry(*item) if isinstance(item, tuple) else getattr(self, f"_{kind}")(item)
         except (Invalid, Conflict, Damaged, NotFound) as error:
             where = item[0] if isinstance(item, tuple) else getattr(item, "path", item.key)
-            self.findings.append(Finding(where=str(where), message=str(error)))
+            self.findings.append(SourceFinding(where=str(where), message=str(error)))
             return
         if kept is not None:
             (self.kept if kept else self.known)[kind if isinstance(item, tuple) else _label(item)] += 1
@@ -213,7 +213,7 @@ class Import:
             self._entries.setdefault("/".join(parts[:3]), {})[parts[3]] = self._bytes(item.path, item.data)
             return None  # kept when the whole entry is there
         if item.path.endswith("curation.jsonl"):
-            self.findings.append(Finding(where=item.path,
+            self.findings.append(SourceFinding(where=item.path,
                                          message="scores are a person's own; review the facts here"))
             return None
         if item.path == "links.jsonl" and item not in self._last:
@@ -221,7 +221,7 @@ class Import:
             return None
         if item.path == "links.jsonl":
             taken, wrong = taking.take_links(self.mem.home, self._bytes(item.path, item.data))
-            self.findings += [Finding(where=one.path, line=one.line or 0, message=one.message)
+            self.findings += [SourceFinding(where=one.path, line=one.line or 0, message=one.message)
                               for one in wrong]
             return bool(taken) if taken or not wrong else None
         return taking.take_file(self.mem.home, item.path, self._bytes(item.path, item.data)) is not None

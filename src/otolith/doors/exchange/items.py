@@ -20,7 +20,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn:
+class SourceTurn:
     """One thing one speaker said; `key` is its own name in the source, so that a growing transcript is logged
     once.
     """
@@ -45,7 +45,7 @@ class Dialog(Sourced):
     """A conversation: becomes an entry."""
 
     title: str
-    turns: tuple[Turn, ...]
+    turns: tuple[SourceTurn, ...]
     project: str | None = None
     session: str | None = None
 
@@ -131,7 +131,7 @@ class FileItem(Sourced):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class SourceFinding:
     """Something in the source that could not be read; the rest goes on."""
 
     where: str
@@ -140,7 +140,7 @@ class Finding:
 
 
 Item: TypeAlias = Dialog | NoteItem | MemoItem | ChunkItem | WorkItem | LadderItem | LinkItem | FileItem
-Found: TypeAlias = Item | Finding
+Found: TypeAlias = Item | SourceFinding
 
 
 def stamp(value: object) -> str | None:

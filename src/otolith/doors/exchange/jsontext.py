@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from otolith.doors.exchange.bundle import Bundle, split_lines
-from otolith.doors.exchange.items import Finding
+from otolith.doors.exchange.items import SourceFinding
 from otolith.errors import Invalid
 
 _DECODER = json.JSONDecoder()
@@ -19,7 +19,7 @@ _SPACE = " \t\r\n"
 _BEGINNING = 4 << 20
 
 
-def each_element(text: str, name: str) -> Iterator[Any | Finding]:
+def each_element(text: str, name: str) -> Iterator[Any | SourceFinding]:
     """The elements of a JSON array, or the one value that is no array."""
     position = _skip(text, 0)
     if text[position : position + 1] != "[":
@@ -36,21 +36,21 @@ def each_element(text: str, name: str) -> Iterator[Any | Finding]:
         if text[position : position + 1] == ",":
             position = _skip(text, position + 1)
         elif text[position : position + 1] != "]":
-            yield Finding(where=name, line=_line(text, position), message="the file ends in the middle")
+            yield SourceFinding(where=name, line=_line(text, position), message="the file ends in the middle")
             return
 
 
-def each_line(bundle: Bundle, name: str, start: int = 0) -> Iterator[tuple[int, int, Any | Finding]]:
+def each_line(bundle: Bundle, name: str, start: int = 0) -> Iterator[tuple[int, int, Any | SourceFinding]]:
     """(line number, position, object) of a JSONL file, from a position on, where a line begins."""
     try:
         stream = bundle.stream(name)
     except (Invalid, OSError) as error:
-        yield 0, 0, Finding(where=name, message=str(error))
+        yield 0, 0, SourceFinding(where=name, message=str(error))
         return
     with stream:
         for number, at, data, ended in split_lines(stream, start):
             if data is None:
-                yield number, at, Finding(where=name, line=number,
+                yield number, at, SourceFinding(where=name, line=number,
                                           message="the line is too long and was left out")
                 continue
             if not data.strip():
@@ -59,7 +59,7 @@ def each_line(bundle: Bundle, name: str, start: int = 0) -> Iterator[tuple[int, 
                 value = json.loads(data.decode("utf-8-sig" if at == 0 else "utf-8"))
             except (ValueError, RecursionError):
                 if ended:
-                    yield number, at, Finding(where=name, line=number,
+                    yield number, at, SourceFinding(where=name, line=number,
                                               message="the line is not JSON and was left out")
                 continue
             yield number, at, value
@@ -91,7 +91,7 @@ def _objects(text: str, name: str, count: int) -> list[dict[str, Any]]:
     for value in each_element(text, name):
         if isinstance(value, dict):
             found.append(value)
-        if len(found) >= count or isinstance(value, Finding):
+        if len(found) >= count or isinstance(value, SourceFinding):
             break
     return found
 
@@ -101,7 +101,7 @@ def _decode(text: str, position: int, name: str) -> tuple[Any, int]:
         return _DECODER.raw_decode(text, position)
     except (ValueError, RecursionError):
         message = "not valid JSON from here on; the rest is left out"
-        return Finding(where=name, line=_line(text, position), message=message), -1
+        return SourceFinding(where=name, line=_line(text, position), message=message), -1
 
 
 def _skip(text: str, position: int) -> int:

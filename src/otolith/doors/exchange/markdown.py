@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from otolith.doors.exchange.bundle import Bundle, Reader
-from otolith.doors.exchange.items import Finding, Found, LinkItem, NoteItem, stamp, tags, words
+from otolith.doors.exchange.items import Found, LinkItem, NoteItem, SourceFinding, stamp, tags, words
 from otolith.errors import Invalid
 
 _FENCED = re.compile(r"^(?P<sign>```+|~~~+)[^\n]*\n", re.MULTILINE)
@@ -109,10 +109,10 @@ def _read_files(bundle: Bundle, source: str, names: Sequence[str],
         try:
             page = parse_page(words(bundle.text(name, _MAX_NOTE)))
         except Invalid as error:
-            yield Finding(where=name, message=error.message)
+            yield SourceFinding(where=name, message=error.message)
             continue
         if page.broken:
-            yield Finding(where=name, line=1, message=page.broken)
+            yield SourceFinding(where=name, line=1, message=page.broken)
         note = note_of(name, page)
         if note is None:
             continue

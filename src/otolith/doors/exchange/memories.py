@@ -16,11 +16,11 @@ from typing import Any
 from otolith.doors.exchange.bundle import Bundle, Reader
 from otolith.doors.exchange.items import (
     ChunkItem,
-    Finding,
     Found,
     LinkItem,
     MemoItem,
     NoteItem,
+    SourceFinding,
     stamp,
     tags,
     words,
@@ -47,11 +47,11 @@ def _read_mem0(bundle: Bundle) -> Iterator[Found]:
         values = ((value for _, _, value in each_line(bundle, name)) if lines
                   else each_element(bundle.text(name), name))
         for value in values:
-            if isinstance(value, Finding):
+            if isinstance(value, SourceFinding):
                 yield value
                 continue
             if isinstance(value, dict) and isinstance(value.get("relations"), list) and value["relations"]:
-                yield Finding(where=name, message=f"{len(value['relations'])} graph relations were left out")
+                yield SourceFinding(where=name, message=f"{len(value['relations'])} graph relations were left out")
             for memory in _memories(value) or ():
                 yield _mem0_chunk(memory, name)
 
@@ -80,7 +80,7 @@ def _is_memory(value: object) -> bool:
 
 def _mem0_chunk(memory: Any, name: str) -> Found:
     if not _is_memory(memory) or not memory["memory"].strip():
-        return Finding(where=name, message="one memory has no text")
+        return SourceFinding(where=name, message="one memory has no text")
     details: Mapping[str, Any] = memory["metadata"] if isinstance(memory.get("metadata"), dict) else {}
     owner = next((words(memory.get(who)) for who in ("run_id", "user_id", "agent_id", "app_id")
                   if memory.get(who)), "")
@@ -103,7 +103,7 @@ def _read_mcp_memory(bundle: Bundle) -> Iterator[Found]:
     names: set[str] = set()
     relations: list[tuple[int, dict[str, object]]] = []
     for number, _, line in each_line(bundle, name):
-        if isinstance(line, Finding):
+        if isinstance(line, SourceFinding):
             yield line
         elif isinstance(line, dict) and line.get("type") == "relation":
             relations.append((number, line))
@@ -111,11 +111,11 @@ def _read_mcp_memory(bundle: Bundle) -> Iterator[Found]:
             names.add(words(line["name"]).strip())
             yield _entity(line)
         else:
-            yield Finding(where=name, line=number, message="neither an entity nor a relation")
+            yield SourceFinding(where=name, line=number, message="neither an entity nor a relation")
     for number, line in relations:
         start, end = words(line.get("from")).strip(), words(line.get("to")).strip()
         if start not in names or end not in names:
-            yield Finding(where=name, line=number, message="the relation names an entity that is not there")
+            yield SourceFinding(where=name, line=number, message="the relation names an entity that is not there")
             continue
         said = words(line.get("relationType")).strip()
         word = said.upper().replace(" ", "_").replace("-", "_")

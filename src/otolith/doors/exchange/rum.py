@@ -2,22 +2,21 @@
 
 The tables are read as the seed writes them and as they are met in the wild: times in milliseconds, layers
 that are NULL, actions without `details` and `result`. The database is opened by a child process (see
-rum_rows), row by row; a bad row is a finding and the rest goes on.
+index/foreign), row by row; a bad row is a finding and the rest goes on.
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from otolith.doors.exchange.bundle import Bundle, Reader
-from otolith.doors.exchange.items import Finding, Found, LadderItem, LinkItem, WorkItem, stamp, tags, words
+from otolith.doors.exchange.items import Found, LadderItem, LinkItem, SourceFinding, WorkItem, stamp, tags, words
 from otolith.errors import Invalid
+from otolith.index.foreign import read_database
 from otolith.model.kinds import KINDS
 from otolith.model.times import parse_time
 
@@ -43,11 +42,11 @@ def _read(bundle: Bundle) -> Iterator[Found]:
     for name in files:
         path = bundle.real_path(name)
         if path is None:
-            yield Finding(where=name, message="a database inside a zip is not read; unpack it first")
+            yield SourceFinding(where=name, message="a database inside a zip is not read; unpack it first")
             continue
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:
-            yield Finding(where=log.name,
+            yield SourceFinding(where=log.name,
                           message="its latest rows are still in this file; close RUM and import again")
         yield from _read_rows(path, name)
 
@@ -63,27 +62,15 @@ def _is_rum(head: bytes) -> bool:
 
 
 def _read_rows(path: Path, name: str) -> Iterator[Found]:
-    script = Path(__file__).with_name("rum_rows.py")
     tables: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    memories: list[dict[str, Any]] = []
-    with subprocess.Popen([sys.executable, "-I", str(script), str(path)], stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as child:
-        try:
-            for line in child.stdout or ():
-                said = _parse(line)
-                if "refused" in said:
-                    raise Invalid(f"{name}: {said['refused']}")
-                if "finding" in said:
-                    yield Finding(where=name, message=said["finding"])
-                elif said.get("table") == "memories":
-                    memories.append(said["row"])
-                elif "table" in said:
-                    tables[said["table"]].append(said["row"])
-        except BaseException:  # also when the reader of these rows goes away: nobody shall wait for a child
-            child.kill()
-            raise
-    if child.returncode != 0:
-        yield Finding(where=name, message="the database stopped being readable; the rest is missing")
+    for line in read_database(path):
+        if "refused" in line:
+            raise Invalid(f"{name}: {line['refused']}")
+        if "finding" in line:
+            yield SourceFinding(where=name, message=line["finding"])
+        elif "table" in line:
+            tables[line["table"]].append(line["row"])
+    memories = tables.pop("memories", [])
     yield from _items(name, memories, tables)
 
 
@@ -98,7 +85,7 @@ def _items(name: str, memories: list[dict[str, Any]],
         try:
             yield _work(row, tuple(files[str(row.get("id"))]))
         except (ValueError, TypeError, Invalid) as error:
-            yield Finding(where=name, message=f"memories, {row.get('id')}: {error}")
+            yield SourceFinding(where=name, message=f"memories, {row.get('id')}: {error}")
     for kind, table, joined, member in _JOINED:
         members: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for row in tables[joined]:
@@ -112,14 +99,6 @@ def _items(name: str, memories: list[dict[str, Any]],
         start, kind, end = (str(row.get(column)) for column in ("source_id", "link_type", "target_id"))
         yield LinkItem(key=f"{SOURCE}:{start}|{kind}|{end}", source=SOURCE, start=f"{SOURCE}:{start}",
                        type=kind, end=f"{SOURCE}:{end}", created=stamp(row.get("created_at")))
-
-
-def _parse(line: bytes) -> dict[str, Any]:
-    try:
-        said = json.loads(line)
-    except ValueError:
-        return {"finding": "a row was cut off"}
-    return said if isinstance(said, dict) else {}
 
 
 def _work(row: Mapping[str, Any], files: tuple[tuple[str, str], ...]) -> WorkItem:
@@ -191,7 +170,7 @@ def _ladder(kind: str, row: Mapping[str, Any], members: Mapping[str, Any]) -> Fo
             if name in fields:
                 fields[name] = int(parse_time(fields[name], name))
     except (ValueError, Invalid) as error:
-        return Finding(where=f"{kind} {row.get('id')}", message=str(error))
+        return SourceFinding(where=f"{kind} {row.get('id')}", message=str(error))
     identity = words(row.get("id"))
     return LadderItem(key=f"{SOURCE}:{identity}", source=SOURCE, kind=kind, id=identity,
                       fields={**fields, **members}, created=stamp(row.get("created_at")))

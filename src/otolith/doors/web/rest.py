@@ -23,14 +23,14 @@ from starlette.routing import Route
 from otolith.doors import calls
 from otolith.doors.calls import call, check_arguments, once
 from otolith.doors.keeper import Keepers
-from otolith.doors.web import access, routes, views
-from otolith.doors.web.feed import Feed
+from otolith.doors.web import gate, routes, views
+from otolith.doors.web.feed import Feed, error_parts
 from otolith.errors import Conflict, Invalid, NeedsConfirmation, OtolithError, WrongUsage
 from otolith.model.record import log
 from otolith.verbs.table import Verb
 
 if TYPE_CHECKING:
-    from otolith.doors.web.assets import Assets
+    from otolith.doors.web.serving import Assets
     from otolith.memory import Memory
 
 MAX_BODY = 2 << 20
@@ -38,15 +38,13 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Door:
-    """What the routes share: the home's keepers, the feed, the assets, and whether the server is about to
-    stop.
-    """
+    """What the routes share: the home's keepers, the feed, the assets, and whether the server is to stop."""
 
     def __init__(self, keepers: Keepers, assets: Assets, token: Callable[[], str], *,
-                 stopping: Callable[[], bool] = lambda: False, cookie: str = access.COOKIE) -> None:
+                 stopping: Callable[[], bool] = lambda: False, cookie: str = gate.COOKIE) -> None:
         self.keepers, self.assets, self.token, self.cookie = keepers, assets, token, cookie
         self.feed, self.stopping = Feed(), stopping
-        self.codes = access.Codes(token)
+        self.codes = gate.Codes(token)
         self.running: set[str] = set()
 
     async def ask(self, request: Request, act: Callable[[Memory], Any], *, long: bool = False) -> Any:
@@ -68,11 +66,10 @@ def make_app(door: Door, mcp: Any = None) -> Starlette:
             with suppress(asyncio.CancelledError):
                 await watching
 
-    found = [*_verb_routes(door), *_other_routes(door), *_page_routes(door)]
-    if mcp is not None:
-        found += mcp.routes
+    agents = mcp.routes if mcp is not None else []
+    every = [*_verb_routes(door), *_other_routes(door), *_page_routes(door), *agents]
     refuse: Any = partial(_refuse, door)
-    return Starlette(routes=found, lifespan=lifespan, exception_handlers={HTTPException: refuse})
+    return Starlette(routes=every, lifespan=lifespan, exception_handlers={HTTPException: refuse})
 
 
 async def _refuse(door: Door, request: Request, error: HTTPException) -> Response:
@@ -85,8 +82,8 @@ async def _refuse(door: Door, request: Request, error: HTTPException) -> Respons
 
 
 def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    data = json.dumps(value, ensure_ascii=False, separators=(",", ":"),
-                      default=str).encode("utf-8", "replace")
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    data = text.encode("utf-8", "replace")
     return Response(data, status, headers=dict(headers or {}), media_type="application/json")
 
 
@@ -98,23 +95,20 @@ def guarded(act: Callable[..., Awaitable[Response]], *given: Any) -> Endpoint:
         try:
             made = await act(*given, request)
         except OtolithError as error:
-            body: dict[str, Any] = {"error": {"code": error.code, "message": error.message,
-                                              "hint": error.hint}}
-            if isinstance(error, Stale):
-                body["current"] = error.current
+            body = {"error": error_parts(error), **getattr(error, "more", {})}
             made = answer(body, getattr(error, "status", error.http_status))
         except Exception as error:  # a door: whatever happens, the server goes on
             log.warning("rest: %r", error)
-            told = OtolithError(f"this is a bug in Otolith: {type(error).__name__}: {str(error)[:300]}",
-                                "nothing else was changed")
-            made = answer({"error": {"code": told.code, "message": told.message, "hint": told.hint}}, 500)
+            trouble = OtolithError(f"this is a bug in Otolith: {type(error).__name__}: {str(error)[:300]}",
+                                   "nothing else was changed")
+            made = answer({"error": error_parts(trouble)}, 500)
         made.headers["server-timing"] = f"total;dur={1000 * (time.perf_counter() - started):.1f}"
         return made
 
     return endpoint
 
 
-class Refused(WrongUsage):
+class HttpRefusal(WrongUsage):
     """A request that HTTP has a status of its own for."""
 
     def __init__(self, status: int, message: str, hint: str = "") -> None:
@@ -127,27 +121,27 @@ class Stale(Conflict):
 
     def __init__(self, error: Conflict, current: Mapping[str, Any]) -> None:
         super().__init__(error.message, error.hint)
-        self.current = current
+        self.more = {"current": current}
 
 
 async def read_json(request: Request) -> dict[str, Any]:
     """The body, which must be one JSON object; nothing a foreign form could send."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise Refused(415, f"a write is JSON; got {kind[:60] or 'nothing'!r}",
-                      "send Content-Type: application/json")
+    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media != "application/json":
+        raise HttpRefusal(415, f"a write is JSON; got {media[:60] or 'nothing'!r}",
+                          "send Content-Type: application/json")
     data = bytearray()
     async for piece in request.stream():
         data += piece
         if len(data) > MAX_BODY:
-            raise Refused(413, f"a request may have {MAX_BODY >> 20} MB", "split it into several")
+            raise HttpRefusal(413, f"a request may have {MAX_BODY >> 20} MB", "split it into several")
     try:
-        found = json.loads(data or b"{}", parse_constant=_no_constant)
+        body = json.loads(data or b"{}", parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise WrongUsage(f"the body is not JSON: {str(error)[:120]}") from None
-    if not isinstance(found, dict):
+    if not isinstance(body, dict):
         raise WrongUsage("the body must be a JSON object")
-    return found
+    return body
 
 
 def _no_constant(name: str) -> Any:
@@ -164,15 +158,21 @@ def _key(request: Request) -> str | None:
 # Verbs
 
 def _verb_routes(door: Door) -> list[Route]:
-    return [Route(routes.path_of(row), guarded(_read if row.only_reads("rest") else _write, door, row),
-                  methods=["GET" if row.only_reads("rest") else "POST"]) for row in calls.offered("rest")]
+    ways: dict[bool, tuple[Any, str]] = {True: (_read, "GET"), False: (_write, "POST")}
+    return [Route(routes.path_of(row), guarded(act, door, row), methods=[method])
+            for row in calls.offered("rest") for act, method in [ways[row.only_reads("rest")]]]
 
 
 async def _read(door: Door, row: Verb, request: Request) -> Response:
     given = routes.read_query(calls.takes(row, "rest"), request.query_params.multi_items())
-    value = await door.ask(request, lambda mem: _with_notices(mem, call(mem, row, "rest", given)),
-                           long=row.long)
-    return _answer_verb(row, value)
+    return await _run(door, row, given, request)
+
+
+async def _run(door: Door, row: Verb, given: Mapping[str, Any], request: Request) -> Response:
+    def act(mem: Memory) -> Any:
+        return _with_notices(mem, call(mem, row, "rest", given))
+
+    return _answer_verb(row, await door.ask(request, act, long=row.long))
 
 
 async def _write(door: Door, row: Verb, request: Request) -> Response:
@@ -181,19 +181,17 @@ async def _write(door: Door, row: Verb, request: Request) -> Response:
         given.setdefault("key", key)
     check_arguments(row, "rest", given)
     if row.person and request.state.door != "page":
-        raise Refused(403, "agents propose; a person accepts", "do it on the page, or on the command line")
-    if not row.long:
-        value = await door.ask(request, lambda mem: _with_notices(mem, call(mem, row, "rest", given)))
-    else:
-        value = await _write_long(door, row, given, request)
+        raise HttpRefusal(403, "agents propose; a person accepts",
+                          "do it on the page, or on the command line")
+    made = await (_write_long if row.long else _run)(door, row, given, request)
     door.feed.nudge()
-    return _answer_verb(row, value)
+    return made
 
 
-async def _write_long(door: Door, row: Verb, given: dict[str, Any], request: Request) -> Any:
+async def _write_long(door: Door, row: Verb, given: dict[str, Any], request: Request) -> Response:
     """One at a time of each; who listens sees it go on."""
     if row.name in door.running:
-        raise Refused(503, f"{row.name} is running already", "wait until it is done")
+        raise HttpRefusal(503, f"{row.name} is running already", "wait until it is done")
     door.running.add(row.name)
     tell = partial(door.feed.publish_from_thread, "progress")
 
@@ -208,7 +206,7 @@ async def _write_long(door: Door, row: Verb, given: dict[str, Any], request: Req
         return _with_notices(mem, run(mem) if key is None else once(mem, row.name, key, {}, lambda: run(mem)))
 
     try:
-        return await door.ask(request, act, long=True)
+        return _answer_verb(row, await door.ask(request, act, long=True))
     finally:
         door.running.discard(row.name)
         door.feed.publish("progress", {"job": row.name, "done": 1, "total": 1, "ended": True})
@@ -228,23 +226,18 @@ def _answer_verb(row: Verb, value: tuple[Any, list[str]]) -> Response:
 # Records as resources, views, events, sign-in
 
 def _other_routes(door: Door) -> list[Route]:
-    api = routes.API
-    return [
-        Route(f"{api}/records/{{id:path}}", guarded(_get_record, door), methods=["GET"]),
-        Route(f"{api}/records/{{id:path}}", guarded(_change_record, door), methods=["PATCH"]),
-        Route(f"{api}/records/{{id:path}}", guarded(_forget_record, door), methods=["DELETE"]),
-        *(Route(f"{api}/views/{name}", guarded(_view, door, name), methods=["GET"]) for name in routes.VIEWS),
-        Route(f"{api}/events", guarded(_events, door), methods=["GET"]),
-        Route(f"{api}/openapi.json", guarded(_document, door), methods=["GET"]),
-        Route(f"{api}/signin", guarded(_sign_in, door), methods=["POST"]),
-        Route(f"{api}/signout", guarded(_sign_out, door), methods=["POST"]),
-    ]
+    paths = [("GET", "records/{id:path}", _get_record), ("PATCH", "records/{id:path}", _change_record),
+             ("DELETE", "records/{id:path}", _forget_record), ("GET", "events", _events),
+             ("GET", "openapi.json", _document), ("POST", "signin", _sign_in), ("POST", "signout", _sign_out)]
+    paths += [("GET", f"views/{name}", partial(_view, name)) for name in routes.VIEWS]
+    return [Route(f"{routes.API}/{path}", guarded(act, door), methods=[method])
+            for method, path, act in paths]
 
 
 async def _get_record(door: Door, request: Request) -> Response:
     given = routes.read_query({"depth": {"type": "string"}}, request.query_params.multi_items())
-    value, tag = await door.ask(request, lambda mem: views.read_record(mem, request.path_params["id"],
-                                                                       **given))
+    record = request.path_params["id"]
+    value, tag = await door.ask(request, lambda mem: views.read_record(mem, record, **given))
     if request.headers.get("if-none-match") in (f'"{tag}"', "*"):
         return Response(status_code=304, headers={"etag": f'"{tag}"'})
     return answer(value, headers={"etag": f'"{tag}"'})
@@ -259,8 +252,8 @@ async def _change_record(door: Door, request: Request) -> Response:
     expect = None if match.strip() == "*" else match.strip().removeprefix("W/").strip('"')
     record, key = request.path_params["id"], _key(request)
     try:
-        value, tag = await door.ask(request,
-                                    lambda mem: views.change_record(mem, record, changes, expect, key))
+        value, tag = await door.ask(
+            request, lambda mem: views.change_record(mem, record, changes, expect, key))
     except Conflict as error:
         now, _ = await door.ask(request, lambda mem: views.read_record(mem, record, counted=False))
         raise Stale(error, now) from None
@@ -271,12 +264,12 @@ async def _change_record(door: Door, request: Request) -> Response:
 async def _forget_record(door: Door, request: Request) -> Response:
     row = calls.find(calls.offered("rest"), "forget")
     given = {"id": request.path_params["id"], **({"key": key} if (key := _key(request)) is not None else {})}
-    value = await door.ask(request, lambda mem: _with_notices(mem, call(mem, row, "rest", given)))
+    made = await _run(door, row, given, request)
     door.feed.nudge()
-    return _answer_verb(row, value)
+    return made
 
 
-async def _view(door: Door, name: str, request: Request) -> Response:
+async def _view(name: str, door: Door, request: Request) -> Response:
     given = routes.read_query(routes.VIEWS[name], request.query_params.multi_items())
     if "id" in routes.VIEWS[name] and "id" not in given:
         raise Invalid(f"the view {name} needs 'id'", f"it takes {', '.join(routes.VIEWS[name])}")
@@ -304,9 +297,9 @@ async def _document(door: Door, request: Request) -> Response:  # noqa: ARG001
 async def _sign_in(door: Door, request: Request) -> Response:
     code = (await read_json(request)).get("code")
     if not isinstance(code, str) or not door.codes.spend(code):
-        raise Refused(401, "this link was used before or is too old", "run: otolith serve --link")
+        raise HttpRefusal(401, "this link was used before or is too old", "run: otolith serve --link")
     made = answer({"signed_in": True})
-    made.set_cookie(door.cookie, access.make_cookie(door.token(), time.time()), max_age=access.COOKIE_SECONDS,
+    made.set_cookie(door.cookie, gate.make_cookie(door.token(), time.time()), max_age=gate.COOKIE_SECONDS,
                     path="/", httponly=True, samesite="strict")
     return made
 
@@ -329,7 +322,7 @@ def _page_routes(door: Door) -> list[Route]:
 
 async def _today(door: Door, request: Request) -> Response:
     """The first page comes with its data, so that it is painted at once."""
-    value = await door.ask(request, lambda mem: views.VIEWS["today"](mem))
+    value = await door.ask(request, views.today)
     return Response(door.assets.shell(value), media_type="text/html")
 
 
@@ -338,5 +331,5 @@ async def _page(door: Door, request: Request) -> Response:
 
 
 async def _asset(door: Door, request: Request) -> Response:
-    data, kind = door.assets.files[request.url.path]
-    return Response(data, media_type=kind, headers={"cache-control": "private, max-age=31536000, immutable"})
+    data, media = door.assets.files[request.url.path]
+    return Response(data, media_type=media, headers={"cache-control": "private, max-age=31536000, immutable"})

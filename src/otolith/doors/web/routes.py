@@ -1,8 +1,7 @@
-"""REST's table: every verb as a route, told to programs as an OpenAPI document.
+"""Every verb as a route of REST, and all routes as an OpenAPI document, made from the table of verbs.
 
-The rows are those of the agents' table and a few that only people and programs need. A verb that reads is a
-GET with its arguments in the query; one that writes is a POST with a JSON body. A record is also a resource
-of its own, with an ETag.
+A verb that reads is a GET with its arguments in the query; one that writes is a POST with a JSON body. A
+record is also a resource of its own, with an ETag.
 """
 
 from __future__ import annotations
@@ -17,11 +16,13 @@ from otolith.errors import Invalid, OtolithError
 from otolith.verbs.table import Verb
 
 API = "/api"
-VIEWS: dict[str, dict[str, Schema]] = {"today": {}, "review": {"topic": TEXT, "limit": COUNT}, "health": {},
+VIEWS: dict[str, dict[str, Schema]] = {
+    "today": {}, "review": {"topic": TEXT, "limit": COUNT}, "health": {},
     "graph": {"kind": WORDS, "type": WORDS, "tags": WORDS, "project": TEXT, "since": TEXT, "before": TEXT,
               "as_of": TEXT, "around": TEXT, "limit": COUNT},
     "timeline": {"at": TEXT, "kind": WORDS, "limit": COUNT, "offset": COUNT},
-    "record": {"id": TEXT, "again": FLAG}, "forgotten": {},}
+    "record": {"id": TEXT, "again": FLAG}, "forgotten": {},
+}
 
 
 def path_of(row: Verb) -> str:
@@ -45,15 +46,13 @@ def read_query(schemas: Mapping[str, Schema], pairs: Sequence[tuple[str, str]]) 
 
 
 def _read_word(name: str, value: str, schema: Schema) -> Any:
-    wanted = schema.get("type", "string")
-    try:
-        if wanted == "integer":
-            return int(value)
-        if wanted == "number":
-            return float(value)
-    except ValueError:
-        raise Invalid(f"{name} must be a number; got {value[:60]!r}") from None
-    if wanted == "boolean":
+    type_ = schema.get("type", "string")
+    if type_ in ("integer", "number"):
+        try:
+            return int(value) if type_ == "integer" else float(value)
+        except ValueError:
+            raise Invalid(f"{name} must be a number; got {value[:60]!r}") from None
+    if type_ == "boolean":
         if value not in ("true", "false", "1", "0"):
             raise Invalid(f"{name} must be true or false; got {value[:60]!r}")
         return value in ("true", "1")
@@ -71,10 +70,11 @@ def shape(row: Verb, value: Any) -> Any:
 
 # The OpenAPI document
 
-_ERROR: Schema = {"type": "object", "required": ["error"],
+_ERROR: Schema = {
+    "type": "object", "required": ["error"],
     "properties": {"error": {"type": "object", "required": ["code", "message", "hint"],
-                             "properties": {"code": TEXT, "message": TEXT, "hint": TEXT}}},}
-_BODY: Schema = {"application/json": {"schema": {"type": "object"}}}
+                             "properties": {"code": TEXT, "message": TEXT, "hint": TEXT}}},
+}
 _KEY = {"name": "Idempotency-Key", "in": "header", "required": False,
         "schema": {"type": "string", "maxLength": 200},
         "description": "the same key again is answered as the first time"}
@@ -87,60 +87,67 @@ def describe() -> dict[str, Any]:
     for row in calls.offered("rest"):
         paths[path_of(row)] = {"get": _reading(row)} if row.only_reads("rest") else {"post": _writing(row)}
     for name, takes in VIEWS.items():
-        paths[f"{API}/views/{name}"] = {"get": _operation(f"view_{name}",
-                                                          f"What the page shows under {name}.",
-                                                          parameters=[_query(key, schema, key == "id")
-                                                                      for key, schema in takes.items()])}
+        summary, queries = f"What the page shows under {name}.", _queries(takes, ["id"])
+        paths[f"{API}/views/{name}"] = {"get": _operation(f"view_{name}", summary, parameters=queries)}
     paths[f"{API}/records/{{id}}"] = _record_resource()
     paths[f"{API}/events"] = {"get": {
         "operationId": "events", "summary": "Changes and progress as server-sent events.",
         "responses": {"200": {"description": "a stream without end",
                               "content": {"text/event-stream": {"schema": TEXT}}},
                       "default": {"$ref": "#/components/responses/error"}}}}
-    return {"openapi": "3.1.0", "info": {"title": "Otolith", "version": __version__,
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Otolith", "version": __version__,
                  "description": "One local-first memory for AI agents."},
-        "security": [{"token": []}], "paths": paths, "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}, "schemas": {"error": _ERROR},
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"error": _ERROR},
             "responses": {"error": {"description": "what is wrong, and what to do: " + _statuses(),
-                                    "content": {"application/json": {
-                                        "schema": {"$ref": "#/components/schemas/error"}}}}},},}
+                                    "content": _json({"$ref": "#/components/schemas/error"})}},
+        },
+    }
 
 
 def _statuses() -> str:
-    kinds: list[type[OtolithError]] = [OtolithError, *OtolithError.__subclasses__()]
-    return ", ".join(f"{kind.http_status} {kind.code}" for kind in kinds)
+    errors: list[type[OtolithError]] = [OtolithError, *OtolithError.__subclasses__()]
+    return ", ".join(f"{error.http_status} {error.code}" for error in errors)
 
 
-def _query(name: str, schema: Schema, required: bool) -> dict[str, Any]:
-    return {"name": name, "in": "query", "required": required, "schema": dict(schema)}
+def _json(schema: Schema) -> Schema:
+    return {"application/json": {"schema": schema}}
 
 
-def _operation(name: str, says: str, **more: Any) -> dict[str, Any]:
-    return {"operationId": name, "summary": says, **more,
-            "responses": {"200": {"description": "done", "content": _BODY},
+def _queries(schemas: Mapping[str, Schema], needed: Sequence[str] = ()) -> list[dict[str, Any]]:
+    return [{"name": name, "in": "query", "required": name in needed, "schema": dict(schema)}
+            for name, schema in schemas.items()]
+
+
+def _operation(name: str, summary: str, **more: Any) -> dict[str, Any]:
+    return {"operationId": name, "summary": summary, **more,
+            "responses": {"200": {"description": "done", "content": _json({"type": "object"})},
                           "default": {"$ref": "#/components/responses/error"}}}
 
 
 def _reading(row: Verb) -> dict[str, Any]:
     return _operation(calls.call_name(row), calls.description(row),
-                      parameters=[_query(name, schema, name in calls.needs(row, "rest"))
-                                                        for name, schema in calls.takes(row, "rest").items()])
+                      parameters=_queries(calls.takes(row, "rest"), calls.needs(row, "rest")))
 
 
 def _writing(row: Verb) -> dict[str, Any]:
     return _operation(calls.call_name(row), calls.description(row), parameters=[_KEY],
-                      requestBody={"required": True,
-                                   "content": {"application/json": {"schema": calls.input_schema(row,
-                                                                                                 "rest")}}})
+                      requestBody={"required": True, "content": _json(calls.input_schema(row, "rest"))})
 
 
 def _record_resource() -> dict[str, Any]:
     match = {"name": "If-Match", "in": "header", "required": True, "schema": TEXT,
              "description": "the ETag of what was read; * for whatever is there"}
-    return {"get": _operation("read_record", "One record, with an ETag.",
-                          parameters=[_ID, _query("depth", TEXT, False)]),
-        "patch": _operation("change_record",
-                            "Change fields of a record, if it is still the one that was read.",
-                            parameters=[_ID, match, _KEY], requestBody={"required": True,
-                                         "content": {"application/json": {"schema": {"type": "object"}}}}),
-        "delete": _operation("forget_record", "Put a record into the archive.", parameters=[_ID, _KEY]),}
+    return {
+        "get": _operation("read_record", "One record, with an ETag.",
+                          parameters=[_ID, *_queries({"depth": TEXT})]),
+        "patch": _operation("change_record", "Change a record if it is still the one that was read.",
+                            parameters=[_ID, match, _KEY],
+                            requestBody={"required": True, "content": _json({"type": "object"})}),
+        "delete": _operation("forget_record", "Put a record into the archive.", parameters=[_ID, _KEY]),
+    }

@@ -1,25 +1,78 @@
 """`serve`: one process on one port for REST, the page and the agents' MCP, behind the same gate.
 
-Loopback unless told otherwise; other names must be allowed by name. The listening socket is made before
-anything is announced, so a port that is taken is an error and not a half-started server.
+Loopback unless another host is named; other names must be allowed by name. The page's files are read once
+and served under a name that holds their fingerprint, so a browser may keep them for good. Only these are ever
+served; a path is looked up, never joined. What the page knows of kinds comes from the table of kinds.
 """
 
 from __future__ import annotations
 
-import socket
+import hashlib
+import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from otolith.doors.keeper import Keeper, Keepers
-from otolith.doors.web import access, gate
-from otolith.doors.web.assets import Assets
-from otolith.errors import WrongUsage
+from otolith.doors.web import gate
+from otolith.model.kinds import as_json
 
 PORT = 7518
 CONNECTIONS = 512
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+MEDIA = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+VIEWS = ("recall", "review", "graph", "timeline", "health")
+FREE = ("style.css", "signin.js", "icon.svg")  # what the sign-in page itself needs
+DOORS = ("signin", "locked", "missing")  # what a person outside sees, each in the frame of door.html
+_DATA = b"<!--data-->"
+
+
+class Assets:
+    """The page's files by the path they are served under."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        folder = folder or Path(__file__).parent / "page"
+        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*"))
+                 if path.suffix in MEDIA} | _kinds()
+        html = {name: (folder / f"{name}.html").read_bytes() for name in ("index", "door", *DOORS)}
+        html |= {name: html["door"].replace(b"{inner}", html[name]) for name in DOORS}
+        digest = hashlib.sha256(b"\0".join(name.encode() + data for name, data in files.items())).hexdigest()
+        self.base = f"/assets/{digest[:12]}"
+        self.files = {f"{self.base}/{name}": (data, MEDIA[Path(name).suffix]) for name, data in files.items()}
+        self._html = {name: data.replace(b"{assets}", self.base.encode()) for name, data in html.items()}
+        self.locked, self.missing = self._html["locked"], self._html["missing"]
+        self.pages = ("/today", *(f"/{name}" for name in VIEWS), "/in")
+        self.free = frozenset(["/in", *(f"{self.base}/{name}" for name in FREE)])
+
+    def is_for_people(self, path: str) -> bool:
+        """Whether a browser may be sent a page for it, be it one that says there is none."""
+        return not path.startswith(("/api", "/mcp", "/assets"))
+
+    def page(self, path: str) -> bytes:
+        return self._html["signin" if path == "/in" else "index"]
+
+    def shell(self, value: Any) -> bytes:
+        """The page with the data of its first view in it, as a block that no browser executes."""
+        data = json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str)
+        safe = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+        block = f'<script type="application/json" id="today">{safe}</script>'
+        return self._html["index"].replace(_DATA, block.encode(), 1)
+
+
+def _kinds() -> dict[str, bytes]:
+    """What the page has to know of kinds, out of the one table: a module and a sheet of colours."""
+    table = as_json()
+    light, dark = (" ".join(f"--{row['name']}: {row[shade]};" for row in table["kinds"])
+                   for shade in ("colour", "dark"))
+    marks = "".join(f".k-{name} {{ --k: var(--{name}); }} .chart .{name} {{ fill: var(--{name}); }}\n"
+                    for name in (row["name"] for row in table["kinds"]))
+    sheet = f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n{marks}"
+    return {"kinds.css": sheet.encode(), "kinds.js": f"export default {json.dumps(table)};\n".encode()}
+
+
+# The server
 
 
 def address(host: str, port: int) -> str:
@@ -29,7 +82,7 @@ def address(host: str, port: int) -> str:
 
 def link(host: str, port: int) -> str:
     """The address by which a person signs in, once."""
-    return f"{address(host, port)}/in#{access.make_code(gate.read_token(), time.time())}"
+    return f"{address(host, port)}/in#{gate.make_code(gate.read_token(), time.time())}"
 
 
 def answers(host: str, port: int) -> bool:
@@ -37,46 +90,29 @@ def answers(host: str, port: int) -> bool:
     from http.client import HTTPConnection, HTTPException
 
     host = EVERYWHERE.get(host, host)
-    wire = HTTPConnection(host, port, timeout=10)
-    try:
-        wire.request("GET", "/in", headers={"Host": gate.place(host, port)})
-        return wire.getresponse().status == 200
-    except (OSError, HTTPException):
-        return False
-    finally:
-        wire.close()
-
-
-def listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # said, or asyncio leaves Nagle on: 40 ms
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((host, port))
-    except OSError as error:
-        listening.close()
-        raise WrongUsage(f"port {port} of {host} cannot be used: {error.strerror}",
-                    "choose another with --port") from None
-    listening.listen(256)  # whoever calls from now on is answered, if a moment later
-    return listening
+    with closing(HTTPConnection(host, port, timeout=10)) as wire:
+        try:
+            wire.request("GET", "/in", headers={"Host": gate.place(host, port)})
+            return wire.getresponse().status == 200
+        except (OSError, HTTPException):
+            return False
 
 
 def serve(home: str | None, *, port: int, tell: Callable[[int], Any], host: str = "127.0.0.1",
           names: Sequence[str] = (), agents: bool = True) -> None:
-    """Serve until told to stop; what was begun is finished."""
+    """Serve until stopped; what was begun is finished."""
     import uvicorn
 
     from otolith.doors.web.rest import Door, make_app
 
     token, assets = gate.TokenFile(), Assets()
-    with closing(listen(host, port)) as listening, closing(Keepers(home)) as keepers, \
+    with closing(gate.listen(host, port)) as listening, closing(Keepers(home)) as keepers, \
             closing(Keeper(home, door="mcp", trust="agent")) as agent:
         port = listening.getsockname()[1]
         hosts = gate.names_of(port, host) | {name.lower() for name in names}
         server: uvicorn.Server | None = None
         door = Door(keepers, assets, token, stopping=lambda: server is None or server.should_exit,
-                    cookie=f"{access.COOKIE}-{port}")
+                    cookie=f"{gate.COOKIE}-{port}")
         app = protect(make_app(door, _agents_app(agent, hosts) if agents else None), door, hosts)
         server = uvicorn.Server(uvicorn.Config(
             app, log_level="error", server_header=False, date_header=False, lifespan="on",
@@ -89,8 +125,8 @@ def protect(app: Any, door: Any, hosts: frozenset[str]) -> Any:
     """The application behind the gate, and the gate behind sign-in."""
     behind = gate.Gate(app, door.token, hosts, free=[*door.assets.free, "/api/signin"])
     behind.origins = behind.origins | {f"https://{host}" for host in hosts}
-    return access.Access(behind, door.token, pages=door.assets.is_for_people, locked_page=door.assets.locked,
-                         cookie=door.cookie)
+    return gate.Access(behind, door.token, pages=door.assets.is_for_people, locked_page=door.assets.locked,
+                       cookie=door.cookie)
 
 
 def _agents_app(keeper: Keeper, hosts: frozenset[str]) -> Any:

@@ -22,7 +22,7 @@ export async function open(stage, { words, go }) {
   show(stage,
     title("Graph", h("span", { class: "count" }, `${number(data.nodes.length)} ${data.nodes.length < data.total ? `of ${number(data.total)} ` : ""}records, ${number(data.links.length)} links`)),
     h("div", { class: "tools" },
-      h("div", { class: "bar" }, KINDS.filter((kind) => kind !== "page" || shown.has(kind) || kinds.has(kind)).map((kind) =>
+      h("div", { class: "bar" }, KINDS.map((kind) =>
         h("button", { type: "button", class: `chip k-${kind}`, "aria-pressed": String(kinds.size ? kinds.has(kind) : shown.has(kind)), onclick: () => {
           if (!kinds.delete(kind)) kinds.add(kind);
           go(address({}));
@@ -66,9 +66,8 @@ function draw(canvas, data, choose, enter) {
   const radii = data.nodes.map((node) => 3 + Math.min(9, Math.sqrt(node.degree) * 1.6));
   const groups = new Map();
   data.nodes.forEach((node, at) => {
-    const kind = KINDS.includes(node.kind) ? node.kind : "other";
-    if (!groups.has(kind)) groups.set(kind, []);
-    groups.get(kind).push(at);
+    if (!groups.has(node.kind)) groups.set(node.kind, []);
+    groups.get(node.kind).push(at);
   });
   let at = null, scale = 1, left = 0, top = 0, over = -1, chosen = -1, fitted = false, asked = false, closed = false;
   const near = new Set();

@@ -1,9 +1,9 @@
-"""The child process that opens a foreign RUM database and prints its rows, one JSON line each.
+"""Reading a foreign RUM database: a child process opens it and prints its rows, one JSON line each.
 
-It runs as a script with the standard library only, because a database is input like any other: one made to
-crash or to starve SQLite takes down this process and not the one that holds the home. The file is opened
-read-only and immutable; views, triggers and virtual tables in it are never touched. A row that cannot be read
-is a finding.
+The child runs this file as a script with the standard library only, because a database is input like any
+other: one made to crash or to starve SQLite takes down the child and not the one that holds the home. The
+file is opened read-only and immutable; views, triggers and virtual tables in it are never touched. A row that
+cannot be read is a finding.
 """
 
 from __future__ import annotations
@@ -12,15 +12,44 @@ import json
 import resource
 import sqlite3
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-TABLES = ("agents",
-    "memories", "memory_files", "memory_links", "chapters", "chapter_memories", "wisdom", "wisdom_chapters",)
+TABLES = ("agents", "memories", "memory_files", "memory_links", "chapters", "chapter_memories", "wisdom",
+          "wisdom_chapters")
 MAX_VALUE = 8 << 20
 MAX_ROWS = 2_000_000
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION}
 
+
+def read_database(path: Path) -> Iterator[dict[str, Any]]:
+    """{"table", "row"} of each row, {"finding"} of what cannot be read, or {"refused"} if it is none of
+    RUM's.
+    """
+    import subprocess
+
+    with subprocess.Popen([sys.executable, "-I", __file__, str(path)], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as child:
+        try:
+            for line in child.stdout or ():
+                yield _parse(line)
+        except BaseException:  # also when the reader of these rows goes away: nobody shall wait for a child
+            child.kill()
+            raise
+    if child.returncode != 0:
+        yield {"finding": "the database stopped being readable; the rest is missing"}
+
+
+def _parse(line: bytes) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return {"finding": "a row was cut off"}
+    return row if isinstance(row, dict) else {}
+
+
+# The child
 
 def main(path: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
@@ -55,9 +84,7 @@ def plain_tables(database: sqlite3.Connection) -> dict[str, list[str]]:
 
 
 def print_rows(database: sqlite3.Connection, table: str, columns: list[str]) -> None:
-    """Every row that can be read: forwards until a broken page, then backwards up to it from the other
-    end.
-    """
+    """Every row that can be read: forwards until a broken page, then backwards from the other end."""
     seen: set[int] = set()
     listed = ", ".join(f'"{column}"' for column in columns)
     for order in ("ASC", "DESC"):
@@ -90,7 +117,8 @@ def plain(value: Any) -> Any:
 
 
 def say(line: dict[str, Any]) -> None:
-    print(json.dumps(line, ensure_ascii=True), flush=True)
+    sys.stdout.write(json.dumps(line, ensure_ascii=True) + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
