@@ -104,7 +104,7 @@ def _read_export(bundle: Bundle) -> Iterator[Found]:
             elif not row.built:
                 yield from (_item(inner, data) for inner, data in codec.files_of(row, path, record).items())
         except (Invalid, KeyError, TypeError, ValueError) as error:
-            yield SourceFinding(where=name, line=number, message=f"the line is not an Otolith record: {error}")
+            yield SourceFinding(where=name, line=number, message=f"the line is not an export line: {error}")
     for path, blocks in sorted(days.items()):
         yield _item(path, _diary(path, blocks))
 
