@@ -39,7 +39,7 @@ class Case(NamedTuple):
 
 
 def cases(mem: Memory, dialog: Dialog, names: Names, embedder: Embedder) -> list[Case]:
-    db = mem.home.db
+    db = mem.home.index.db
     places = {n: names[(entry, int(turn))] for n, entry, turn in db.execute(
         "SELECT p.n, r.id, p.turn FROM passages p JOIN records r ON r.n = p.record WHERE r.kind = 'entry'")}
     said = dict(db.execute("SELECT n, text FROM passages"))

@@ -98,7 +98,7 @@ def measure_record(mem: Any, rounds: int) -> None:
     folder = Path(mem.path) / "bare"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    token = mem.home.tree.look(mem.home.db.execute("SELECT unit FROM records WHERE kind = 'work'").fetchone()[0])
+    token = mem.home.tree.look(mem.home.index.db.execute("SELECT unit FROM records WHERE kind = 'work'").fetchone()[0])
     plain, ours = [], []
     for at in range(rounds):
         told = make(at, chance)
@@ -118,7 +118,7 @@ def measure_record(mem: Any, rounds: int) -> None:
 
 
 def measure_check(mem: Any, rounds: int) -> None:
-    db = mem.home.db
+    db = mem.home.index.db
     files = [row[0] for row in db.execute("SELECT file_path FROM memory_files GROUP BY file_path "
                                           "HAVING count(*) BETWEEN 4 AND 40 ORDER BY random() LIMIT 500")]
     many = dict(db.execute("SELECT file_path, count(*) FROM memory_files GROUP BY file_path"))
@@ -153,7 +153,7 @@ def measure_climb(mem: Any) -> None:
     pieces = len(climb_wisdom(mem.home))
     print(f"the first climb: {found} chapters in {chapters:.1f} s, {pieces} pieces of wisdom in "
           f"{time.perf_counter() - began:.1f} s")
-    total = mem.home.db.execute("SELECT count(*) FROM memories").fetchone()[0]
+    total = mem.home.index.db.execute("SELECT count(*) FROM memories").fetchone()[0]
     chance = random.Random(3)
     for changed in (1, 10, 100, 1000):
         with mem.bulk():

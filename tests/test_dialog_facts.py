@@ -25,7 +25,7 @@ def one(mem: Memory, words: str, topic: str = "life", **chosen: Any) -> Fact:
 
 def rows(mem: Memory) -> list[Any]:
     """The fact records as the index holds them, but for their row numbers."""
-    db = mem.home.db
+    db = mem.home.index.db
     found = db.execute("SELECT id, type, title, unit, created, importance, confidence, project, topic, trust, valid_from, "
                        "valid_until, sunk, pinned FROM records WHERE kind = 'fact' ORDER BY id").fetchall()
     links = db.execute("SELECT a, word, b, unit FROM links WHERE unit LIKE '%/summary.json' ORDER BY a, b").fetchall()
@@ -140,7 +140,7 @@ def test_a_correction_counts_from_the_day_it_was_made(mem: Memory, clock: Clock)
 def test_what_is_forgotten_with_its_entry_comes_back_with_it(mem: Memory) -> None:
     entry = mem.log("Ann: I live in Lyon.", topic="life")
     mem.forget(entry.id)
-    assert not mem.home.db.execute("SELECT 1 FROM records WHERE kind = 'fact'").fetchone()
+    assert not mem.home.index.db.execute("SELECT 1 FROM records WHERE kind = 'fact'").fetchone()
 
     mem.restore(entry.id)
     assert one(mem, "Lyon").entry_id == entry.id
@@ -432,9 +432,9 @@ def test_logging_into_a_large_topic_reads_none_of_its_entries(mem: Memory, monke
 def test_a_dialog_with_many_values_of_one_thing_asks_the_index_once_for_each_and_not_for_each_pair(mem: Memory) -> None:
     def asked(values: int) -> int:
         told: list[str] = []
-        mem.home.db.set_trace_callback(told.append)
+        mem.home.index.db.set_trace_callback(told.append)
         mem.log("".join(f"Ann: I live in Town{at}.\n\n" for at in range(values)), topic=f"life-{values}")
-        mem.home.db.set_trace_callback(None)
+        mem.home.index.db.set_trace_callback(None)
         return len(told)
 
     few, many = asked(50), asked(100)
@@ -454,16 +454,16 @@ def test_a_fact_said_before_between_and_after_is_settled_as_a_rebuild_settles_it
     mem.reindex()
 
     assert rows(mem) == before
-    assert mem.home.db.execute("SELECT title, project FROM records WHERE title LIKE '%old maps'").fetchall() \
+    assert mem.home.index.db.execute("SELECT title, project FROM records WHERE title LIKE '%old maps'").fetchall() \
         == [("Ann loves old maps", "three")]
 
 
 def test_what_a_log_asks_the_index_does_not_grow_with_its_facts(mem: Memory) -> None:
     def asked(things: int, day: int) -> int:
         statements: list[str] = []
-        mem.home.db.set_trace_callback(statements.append)
+        mem.home.index.db.set_trace_callback(statements.append)
         mem.log("\n".join(f"Ann: I love lamp {at}." for at in range(things)), topic="life", created=f"2026-01-{day:02d}")
-        mem.home.db.set_trace_callback(None)
+        mem.home.index.db.set_trace_callback(None)
         about = ("FROM said", "FROM reviewed", "FROM records WHERE")  # what other tests loaded may embed as well, in other tables
         return sum(statement.startswith("SELECT") and any(table in statement for table in about) for statement in statements)
 

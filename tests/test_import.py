@@ -104,7 +104,7 @@ def test_a_source_becomes_records_once_and_none_of_them_is_trusted(name: str, ru
     assert again.json["kept"] == {}, again.out
     assert kinds(home) == there
     with Memory(home) as mem:
-        trusts = {item["id"]: mem.home.db.execute("SELECT kind, trust FROM records WHERE id = ?", (item["id"],)).fetchone()
+        trusts = {item["id"]: mem.home.index.db.execute("SELECT kind, trust FROM records WHERE id = ?", (item["id"],)).fetchone()
                   for item in mem.list(limit=None)[0]}
     assert {id: found for id, found in trusts.items() if found[1] != "outside" and found[0] != "agent"} == {}
 
@@ -224,7 +224,7 @@ def test_pins_and_scores_of_another_home_do_not_come_along(run: Any, home: Path,
     assert list((home / "vault").glob("*")) == [] if (home / "vault").exists() else True
     with Memory(home) as mem:
         assert all(fact.user_fact_score is None for fact in mem.facts())
-        assert mem.home.db.execute("SELECT count(*) FROM records WHERE pinned").fetchone()[0] == 0
+        assert mem.home.index.db.execute("SELECT count(*) FROM records WHERE pinned").fetchone()[0] == 0
         assert [item["id"] for item in mem.related(chunk)]
     assert any("review the facts here" in finding["message"] for finding in done.json["findings"])
 

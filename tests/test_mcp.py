@@ -17,6 +17,7 @@ import pytest
 
 from otolith.doors import calls
 from otolith.memory import Memory
+from otolith.model.work import Reasoning
 
 pytest.importorskip("mcp")
 
@@ -690,3 +691,34 @@ def test_a_filter_that_nothing_passes_is_named_to_the_agent(home: Path, mem: Mem
             return told(await ask.call_tool("recall", {"query": "redis", "tags": ["nosuch"]}))
 
     assert "no record passes the filter (tags)" in asyncio.run(story())["text"]
+
+
+def _filled(schema: dict[str, Any], word: Any) -> Any:
+    """A value as the schema asks for it, with a word of its own in every text."""
+    if "properties" in schema:
+        return {name: _filled(inner, word) for name, inner in schema["properties"].items()}
+    return [_filled(schema.get("items", {}), word)] if schema.get("type") == "array" else next(word)
+
+
+def test_what_an_agent_writes_into_every_field_of_reasoning_is_recalled(home: Path) -> None:
+    words = [f"{first}{last}" for first in ("quor", "brin", "velt") for last in ("zand", "mux", "tharn", "plov")]
+
+    async def story() -> None:
+        async with near(home) as ask:
+            tools = {tool.name: tool for tool in (await ask.list_tools()).tools}
+            fields = tools["record"].input_schema["properties"]["reasoning"]["properties"]
+            whole = calls.shape_schema(Reasoning)["properties"]  # what stands in a list, an agent learns by trying
+            reasoning = _filled({"properties": {name: whole.get(name, fields[name]) for name in fields}}, iter(words))
+            used = [word for word in words if word in json.dumps(reasoning)]
+            work = told(await ask.call_tool("record", {
+                "intent": {"goal": "Mend the pump", "task_type": "bug_fix"}, "reasoning": reasoning,
+                "outcome": {"success": True, "summary": "It runs."}}))["id"]
+            await ask.call_tool("note", {"title": "Kettle", "text": "It boils."})
+
+            assert len(used) >= len(reasoning) > 1
+            for word in used:
+                answer = told(await ask.call_tool("recall", {"query": word}))
+                assert answer["hits"][0]["id"] == work, (word, reasoning)
+                assert answer["enough"], word
+
+    asyncio.run(story())

@@ -114,7 +114,7 @@ def test_a_changed_or_forgotten_record_leaves_no_vector_to_be_found(mem):
     loaded = mem.home.index.meaning.load(mem.home.index.meaning.all_sets()[0])
     vector = Static().embed(["The cat sleeps on the sofa."])[0]
 
-    live = {n for n, in mem.home.db.execute("SELECT n FROM passages")}
+    live = {n for n, in mem.home.index.db.execute("SELECT n FROM passages")}
     assert set(loaded.nearest(vector, 50).tolist()) <= live
 
 
@@ -125,32 +125,32 @@ def test_upkeep_writes_a_set_anew_when_much_of_it_is_gone(mem):
         mem.forget(note.id)
     mem.embed()
 
-    assert mem.home.db.execute("SELECT count(*) FROM gone").fetchone()[0] == 0
-    rows = mem.home.db.execute("SELECT sum(size) FROM vectors").fetchone()[0]
-    assert rows == mem.home.db.execute("SELECT count(*) FROM passages").fetchone()[0]
+    assert mem.home.index.db.execute("SELECT count(*) FROM gone").fetchone()[0] == 0
+    rows = mem.home.index.db.execute("SELECT sum(size) FROM vectors").fetchone()[0]
+    assert rows == mem.home.index.db.execute("SELECT count(*) FROM passages").fetchone()[0]
 
 
 def test_the_newest_passage_gone_its_number_is_not_given_again(mem):
     mem.note("Cars", "The truck needs new tyres.")
     newest = mem.note("Pets", "The cat sleeps on the sofa.")
     mem.embed()
-    taken = mem.home.db.execute("SELECT max(n) FROM passages").fetchone()[0]
+    taken = mem.home.index.db.execute("SELECT max(n) FROM passages").fetchone()[0]
     mem.forget(newest.id)
     mem.home.index.meaning.compact(force=True)
     other = mem.note("Boats", "The yacht sails to the island.")
 
-    assert mem.home.db.execute("SELECT n FROM records WHERE id = ?", (other.id,)).fetchone()[0] > taken
+    assert mem.home.index.db.execute("SELECT n FROM records WHERE id = ?", (other.id,)).fetchone()[0] > taken
     assert mem.recall("a vessel under sail", limit=1).hits[0].id == other.id
 
 
 def test_purging_takes_the_vector_too(mem):
     note = mem.note("Secret", "The combination is 1234.")
     mem.embed()
-    before = mem.home.db.execute("SELECT sum(size) FROM vectors").fetchone()[0]
+    before = mem.home.index.db.execute("SELECT sum(size) FROM vectors").fetchone()[0]
 
     mem.forget(note.id, purge=True)
 
-    assert mem.home.db.execute("SELECT coalesce(sum(size), 0) FROM vectors").fetchone()[0] < before
+    assert mem.home.index.db.execute("SELECT coalesce(sum(size), 0) FROM vectors").fetchone()[0] < before
 
 
 def test_what_is_embedded_little_by_little_makes_few_blocks(mem):
@@ -158,7 +158,7 @@ def test_what_is_embedded_little_by_little_makes_few_blocks(mem):
         mem.remember(f"Turn {at} of the talk.", conversation_id="c")
         mem.recall("turn")
 
-    assert mem.home.db.execute("SELECT count(*) FROM vectors").fetchone()[0] <= 7
+    assert mem.home.index.db.execute("SELECT count(*) FROM vectors").fetchone()[0] <= 7
     assert sets(mem)[0][2] == 0
 
 

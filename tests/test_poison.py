@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from otolith.derive.protocol import MemoCandidate, render_candidates
+from otolith.doors import calls
 from otolith.doors.agents import hooks
 from otolith.doors.exchange.importing import Import
 from otolith.doors.fenced import answer
-from otolith.doors.mcp import tools
 from otolith.memory import Memory
 from test_exchange_formats import lines_of, zip_of
 
@@ -139,7 +139,7 @@ def mem(poisoned: Path) -> Iterator[Memory]:
 
 
 def test_a_hundred_poisoned_records_are_there_and_none_is_trusted(mem: Memory) -> None:
-    rows = mem.home.db.execute("SELECT r.kind, r.trust FROM records r WHERE EXISTS (SELECT 1 FROM passages p "
+    rows = mem.home.index.db.execute("SELECT r.kind, r.trust FROM records r WHERE EXISTS (SELECT 1 FROM passages p "
                                "WHERE p.record = r.n AND p.text LIKE '%PWNED%')").fetchall()
 
     assert len(rows) >= 100
@@ -188,10 +188,10 @@ def test_ending_a_session_makes_no_memo_of_it(mem: Memory, poisoned: Path) -> No
 
 
 def test_an_explicit_recall_finds_it_fenced_and_says_where_it_comes_from(mem: Memory) -> None:
-    tool = tools.find(tools.TOOLS, "recall")
+    row = calls.find(calls.offered("mcp"), "recall")
     seen = 0
     for text in poisons(12, 0):
-        value = tools.call(mem, tool, {"query": text.replace("\n", " "), "budget": 1000})
+        value = calls.call(mem, row, "mcp", {"query": text.replace("\n", " "), "budget": 1000})
         shown, said = answer("hits", value, "otolith recall")
         outside = re.sub(r"<otolith-memory-([0-9a-f]{16}) .*?</otolith-memory-\1>", "", said, flags=re.DOTALL)
         assert "PWNED" not in outside

@@ -29,7 +29,7 @@ def tea(mem: Memory) -> Note:
 
 
 def file_of(mem: Memory, record: str) -> Path:
-    return mem.path / mem.home.db.execute("SELECT unit FROM records WHERE id = ?", (record,)).fetchone()[0]
+    return mem.path / mem.home.index.db.execute("SELECT unit FROM records WHERE id = ?", (record,)).fetchone()[0]
 
 
 def ids(mem: Memory, words: str) -> list[str]:
@@ -87,17 +87,17 @@ def test_a_file_read_right_after_it_was_written_is_looked_at_once_more(
         mem: Memory, tea: Note, monkeypatch: pytest.MonkeyPatch) -> None:
     mem.sync()
     row = "SELECT seen FROM documents WHERE path LIKE 'graph/%'"
-    first = mem.home.db.execute(row).fetchone()[0]
+    first = mem.home.index.db.execute(row).fetchone()[0]
     now = time.time_ns()
     monkeypatch.setattr(time, "time_ns", lambda: now + 5_000_000_000)
 
     changes = mem.sync()
 
     assert changes == []
-    assert mem.home.db.execute(row).fetchone()[0] > first
-    seen = mem.home.db.execute(row).fetchone()[0]
+    assert mem.home.index.db.execute(row).fetchone()[0] > first
+    seen = mem.home.index.db.execute(row).fetchone()[0]
     mem.sync()
-    assert mem.home.db.execute(row).fetchone()[0] == seen
+    assert mem.home.index.db.execute(row).fetchone()[0] == seen
 
 
 @pytest.mark.parametrize("keep_inode", [True, False])
@@ -168,7 +168,7 @@ def test_a_torn_index_is_told_as_what_it_is_and_made_anew(mem: Memory, run: Any)
         mem.note(f"Kettle {at}", "It whistles. " * 30)
     index = mem.home.index.path
     assert index is not None
-    page, = mem.home.db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'passages'").fetchone()
+    page, = mem.home.index.db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'passages'").fetchone()
     mem.close()
     with index.open("r+b") as file:
         file.seek((page - 1) * 4096)
@@ -255,7 +255,7 @@ def test_a_broken_file_keeps_its_last_good_row_and_is_named(
     assert [finding.code for finding in findings] == [code]
     assert findings[0].path == file.relative_to(mem.path).as_posix()
     assert findings[0].remedy
-    assert mem.home.db.execute("SELECT count(*) FROM records WHERE id = ?", (tea.id,)).fetchone() == (1,)
+    assert mem.home.index.db.execute("SELECT count(*) FROM records WHERE id = ?", (tea.id,)).fetchone() == (1,)
     assert file.read_bytes() == broken
     assert ids(mem, "grind")
 
@@ -384,7 +384,7 @@ def test_a_home_of_which_half_is_gone_is_not_believed(mem: Memory, run: Callable
 
     with pytest.raises(NeedsConfirmation):
         mem.sync()
-    assert mem.home.db.execute("SELECT count(*) FROM records WHERE kind = 'note'").fetchone() == (60,)
+    assert mem.home.index.db.execute("SELECT count(*) FROM records WHERE kind = 'note'").fetchone() == (60,)
     told = run("sync")
     assert told.code == 10
     assert "--accept-removals" in told.err
@@ -522,7 +522,7 @@ def test_a_record_another_process_writes_during_a_sweep_is_not_dropped(
     mem.sync()
     other.close()
 
-    assert mem.home.db.execute("SELECT count(*) FROM records WHERE id = ?", (made[0],)).fetchone() == (1,)
+    assert mem.home.index.db.execute("SELECT count(*) FROM records WHERE id = ?", (made[0],)).fetchone() == (1,)
 
 
 def test_entries_lose_and_gain_files_one_by_one(mem: Memory, tea: Note) -> None:
@@ -561,7 +561,7 @@ def test_looking_at_a_home_changes_nothing_in_it(mem: Memory, tea: Note, snapsho
 
 
 def test_a_readers_answer_does_not_wait_for_a_busy_index(mem: Memory, tea: Note) -> None:
-    mem.home.db.execute("PRAGMA busy_timeout = 20")
+    mem.home.index.db.execute("PRAGMA busy_timeout = 20")
     blocker = sqlite3.connect(str(mem.home.index.path), isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
     try:

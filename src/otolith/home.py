@@ -69,10 +69,6 @@ class Home:
         # finishes what only verbs know how to: a purge
         self.complete: Callable[[Home, PendingAct], None] | None = None
 
-    @property
-    def db(self) -> Any:
-        return self.index.db
-
     def origin(self, *, agent: str | None = None, project: str | None = None, session: str | None = None,
                trust: str | None = None) -> Origin:
         """Who writes now, through which door."""

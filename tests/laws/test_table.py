@@ -13,6 +13,7 @@ from otolith.doors.agents.install import AGENTS
 from otolith.doors.cli import manual
 from otolith.doors.cli.command import make_parser
 from otolith.doors.exchange import FORMATS
+from otolith.doors.mcp import manual as tools_manual
 from otolith.memory import Memory
 from otolith.model.recall import FILTERS as FILTER_NAMES
 from otolith.model.shape import Shape
@@ -134,3 +135,21 @@ def test_the_manual_of_the_command_line_is_that_of_the_table() -> None:
     page = Path(__file__).parents[2] / "docs/CLI.md"
 
     assert page.read_text(encoding="utf-8") == manual.write(), "run: make docs"
+
+
+def test_the_page_of_tools_is_that_of_the_table() -> None:
+    page = (Path(__file__).parents[2] / "docs/TOOLS.md").read_text(encoding="utf-8")
+
+    assert tools_manual.tools_table() in page
+    assert page == tools_manual.replace_table(page), "run: make docs"
+
+
+def test_the_openapi_document_has_a_path_for_every_verb_of_rest() -> None:
+    from otolith.doors.web.routes import describe
+
+    paths = describe()["paths"]
+
+    for row in TABLE.values():
+        operations = paths.get(f"/api/{row.name}", {})
+        method = "get" if row.only_reads("rest") else "post"
+        assert operations.keys() == ({method} if "rest" in row.doors else set()), row.name

@@ -46,7 +46,7 @@ def work(mem, seed):
 @pytest.mark.parametrize(("table", "columns"), [("agents", AGENTS), ("memories", MEMORIES), ("memory_files", FILES),
                                                 ("memory_links", LINKS)])
 def test_a_table_has_the_seeds_columns_and_no_others(mem, table, columns):
-    found = mem.home.db.execute(f"PRAGMA table_info({table})").fetchall()
+    found = mem.home.index.db.execute(f"PRAGMA table_info({table})").fetchall()
 
     assert [row[1:] for row in found] == columns
 
@@ -55,9 +55,9 @@ def test_a_table_has_the_seeds_columns_and_no_others(mem, table, columns):
 def test_the_seeds_tables_have_the_seeds_indexes_and_no_others(mem):
     found = {}
     for table in ("agents", "memories", "memory_files", "memory_links"):
-        for row in mem.home.db.execute(f"PRAGMA index_list({table})").fetchall():
+        for row in mem.home.index.db.execute(f"PRAGMA index_list({table})").fetchall():
             if row[3] == "c":
-                found[row[1]] = (table, [column[2] for column in mem.home.db.execute(f"PRAGMA index_info({row[1]})")])
+                found[row[1]] = (table, [column[2] for column in mem.home.index.db.execute(f"PRAGMA index_info({row[1]})")])
 
     assert found == INDEXES
 
@@ -65,7 +65,7 @@ def test_the_seeds_tables_have_the_seeds_indexes_and_no_others(mem):
 @pytest.mark.clause("work-66", "work-67", "work-68")
 def test_the_seeds_references_and_checks_are_there(mem):
     def references(table):
-        return {(row[3], row[2], row[4]) for row in mem.home.db.execute(f"PRAGMA foreign_key_list({table})")}
+        return {(row[3], row[2], row[4]) for row in mem.home.index.db.execute(f"PRAGMA foreign_key_list({table})")}
 
     assert references("agents") == {("parent_id", "agents", "id")}
     assert references("memories") == {("agent_id", "agents", "id")}
@@ -119,7 +119,7 @@ def test_the_strongest_thing_done_to_a_file_is_kept(mem):
 
 @pytest.mark.clause("work-75")
 def test_works_are_looked_up_by_file_through_the_index(mem, work):
-    plan = mem.home.db.execute("EXPLAIN QUERY PLAN SELECT m.id FROM memory_files f JOIN memories m ON m.id = f.memory_id "
+    plan = mem.home.index.db.execute("EXPLAIN QUERY PLAN SELECT m.id FROM memory_files f JOIN memories m ON m.id = f.memory_id "
                                "WHERE f.file_path = 'src/auth/interceptor.ts'").fetchall()
 
     assert any("idx_memory_files_path" in row[3] for row in plan)

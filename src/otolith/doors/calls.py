@@ -1,5 +1,4 @@
-"""Verbs called by name with JSON values, as MCP and REST do: what they take, as JSON Schema, and what they
-answer.
+"""Verbs called by name with JSON values, as MCP and REST do: what they take and answer, as JSON Schema.
 
 Everything comes from the table of verbs; nested objects have the fields of their own Shape. `call` checks the
 arguments against the row, runs the method of Memory and returns plain JSON values, whole and unfenced. A few
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 1 << 20  # what one call may bring, in characters
 PAGE = 50  # rows of an answer, as those of `list`
-# set by the door, or changed by verbs of their own
-FIXED = ("id", "kind", "origin", "trust", "pinned", "metadata")
+FIXED = ("id", "kind", "origin", "trust", "pinned", "metadata")  # set by the door, or by verbs of their own
 Schema = Mapping[str, Any]
 TEXT: Schema = {"type": "string"}
 COUNT: Schema = {"type": "integer"}
@@ -33,9 +31,8 @@ WORDS: Schema = {"type": "array", "items": TEXT}
 _LIST: Schema = {"type": "array"}
 _SCHEMAS: dict[str, Schema] = {
     "text": TEXT, "id": TEXT, "file": TEXT, "time": TEXT, "number": {"type": "number"}, "count": COUNT,
-    "flag": FLAG,
-    "words": WORDS, "tags": WORDS, "some": WORDS, "object": {"type": "object"}, "objects": {"type": "array"},
-    "dialog": {"type": ["string", "array"]},}
+    "flag": FLAG, "words": WORDS, "tags": WORDS, "some": WORDS, "object": {"type": "object"},
+    "objects": _LIST, "dialog": {"type": ["string", "array"]}}
 
 
 def _gives(**properties: Schema) -> Schema:
@@ -43,10 +40,10 @@ def _gives(**properties: Schema) -> Schema:
 
 
 # What a verb answers at the agents' doors; `text` is always fenced.
-ANSWERS: dict[str, Schema] = {"record": _gives(id=TEXT, kind=TEXT),
-    "hits": _gives(enough=FLAG, hits={"type": "array"}, text=TEXT),
+ANSWERS: dict[str, Schema] = {
+    "record": _gives(id=TEXT, kind=TEXT), "hits": _gives(enough=FLAG, hits=_LIST, text=TEXT),
     "hit": _gives(id=TEXT, kind=TEXT, text=TEXT), "items": _gives(total=COUNT, text=TEXT),
-    "text": _gives(text=TEXT), "facts": {"type": "object"},}
+    "text": _gives(text=TEXT), "facts": {"type": "object"}}
 
 
 # What a verb takes
@@ -121,15 +118,14 @@ def _form_schema(form: Any) -> Schema:
 
 def _outline(shape: Any, *, words: bool) -> Schema:
     """The same for an agent, who pays for every token: the fields' names, which are lists, and the words that
-    it must choose
-    from; what is wrong with a value, the answer says.
+    it must choose from; what is wrong with a value, the answer says.
     """
     properties: dict[str, Schema] = {}
     for name, field in shape._fields.items():
         if name != "extra":
             chosen = words and field.required and isinstance(field.form, tuple)
-            properties[name] = (_form_schema(field.form) if chosen else _LIST if isinstance(field.form, list)
-                                else {})
+            listed = _LIST if isinstance(field.form, list) else {}
+            properties[name] = _form_schema(field.form) if chosen else listed
     return {"type": "object", "properties": properties}
 
 
@@ -147,10 +143,7 @@ def call(mem: Memory, row: Verb, door: Door, arguments: Mapping[str, Any]) -> An
 
 
 def check_arguments(row: Verb, door: Door, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments as the row allows them; null counts as not given.
-
-    Anything else is Invalid and says what is expected.
-    """
+    """The arguments as the row allows them, else Invalid; null counts as not given."""
     schemas, name = takes(row, door), call_name(row)
     given = {argument: value for argument, value in arguments.items() if value is not None}
     for argument in given:
@@ -180,14 +173,10 @@ def _check(name: str, value: Any, schema: Schema) -> None:
     types = [types] if isinstance(types, str) else types
     if types and not any(isinstance(value, _TYPES[type])
                          and (type == "boolean" or not isinstance(value, bool)) for type in types):
-        raise Invalid(f"{name} must be of type {' or '.join(types)}; got {_type_name(value)}")
+        raise Invalid(f"{name} must be of type {' or '.join(types)}; got {value.__class__.__name__}")
     if schema.get("items") == TEXT and isinstance(value, list):
         for at, item in enumerate(value):
             _check(f"{name}[{at}]", item, TEXT)
-
-
-def _type_name(value: Any) -> str:
-    return type(value).__name__
 
 
 def _size(value: Any) -> int:
@@ -201,8 +190,7 @@ def _size(value: Any) -> int:
 def _writable(value: Any) -> Any:
     """Halves of surrogate pairs, which JSON may hold and UTF-8 may not, as replacement characters."""
     if isinstance(value, str):
-        return (value if value.isascii() else value.encode("utf-16",
-                                                           "surrogatepass").decode("utf-16", "replace"))
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
         return {_writable(key): _writable(inner) for key, inner in value.items()}
     return [_writable(item) for item in value] if isinstance(value, list) else value
@@ -281,9 +269,9 @@ def _placed(mem: Memory, id: str) -> dict[str, Any]:
     row = mem.home.index.cards.find(id)
     if row is not None:
         return {"id": row.id, "kind": row.kind, "path": row.unit}
-    archived = mem.home.index.cards.archived(id)
-    return {"id": id, "kind": archived[-1][1] if archived else "", "path": archived[-1][3] if archived
-            else ""}
+    for card in reversed(mem.home.index.cards.archived(id)):
+        return {"id": id, "kind": card.kind, "path": card.path}
+    return {"id": id, "kind": "", "path": ""}
 
 
 def _review(mem: Memory, given: dict[str, Any]) -> Any:
@@ -303,35 +291,27 @@ def _vouch(mem: Memory, id: str, verb: str) -> None:
                       f"ask them to run: otolith {verb} {row.id}")
 
 
-def _forget(mem: Memory, given: dict[str, Any]) -> Any:
-    """Forgetting what is forgotten is done already."""
-    try:
-        return _placed(mem, mem.forget(given["id"]))
-    except NotFound as error:
-        if "is forgotten" not in error.message:
-            raise
-        return _placed(mem, given["id"])
+def _done(verb: str, complaint: str) -> Callable[[Memory, dict[str, Any]], Any]:
+    """A verb that complains if the thing is done already: here that is an answer as good as any."""
 
+    def act(mem: Memory, given: dict[str, Any]) -> Any:
+        try:
+            value = getattr(mem, verb)(given["id"])
+        except (NotFound, Invalid) as error:
+            if complaint not in error.message:
+                raise
+            value = given["id"]
+        return _placed(mem, value) if isinstance(value, str) else value
 
-def _restore(mem: Memory, given: dict[str, Any]) -> Any:
-    """What is not forgotten needs no bringing back."""
-    try:
-        return mem.restore(given["id"])
-    except Invalid as error:
-        if "is not forgotten" not in error.message:
-            raise
-        return _placed(mem, given["id"])
+    return act
 
 
 def _episode(mem: Memory, given: dict[str, Any]) -> Any:
-    from otolith.model.recall import make_filter
     from otolith.verbs.notes import episode
 
     path = episode(mem.home, given.pop("heading"), **given)
-    rows, _ = mem.home.index.cards.listing(make_filter(kind="episode"), PAGE)
-    latest = max((row for row in rows if row.unit == path), key=lambda row: (row.created, row.n),
-                 default=None)
-    return {"id": latest.id if latest else path, "kind": "episode", "path": path}
+    block = max(mem.home.index.cards.in_unit(path), key=lambda row: (row.created, row.n), default=None)
+    return {"id": block.id if block else path, "kind": "episode", "path": path}
 
 
 def _paged(verb: str) -> Callable[[Memory, dict[str, Any]], Any]:
@@ -353,12 +333,13 @@ def _parts(values: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 _ACTS: dict[str, Callable[[Memory, dict[str, Any]], Any]] = {
-    "edit": _edit, "link": _link, "unlink": _unlink, "pin": _pin, "review": _review, "forget": _forget,
-    "restore": _restore, "episode": _episode, "facts": _paged("facts"), "tags": _paged("tags"),
+    "edit": _edit, "link": _link, "unlink": _unlink, "pin": _pin, "review": _review, "episode": _episode,
+    "forget": _done("forget", "is forgotten"), "restore": _done("restore", "is not forgotten"),
+    "facts": _paged("facts"), "tags": _paged("tags"),
     "check": lambda mem, given: {"findings": _parts(mem.check(**given))},
     "sync": lambda mem, given: _parts(mem.sync(**given)),
     "decay": lambda mem, _: [dict(zip(("id", "uses", "last", "score"), row, strict=True))
-                             for row in mem.decay()],}
+                             for row in mem.decay()]}
 
 
 # What it answers
@@ -375,8 +356,8 @@ def plain(mem: Memory, value: Any) -> Any:
     if hasattr(value, "_fields") and not hasattr(value, "to_dict"):  # an answer made of named parts
         parts = {name: getattr(value, name) for name in value._fields}
         return plain(mem, {**parts, **({"text": value.text} if hasattr(value, "text") else {})})
-    if (isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], list)
-        and isinstance(value[1], int)):
+    pair = isinstance(value, tuple) and len(value) == 2
+    if pair and isinstance(value[0], list) and isinstance(value[1], int):
         return {"items": plain(mem, value[0]), "total": value[1]}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(mem, item) for item in value]

@@ -1,5 +1,4 @@
-"""Answers as an agent sees them: what was recalled stands in a fence, with where it comes from; the rest is
-ids and numbers.
+"""Answers as an agent sees them: what was recalled in a fence, with its origin; the rest is ids and numbers.
 
 Titles, tags and texts of records are other people's sentences, so none of them leaves this module outside a
 fence. The mark is fresh for every answer. Used by the MCP door and by the hooks.
@@ -15,6 +14,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from otolith.errors import Invalid
@@ -41,9 +41,7 @@ def fenced(text: str, origin: str) -> str:
 
 
 def answer(gives: str, value: Any, source: str, budget: int | None = None) -> tuple[dict[str, Any], str]:
-    """(structured content, text) for a tool's plain answer;
-    with a budget, hits and texts keep to it, fence and all.
-    """
+    """(structured content, text) for a tool's plain answer; with a budget, hits and texts keep to it."""
     if budget is not None and gives in ("hits", "text"):
         shown = _hits(value, source, budget) if gives == "hits" else _text(value, source, budget)
     else:
@@ -55,8 +53,8 @@ def answer(gives: str, value: Any, source: str, budget: int | None = None) -> tu
 def hit_lines(hit: Mapping[str, Any]) -> str:
     """One hit as text: what it is and where it comes from, then what it says."""
     origin = hit.get("origin") or {}
-    marks = [f"{hit.get('kind')} {_short(str(hit.get('id')))}", str(hit.get("created") or "")[:10],
-             _who(origin)]
+    who = " ".join(str(origin[name]) for name in ("trust", "door") if origin.get(name))
+    marks = [f"{hit.get('kind')} {_short(str(hit.get('id')))}", str(hit.get("created") or "")[:10], who]
     if hit.get("tags"):
         marks.append("tags " + ", ".join(map(str, hit["tags"])))
     if hit.get("superseded_by"):
@@ -70,12 +68,8 @@ def hit_lines(hit: Mapping[str, Any]) -> str:
 
 def _short(id: str) -> str:
     """Enough of an id to ask for it again; the rest of a UUID costs an agent as much as a sentence."""
-    found = re.match(r"(?:[a-z]+_)?[0-9a-f]{8}(?=-[0-9a-f]{4}-)", id)
-    return found[0] if found else id
-
-
-def _who(origin: Mapping[str, Any]) -> str:
-    return " ".join(str(origin[name]) for name in ("trust", "door") if origin.get(name))
+    start = re.match(r"(?:[a-z]+_)?[0-9a-f]{8}(?=-[0-9a-f]{4}-)", id)
+    return start[0] if start else id
 
 
 def _trusts(hits: Sequence[Mapping[str, Any]]) -> str:
@@ -130,8 +124,8 @@ def _items(value: Any, source: str) -> dict[str, Any]:
     items = items if isinstance(items, list) else [items] if items else []
     total = value.get("total", len(items)) if isinstance(value, Mapping) else len(items)
     text = fenced("\n".join(map(_line, items)), f"{source}; {len(items)} of {total}") if items else "nothing"
-    return {"total": total, "items": [_safe(item) for item in items if isinstance(item, Mapping)],
-            "text": text}
+    rows = [_safe(item) for item in items if isinstance(item, Mapping)]
+    return {"total": total, "items": rows, "text": text}
 
 
 def _line(item: Any) -> str:
@@ -140,9 +134,8 @@ def _line(item: Any) -> str:
         return str(item)
     row = item["record"] if isinstance(item.get("record"), Mapping) else item
     head = f"- {item['id']} " if item.get("id") else "- "
-    rest = {name: _cell(value) for name, value in row.items() if name not in ("id", "path", "origin")
-            and value}
-    return head + "; ".join(f"{name}: {value}" for name, value in rest.items())
+    return head + "; ".join(f"{name}: {_cell(value)}" for name, value in row.items()
+                            if value and name not in ("id", "path", "origin"))
 
 
 def _cell(value: Any) -> str:
@@ -155,16 +148,14 @@ def _cell(value: Any) -> str:
 def _text(value: Any, source: str, budget: int | None = None) -> dict[str, Any]:
     if isinstance(value, Mapping):
         inner = next((value[name] for name in ("text", "page") if isinstance(value.get(name), str)), None)
-        said = inner if inner is not None else json.dumps(value, ensure_ascii=False, indent=1)
-    elif isinstance(value, list):
-        said = "\n".join(map(_line, value))
+        text = inner if inner is not None else json.dumps(value, ensure_ascii=False, indent=1)
     else:
-        said = str(value or "")
-    if not said.strip():
+        text = "\n".join(map(_line, value)) if isinstance(value, list) else str(value or "")
+    if not text.strip():
         return {"text": "nothing"}
     if budget is None:
-        return {"text": fenced(said, source)}
-    return {"text": fit_lines(said, budget, lambda some: fenced(some, source))}
+        return {"text": fenced(text, source)}
+    return {"text": fit_lines(text, budget, lambda some: fenced(some, source))}
 
 
 def _facts(value: Any, source: str) -> dict[str, Any]:  # noqa: ARG001
@@ -191,9 +182,7 @@ def measure(text: str) -> int:
 
 
 def fit_hits(hits: Sequence[HitParts], budget: int, block: Block, frame: Frame) -> list[HitParts]:
-    """The hits, best first, as far as their whole text keeps to the budget;
-    `block` shows one, `frame` all of them.
-    """
+    """The hits, best first, as far as their text keeps to the budget; `block` shows one, `frame` all."""
     from otolith.providers.tokens import cut
 
     left = budget - measure(frame([])) - 4  # a fence's mark is drawn anew and does not always cost the same
@@ -226,13 +215,13 @@ def _with_context(kept: Sequence[HitParts], hits: Sequence[HitParts], left: int,
     for hit, full in zip(shown, hits, strict=False):
         near = list(full.get("context") or ())
         taken: list[Any] = []
-        for beside in sorted(near, key=lambda one: _distance(full, one)):
+        for beside in sorted(near, key=partial(_distance, full)):
             cost = measure(block({**hit, "context": [beside]})) - measure(block({**hit, "context": []})) + 1
             if cost > left:
                 break
             left -= cost
             taken.append(beside)
-        hit["context"] = [one for one in near if one in taken]
+        hit["context"] = [beside for beside in near if beside in taken]
     return shown  # type: ignore[return-value]
 
 
@@ -242,7 +231,7 @@ def _distance(hit: HitParts, beside: Mapping[str, Any]) -> int:
 
 
 def fit_lines(text: str, budget: int, frame: Callable[[str], str]) -> str:
-    """The text frameed, with as many of its lines as keep to the budget."""
+    """The text framed, with as many of its lines as keep to the budget."""
     whole = frame(text)
     if text.strip() and measure(whole) <= budget:
         return whole

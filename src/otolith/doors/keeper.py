@@ -1,10 +1,8 @@
-"""One home, held by one thread or by several: calls come in order, and one that has begun is finished whoever
-listens.
+"""One home, held by one thread or by several: calls come in order, and one that has begun is finished.
 
 The home is opened by the first call, so a server answers its first question before anything of the home is
 loaded. A server with pages keeps two threads for quick calls and one for long ones, so that a round of upkeep
-keeps nobody waiting; each has a Memory of its own, and they meet in the index and the files, as separate
-processes would.
+keeps nobody waiting; each has a Memory of its own, and they meet in the index and the files.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """MCP's stdio transport: one JSON message a line, with a cap on lines, and an orderly end.
 
 When the client hangs up, or a signal says so, every request already read is still answered before the streams
-close. A line that is no message, or too long a one, gets an error under the id it was sent with, as far as
-that can be seen, for a client waits for its id and for nothing else. While serving, stray prints go to stderr
-and not onto the wire.
+close. A line that is not a message, or too long, gets an error under the id it was sent with, as far as that
+can be seen, for a client waits for its id alone. While serving, stray prints go to stderr.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ async def stdio_streams() -> AsyncIterator[tuple[Any, Any]]:
             async for item in outgoing:
                 data = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
                 await anyio.to_thread.run_sync(_write, wire_out, data)
-                open_requests.discard(getattr(item.message, "id", None) if not hasattr(item.message, "method")
-                                      else None)
+                if not hasattr(item.message, "method"):
+                    open_requests.discard(getattr(item.message, "id", None))
                 settled.set()
 
     async with anyio.create_task_group() as group:
@@ -121,14 +120,12 @@ def _parse(line: bytes) -> Any:
 
 
 def _mended(line: bytes) -> Any:
-    """The message if only halves of surrogate pairs stood in its way, which JSON may hold:
-    as replacement signs.
-    """
+    """The message if only halves of surrogate pairs stood in its way: they become replacement characters."""
     if rb"\u" not in line:
         return None
     try:
-        whole = json.dumps(json.loads(line),
-                           ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        text = json.dumps(json.loads(line), ensure_ascii=False)
+        whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return types.jsonrpc_message_adapter.validate_json(whole, by_name=False)
     except (ValueError, RecursionError):
         return None
@@ -137,10 +134,10 @@ def _mended(line: bytes) -> Any:
 def _known_id(line: bytes) -> str | int | None:
     text = line.decode(errors="replace")
     try:
-        found = json.loads(text)
+        message = json.loads(text)
     except (ValueError, RecursionError):
         return _find_id(text[:_END], text[-_END:])
-    return _as_id(found.get("id")) if isinstance(found, dict) else None
+    return _as_id(message.get("id")) if isinstance(message, dict) else None
 
 
 def _find_id(head: str, tail: str) -> str | int | None:
@@ -164,8 +161,8 @@ def _as_id(value: object) -> str | int | None:
 
 
 def _complaint(message: str, id: str | int | None) -> types.JSONRPCError:
-    return types.JSONRPCError(jsonrpc="2.0", id=id,
-                              error=types.ErrorData(code=types.PARSE_ERROR, message=message))
+    error = types.ErrorData(code=types.PARSE_ERROR, message=message)
+    return types.JSONRPCError(jsonrpc="2.0", id=id, error=error)
 
 
 def _note(message: Any, open_requests: set[object], settled: asyncio.Event) -> None:

@@ -3,10 +3,10 @@ program by the token, a person's browser by a signed cookie.
 
 The token lies in the user's configuration folder, readable by the user alone. A person signs in once by a
 link with a one-time code; code and cookie are signed with the token, so a token that is new or gone ends
-every session, and nothing about sessions is stored. `Access`, the outer layer, turns a valid cookie into the token
-and marks the request as a person's; `Gate` refuses what may not pass before the application sees it. Every
-answer leaves with the headers that keep a browser from being used against the home. Nothing here knows what
-is behind the gate.
+every session, and nothing about sessions is stored. `Access`, the outer layer, turns a valid cookie into the
+token and marks the request as a person's; `Gate` refuses what may not pass before the application sees it.
+Every answer leaves with the headers that keep a browser from being used against the home. Nothing here knows
+what is behind the gate.
 """
 
 from __future__ import annotations
