@@ -772,7 +772,7 @@ def test_what_is_nothing_known_is_refused_in_one_line(tmp_path: Path, content: b
     path = tmp_path / "thing.json"
     path.write_bytes(content)
 
-    with pytest.raises(Invalid, match="no known format") as refused:
+    with pytest.raises(Invalid, match="not in a known format") as refused:
         detect(path)
 
     assert "\n" not in str(refused.value)
@@ -790,7 +790,7 @@ def test_an_empty_folder_and_a_pipe_are_refused_without_waiting(tmp_path: Path) 
 def test_a_missing_path_and_an_unknown_format_say_so(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         detect(tmp_path / "gone.zip")
-    with pytest.raises(WrongUsage, match="known are"):
+    with pytest.raises(WrongUsage, match="use one of"):
         read(vault(tmp_path / "kitchen"), "evernote")
 
 

@@ -177,7 +177,7 @@ def test_resources_and_prompts_are_there_in_both_eras(home: Path, mem: Memory) -
 def test_what_is_wrong_is_a_tool_error_that_says_what_to_do_and_the_stream_goes_on(home: Path, snapshot: Any) -> None:
     wrong: list[tuple[str, Any, str]] = [
         ("nothing_like_this", {}, "there are remember"), ("note", {"title": 5, "text": "x"}, "title must be of type string"),
-        ("note", {"title": "a"}, "needs 'text'"), ("note", {"title": "a", "text": "b", "colour": 1}, "takes no 'colour'"),
+        ("note", {"title": "a"}, "needs 'text'"), ("note", {"title": "a", "text": "b", "colour": 1}, "does not take 'colour'"),
         ("note", {"title": "a", "text": "b", "importance": 7}, "importance"), ("note", {"title": "", "text": "b"}, "title"),
         ("note", {"title": "a", "text": "b", "tags": ["x", 5]}, r"tags\[1\]"), ("get", {"id": "zzz"}, "otolith recall"),
         ("note", {"title": "a", "text": "x" * (calls.MAX_TEXT + 1)}, "split it"), ("recall", {"query": " "}, "empty"),

@@ -230,7 +230,7 @@ def test_a_remote_set_is_only_filled_when_asked_and_the_built_in_one_stands_in(r
 @pytest.mark.parametrize(("answer", "said"), [
     (lambda _: b"<html>busy</html>", "not JSON"), (lambda _: {"embeddings": [["x"]]}, "no vectors"),
     (lambda texts: {"embeddings": [[1.0, 2.0]] * len(texts)}, "dimensions"), (lambda _: {"embeddings": []}, "shape"),
-    (lambda texts: {"embeddings": [[float("nan")] * 8] * len(texts)}, "no numbers"),
+    (lambda texts: {"embeddings": [[float("nan")] * 8] * len(texts)}, "not numbers"),
 ])
 def test_rubbish_from_a_provider_is_told_and_the_built_in_one_answers(remote, answer, said):
     kind = [good]

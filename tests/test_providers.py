@@ -112,7 +112,7 @@ def test_the_other_remote_stands_in_only_if_the_user_set_it_up(choice, order):
 
 
 def test_an_unknown_embedder_is_refused_by_name():
-    with pytest.raises(Invalid, match="no embedder called 'cohere'"):
+    with pytest.raises(Invalid, match="unknown embedder 'cohere'"):
         chain(Choice(name="cohere"))
 
 

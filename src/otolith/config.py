@@ -207,13 +207,13 @@ def _text(tree: Any, name: str) -> str | None:
     try:
         data = tree.read(name)[0]
         if len(data) > MAX_BYTES:
-            raise Invalid(f"{name} cannot be read: more than {MAX_BYTES} bytes", "mend it or move it away")
+            raise Invalid(f"{name} cannot be read: more than {MAX_BYTES} bytes", "fix it or move it away")
         return str(data, "utf-8")
     except NotFound:
         return None
     except (Damaged, UnicodeDecodeError) as error:
         reason = str(error).removeprefix(f"{name}: ")
-        raise Invalid(f"{name} cannot be read: {reason}", "mend it or move it away") from None
+        raise Invalid(f"{name} cannot be read: {reason}", "fix it or move it away") from None
 
 
 def _user_settings(env: Mapping[str, str]) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def _user_settings(env: Mapping[str, str]) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise Invalid(f"{path.name} cannot be read: {error}", "mend it or move it away") from None
+        raise Invalid(f"{path.name} cannot be read: {error}", "fix it or move it away") from None
 
 
 def _seconds(value: Any) -> float:
@@ -241,7 +241,7 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise Invalid(f"{name} cannot be read: {error}", "mend it or move it away") from None
+        raise Invalid(f"{name} cannot be read: {error}", "fix it or move it away") from None
 
 
 def seed_config(tree: Any) -> dict[str, Any] | None:
@@ -250,9 +250,9 @@ def seed_config(tree: Any) -> dict[str, Any] | None:
     try:
         settings = {} if text is None else json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Invalid(f"{SEED} cannot be read: {error}", "mend it or move it away") from None
+        raise Invalid(f"{SEED} cannot be read: {error}", "fix it or move it away") from None
     if not isinstance(settings, dict):
-        raise Invalid(f"{SEED} must be an object", "mend it or move it away")
+        raise Invalid(f"{SEED} must be an object", "fix it or move it away")
     return None if text is None else settings
 
 

@@ -51,7 +51,7 @@ def read_unit(tree: Tree, name: str) -> Unit | None:
     except Damaged as error:
         return broken(tree, name, error)
     except Invalid as error:  # a value that is not a time, noticed only in the card
-        return broken(tree, name, Damaged(error.message, error.hint or "mend the value", flaw="invalid"))
+        return broken(tree, name, Damaged(error.message, error.hint or "fix the value", flaw="invalid"))
 
 
 def make_unit(name: str, records: Sequence[Any], files: Files) -> Unit:
@@ -134,7 +134,7 @@ def broken(tree: Tree, name: str, error: Damaged) -> Unit:
             files[path] = (*version, "", time.time_ns())
         elif path != name and _damage(tree, path):
             files[path] = NO_FILE
-    remedy = error.hint or "mend the file or move it out of the home"
+    remedy = error.hint or "fix the file or move it out of the home"
     return Unit(name=name, files=files or {name: NO_FILE}, broken=True,
                 findings=[Finding(name, error.line, error.flaw, error.message, remedy)])
 
@@ -189,5 +189,5 @@ def _take_lines(name: str, data: bytes, what: str, take: Callable[[int, Any], No
             take(number, line)
         except (Invalid, KeyError, TypeError) as error:
             message = f"is not a {what}: {error}"
-            findings.append(Finding(name, number, "line", message, "mend or remove the line"))
+            findings.append(Finding(name, number, "line", message, "fix or remove the line"))
     return findings

@@ -305,7 +305,7 @@ def test_without_a_repository_upkeep_says_so_and_goes_on(home, clock):
         report = mem.upkeep()
 
         assert report.failed == {}
-        assert any("no git repository" in notice for notice in mem.notices)
+        assert any("not a git repository" in notice for notice in mem.notices)
 
 
 @pytest.mark.usefixtures("repository")

@@ -175,7 +175,7 @@ def _object(answer: Any) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise Invalid(f"it is not JSON: {error}") from None
     if not isinstance(answer, Mapping):
-        raise Invalid("it holds no JSON object")
+        raise Invalid("it contains no JSON object")
     return answer
 
 

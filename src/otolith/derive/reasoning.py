@@ -78,7 +78,7 @@ class Conclusion:
 def reason(way: str, sources: Iterable[Source], question: str = "", terms: Sequence[str] = ()) -> Conclusion:
     """Reason in one of the four ways; `terms` are the sides of a comparison, if not in the question."""
     if way not in WAYS:
-        raise Invalid(f"no way of reasoning called {way!r}", f"use one of {', '.join(WAYS)}")
+        raise Invalid(f"unknown way of reasoning {way!r}", f"use one of {', '.join(WAYS)}")
     ordered = sorted(sources, key=_by_time)
     proposals = find_contradictions(ordered)
     lines = ["Nothing is known about this."]

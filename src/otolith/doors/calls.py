@@ -52,7 +52,7 @@ ANSWERS: dict[str, Schema] = {
 def offered(door: Door, which: str = "all") -> list[Verb]:
     """The verbs of a door: all, or the core."""
     if which not in ("all", "core"):
-        raise Invalid(f"no set of tools {which!r}", "use all or core")
+        raise Invalid(f"unknown set of tools {which!r}", "use all or core")
     return [row for row in table().values() if door in row.doors and (which == "all" or row.core)]
 
 
@@ -65,7 +65,7 @@ def find(rows: Sequence[Verb], name: str) -> Verb:
     for row in rows:
         if call_name(row) == name:
             return row
-    raise NotFound(f"no tool {name[:60]!r}", f"there are {', '.join(map(call_name, rows))}")
+    raise NotFound(f"unknown tool {name[:60]!r}", f"there are {', '.join(map(call_name, rows))}")
 
 
 def description(row: Verb) -> str:
@@ -148,7 +148,8 @@ def check_arguments(row: Verb, door: Door, arguments: Mapping[str, Any]) -> dict
     given = {argument: value for argument, value in arguments.items() if value is not None}
     for argument in given:
         if argument not in schemas:
-            raise Invalid(f"{name} takes no {argument[:60]!r}", f"it takes {', '.join(schemas) or 'nothing'}")
+            raise Invalid(f"{name} does not take {argument[:60]!r}",
+                          f"it takes {', '.join(schemas) or 'nothing'}")
     for argument in needs(row, door):
         if argument not in given:
             raise Invalid(f"{name} needs {argument!r}", f"it takes {', '.join(schemas)}")

@@ -62,7 +62,7 @@ def decode(path: str, data: bytes, modified: Callable[[], float]) -> list[Any]:
             text = markdown.text_of(data)
             return [KINDS[kind].shape(id=path.split("/", 1)[1], created_at=modified(), text=text)]
     except Invalid as error:
-        raise Damaged(error.message, error.hint or "mend the value", flaw="invalid",
+        raise Damaged(error.message, error.hint or "fix the value", flaw="invalid",
                       line=_line_of(data, error)) from None
     raise Damaged("is not a record", flaw="unknown")
 
@@ -130,14 +130,14 @@ def _entry_part(path: str, files: _Files, flaws: list[Finding]) -> dict[str, Any
     try:
         return read_object(files[path][1]) if path in files else {}
     except Damaged as error:
-        flaws.append(Finding(path, error.line, error.flaw, error.message, error.hint or "mend the file"))
+        flaws.append(Finding(path, error.line, error.flaw, error.message, error.hint or "fix the file"))
         return {}
 
 
 def _report(flaws: list[Finding], path: str, files: _Files, wrong: list[Invalid]) -> None:
     for error in wrong if path in files else ():
         line = _line_of(files[path][1], error)
-        flaws.append(Finding(path, line, "invalid", error.message, error.hint or "mend the value"))
+        flaws.append(Finding(path, line, "invalid", error.message, error.hint or "fix the value"))
 
 
 def _entry_meta(unit: str, files: _Files, own: dict[str, Any], newest: Callable[[], float],
@@ -149,7 +149,7 @@ def _entry_meta(unit: str, files: _Files, own: dict[str, Any], newest: Callable[
     fields = _entry_part(path, files, flaws)
     if fields.get("entry_id", entry_id) != entry_id:
         flaws.append(Finding(path, None, "id-mismatch", f"names another entry, {fields['entry_id']!r}",
-                             "the folder's name counts; mend the value"))
+                             "the folder's name counts; fix the value"))
     wrong = []
     when = fields.get("entry_ts", "")
     if when != "" and (not isinstance(when, str) or time_or_none(when) is None):
@@ -272,7 +272,7 @@ def read_object(data: bytes) -> dict[str, Any]:
         value = json.loads(text)
     except json.JSONDecodeError as error:
         what = "is empty" if not text.strip() else f"is not JSON: {error.msg}"
-        raise Damaged(what, "restore it from a backup or mend it", flaw="json", line=error.lineno) from None
+        raise Damaged(what, "restore it from a backup or fix it", flaw="json", line=error.lineno) from None
     except RecursionError:
         raise Damaged("is nested too deeply", flaw="json", line=1) from None
     if not isinstance(value, dict):

@@ -41,7 +41,7 @@ def open_tree(name: str) -> Tree:
     if scheme.lower() != "file":
         raise WrongUsage(f"a home at {scheme}:// cannot be opened", "name a folder, or write file:///folder")
     if not slash or host not in ("", "localhost"):
-        raise WrongUsage(f"{name!r} names no folder on this machine", "write file:///folder")
+        raise WrongUsage(f"{name!r} does not name a folder on this machine", "write file:///folder")
     from urllib.parse import unquote
 
     return _existing("/" + unquote(path))

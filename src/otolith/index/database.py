@@ -182,7 +182,7 @@ def _as_ours(error: sqlite3.DatabaseError) -> Exception:
     if code & 0xFF in _UNWRITABLE:
         return CannotWrite(f"the index cannot be written: {error}",
                            "the files are safe; delete the cache to rebuild it")
-    return BrokenIndex(f"the index is damaged ({error})", "it is only a cache; make it anew: otolith reindex")
+    return BrokenIndex(f"the index is damaged ({error})", "it is only a cache; rebuild it: otolith reindex")
 
 
 class Facet:

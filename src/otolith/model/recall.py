@@ -51,7 +51,7 @@ def make_filter(
 ) -> Filter:
     """A filter from a verb's keywords; one value or several, times in any of their forms."""
     if other:
-        raise Invalid(f"there is no filter {next(iter(other))!r}", f"use {', '.join(FILTERS)}")
+        raise Invalid(f"unknown filter {next(iter(other))!r}", f"use {', '.join(FILTERS)}")
     texts: dict[str, Any] = {"topic": topic, "project": project, "agent": agent, "conversation": conversation,
              "session": session, "file": file}
     for name, value in texts.items():

@@ -69,7 +69,7 @@ def chain(choice: Choice) -> list[str]:
     Words alone are what is left when the list is used up.
     """
     if choice.name not in NAMES:
-        raise Invalid(f"no embedder called {choice.name!r}", f"one of {', '.join(NAMES)}")
+        raise Invalid(f"unknown embedder {choice.name!r}", f"one of {', '.join(NAMES)}")
     if choice.name == "none":
         return []
     order = [choice.name]

@@ -84,7 +84,7 @@ class Remote:
         try:
             vectors = np.array(self._rows(answer), np.float32)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise Provider(f"{self.name} answered something that holds no vectors",
+            raise Provider(f"{self.name} answered with no vectors",
                            "check address and model") from None
         if vectors.ndim != 2 or vectors.shape[0] != expected or not vectors.shape[1]:
             raise Provider(f"{self.name} answered vectors of shape {vectors.shape} for {expected} texts",
@@ -95,7 +95,7 @@ class Remote:
                            "run: otolith embed")
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(vectors).all() or not lengths.all():
-            raise Provider(f"{self.name} answered vectors that are no numbers or zero", "check the model")
+            raise Provider(f"{self.name} answered vectors that are zero or not numbers", "check the model")
         normal: NDArray[float32] = (vectors / lengths).astype(np.float32)
         return normal
 

@@ -60,7 +60,7 @@ def _check(query: Any, limit: Any, depth: Any, budget: Any) -> None:
     if not query.strip():
         raise Invalid("the question is empty", "say what to look for")
     if depth not in DEPTHS:
-        raise Invalid(f"no depth {depth!r}", f"use one of {', '.join(DEPTHS)}")
+        raise Invalid(f"unknown depth {depth!r}", f"use one of {', '.join(DEPTHS)}")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LONGEST_LIMIT:
         raise Invalid(f"the limit must be from 1 to {LONGEST_LIMIT}; got {limit!r}")
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):

@@ -256,7 +256,7 @@ def facts(home: Home, topic: str | None = None, *, type: str | None = None, wait
           current: bool = False, rejected: bool = False, as_of: Any = None) -> list[Fact]:
     """The facts of a topic, or of all, without rejected ones; `waiting`: those without score, surest last."""
     if type is not None and type not in FACT_TYPES:
-        raise Invalid(f"no type {type!r}", f"use one of {', '.join(FACT_TYPES)}")
+        raise Invalid(f"unknown type {type!r}", f"use one of {', '.join(FACT_TYPES)}")
     home.ensure_fresh()
     names = home.index.dialogs.names()
     if topic is not None:

@@ -117,7 +117,7 @@ def graph(home: Home, handle: str | None = None, *, depth: int = 1, format: str 
           kind: Sequence[str] = ("note",)) -> str:
     """The links around a record to a depth, or all links among records of some kinds."""
     if format not in FORMATS:
-        raise Invalid(f"no format {format!r}", f"use one of {', '.join(FORMATS)}")
+        raise Invalid(f"unknown format {format!r}", f"use one of {', '.join(FORMATS)}")
     home.ensure_fresh()
     if handle is None:
         return FORMATS[format](_among(home, home.index.notes.ids_of(kind)))

@@ -80,7 +80,7 @@ def _revise_linked(home: Home, record: Any, changes: dict[str, Any]) -> Any:
     """A note or an edge; a note's copies of its edges are set right on the way."""
     for key in ENDS:
         if key in changes:
-            raise Invalid(f"{key} of an edge cannot be changed", "unlink, then link anew")
+            raise Invalid(f"{key} of an edge cannot be changed", "unlink, then link again")
     new = record.replace(**changes)
     if new == record:
         return record

@@ -212,7 +212,7 @@ def _refuse_second(home: Home, made: Link) -> None:
             raise Conflict(
                 f"the notes name an edge of this relation already, and an edge file cannot be read: "
                 f"{unread[0]}",
-                           "mend that file; nothing was linked")
+                           "fix that file; nothing was linked")
 
 
 def remove_edge(home: Home, edge_id: str) -> None:

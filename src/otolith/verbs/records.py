@@ -28,7 +28,7 @@ SQL_ROWS = 100_000
 def get(home: Home, handle: str, depth: str = "full") -> Hit:
     """One record at a depth; counted as used."""
     if depth not in DEPTHS:
-        raise Invalid(f"no depth {depth!r}", f"use one of {', '.join(DEPTHS)}")
+        raise Invalid(f"unknown depth {depth!r}", f"use one of {', '.join(DEPTHS)}")
     row = locate(home, handle)
     record = fetch(home, row)
     fingerprint = None if KINDS[row.kind].not_edited else home.load(row.id).hash

@@ -35,7 +35,7 @@ def locate(home: Home, handle: str, *, follow: bool = True) -> Row:
     if not follow and not (row.id.startswith(handle) or row.unit == handle
                            or fold(handle) in (fold(row.title), fold(row.id.replace("_", " ")))):
         raise NotFound(f"no record {handle[:80]!r}; it is another name of {row.id} ({row.title[:40]})",
-                       f"if you mean that one, say: {row.id}")
+                       f"if you mean that one, give its id: {row.id}")
     return row
 
 

@@ -60,7 +60,7 @@ def take_entry(home: Home, folder: str, files: Mapping[str, bytes]) -> str | Non
     _, topic, entry = folder.split("/")
     meta = read_object(files["meta.json"]) if "meta.json" in files else {}
     if "raw.md" not in files and "meta.json" not in files:
-        raise Invalid(f"{folder} is no entry: it has neither raw.md nor meta.json")
+        raise Invalid(f"{folder} is not an entry: it has neither raw.md nor meta.json")
     told: dict[str, Any] = meta["origin"] if isinstance(meta.get("origin"), dict) else home.origin().to_dict()
     meta = {"entry_id": entry, "entry_ts": _stamp(home, entry), **meta, "topic": topic,
             "origin": {**told, "trust": OUTSIDE}}
@@ -131,8 +131,8 @@ def _foreign_link(line: Mapping[str, Any] | None) -> Link:
 
 
 def _bad_line(number: int, error: Invalid | NotFound) -> Finding:
-    return Finding(paths.LINKS, number, "line", f"is no link here: {error.message}", error.hint
-                   or "mend or remove the line")
+    return Finding(paths.LINKS, number, "line", f"is not a link for this home: {error.message}", error.hint
+                   or "fix or remove the line")
 
 
 def take_record(home: Home, record: Any) -> bool:

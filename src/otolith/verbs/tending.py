@@ -95,7 +95,7 @@ def _left(home: Home) -> Iterator[Finding]:
                       "run: otolith upkeep")
     for path in home.heed():
         yield Finding(path, None, "unfinished",
-                      "an act was interrupted; what it is about to remove is hidden meanwhile",
+                      "an act was interrupted; what it was about to remove is hidden meanwhile",
                       "the next verb that writes finishes it, or: otolith upkeep")
 
 
@@ -134,7 +134,7 @@ def _missing_edge(unit: str, edge: str, unread: Sequence[str]) -> Finding:
     if unread:
         return Finding(unit, None, "missing-edge",
                        f"names the edge {edge}; an edge file cannot be read: {unread[0]}",
-                       "mend that file; until then the reference stays")
+                       "fix that file; until then the reference stays")
     return Finding(unit, None, "missing-edge", f"names the edge {edge}, which is not there",
                    "the link counts as deleted; upkeep removes the reference")
 
@@ -165,11 +165,11 @@ def _logs(home: Home) -> Iterator[Finding]:
         try:
             lines = ledger.read_log(home.tree, path)
         except Damaged as error:
-            yield Finding(path, error.line, error.flaw, error.message, error.hint or "mend the file")
+            yield Finding(path, error.line, error.flaw, error.message, error.hint or "fix the file")
             continue
         for number, line in lines:
             if line is None:
-                yield Finding(path, number, "line", "is no whole line of JSON",
+                yield Finding(path, number, "line", "is not a whole line of JSON",
                               "remove the line; nothing else depends on it")
 
 
@@ -241,7 +241,7 @@ def commit_all(home: Home, message: str) -> list[str]:
     """
     root = home.tree.folder or ""
     if not root or _git(root, "rev-parse", "--is-inside-work-tree").stdout.strip() != "true":
-        home.notices.append("git_commit is set, but the home is no git repository; try: git init")
+        home.notices.append("git_commit is set, but the home is not a git repository; try: git init")
         return []
     with home.writing():
         if _half_done(root):

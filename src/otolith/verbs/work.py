@@ -136,7 +136,7 @@ def _same(home: Home, id: str, new: Work) -> Work:
     kept: Work = home.load(id).record
     layers = ("intent", "perception", "reasoning", "actions", "outcome", "tags")
     if any(plain(getattr(kept, name)) != plain(getattr(new, name)) for name in layers):
-        raise Conflict(f"another work was kept as {id}", "use another key, or edit that work")
+        raise Conflict(f"another work was recorded as {id}", "use another key, or edit that work")
     return kept
 
 

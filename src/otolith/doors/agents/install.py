@@ -94,7 +94,7 @@ def advice(agent: str) -> str:
 
 def _agent(name: str) -> _Agent:
     if name not in AGENTS:
-        raise WrongUsage(f"no agent {name!r}", hint=f"known are {', '.join(AGENTS)}")
+        raise WrongUsage(f"unknown agent {name!r}", hint=f"use one of {', '.join(AGENTS)}")
     return AGENTS[name]
 
 

@@ -108,7 +108,7 @@ def run(given: list[str]) -> int:
         return 0
     row = verb(name)
     if row is None or "cli" in row.gaps:
-        raise WrongUsage(f"no command {name!r}", suggest(name))
+        raise WrongUsage(f"unknown command {name!r}", suggest(name))
     from importlib import import_module
 
     from otolith.doors.cli.command import Command
@@ -135,7 +135,7 @@ def overview(given: list[str]) -> int:
         return 0
     wrong = [word for word in given if word not in ("--help", "-h", "--json")]
     if wrong:
-        raise WrongUsage(f"no option {wrong[0]!r} without a command", "see: otolith --help")
+        raise WrongUsage(f"option {wrong[0]!r} needs a command", "see: otolith --help")
     from otolith.verbs.table import table
 
     rows = table()

@@ -238,7 +238,7 @@ def _tags(command: Command) -> None:
     elif act == "suggest" and rest:
         tags_found = command.mem.tags_for(read_stdin() if rest == "-" else rest, limit or 8)
     else:
-        raise WrongUsage(f"tags knows no {' '.join(words)!r}",
+        raise WrongUsage(f"tags does not know {' '.join(words)!r}",
                     "use: otolith tags, otolith tags related TAG, otolith tags suggest TEXT")
     return command.table([as_dict(tag) for tag in tags_found], ("tag", "count", "score"))
 

@@ -138,7 +138,7 @@ def _decay_of_all(command: Command) -> None:
         return deliver(command, {}, svg_histogram(count_bars(row[3] for row in rows)), args.svg)
     if args.status:
         if args.status.capitalize() not in STATUSES:
-            raise WrongUsage(f"no status {args.status!r}", f"use one of {', '.join(STATUSES)}")
+            raise WrongUsage(f"unknown status {args.status!r}", f"use one of {', '.join(STATUSES)}")
         rows = [row for row in rows if status(row[3]) == args.status.capitalize()]
     shown = rows[: args.limit]
     cards = command.mem.home.index.cards.rows_of([row[0] for row in shown])

@@ -253,7 +253,7 @@ def _forget(command: Command) -> None:
     id, title = purge.meant(command.mem.home, args.id)
     question = f"Remove every trace of {id} ({title})? It cannot be brought back. [y/N] "
     if not args.yes and not _confirmed(question):
-        raise NeedsConfirmation(f"purging {id} ({title}) cannot be undone", "say --yes if you mean it")
+        raise NeedsConfirmation(f"purging {id} ({title}) cannot be undone", "add --yes to go ahead")
     gone = command.mem.forget(id, purge=True)
     return command.answer(gone, "\n".join([
         f"purged {gone['id']}", *(f"  removed {path}" for path in gone["removed"]),

@@ -58,7 +58,7 @@ def read(path: Path, name: str | None = None) -> Iterator[Found]:
     """The items of a source. What is of another format is refused here, before anything is yielded."""
     bundle = open_bundle(path)
     if name is not None and name not in FORMATS:
-        raise WrongUsage(f"no format {name!r}", hint=f"known are {', '.join(FORMATS)}")
+        raise WrongUsage(f"unknown format {name!r}", hint=f"use one of {', '.join(FORMATS)}")
     format = FORMATS[name or _detect(bundle)]
     if name and not format.reader.fits(bundle):
         other = next((other.title for other in FORMATS.values() if other.reader.fits(bundle)), "")
@@ -80,4 +80,4 @@ def _detect(bundle: Bundle) -> str:
     for name, format in FORMATS.items():
         if format.reader.fits(bundle):
             return name
-    raise Invalid(f"{bundle.path} is in no known format", hint=f"known are {', '.join(FORMATS)}")
+    raise Invalid(f"{bundle.path} is not in a known format", hint=f"use one of {', '.join(FORMATS)}")

@@ -35,7 +35,7 @@ def format_of(target: str, given: str | None) -> str:
     """The format asked for, or the one that the target's name tells."""
     if given:
         if given not in FORMATS.values():
-            raise WrongUsage(f"no format {given!r}", f"use one of {', '.join(FORMATS.values())}")
+            raise WrongUsage(f"unknown format {given!r}", f"use one of {', '.join(FORMATS.values())}")
         return given
     ending = Path(target).suffix.lower()
     if ending not in FORMATS:

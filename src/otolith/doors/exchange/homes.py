@@ -54,7 +54,7 @@ def _systems(bundle: Bundle) -> list[str]:
 def _read_home(bundle: Bundle) -> Iterator[Found]:
     root = _root(bundle)
     if root is None:
-        raise Invalid(f"{bundle.path.name} holds no records of a memory home")
+        raise Invalid(f"{bundle.path.name} contains no records of a memory home")
     present = _systems(bundle)
     source = present[0] if len(present) == 1 else "otolith"
     for name in bundle.names:
@@ -104,7 +104,7 @@ def _read_export(bundle: Bundle) -> Iterator[Found]:
             elif not row.built:
                 yield from (_item(inner, data) for inner, data in codec.files_of(row, path, record).items())
         except (Invalid, KeyError, TypeError, ValueError) as error:
-            yield SourceFinding(where=name, line=number, message=f"the line is no record of Otolith: {error}")
+            yield SourceFinding(where=name, line=number, message=f"the line is not an export line: {error}")
     for path, blocks in sorted(days.items()):
         yield _item(path, _diary(path, blocks))
 

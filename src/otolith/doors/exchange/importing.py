@@ -264,7 +264,7 @@ class Import:
             return self._said(text)
         except (ValueError, RecursionError):
             raise Invalid("it cannot be looked through for secrets",
-                          "it is nested too deeply, or holds what JSON knows not") from None
+                          "it is nested too deeply, or contains what JSON cannot express") from None
 
     def _front(self, text: str) -> str:
         """Markdown without secrets, its front matter still the YAML it was."""

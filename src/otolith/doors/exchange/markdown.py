@@ -136,7 +136,7 @@ def _is_vault(bundle: Bundle) -> bool:
 def _read_vault(bundle: Bundle) -> Iterator[Found]:
     names = _notes_of(bundle)
     if not names and ".obsidian" not in bundle.folders:
-        raise Invalid(f"{bundle.path.name} holds no Markdown files")
+        raise Invalid(f"{bundle.path.name} contains no Markdown files")
 
     def note_of(name: str, page: Markdown) -> NoteItem:
         front = page.front
@@ -166,7 +166,7 @@ def _is_memory_folder(bundle: Bundle) -> bool:
 
 def _read_memory_folder(bundle: Bundle) -> Iterator[Found]:
     if not _is_memory_folder(bundle):
-        raise Invalid(f"{bundle.path.name} holds no MEMORY.md",
+        raise Invalid(f"{bundle.path.name} contains no MEMORY.md",
                       hint="they lie in ~/.claude/projects/<project>/memory")
     folder = (bundle.path if bundle.path.is_dir() else bundle.path.parent).resolve()
     # …/projects/-home-me-src-app/memory

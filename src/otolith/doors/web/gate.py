@@ -67,7 +67,7 @@ def read_token() -> str:
     except FileExistsError:
         pass
     except OSError as error:
-        raise CannotWrite(f"{path} cannot be used: {error.strerror}", "mend or remove it") from None
+        raise CannotWrite(f"{path} cannot be used: {error.strerror}", "fix or remove it") from None
     return _load(path)
 
 
@@ -77,11 +77,11 @@ def _load(path: Path) -> str:
             state = os.fstat(file.fileno())
             token = file.read(1000).strip()
     except OSError as error:
-        raise CannotWrite(f"{path} cannot be used: {error.strerror}", "mend or remove it") from None
+        raise CannotWrite(f"{path} cannot be used: {error.strerror}", "fix or remove it") from None
     if stat.S_IMODE(state.st_mode) & 0o077 or state.st_uid != os.getuid():
         raise Invalid(f"others can read {path}", f"chmod 600 {path}, or remove it to get a new one")
     if len(token) < 20:
-        raise Invalid(f"{path} holds no usable token", "remove it to get a new one")
+        raise Invalid(f"{path} contains no usable token", "remove it to get a new one")
     return token
 
 

@@ -35,7 +35,7 @@ def read_query(schemas: Mapping[str, Schema], pairs: Sequence[tuple[str, str]]) 
     for name, value in pairs:
         schema = schemas.get(name)
         if schema is None:
-            raise Invalid(f"there is no {name[:60]!r} here", f"it takes {', '.join(schemas) or 'nothing'}")
+            raise Invalid(f"unknown argument {name[:60]!r}", f"it takes {', '.join(schemas) or 'nothing'}")
         if schema.get("type") == "array":
             given.setdefault(name, []).append(value)
         elif name in given:

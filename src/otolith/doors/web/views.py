@@ -73,7 +73,7 @@ def read_record(mem: Memory, handle: str, depth: str = "full", *,
                 counted: bool = True) -> tuple[dict[str, Any], str]:
     """(record, fingerprint); opening one counts as a use, unless it is only looked at again."""
     if depth not in DEPTHS:
-        raise Invalid(f"no depth {depth[:60]!r}", f"use one of {', '.join(DEPTHS)}")
+        raise Invalid(f"unknown depth {depth[:60]!r}", f"use one of {', '.join(DEPTHS)}")
     row = steps.locate(mem.home, handle)
     record = steps.fetch(mem.home, row)
     if counted:

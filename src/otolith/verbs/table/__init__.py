@@ -15,8 +15,7 @@ Door = Literal["python", "cli", "mcp", "rest"]
 # What a parameter holds: `id` any handle of a record, `some` one word or several, `time` a date or a time in
 # any form, `dialog` a text, a path or a list of messages, `call` a function, which only Python can give.
 Type = Literal["text", "id", "file", "time", "number", "count", "flag", "words", "tags", "some", "object",
-               "objects", "dialog",
-               "call"]
+               "objects", "dialog", "call"]
 Answer = Literal["record", "hits", "hit", "items", "text", "facts"]
 
 DOORS: tuple[Door, ...] = ("python", "cli", "mcp", "rest")
@@ -50,7 +49,7 @@ class Param(NamedTuple):
     metavar: str = ""
     json: str = ""  # its name at MCP and REST, where that differs
     choices: str | tuple[str, ...] = ()  # the words, or where the model keeps them: "kinds.TASK_TYPES"
-    strict: bool = False  # at the command line, another word is a mistake of usage, not a bad value
+    strict: bool = False  # at the command line, another word is a usage error, not a bad value
     open: bool = False  # other words are taken, too; completion offers these
     shape: str = ""  # the Shape whose fields an object has: "work.Intent"
     needed: tuple[Door, ...] = ()  # doors at which it must be given although Python has a default
@@ -114,7 +113,7 @@ OFFSET = Param("offset", "count", "leave out this many first", 0)
 PROJECT = Param("project", "text", "the project", None)
 SCOPE = (PROJECT, Param("agent", "text", "the agent", None, BY_HAND),
          Param("session", "text", "the session", None, BY_HAND))
-CREATED = Param("created", "time", "when it came about (default: now)", None, BY_HAND, metavar="TIME")
+CREATED = Param("created", "time", "when it happened (default: now)", None, BY_HAND, metavar="TIME")
 CREATED_IN_PYTHON = CREATED._replace(doors=("python",))
 KEY = Param("key", "text", "the same key again keeps nothing twice", None)
 TAGGED = Param("tags", "tags", "a tag", (), cli="--tag", metavar="TAG")
@@ -145,15 +144,13 @@ FILTERS = (
 # Family → its verbs, in the order in which help lists them.
 FAMILIES: dict[str, tuple[str, ...]] = {
     "writers": ("remember", "note", "memo", "log", "review", "record", "agent", "chapter", "edit", "link",
-                "unlink", "pin", "unpin", "forget", "restore", "merge", "unmerge",
-                "episode"),
+                "unlink", "pin", "unpin", "forget", "restore", "merge", "unmerge", "episode"),
     "finders": ("recall", "get", "list", "related", "trace", "check-file", "check-intent", "unfinished",
                 "agents", "resume", "facts", "topics", "global", "chapters", "wisdom", "sql", "tags",
                 "tags-near", "tags-for", "edges", "suggest-edges", "graph", "reason", "explore", "diary",
                 "stats", "show", "brief", "hud"),
     "tenders": ("init", "end", "upkeep", "sync", "reindex", "check", "garden", "reflect", "accept",
-                "reflection", "core", "decay", "embed", "cold", "build-topic",
-                "build-global"),
+                "reflection", "core", "decay", "embed", "cold", "build-topic", "build-global"),
     "machine": ("import", "export", "mcp", "serve", "hook", "install", "uninstall", "config", "completion"),
 }
 # What Memory has besides verbs, and why no other door offers it.

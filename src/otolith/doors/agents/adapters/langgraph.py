@@ -86,7 +86,7 @@ class OtolithStore(BaseStore):
         try:
             times = [_aware(kept[name]) for name in ("created_at", "updated_at")]
         except (KeyError, TypeError, ValueError):
-            raise Damaged(f"{page.path} does not say when it was kept", "mend it or move it away") from None
+            raise Damaged(f"{page.path} does not say when it was kept", "fix it or move it away") from None
         return SearchItem(namespace=namespace, key=key, value=kept["value"], created_at=times[0],
                           updated_at=times[1], score=score)
 
@@ -151,7 +151,7 @@ def _load(page: Loaded) -> dict[str, Any]:
     except (ValueError, RecursionError):
         kept = None
     if not isinstance(kept, dict) or not isinstance(kept.get("value"), dict):
-        raise Damaged(f"{page.path} is no item of a store", "mend it or move it away")
+        raise Damaged(f"{page.path} is not an item of a store", "fix it or move it away")
     return kept
 
 
