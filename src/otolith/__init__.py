@@ -15,13 +15,14 @@ __version__ = "0.1.0"
 
 # Public names and where they live; loaded when first asked for, so that a plain command starts fast.
 _HOMES = {
-    "Memory": "otolith.memory", "open": "otolith.memory", "OtolithError": "otolith.errors", "Chunk": "otolith.model.chunk",
+    "Memory": "otolith.memory", "open": "otolith.memory", "OtolithError": "otolith.errors",
+    "Chunk": "otolith.model.chunk",
     "ChunkStore": "otolith.doors.originals", "ChunkingEngine": "otolith.derive.chunking",
     "WritePipeline": "otolith.doors.originals", "TopicMemoryBuilder": "otolith.doors.originals",
     "GlobalMemoryBuilder": "otolith.doors.originals",
 }
-__all__ = ["Chunk", "ChunkStore", "ChunkingEngine", "GlobalMemoryBuilder", "Memory", "OtolithError", "TopicMemoryBuilder",
-           "WritePipeline", "open"]
+__all__ = ["Chunk", "ChunkStore", "ChunkingEngine", "GlobalMemoryBuilder", "Memory", "OtolithError",
+           "TopicMemoryBuilder", "WritePipeline", "open"]
 
 
 def __getattr__(name: str) -> Any:

@@ -71,7 +71,9 @@ class Damaged(OtolithError):
 
 
 class BrokenIndex(Damaged):
-    """The index cannot be read or is inconsistent. The files are untouched; `otolith reindex` makes it anew."""
+    """The index cannot be read or is inconsistent. The files are untouched;
+    `otolith reindex` makes it anew.
+    """
 
     http_status = 500
 

@@ -68,7 +68,8 @@ def _fields(parameters: Mapping[str, Any], unset: Any) -> dict[str, Any]:
 class Memory:
     """An open home. Opening creates nothing; the first write does."""
 
-    def __init__(self, path: str | os.PathLike[str] | Tree | None = None, *, clock: Callable[[], float] = time.time,
+    def __init__(self, path: str | os.PathLike[str] | Tree | None = None, *,
+                 clock: Callable[[], float] = time.time,
                  new_id: Callable[[], str] = _new_id, providers: Any = None, door: str = "python",
                  trust: str = "user", config: configuration.Config | None = None) -> None:
         named = path is None or isinstance(path, str | os.PathLike)

@@ -61,7 +61,8 @@ def render_hud(past: str = "", present: str = "", future: str = "", memory: str 
     """The four lines; `memory` is what there is to say of the memory, None that there is no access to it."""
     lines = [f"{label}: {_fit(phrase, lead, empty)}"
              for (label, lead, empty), phrase in zip(_GAUGES, (past, present, future), strict=True)]
-    return "\n".join([*lines, f"📂 Memory: {' '.join(memory.split()) if memory else 'No tool access'}"]) + "\n"
+    held = " ".join(memory.split()) if memory else "No tool access"
+    return "\n".join([*lines, f"📂 Memory: {held}"]) + "\n"
 
 
 def _fit(phrase: str, lead: str, empty: str) -> str:

@@ -54,9 +54,8 @@ class ChunkStore:
         from otolith.verbs.chunks import create_chunk
 
         return create_chunk(self.mem.home, content, type=chunk_type, conversation_id=conversation_id,
-                            tokens=tokens,
-                            tags=() if tags is None else tags, confidence=confidence, source=source,
-                            created=created)
+                            tokens=tokens, tags=() if tags is None else tags, confidence=confidence,
+                            source=source, created=created)
 
     def get_chunk(self, chunk_id: str) -> Chunk | None:
         """The chunk, counted as used; None for an id that is no chunk's, unknown, forgotten, or of a broken

@@ -1,8 +1,9 @@
-"""Intents: acts of several files that must be finished once they have begun, a purge or a move of several files.
+"""Intents: acts of several files that must be finished once they have begun, a purge or a move of several
+files.
 
-An intent is `log/intent-<8 hex>.json`: written and synced before the first file changes, removed after the last one did.
-Whoever finds one finds an act that was interrupted. While a purge's intent stands, the files that are to go are hidden from
-every reader of this machine: `Veiled` is the tree without them.
+An intent is `log/intent-<8 hex>.json`: written and synced before the first file changes, removed after the
+last one did. Whoever finds one finds an act that was interrupted. While a purge's intent stands, the files
+that are to go are hidden from every reader of this machine: `Veiled` is the tree without them.
 """
 
 from __future__ import annotations

@@ -48,7 +48,8 @@ def audit_line(now: float, verb: str, kind: str, record: str, sha256: str, origi
 
 def audited(tree: Tree, verb: str, name: str, since: float) -> bool:
     """Whether one of the last audit lines says so."""
-    return any(line and (line.get("verb"), line.get("id")) == (verb, name) and (time_or_none(line.get("ts")) or 0) >= int(since)
+    return any(line and (line.get("verb"), line.get("id")) == (verb, name)
+               and (time_or_none(line.get("ts")) or 0) >= int(since)
                for _, line in read_log(tree, paths.AUDIT)[-100:])
 
 

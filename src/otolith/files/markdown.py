@@ -214,7 +214,8 @@ def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
             head = re.sub(r"^\*\*Supersedes:\*\*[^\n]*\n", "", head, count=1, flags=re.MULTILINE)
             continue
         value = f"[{', '.join(now)}]" if key == "Tags" else ", ".join(now) if isinstance(now, tuple) else now
-        head, count = re.subn(rf"^\*\*{key}:\*\*[^\r\n]*", lambda _, k=key, v=value: f"**{k}:** {v}",  # type: ignore[misc]
+        line = f"**{key}:** {value}"
+        head, count = re.subn(rf"^\*\*{key}:\*\*[^\r\n]*", line.replace("\\", r"\\"),
                               head, count=1, flags=re.MULTILINE)
         if not count:
             head += f"**{key}:** {value}{newline}"

@@ -98,7 +98,8 @@ class Notes(Facet):
         """The edges that have one of these notes at an end, by id; of no note, all."""
         marks = ",".join("?" * len(notes))
         ends = f"AND (a IN ({marks}) OR b IN ({marks}))" if notes else ""
-        return {row[0]: StandingEdge(*row) for row in self.db.execute(f"{_STANDING} {ends} ORDER BY edge", notes + notes)}
+        return {row[0]: StandingEdge(*row) for row in self.db.execute(f"{_STANDING} {ends} ORDER BY edge",
+                                                                      notes + notes)}
 
     def unreadable_edges(self) -> list[str]:
         """Edge files, or their whole folder, that the last sweep could not read."""
@@ -111,11 +112,13 @@ class Notes(Facet):
         """(a page of edges, how many there are): of a type, of a note, with all these words; newest first."""
         condition = ("r.kind = 'edge' AND (:type IS NULL OR r.type = :type) AND (:note IS NULL OR r.id IN "
                      "(SELECT edge FROM links WHERE a = :note OR b = :note)) AND (:words = '' OR r.n IN "
-                     "(SELECT p.record FROM words JOIN passages p ON p.n = words.rowid WHERE words MATCH :words))")
+                     "(SELECT p.record FROM words JOIN passages p ON p.n = words.rowid WHERE words MATCH "
+                     ":words))")
         values = {"type": type, "note": note, "words": match(words, every=True),
                   "limit": -1 if limit is None else limit, "offset": offset}
         total = self.db.execute(f"SELECT count(*) FROM records r WHERE {condition}", values).fetchone()[0]
-        rows = self.db.execute(f"SELECT {_ROW} FROM records r WHERE {condition} ORDER BY r.created DESC, r.id "
+        rows = self.db.execute(
+            f"SELECT {_ROW} FROM records r WHERE {condition} ORDER BY r.created DESC, r.id "
                                "LIMIT :limit OFFSET :offset", values)
         return [Row(*row) for row in rows], total
 

@@ -1,4 +1,5 @@
-"""The index's tables. A new shape is a new SCHEMA in database.py and so a new file, filled from the files anew.
+"""The index's tables. A new shape is a new SCHEMA in database.py and so a new file, filled from the files
+anew.
 
 `documents` is what sync compares with the tree, `records` and its satellites answer questions, `words` is
 full text. The tables of seed 003 stand beside them under their own names, column for column, so that the

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 _FACETS = {"cards": "cards:Cards", "graph": "graph:Graph", "words": "words:Words", "around": "around:Around",
            "meaning": "vectors:Meaning", "facts": "facts:Facts", "documents": "documents:Documents",
-           "work": "works:Works", "dialogs": "dialogs:Dialogs", "notes": "notes:Notes", "marks": "marks:Marks"}
+           "work": "works:Works", "dialogs": "dialogs:Dialogs", "notes": "notes:Notes",
+           "marks": "marks:Marks"}
 
 
 class Index(Database):

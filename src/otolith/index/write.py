@@ -285,12 +285,9 @@ def _put_work(db: Connection, work: Any) -> None:
         "nullif(max(coalesce(?, 0), coalesce(CAST(u.last AS INTEGER), 0)), 0), NULL "
         "FROM (SELECT ? AS id) w LEFT JOIN usage u ON u.id = w.id",
         (work.id, work.agent_id, work.project_id, work.session_id, _seconds(work.created_at),
-         work.intent.goal,
-         work.intent.task_type, int(work.outcome.success), work.outcome.summary, parts["intent"],
-         parts["perception"],
-         parts["reasoning"], parts["actions"], parts["outcome"], parts["tags"], work.importance,
-         work.access_count,
-         _seconds(work.last_accessed), work.id))
+         work.intent.goal, work.intent.task_type, int(work.outcome.success), work.outcome.summary,
+         parts["intent"], parts["perception"], parts["reasoning"], parts["actions"], parts["outcome"],
+         parts["tags"], work.importance, work.access_count, _seconds(work.last_accessed), work.id))
     files = work.files()
     db.executemany("INSERT OR REPLACE INTO memory_files VALUES (?,?,?)",
                    [(work.id, *touched) for touched in files])
@@ -316,10 +313,8 @@ def _put_agent(db: Connection, agent: Any) -> None:
 def _put_chapter(db: Connection, chapter: Any) -> None:
     db.execute("INSERT OR REPLACE INTO chapters VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
                (chapter.id, chapter.project_id, _seconds(chapter.created_at), _seconds(chapter.updated_at),
-                chapter.title,
-                chapter.summary, _list(chapter.learnings), _seconds(chapter.start_ts),
-                _seconds(chapter.end_ts),
-                _list(chapter.tags), _list(chapter.topics), chapter.origin))
+                chapter.title, chapter.summary, _list(chapter.learnings), _seconds(chapter.start_ts),
+                _seconds(chapter.end_ts), _list(chapter.tags), _list(chapter.topics), chapter.origin))
     db.executemany("INSERT OR REPLACE INTO chapter_memories VALUES (?,?,?)",
                    [(chapter.id, member, position) for position, member in enumerate(chapter.memories)])
     db.execute(_UNMARK_WORKS, (chapter.id,))
@@ -329,8 +324,7 @@ def _put_wisdom(db: Connection, wisdom: Any) -> None:
     lists = map(_list, (wisdom.insights, wisdom.patterns, wisdom.best_practices, wisdom.tags))
     db.execute("INSERT OR REPLACE INTO wisdom VALUES (?,?,?,?,?,?,?,?,?,?,?)",
                (wisdom.id, wisdom.project_id, _seconds(wisdom.created_at), _seconds(wisdom.updated_at),
-                wisdom.summary,
-                *lists, _seconds(wisdom.start_ts), _seconds(wisdom.end_ts)))
+                wisdom.summary, *lists, _seconds(wisdom.start_ts), _seconds(wisdom.end_ts)))
     db.executemany("INSERT OR REPLACE INTO wisdom_chapters VALUES (?,?)",
                    [(wisdom.id, name) for name in wisdom.chapters])
     db.execute(_UNMARK_CHAPTERS, (wisdom.id,))

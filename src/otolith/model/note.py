@@ -177,7 +177,10 @@ class Episode(Record):
 
     @property
     def points(self) -> bool:
-        """It only points to a record that stands elsewhere, so it is none of its own. Merges are counted by their blocks."""
+        """It only points to a record that stands elsewhere, so it is none of its own.
+
+        Merges are counted by their blocks.
+        """
         return self.memory is not None and self.type.strip() != "merge"
 
     def card(self) -> Card:

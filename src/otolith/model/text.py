@@ -153,7 +153,7 @@ def _best_break(piece: str) -> int:
 
 
 def searchable(text: str) -> str:
-    """The text as full text search reads it: runs without spaces become overlapping pairs, 東京都 → 東京 京都."""
+    """The text as full text search reads it: runs without spaces become pairs, 東京都 → 東京 京都."""
     return text if text.isascii() else re.sub(f"[{UNSPACED}\uac00-\ud7af]+", _pairs, text)  # and Hangul
 
 

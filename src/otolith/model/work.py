@@ -250,10 +250,9 @@ class Work(Record):
                  for a in self.actions]
         outcome, thought = self.outcome, self.reasoning
         lines = [outcome.summary, *outcome.learnings, outcome.failure_reason,
-                 *(outcome.follow_up_needed or ()),
-                 self.intent.context, *self.intent.constraints, thought.approach_chosen, thought.why_chosen,
-                 *thought.assumptions, *thought.risks_identified, *ways, *seen,
-                 *self.perception.patterns_noticed, *self.perception.anomalies, *files, *steps,
+                 *(outcome.follow_up_needed or ()), self.intent.context, *self.intent.constraints,
+                 thought.approach_chosen, thought.why_chosen, *thought.assumptions, *thought.risks_identified,
+                 *ways, *seen, *self.perception.patterns_noticed, *self.perception.anomalies, *files, *steps,
                  *self._further()]
         return "\n".join(line for line in lines if line)
 

@@ -70,9 +70,10 @@ def read_tensors(data: bytes) -> dict[str, Any]:
 
 
 def _quantise(whole: Path, small: Path) -> None:
-    from onnxruntime.quantization import QuantType, quantize_dynamic  # type: ignore[import-untyped,unused-ignore]
+    from onnxruntime import quantization  # type: ignore[import-untyped,unused-ignore]
 
-    quantize_dynamic(str(whole), str(small), weight_type=QuantType.QInt8, per_channel=True)
+    weights = quantization.QuantType.QInt8
+    quantization.quantize_dynamic(str(whole), str(small), weight_type=weights, per_channel=True)
 
 
 class OnnxGraph:

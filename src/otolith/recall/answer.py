@@ -49,9 +49,8 @@ def recall(home: Home, query: str, chosen: Filter, *, limit: int = 10, depth: st
     hits = _deliver(home, candidates, limit, depth, budget, chosen.as_of)
     home.used(list(dict.fromkeys(hit.id for hit in hits)))
     return Recall(query=query, depth=depth, budget=budget, hits=hits,
-                  tokens=sum(hit.tokens or 0 for hit in hits),
-                  enough=bool(hits) and _enough(candidates), index_lag=home.lag(),
-                  notices=list(dict.fromkeys(candidates.notices)))
+                  tokens=sum(hit.tokens or 0 for hit in hits), enough=bool(hits) and _enough(candidates),
+                  index_lag=home.lag(), notices=list(dict.fromkeys(candidates.notices)))
 
 
 def _check(query: Any, limit: Any, depth: Any, budget: Any) -> None:
@@ -95,8 +94,7 @@ def _deliver(home: Home, candidates: Candidates, limit: int, depth: str, budget:
 
 
 def _hit(home: Home, candidate: Weighed, depth: str, room: tuple[int | None, int | None],
-         texts: dict[str, str],
-         as_of: float | None, *, shorten: bool) -> Hit | None:
+         texts: dict[str, str], as_of: float | None, *, shorten: bool) -> Hit | None:
     """The candidate at the deepest depth that fits; None if it is gone, repeats another, or does not fit at
     all.
 

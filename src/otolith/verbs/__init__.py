@@ -13,9 +13,8 @@ if TYPE_CHECKING:
         purge, reasoning, records, reports, session, steps, taking, tending, topics, undo, work)
 
 __all__ = ["chapters", "chunks", "dialogs", "edges", "editing", "exports", "links", "memos", "merging",
-           "notes",
-           "offering", "purge", "reasoning", "records", "reports", "session", "steps", "taking", "tending",
-           "topics", "undo", "work"]
+           "notes", "offering", "purge", "reasoning", "records", "reports", "session", "steps", "taking",
+           "tending", "topics", "undo", "work"]
 
 
 def __getattr__(name: str) -> Any:

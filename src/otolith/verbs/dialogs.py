@@ -37,9 +37,8 @@ PASSAGES_ASKED = 200  # of each word of a dialog, the latest, to see which topic
 
 def log(home: Home, dialog: Any, topic: str | None = None, *, ask: Ask | None = None, providers: Any = None,
         title: str | None = None, tags: Sequence[str] = (), source: str = "interaction",
-        conversation_id: str | None = None,
-        agent: str | None = None, project: str | None = None, session: str | None = None, created: Any = None,
-        key: str | None = None) -> Entry:
+        conversation_id: str | None = None, agent: str | None = None, project: str | None = None,
+        session: str | None = None, created: Any = None, key: str | None = None) -> Entry:
     """Keep a dialog: text, a file's path or a list of messages; the same key again returns the same entry."""
     raw, roles = read_dialog(dialog)
     turns = read_turns(raw, roles)

@@ -135,7 +135,8 @@ def _among(home: Home, ids: Sequence[str]) -> Drawing:
         if ends[0] != ends[1] and ends[0] in rows and ends[1] in rows:
             arrows.append(Arrow(source=ends[0], type=link.said, target=ends[1],
                                 strength=0.5 if link.strength is None else link.strength))
-    return gather_graph((DrawnNode(id=row.id, title=row.title, type=row.type) for row in rows.values()), arrows)
+    return gather_graph((DrawnNode(id=row.id, title=row.title, type=row.type) for row in rows.values()),
+                        arrows)
 
 
 def tags_near(home: Home, tag: str, limit: int = 10) -> list[TagScore]:

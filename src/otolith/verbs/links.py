@@ -180,8 +180,7 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
         _refuse_second(home, made)
         now = offset(made.created or home.clock())
         edge = Edge(id=derived_id(home, "link", key), type=made.type, from_id=a.id, from_title=a.title,
-                    to_id=b.id,
-                    to_title=b.title, strength=0.8 if made.strength is None else made.strength,
+                    to_id=b.id, to_title=b.title, strength=0.8 if made.strength is None else made.strength,
                     created_at=now, updated_at=now, origin=home.origin(), text=text or made.context or "")
         home.create(edge, verb="link")
         mend(home, (edge.from_id, edge.to_id), given=[edge])

@@ -63,8 +63,7 @@ def describe(row: Row, tags: list[str]) -> dict[str, Any]:
     """A row as lists show it."""
     return {"id": row.id, "kind": row.kind, "type": row.type, "title": row.title,
             "created": zulu(row.created), "tags": tags, "path": row.unit, "importance": row.importance,
-            "project": row.project,
-            "agent": row.agent}
+            "project": row.project, "agent": row.agent}
 
 
 def related(home: Home, handle: str, depth: int = 1) -> list[dict[str, Any]]:

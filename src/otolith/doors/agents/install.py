@@ -26,9 +26,8 @@ from otolith.errors import CannotWrite, Conflict, Invalid, WrongUsage
 NAME = "otolith"
 MCP_ARGUMENTS = ("mcp", "--tools", "core")
 # Events with their matcher, where they take one, and the seconds after which the agent goes on without us.
-HOOKS = {"SessionStart": ("", 10), "UserPromptSubmit": ("", 5),
-    "PreToolUse": ("Edit|Write|MultiEdit", 5), "PreCompact": ("", 30),
-    "Stop": ("", 30), "SessionEnd": ("", 30),}
+HOOKS = {"SessionStart": ("", 10), "UserPromptSubmit": ("", 5), "PreToolUse": ("Edit|Write|MultiEdit", 5),
+         "PreCompact": ("", 30), "Stop": ("", 30), "SessionEnd": ("", 30),}
 CODEX_MATCHER = "apply_patch|Edit|Write"
 
 

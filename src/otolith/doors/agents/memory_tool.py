@@ -1,8 +1,8 @@
 """A backend for Anthropic's memory tool (memory_20250818) over the pages of a home, and nothing else of it.
 
 `MemoryTool(mem).run(command)` takes a command as the model sends it and answers in the words of the SDK's own
-file-system backend; a refusal is a `CommandRefused` with those words. `anthropic_tool(mem)` wraps it for the SDK's
-tool runner. Deleting forgets: the page goes to the archive and can be restored.
+file-system backend; a refusal is a `CommandRefused` with those words. `anthropic_tool(mem)` wraps it for the
+SDK's tool runner. Deleting forgets: the page goes to the archive and can be restored.
 """
 
 from __future__ import annotations

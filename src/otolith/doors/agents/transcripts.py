@@ -87,7 +87,8 @@ def _state_path(session: str) -> str:
     return f"log/hooks/{sha256(session.encode()).hexdigest()[:24]}.json"
 
 
-def clean(turns: Iterable[SourceTurn], ignore: Ignore | None = None) -> tuple[list[dict[str, Any]], Counter[str]]:
+def clean(turns: Iterable[SourceTurn], ignore: Ignore | None = None) -> tuple[list[dict[str, Any]],
+                                                                              Counter[str]]:
     """Turns as the verb `log` takes them, and how many secrets of each kind were replaced."""
     from otolith.model.text import unfence
 

@@ -123,7 +123,8 @@ def _chatgpt_turn(node: Mapping[str, Any]) -> SourceTurn | None:
     if role not in ("user", "assistant") or hidden or str(content.get("content_type")) not in _SPOKEN:
         return None
     text = _chatgpt_text(content)
-    return (SourceTurn(role=role, text=text, ts=stamp(message.get("create_time")), key=words(message.get("id")))
+    return (SourceTurn(role=role, text=text, ts=stamp(message.get("create_time")),
+                       key=words(message.get("id")))
             if text else None)
 
 
@@ -172,7 +173,8 @@ def _claude_turn(message: Mapping[str, Any]) -> SourceTurn | None:
     text = "\n\n".join(part for part in spoken if part)
     if not role or not text:
         return None
-    return SourceTurn(role=role, text=text, ts=stamp(message.get("created_at")), key=words(message.get("uuid")))
+    return SourceTurn(role=role, text=text, ts=stamp(message.get("created_at")),
+                      key=words(message.get("uuid")))
 
 
 def _claude_memories(bundle: Bundle, name: str) -> Iterator[Found]:

@@ -125,7 +125,8 @@ def _claude_turn(line: Mapping[str, Any], at: int) -> SourceTurn | None:
             text = _cut(text, f"<{notice}>", f"</{notice}>")
     if not text.strip():
         return None
-    return SourceTurn(role=role, text=text.strip(), ts=stamp(line.get("timestamp")), key=words(line.get("uuid"))
+    return SourceTurn(role=role, text=text.strip(), ts=stamp(line.get("timestamp")),
+                      key=words(line.get("uuid"))
                 or f"at-{at}")
 
 

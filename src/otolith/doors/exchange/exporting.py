@@ -114,7 +114,8 @@ def _jsonl(mem: Memory, out: IO[bytes], filters: dict[str, Any], progress: Progr
             continue
         out.write(_line(row["id"], row["kind"], row["path"], record))
         count += 1
-    if not any(filters.values()):  # a diary's blocks are numbered: those that only point to records keep the others' ids
+    # a diary's blocks are numbered: those that only point to records keep the others' ids
+    if not any(filters.values()):
         for path, block in pointers(mem.home):
             out.write(_line(block.id, block.kind, path, public(block)))
     return count

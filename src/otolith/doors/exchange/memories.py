@@ -51,7 +51,8 @@ def _read_mem0(bundle: Bundle) -> Iterator[Found]:
                 yield value
                 continue
             if isinstance(value, dict) and isinstance(value.get("relations"), list) and value["relations"]:
-                yield SourceFinding(where=name, message=f"{len(value['relations'])} graph relations were left out")
+                yield SourceFinding(where=name,
+                                    message=f"{len(value['relations'])} graph relations were left out")
             for memory in _memories(value) or ():
                 yield _mem0_chunk(memory, name)
 
@@ -115,7 +116,8 @@ def _read_mcp_memory(bundle: Bundle) -> Iterator[Found]:
     for number, line in relations:
         start, end = words(line.get("from")).strip(), words(line.get("to")).strip()
         if start not in names or end not in names:
-            yield SourceFinding(where=name, line=number, message="the relation names an entity that is not there")
+            yield SourceFinding(where=name, line=number,
+                                message="the relation names an entity that is not there")
             continue
         said = words(line.get("relationType")).strip()
         word = said.upper().replace(" ", "_").replace("-", "_")

@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from otolith.doors.exchange.bundle import Bundle, Reader
-from otolith.doors.exchange.items import Found, LadderItem, LinkItem, SourceFinding, WorkItem, stamp, tags, words
+from otolith.doors.exchange.items import (
+    Found,
+    LadderItem,
+    LinkItem,
+    SourceFinding,
+    WorkItem,
+    stamp,
+    tags,
+    words,
+)
 from otolith.errors import Invalid
 from otolith.index.foreign import read_database
 from otolith.model.kinds import KINDS
@@ -26,7 +35,8 @@ _RESULT = ("success", "output_summary", "error", "duration_ms")
 _KEPT = ("type", "timestamp", "details", "result")
 _LISTS = ("learnings", "tags", "topics", "insights", "patterns", "best_practices", "capabilities")
 _JOINED = (("chapter", "chapters", "chapter_memories", "memory_id"),
-           ("wisdom", "wisdom", "wisdom_chapters", "chapter_id"))  # kind, its table, the joining one, its member
+           # kind, its table, the joining one, its member
+           ("wisdom", "wisdom", "wisdom_chapters", "chapter_id"))
 _TIMES = ("created_at", "updated_at", "start_ts", "end_ts", "last_active_at")
 
 

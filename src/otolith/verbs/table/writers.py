@@ -85,8 +85,8 @@ FIELDS = (  # of any record, as `edit` takes them by name; `changes` takes every
     Param("links", "object", "of work or of a chunk", AS_IT_IS, ("python",)),)
 
 ROWS = {row.name: row for row in (
-    Verb("remember", "keep a text as it is, cut into chunks where it is long", "record", keyed=True, core=True,
-         takes=(Param("text", "text", "the text", cli="[text]", stdin="pipe"),), options=(
+    Verb("remember", "keep a text as it is, cut into chunks where it is long", "record", keyed=True,
+         core=True, takes=(Param("text", "text", "the text", cli="[text]", stdin="pipe"),), options=(
              Param("conversation_id", "text", "the conversation it belongs to (default: the session)", None,
                    cli="--conversation", metavar="ID"), TAGGED,
              Param("type", "text", "its type (default: what the text looks like)", None,
