@@ -715,6 +715,7 @@ def test_what_an_agent_writes_into_every_field_of_reasoning_is_recalled(home: Pa
                 "outcome": {"success": True, "summary": "It runs."}}))["id"]
             await ask.call_tool("note", {"title": "Kettle", "text": "It boils."})
 
+            assert fields.keys() == whole.keys(), "what agents are told to send is what a work's reasoning has"
             assert len(used) >= len(reasoning) > 1
             for word in used:
                 answer = told(await ask.call_tool("recall", {"query": word}))
