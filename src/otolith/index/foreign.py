@@ -31,12 +31,14 @@ def read_database(path: Path) -> Iterator[dict[str, Any]]:
 
     with subprocess.Popen([sys.executable, "-I", __file__, str(path)], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as child:
+        ended = False
         try:
             for line in child.stdout or ():
                 yield _parse(line)
-        except BaseException:  # also when the reader of these rows goes away: nobody shall wait for a child
-            child.kill()
-            raise
+            ended = True
+        finally:
+            if not ended:  # the reader of these rows went away, or failed: nobody waits for the child
+                child.kill()
     if child.returncode != 0:
         yield {"finding": "the database stopped being readable; the rest is missing"}
 
