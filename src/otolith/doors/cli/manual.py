@@ -32,7 +32,7 @@ def write() -> str:
     for family, names in FAMILIES.items():
         parts.append(f"## {HEADINGS[family]}\n")
         parts += [_describe(rows[name]) for name in names if "cli" in rows[name].doors]
-    parts.append("## Every verb at every door\n\nA dash says why a verb is not offered there.\n")
+    parts.append("## Every verb at every door\n\nA dash says why a verb is not offered there.\n\n")
     lines = [f"| verb | {' | '.join(DOOR_NAMES[door] for door in DOORS)} |", f"|---{'|---' * len(DOORS)}|"]
     lines += [f"| `{row.name}` | {' | '.join(_offered(row, door) for door in DOORS)} |"
               for row in rows.values()]
