@@ -22,7 +22,17 @@ from otolith.memory import Memory
 from otolith.model.dates import mentions_time
 from otolith.providers.embedders import Embedder, MiniLM, Static
 from otolith.recall.question import read_question
-from otolith.recall.rank import WEIGHTS, Weights, best_by_words, gather, look_up, merged, rank, rarity, with_neighbours
+from otolith.recall.rank import (
+    WEIGHTS,
+    Weights,
+    best_by_words,
+    gather,
+    look_up,
+    merged,
+    rank,
+    rarity,
+    with_neighbours,
+)
 
 NAMES = ("words", "cover", "likeness", "likeness_around", "answer", "speaker", "timely", "when", "time", "asking")
 NONE = dict.fromkeys(NAMES, 0.0)

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from otolith.derive.protocol import MemoCandidate, parse_candidates, render_candidates, render_hud, render_notes
+from otolith.derive.protocol import (
+    MemoCandidate,
+    parse_candidates,
+    render_candidates,
+    render_hud,
+    render_notes,
+)
 from otolith.errors import Invalid
 
 

@@ -13,7 +13,17 @@ from otolith.index.store import Index
 from otolith.model.dates import mentions_time, read_span
 from otolith.recall import rank as ranking
 from otolith.recall.question import closest, distance, read_question
-from otolith.recall.rank import Weights, best, best_by_words, gather, neighbours, rank, rarity, timely, with_neighbours
+from otolith.recall.rank import (
+    Weights,
+    best,
+    best_by_words,
+    gather,
+    neighbours,
+    rank,
+    rarity,
+    timely,
+    with_neighbours,
+)
 
 NOW = datetime(2026, 2, 11, 12, tzinfo=UTC).timestamp()  # a Wednesday
 

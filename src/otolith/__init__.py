@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from otolith.memory import Memory, open
     from otolith.model.chunk import Chunk
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Public names and where they live; loaded when first asked for, so that a plain command starts fast.
 _HOMES = {
