@@ -1,7 +1,6 @@
 """Memory: the one object you hold on an open home. Every verb is a short method; the work is done in verbs/.
 
-The signatures are the manual (`help(Memory.note)`); a law compares them with the table of verbs. Where a
-default is `...`, the value stays as it is.
+The signatures are the manual (`help(Memory.note)`); a law compares them. `...` means "as it is".
 """
 
 from __future__ import annotations
@@ -69,9 +68,9 @@ class Memory:
     """An open home. Opening creates nothing; the first write does."""
 
     def __init__(self, path: str | os.PathLike[str] | Tree | None = None, *,
-                 clock: Callable[[], float] = time.time,
-                 new_id: Callable[[], str] = _new_id, providers: Any = None, door: str = "python",
-                 trust: str = "user", config: configuration.Config | None = None) -> None:
+                 clock: Callable[[], float] = time.time, new_id: Callable[[], str] = _new_id,
+                 providers: Any = None, door: str = "python", trust: str = "user",
+                 config: configuration.Config | None = None) -> None:
         named = path is None or isinstance(path, str | os.PathLike)
         tree: Any = open_tree(configuration.home_name(path)) if named else path
         settings = config or configuration.load(tree)

@@ -104,7 +104,7 @@ def run(given: list[str]) -> int:
     if name == "complete":  # asked by the scripts of `completion`; see there
         from otolith.doors.cli.completion import complete
 
-        print(complete(rest[rest.index("--") + 1 :] if "--" in rest else rest))
+        print(complete(rest[rest.index("--") + 1 :] if "--" in rest else rest, verb_at))
         return 0
     row = verb(name)
     if row is None or "cli" in row.gaps:

@@ -6,7 +6,7 @@ topics from the index as it stands, with no sweep.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from otolith.doors.cli.command import SCOPE, option_of, own_params
@@ -52,10 +52,10 @@ complete -c otolith -a '(__otolith_offers)'""",
 }
 
 
-def complete(words: Sequence[str]) -> str:
+def complete(words: Sequence[str], verb_at: Callable[[list[str]], int | None]) -> str:
     """What the last word could become: a line each, the word, a tab, and what it is."""
     *before, typed = [_unquoted(word) for word in words] or [""]
-    offers = {word: what for word, what in _offers(before, typed) if _begins(word, typed)}
+    offers = {word: what for word, what in _offers(before, typed, verb_at(before)) if _begins(word, typed)}
     return "\n".join(f"{word}\t{what}" for word, what in list(offers.items())[:MOST])
 
 
@@ -70,10 +70,7 @@ def _begins(word: str, typed: str) -> bool:
     return word.casefold().startswith(typed.casefold())
 
 
-def _offers(before: list[str], typed: str) -> Offers:
-    from otolith.doors.cli import verb_at
-
-    at = verb_at(before)
+def _offers(before: list[str], typed: str, at: int | None) -> Offers:
     if at is None:
         return _verbs() if not before or before[-1] not in VALUED else ()
     row = verb(before[at])
