@@ -26,8 +26,14 @@ from otolith.errors import CannotWrite, Conflict, Invalid, WrongUsage
 NAME = "otolith"
 MCP_ARGUMENTS = ("mcp", "--tools", "core")
 # Events with their matcher, where they take one, and the seconds after which the agent goes on without us.
-HOOKS = {"SessionStart": ("", 10), "UserPromptSubmit": ("", 5), "PreToolUse": ("Edit|Write|MultiEdit", 5),
-         "PreCompact": ("", 30), "Stop": ("", 30), "SessionEnd": ("", 30),}
+HOOKS = {
+    "SessionStart": ("", 10),
+    "UserPromptSubmit": ("", 5),
+    "PreToolUse": ("Edit|Write|MultiEdit", 5),
+    "PreCompact": ("", 30),
+    "Stop": ("", 30),
+    "SessionEnd": ("", 30),
+}
 CODEX_MATCHER = "apply_patch|Edit|Write"
 
 
@@ -66,7 +72,8 @@ AGENTS: dict[str, _Agent] = {
     "gemini": _Agent(_Entry(".gemini/settings.json", _SERVERS, "plain"),
                      _Entry(".gemini/settings.json", _SERVERS, "plain")),
     "opencode": _Agent(_Entry(".config/opencode/opencode.json", ("mcp", NAME), "opencode"),
-                       _Entry("opencode.json", ("mcp", NAME), "opencode")),}
+                       _Entry("opencode.json", ("mcp", NAME), "opencode")),
+}
 
 
 def plan(agent: str, project_dir: Path | None, home_dir: Path,

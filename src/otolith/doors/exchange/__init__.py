@@ -35,16 +35,23 @@ class Format(NamedTuple):
 
 
 # The surest signs come first: a vault fits every folder with Markdown in it, so it is asked last.
-FORMATS = {name: Format(name, title, module) for name, title, module in (("rum", "RUM database", "rum"),
-    ("chatgpt", "ChatGPT export", "chats"), ("claude", "Claude.ai export", "chats"),
+FORMATS = {name: Format(name, title, module) for name, title, module in (
+    ("rum", "RUM database", "rum"),
+    ("chatgpt", "ChatGPT export", "chats"),
+    ("claude", "Claude.ai export", "chats"),
     ("claude-memory", "Claude Code memory folder", "markdown"),
-    ("rlm-mem", "RLM-MEM home", "homes"), ("local-memory", "local-memory home", "homes"),
+    ("rlm-mem", "RLM-MEM home", "homes"),
+    ("local-memory", "local-memory home", "homes"),
     ("cognitive-memory", "cognitive-memory home", "homes"),
-    ("otolith", "Otolith home", "homes"), ("otolith-lines", "Otolith export of JSON lines", "homes"),
+    ("otolith", "Otolith home", "homes"),
+    ("otolith-lines", "Otolith export of JSON lines", "homes"),
     ("claude-code", "Claude Code transcript", "coding_sessions"),
     ("codex", "Codex transcript", "coding_sessions"),
-    ("mcp-memory", "MCP memory server file", "memories"), ("mem0", "mem0 export", "memories"),
-    ("candidates", "[MEMORY_CANDIDATES] block", "memories"), ("obsidian", "Obsidian vault", "markdown"),)}
+    ("mcp-memory", "MCP memory server file", "memories"),
+    ("mem0", "mem0 export", "memories"),
+    ("candidates", "[MEMORY_CANDIDATES] block", "memories"),
+    ("obsidian", "Obsidian vault", "markdown"),
+)}
 _PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"7z\xbc\xaf": "7z",
            b"Rar!": "rar"}
 

@@ -25,19 +25,23 @@ from otolith.model.text import has_controls
 _ROOTS = ("", "brain/memory/", "memory/", "data/")
 _MAX_RECORD = 10 << 20
 _FIELDS = {"id", "kind", "path", "record"}
-_WRITTEN = {"rlm-mem": (r"chunks/\d{4}-\d\d/chunk-[\w-]+\.json", r"archive/chunk-[\w-]+\.json",
+_WRITTEN = {
+    "rlm-mem": (r"chunks/\d{4}-\d\d/chunk-[\w-]+\.json", r"archive/chunk-[\w-]+\.json",
                 r"allmemories/[^/]+\.md"),
     "local-memory": (r"topics/[^/]+/[^/]+/(?:raw\.md|meta\.json|summary\.json)",
                      r"topics/[^/]+/curation\.jsonl"),
     "cognitive-memory": (r"graph/[a-z-]+/[^/]+\.md", r"vault/(?:[^/]+/)?[^/]+\.md",
                          r"episodes/\d{4}-\d\d-\d\d\.md"),
     "otolith": (r"work/\d{4}-\d\d/mem_[\w-]+\.json", r"work/(?:agents|chapters|wisdom)/[\w.-]+\.json",
-        r"work/cold/\d{4}-\d\d/mem_[\w-]+\.json\.gz", r"memories/.+", r"links\.jsonl",),}
+                r"work/cold/\d{4}-\d\d/mem_[\w-]+\.json\.gz", r"memories/.+", r"links\.jsonl"),
+}
 # What tells a home from any folder that happens to have a `vault/` or a `memories/` in it.
-_WITNESSES = {"rlm-mem": (r"chunks/\d{4}-\d\d/chunk-[\w-]+\.json", r"allmemories/[^/]+\.md"),
-    "local-memory": (r"topics/[^/]+/[^/]+/(?:raw\.md|summary\.json)",), "cognitive-memory": (
-        rf"graph/(?:{'|'.join(NOTE_FOLDERS)}|edges)/[^/]+\.md",
-        r"_index\.json", r"CORE\.md",), "otolith": (r"otolith\.toml", r"work/\d{4}-\d\d/mem_[\w-]+\.json"),}
+_WITNESSES = {
+    "rlm-mem": (r"chunks/\d{4}-\d\d/chunk-[\w-]+\.json", r"allmemories/[^/]+\.md"),
+    "local-memory": (r"topics/[^/]+/[^/]+/(?:raw\.md|summary\.json)",),
+    "cognitive-memory": (rf"graph/(?:{'|'.join(NOTE_FOLDERS)}|edges)/[^/]+\.md", r"_index\.json", r"CORE\.md"),
+    "otolith": (r"otolith\.toml", r"work/\d{4}-\d\d/mem_[\w-]+\.json"),
+}
 _PATTERNS = {name: re.compile("|".join(patterns)) for name, patterns in _WRITTEN.items()}
 _SIGNS = {name: re.compile("|".join(patterns)) for name, patterns in _WITNESSES.items()}
 

@@ -167,9 +167,11 @@ def _stamp(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-_COMPARE = {"$eq": lambda left, right: left == right, "$ne": lambda left, right: left != right,
+_COMPARE = {
+    "$eq": lambda left, right: left == right, "$ne": lambda left, right: left != right,
     "$gt": lambda left, right: left > right, "$gte": lambda left, right: left >= right,
-    "$lt": lambda left, right: left < right, "$lte": lambda left, right: left <= right,}
+    "$lt": lambda left, right: left < right, "$lte": lambda left, right: left <= right,
+}
 
 
 def _fits(value: dict[str, Any], wanted: dict[str, Any]) -> bool:
