@@ -39,7 +39,8 @@ _WRITTEN = {
 _WITNESSES = {
     "rlm-mem": (r"chunks/\d{4}-\d\d/chunk-[\w-]+\.json", r"allmemories/[^/]+\.md"),
     "local-memory": (r"topics/[^/]+/[^/]+/(?:raw\.md|summary\.json)",),
-    "cognitive-memory": (rf"graph/(?:{'|'.join(NOTE_FOLDERS)}|edges)/[^/]+\.md", r"_index\.json", r"CORE\.md"),
+    "cognitive-memory": (rf"graph/(?:{'|'.join(NOTE_FOLDERS)}|edges)/[^/]+\.md", r"_index\.json",
+                         r"CORE\.md"),
     "otolith": (r"otolith\.toml", r"work/\d{4}-\d\d/mem_[\w-]+\.json"),
 }
 _PATTERNS = {name: re.compile("|".join(patterns)) for name, patterns in _WRITTEN.items()}

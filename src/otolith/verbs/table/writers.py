@@ -159,7 +159,7 @@ ROWS = {row.name: row for row in (
                   IMPORTANCE._replace(default=None, help="0 to 1, 0.5 if not given"), *SCOPE,
                   CREATED_IN_PYTHON, KEY),
          examples=("otolith record --goal 'Fix the login loop' --task bug_fix --success "
-                   "--summary 'Cookie path was wrong' " "--file src/auth.ts", "otolith record work.json",
+                   "--summary 'Cookie path was wrong' --file src/auth.ts", "otolith record work.json",
                    "agent-run | otolith record -", "otolith record          (asks, on a terminal)")),
     Verb("agent", "register an agent or a subagent, or get the one that is registered", "record",
          takes=(Param("id", "text", "its name (default: a new one)", None, cli="[id]"),),
