@@ -83,4 +83,4 @@ class HomeLock:
 def cannot_write(path: str, error: OSError) -> CannotWrite:
     """What the system reported, in plain words."""
     reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
-    return CannotWrite(f"cannot write {path}: {reason}", "nothing was changed")
+    return CannotWrite(f"cannot write {path}: {reason}", "make room or check its permissions, then try again")

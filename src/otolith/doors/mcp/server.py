@@ -126,8 +126,8 @@ def _complaint(error: Exception) -> str:
 
     if isinstance(error, OtolithError):
         return visible(f"{error.code}: {error}")
-    return (f"bug: {type(error).__name__}: {visible(str(error))[:300]}; this is a bug in Otolith, "
-            "nothing else was changed")
+    return (f"bug: {type(error).__name__}: {visible(str(error))[:300]}; "
+            "this is a bug in Otolith, please report it")
 
 
 async def _guarded(waiting: Any) -> Any:

@@ -100,7 +100,7 @@ def guarded(act: Callable[..., Awaitable[Response]], *given: Any) -> Endpoint:
         except Exception as error:  # a door: whatever happens, the server goes on
             log.warning("rest: %r", error)
             trouble = OtolithError(f"this is a bug in Otolith: {type(error).__name__}: {str(error)[:300]}",
-                                   "nothing else was changed")
+                                   "please report it, with what you asked for")
             made = answer({"error": error_parts(trouble)}, 500)
         made.headers["server-timing"] = f"total;dur={1000 * (time.perf_counter() - started):.1f}"
         return made
