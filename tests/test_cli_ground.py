@@ -58,7 +58,7 @@ def clear(told: Ran, code: int) -> str:
 
 FAILURES: list[tuple[int, tuple[str, ...]]] = [
     (2, ("frobnicate",)), (2, ("note",)), (2, ("note", "T", "--importance", "high")), (2, ("--frob",)), (2, ("edit", "x")),
-    (2, ("edit", "{id}", "--set", "title")), (2, ("list", "--kind", "dream")), (2, ("get",)), (2, ("get", "a", "b")),
+    (2, ("edit", "{id}", "--set", "title")), (2, ("list", "--kind", "dream")), (2, ("completion", "tcsh")), (2, ("get",)), (2, ("get", "a", "b")),
     (3, ("get", "nothing")), (3, ("forget", "nothing")), (3, ("restore", "nothing")), (3, ("pin", "nothing")),
     (3, ("related", "nothing")), (3, ("link", "{id}", "SOLVES", "nothing")), (3, ("unlink", "{id}", "SOLVES", "{id}")),
     (4, ("note", "T", "--text", "x", "--type", "nonsense")), (4, ("note", "T", "--text", "x", "--importance", "7")),

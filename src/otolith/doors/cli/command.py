@@ -209,6 +209,7 @@ def option_of(param: Param) -> str:
 def _add(target: Any, param: Param) -> None:
     spelling = option_of(param)
     more: dict[str, Any] = {"help": explain(param).replace("%", "%%")}
+    more |= {"choices": choices_of(param)} if param.strict else {}
     if not spelling.startswith("--"):
         name = spelling.strip("[]")
         more["nargs"] = {(True, True): "*", (True, False): "?", (False, True): "+"}.get(
@@ -225,7 +226,6 @@ def _add(target: Any, param: Param) -> None:
     else:
         default = None if param.default in (REQUIRED, ...) or param.stdin else param.default
         more |= {"action": "append"} if repeats(param) else {"default": default}
-        more |= {"choices": choices_of(param)} if param.strict else {}
         more |= {"type": NUMBERS[param.type]} if param.type in NUMBERS else {}
         target.add_argument(spelling, dest=param.name, metavar=metavar_of(param), **more)
 
