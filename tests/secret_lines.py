@@ -196,7 +196,7 @@ password | ./run --password "{p12}"
 password | echo "{p10}" | sudo -S apt update
 password | echo 'bob:{p10}' | sudo chpasswd
 password | htpasswd -bc .htpasswd bob {p10}
-password | sqlplus scott/{p10}@orcl
+url-password | sqlplus scott/{p10}@orcl
 password | CREATE USER 'app'@'%' IDENTIFIED BY '{p12}';
 password | ALTER USER root@localhost IDENTIFIED WITH mysql_native_password BY '{p12}';
 password | CREATE USER app IDENTIFIED BY {p12};
@@ -281,7 +281,7 @@ password | lösenordet är {p12}
 password | 密码是{p12}
 password | credentials are admin / {p12}
 password | login: admin / {p12}
-password | Zugangsdaten: admin / {p12}
+password | Zugangsdaten: admin / {p16}
 password | the passphrase is "{p14}"
 password | wifi password: {p10}
 pin | The PIN is 4¦82913
@@ -340,12 +340,273 @@ api-key | PrivateKey = {b43}=
 api-key | PresharedKey = {b43}=
 token | token: {h40}
 token | VAULT_TOKEN={u26}
-token | discord_token = "{w24}.{w6}.{w27}"
+token | discord_token = "A{w23}.{w6}.{w27}"
 api-key | HEROKU_API_KEY={h8}-{h4}-{h4}-{h4}-{h12}
 otp-secret | otpauth://totp/Acme:bob?secret={H32}&issuer=Acme
 mnemonic | seed phrase: ¦ripple canal orbit velvet mango thunder pencil gravity sunset walnut copper lantern
 password | kubectl create secret generic db --from-literal=password={p12}
 password-hash | root:$6$¦{w16}${w86}:19000:0:99999:7:::
+"""
+
+HARMLESS = r"""
+commit {h40}
+Merge commit '{h40}' into main
+git checkout {h7} && git cherry-pick {h40}
+{h40}  refs/heads/main
+sha256:{h64}
+md5: {h32}
+integrity sha512-{b86}==
+"integrity": "sha512-{b86}==",
+etag: "{h32}"
+checksum = "{h64}"
+--hash=sha256:{h64} \
+digest: sha256:{h64}
+docker pull nginx@sha256:{h64}
+image: registry.acme.io/app:{h12}
+id: {h8}-{h4}-4{h3}-a{h3}-{h12}
+request_id={h8}-{h4}-4{h3}-a{h3}-{h12}
+trace id 00-{h32}-{h16}-01
+session_id: {h8}-{h4}-4{h3}-a{h3}-{h12}
+toolu_01{w22} and msg_01{w22}
+call_{w24}
+chatcmpl-{w29}
+cus_{w14} paid pi_3{w23}
+evt_1{w23} of price_1{w23}
+data:image/png;base64,iVBORw0KGgo{b200}==
+<img src="data:image/gif;base64,R0lGOD{b120}=">
+url(data:font/woff2;base64,d09GMg{b150})
+ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQ{b300} bob@laptop
+ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{b43} bob@laptop
+-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqh{b60}\n-----END PUBLIC KEY-----
+-----BEGIN CERTIFICATE-----\nMIIDdzCC{b60}\n-----END CERTIFICATE-----
+-----BEGIN PGP PUBLIC KEY BLOCK-----
+A PEM file starts with -----BEGIN RSA PRIVATE KEY----- and ends with -----END RSA PRIVATE KEY-----.
+the header -----BEGIN PRIVATE KEY----- is followed by base64
+public_key: {b43}=
+publicKeyToken="{h16}"
+"publicKey": "{b43}="
+age1{l58}
+fingerprint SHA256:{b43}
+gpg key id 0x{H16}
+address 0x{h40}
+txid {h64}
+bc1q{l38}
+password = get_password()
+password = os.environ["DB_PASSWORD"]
+password = os.getenv('DB_PASSWORD', '')
+password: process.env.DB_PASSWORD,
+password: ${DB_PASSWORD}
+password: ${{ secrets.DB_PASSWORD }}
+password: {{ vault_db_password }}
+password: <your password>
+password: <password>
+password=$PASSWORD
+PASSWORD="$(pass show db/prod)"
+PASSWORD=changeme
+POSTGRES_PASSWORD: postgres
+password: example
+password: "********"
+password: xxxxxxxx
+password: [redacted]
+password: REPLACE_ME
+password: your-password-here
+password: 'my-secret-password'
+password: null
+password: string
+"password": {"type": "string", "minLength": 8}
+password: str = Field(min_length=12)
+password: Optional[str] = None
+def login(user: str, password: str) -> Token2: ...
+password=password, token=token2
+if password != confirm_password1:
+self.password1 = forms.CharField()
+passwordField2.text
+password_hash: argon2id
+password_reset_token_expires_in: 3600
+Reset your password: see the wiki
+The password is required.
+The password is stored in the keychain.
+the password is hashed with SHA-256
+The password is at least 12 characters long.
+the password is wrong again
+the password was changed yesterday
+The password is case-sensitive and base64-encoded
+the password policy is NIST-800-63b
+the password is not OAuth2-compatible
+Das Passwort ist falsch.
+Das Passwort ist in Bitwarden abgelegt
+Le mot de passe est incorrect.
+le mot de passe est obligatoire (8 caractères)
+La contraseña es demasiado corta
+La clave es el orden
+La password è troppo corta
+a senha é obrigatória
+het wachtwoord is vergeten
+пароль не найден
+密码是必填项
+Passwords must match: try again
+passwordless: yes1234567
+Use 1Password for the team
+pwd=/home/me/project
+cd "$(pwd)" && ls
+PWD=/var/lib/app2
+PASS: test_login_2 (0.03s)
+PASS tests/unit/auth2.test.ts
+pass: 128 fail: 2
+first pass: 12ms, second pass: 9ms
+bypass=1
+compass: N42E13
+passenger: Bob99
+passport: C01X00T47
+token=abc123
+token: string
+max_tokens: 4096
+token_count: 123456789012
+"total_tokens": 18234, "prompt_tokens": 12345
+tokenizer: bert-base-uncased
+tokenizer: cl100k_base_v2_2024
+Token expired after 3600 seconds
+the token is expired
+the token is RS256-signed
+const TOKEN_TYPE = "access_token"
+token = tokens[i + 1]
+token: AccessTokenV2Handler
+TOKEN: ${{ secrets.GITHUB_TOKEN }}
+token: ${GITHUB_TOKEN}
+export GITHUB_TOKEN=<token>
+export GITHUB_TOKEN="$(gh auth token)"
+GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+OPENAI_API_KEY=sk-...
+OPENAI_API_KEY=your-api-key
+OPENAI_API_KEY=sk-your-key-here
+ANTHROPIC_API_KEY=sk-ant-...
+api_key=settings.API_KEY
+api_key: Optional[str] = None
+api_key = config["api_key"]
+api_key: YOUR_API_KEY
+apiKey: process.env.API_KEY!
+client_secret=$CLIENT_SECRET
+secret: true
+secret: /run/secrets/db_password
+secretName: app-tls-2024
+secretKeyRef: {name: db, key: password}
+the secret: always be kind
+secret santa: December 24
+It is a secret2everybody
+key: value
+foreign key: user_id
+primary key: order_id_2
+cache_key=user:1234:profile:v2
+sort_key: created_at_desc_2
+partition_key = "tenant#1234#2024-05-01"
+object_key: backups/2024/05/01/dump.sql.gz
+keyboard: us-intl
+public key: see README
+auth_key: AuthKeyV2
+license_key: none
+private_key: Ed25519PrivateKey | None
+private_key: ~/.ssh/id_ed25519
+signing_key_path: /etc/app/keys/signing.pem
+credentials: include
+credentials: same-origin
+credentials = service_account.Credentials.from_file(path)
+bearer of bad news 2024 arrived yesterday
+Authorization: Bearer <token>
+Authorization: Bearer $TOKEN
+Authorization: Bearer YOUR_ACCESS_TOKEN
+Authorization: Bearer ${token}
+Authorization: Basic <base64>
+'Authorization': f'Bearer {token}'
+headers.authorization = getAuthorizationHeader2(request)
+Basic instincts and Token Ring and Bearer bonds
+Set-Cookie: theme=dark; Path=/
+Cookie: lang=en; theme=dark
+cookie: consent=accepted_all_v2
+eyJ is how JWTs begin
+sk-learn is a library
+sk-learn-contrib-something-very-long-name-here1
+the hf_hub module
+hf_hub_download(repo_id="org/model")
+pypi-server version 2
+npm_config_registry=https://registry.acme.io
+npm_lifecycle_event=build
+AIza prefix
+tokens start with ghp_ or github_pat_
+xoxb- tokens are for bots
+gsk_ is Groq's prefix
+re_compile_all_patterns_of_the_table_2
+key-value-store-with-32-shards
+s.replaceAllWithRegularExpression(x)
+self.client.access_token_manager.refresh2()
+/usr/lib/x86_64-linux-gnu/libcrypto.so.3
+version: 1.2.3-beta.4+build5678
+v4.0.30319
+2026-02-10T12:34:56.789Z
+192.168.1.10:8080:eth0:up:1
+00:1a:2b:3c:4d:5e
+12:30:15 main.c:42:7: error: expected ';'
+mailto:someone@example.com
+bob@acme.io
+git@github.com:foo/bar.git
+ssh://git@host:22/x
+http://localhost:8080/x@y
+postgres://localhost:5432/db
+postgres://user:password@localhost/db
+postgres://postgres:postgres@localhost:5432/app
+postgres://$USER:$PASS@db/x
+postgres://<user>:<password>@host/db
+amqp://guest:guest@localhost:5672
+https://user:***@acme.io
+redis://localhost:6379/0
+mongodb://localhost:27017/test
+https://github.com/acme/app/blob/{h40}/src/x.py#L10
+https://acme.io/?q=secret+token&page=2
+mysql -u root -p
+mysql -u root -p shop < dump.sql
+mysql -h db -P 3306 -u root
+curl -u $USER:$PASS https://x
+curl -u user:password https://x
+curl -u "${USER}:${TOKEN}" https://x
+docker run -p 8080:80 nginx
+docker login -u bob --password-stdin
+ssh -p 2222 root@host
+mkdir -p src/app2/models
+cp -p a1b2c3 /tmp
+sshpass -p "$PASS" ssh host
+sshpass -p <password> ssh host
+redis-cli -a $REDIS_PASSWORD ping
+--password-stdin
+use --password to give one
+--token TOKEN
+pass --token "$TOKEN" instead
+IDENTIFIED BY 'password'
+IDENTIFIED BY '<password>'
+CREATE USER app WITH PASSWORD 'changeme';
+WHERE password = $1 AND token = $2
+WHERE password = :password
+a library identified by 'name'
+machine learning login page password field
+PIN 13 is the LED
+pin: 1234
+GPIO pin: 17
+PIN: 1234
+OAuth2 with PKCE, HS256, RS256
+AWS_REGION=eu-central-1
+AWS_ACCOUNT_ID=123456789012
+arn:aws:iam::123456789012:role/Admin2
+arn:aws:secretsmanager:eu-central-1:123456789012:secret:prod/db-AbCdEf
+secret: arn:aws:secretsmanager:eu-central-1:123456789012:secret:prod/db-AbCdEf
+op://vault/item/password
+projects/123/secrets/db/versions/4
+login: alice
+login failed for user admin2
+Zugangsdaten: siehe Wiki
+user: admin, role: editor2
+mnemonic: a short word that is easy to remember when you read the code of the old machine again
+recovery: started at 12:00, done
+[secret:password] and [secret:github-token]
+password: [secret:password]
+chunk-2026-02-10-a1b2c3d4 and mem_123e4567-e89b-12d3-a456-426614174000
 """
 
 

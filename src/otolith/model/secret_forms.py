@@ -66,9 +66,9 @@ PREFIXES = (
     # Code, packages, builds
     Prefix("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", WORD, 30),  # GitHub, authentication tokens
     Prefix("github-token", "github_pat_", "[A-Za-z0-9_]", 22),  # GitHub, fine-grained tokens
-    Prefix("gitlab-token", "glpat- glrt- gldt- glptt- glft- glsoat- glcbt- glagent- glimt- gloas- glffct- glrtr-",
+    Prefix("gitlab-token", "glpat- glrt- gldt- glptt- glft- glsoat- glcbt- glagent- glimt- gloas- glffct-",
            "[A-Za-z0-9._-]", 20, 320),  # GitLab, token overview
-    Prefix("gitlab-token", "GR1348941 _gitlab_session=", URL, 20, 64),  # GitLab, runner registration, sessions
+    Prefix("gitlab-token", "GR1348941", URL, 20, 64),  # GitLab, runner registration
     Prefix("bitbucket-token", "ATBB", WORD, 28, 40),  # Bitbucket Cloud, app passwords
     Prefix("atlassian-token", "ATATT3 ATCTT3 ATSTT3 ATTA", BASE, 50, 400),  # Atlassian account, API tokens
     Prefix("npm-token", "npm_", WORD, 36, 60),  # npm, access tokens
@@ -133,13 +133,13 @@ PREFIXES = (
     Prefix("launchdarkly-key", "sdk- api-", "[0-9a-f-]", 36, 36),  # LaunchDarkly, SDK keys
     Prefix("adafruit-key", "aio_", WORD, 28, 28),  # Adafruit IO
     # Money and shops
-    Prefix("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_ sk_prod_", WORD, 16),  # Stripe
+    Prefix("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_", WORD, 16),  # Stripe
     Prefix("stripe-webhook", "whsec_", BASE, 24, 80),  # Stripe, webhook signing; Svix alike
     Prefix("shopify-token", "shpat_ shpca_ shppa_ shpss_ shpua_ shprt_", WORD, 30, 50),  # Shopify, app tokens
     Prefix("square-token", "EAAAE EAAAl EAAAF EAAAa", URL, 50, 80),  # Square, access tokens
     Prefix("square-token", "sq0atp- sq0csp- sq0idp-", URL, 20, 60),  # Square, access tokens and secrets
     Prefix("paypal-token", "A21AA", URL, 60, 150),  # PayPal, access tokens
-    Prefix("plaid-token", "access-sandbox- access-development- access-production-", "[0-9a-f-]", 36, 36),  # Plaid
+    Prefix("plaid-token", "access-sandbox- access-development- access-production-", "[0-9a-f-]", 36),  # Plaid
     Prefix("flutterwave-key", "FLWSECK- FLWSECK_TEST- FLWSECK_LIVE-", URL, 12, 60),  # Flutterwave
     Prefix("easypost-key", "EZAK EZTK", WORD, 50, 60),  # EasyPost
     Prefix("shippo-token", "shippo_live_ shippo_test_", HEX, 36, 50),  # Shippo
@@ -148,134 +148,185 @@ PREFIXES = (
     Prefix("private-key", "xprv yprv zprv tprv", WORD, 100, 112),  # Bitcoin, BIP 32
 )
 
-_HEX32 = "[0-9a-f]{32}"
-_B64 = "[A-Za-z0-9+/]"
+# Of another shape. A secret stands apart: no letter and no digit before it or behind it.
+_W, _U, _H, _B = WORD, URL, "[0-9a-f]", "[A-Za-z0-9+/]"
 FORMS = (
-    Form("aws-key", "AKIA ASIA ABIA ACCA", r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])"),  # AWS IAM
-    Form("aws-key", "amzn.mws.", r"amzn\.mws\.[0-9a-f-]{36}"),  # Amazon MWS
-    Form("azure-secret", "8Q~ 7Q~", r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{30,36}"),  # Entra ID
+    Form("aws-key", "AKIA ASIA ABIA ACCA",  # AWS IAM, unique identifiers
+         r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}"),
+    Form("aws-key", "amzn.mws.", rf"amzn\.mws\.(?:{_H}|-){{36}}"),  # Amazon MWS
+    Form("azure-secret", "8Q~ 7Q~", r"[\w~.-]{3}[78]Q~[\w~.-]{30,36}"),  # Microsoft Entra ID, client secrets
     Form("azure-key", "Key= key=",  # Azure Storage, Service Bus
-         rf"(?i)(?:Account|SharedAccess)Key=({_B64}{{40,100}}={{0,2}})"),
-    Form("signed-url", "sig= Signature=",  # Azure SAS, Amazon and Google presigned URLs
-         r"[?&;](?:sig|X-Amz-Signature|X-Goog-Signature)=([A-Za-z0-9%+/=_-]{40,600})"),
-    Form("vault-token", "s. b.", r"(?<![A-Za-z0-9_.-])[sb]\.(?=[A-Za-z]{0,23}[0-9])(?=[a-z0-9]{0,23}[A-Z])[A-Za-z0-9]{24}(?![A-Za-z0-9_.(-])"),
-    Form("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,80}"),  # HCP Terraform
-    Form("doppler-token", "dp.st.", r"dp\.st\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{36,60}"),  # Doppler, service tokens
+         rf"(?:Account|SharedAccess)Key=({_B}{{40,100}}={{0,2}})"),
+    Form("signed-url", "sig= Signature=",  # Azure SAS; presigned URLs of Amazon S3 and Google Cloud Storage
+         r"(?<=[?&;])(?:sig|X-Amz-Signature|X-Goog-Signature)=([A-Za-z0-9%+/=_-]{40,600})"),
+    Form("vault-token", "s. b.", rf"(?<![\w.-])[sb]\.({_W}{{24}})(?![\w.(-])", "mixed"),  # Vault before 1.10
+    Form("terraform-token", ".atlasv1.",  # HCP Terraform, API tokens
+         rf"{_W}{{14}}\.atlasv1\.[\w=-]{{50,80}}"),
+    Form("doppler-token", "dp.st.",  # Doppler, service tokens
+         rf"dp\.st\.(?:[a-z0-9_-]{{2,35}}\.)?{_W}{{36,60}}"),
     Form("slack-webhook", "hooks.slack.com hooks.slack-gov.com",  # Slack, incoming webhooks
-         r"https://hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{20,120}"),
+         rf"https://hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/(?:{_U}|/){{20,120}}"),
     Form("discord-webhook", "/api/webhooks/",  # Discord, webhooks
-         r"(?:https://)?(?:\w{1,10}\.)?discord(?:app)?\.com/api/webhooks/\d{16,22}/[A-Za-z0-9_-]{40,120}"),
-    Form("discord-token", ".",  # Discord, bot tokens
-         r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,45}(?![A-Za-z0-9_-])",
-         "mixed"),
-    Form("discord-token", "mfa.", r"(?<![A-Za-z0-9])mfa\.[A-Za-z0-9_-]{60,100}"),  # Discord, user tokens
-    Form("telegram-token", ":",  # Telegram Bot API
-         r"(?<![0-9A-Za-z:-])(?:bot)?([0-9]{8,10}:[A-Za-z0-9_-]{34,36})(?![A-Za-z0-9_:-])", "mixed"),
-    Form("teams-webhook", "webhook.office.com", r"https://[a-z0-9-]{1,60}\.webhook\.office\.com/webhookb2/[A-Za-z0-9@/-]{80,300}"),
-    Form("webhook", "hooks.zapier.com chat.googleapis.com hooks.airtable.com",  # Zapier, Google Chat, Airtable
-         r"https://(?:hooks\.zapier\.com/hooks/catch/\d{4,10}/\w{6,12}|hooks\.airtable\.com/workflows/v1/[\w/-]{40,120}"
-         r"|chat\.googleapis\.com/v1/spaces/[\w-]{8,20}/messages\?[\w%=&.-]{60,300})"),
-    Form("firebase-key", ":APA91b", r"(?<![A-Za-z0-9_-])AAAA[A-Za-z0-9_-]{7}:APA91b[A-Za-z0-9_-]{100,200}"),  # Firebase
-    Form("twilio-key", "SK", rf"(?<![A-Za-z0-9])SK{_HEX32}(?![A-Za-z0-9])"),  # Twilio, API keys
-    Form("mailgun-key", "-", rf"(?<![A-Za-z0-9-]){_HEX32}-[0-9a-f]{{8}}-[0-9a-f]{{8}}(?![A-Za-z0-9-])"),  # Mailgun
-    Form("mailchimp-key", "-us", rf"(?<![A-Za-z0-9]){_HEX32}-us[0-9]{{1,2}}(?![A-Za-z0-9])"),  # Mailchimp
-    Form("newrelic-key", "NRAL", r"(?<![A-Za-z0-9])(?:eu01xx|gov01x)?[0-9a-f]{32,40}(?:FFFF)?NRAL(?![A-Za-z0-9])"),
-    Form("airtable-token", "pat", r"(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[0-9a-f]{50,70}"),  # Airtable
-    Form("braintree-token", "access_token$", r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
-    Form("asana-token", "/", r"(?<![A-Za-z0-9/.])[12]/[0-9]{15,17}(?:/[0-9]{15,17})?:[0-9a-f]{32}(?![0-9a-f])"),  # Asana
-    Form("maxmind-key", "_mmk", r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),  # MaxMind
-    Form("onepassword-key", "A3-", r"(?<![A-Za-z0-9-])A3-[A-Z0-9]{6}-(?:[A-Z0-9]{5,11}-){3,5}[A-Z0-9]{5}(?![A-Za-z0-9])"),
-    Form("token", "_live_ _prod_ _secret_ _pat_ _sk_ _test_ -live- _production_ _sandbox_",  # the common manner
-         r"(?<![A-Za-z0-9_-])[a-z][a-z0-9]{1,11}[_-](?:live|prod|production|test|sandbox|secret|pat|sk)"
-         r"[_-]([A-Za-z0-9]{20,120})(?![A-Za-z0-9_])", "mixed"),
-    Form("jwt", "eyJ",  # RFC 7519; also without its signature, and encrypted (RFC 7516)
-         r"(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{8,4000}\.(?:eyJ[A-Za-z0-9_-]{8,8000}|[A-Za-z0-9_-]{0,1000}\.[A-Za-z0-9_-]{12,100})"
-         r"\.[A-Za-z0-9_-]{8,8000}(?:\.[A-Za-z0-9_-]{16,100})?"),
-    Form("private-key", "LS0tLS1CRUdJTi",  # a private key's first line in base64, as in kubeconfig files
-         rf"LS0tLS1CRUdJTi{_B64}{{0,30}}(?:UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW){_B64}{{20,8000}}={{0,2}}"),
-    Form("private-key", "5H 5J 5K", r"(?<![A-Za-z0-9])5[HJK][A-Za-z0-9]{49}(?![A-Za-z0-9])", "mixed"),  # Bitcoin WIF
-    Form("private-key", "K L", r"(?<![A-Za-z0-9/+])[KL][1-5][1-9A-HJ-NP-Za-km-z]{50}(?![A-Za-z0-9/+=])", "mixed"),
-    Form("otp-secret", "otpauth://", r"otpauth://[^\s\"'<>]{0,200}[?&]secret=([A-Za-z2-7]{10,200})"),  # Key URI format
-    Form("password-hash", ":$", r"(?m)^[a-z_][\w.-]{0,31}:(\$(?:1|2[aby]|5|6|7|y|gy|apr1)\$[^\s:]{20,200})"),  # crypt(5)
+         rf"(?:https://)?(?:\w{{1,10}}\.)?discord(?:app)?\.com/api/webhooks/\d{{16,22}}/{_U}{{40,120}}"),
+    Form("discord-token", ".",  # Discord, bots
+         rf"(?<![_-])[MNO]{_U}{{22,28}}\.{_U}{{6,7}}\.{_U}{{27,45}}", "mixed"),
+    Form("discord-token", "mfa.", rf"mfa\.{_U}{{60,100}}"),  # Discord, accounts
+    Form("telegram-token", ":",  # Telegram, bots
+         rf"(?<![:-])(?:bot)?([0-9]{{8,10}}:{_U}{{34,36}})(?![:_-])", "mixed"),
+    Form("teams-webhook", "webhook.office.com",  # Microsoft Teams, incoming webhooks
+         r"https://[a-z0-9-]{1,60}\.webhook\.office\.com/webhookb2/[A-Za-z0-9@/-]{80,300}"),
+    Form("webhook", "hooks.zapier.com",  # Zapier
+         r"https://hooks\.zapier\.com/hooks/catch/\d{4,10}/\w{6,12}"),
+    Form("webhook", "hooks.airtable.com",  # Airtable
+         r"https://hooks\.airtable\.com/workflows/v1/[\w/-]{40,120}"),
+    Form("webhook", "chat.googleapis.com",  # Google Chat, webhooks
+         r"https://chat\.googleapis\.com/v1/spaces/[\w-]{8,20}/messages\?[\w%=&.-]{60,300}"),
+    Form("firebase-key", ":APA91b", rf"AAAA{_U}{{7}}:APA91b{_U}{{100,200}}"),  # Firebase, server keys
+    Form("twilio-key", "SK", rf"SK{_H}{{32}}"),  # Twilio, API keys
+    Form("mailgun-key", "-", rf"(?<!-){_H}{{32}}-{_H}{{8}}-{_H}{{8}}(?!-)"),  # Mailgun, API keys
+    Form("mailchimp-key", "-us", rf"{_H}{{32}}-us[0-9]{{1,2}}"),  # Mailchimp, API keys
+    Form("newrelic-key", "NRAL", rf"(?:eu01xx|gov01x)?{_H}{{32,40}}(?:FFFF)?NRAL"),  # New Relic, license keys
+    Form("airtable-token", "pat", rf"pat{_W}{{14}}\.{_H}{{50,70}}"),  # Airtable, personal access tokens
+    Form("braintree-token", "access_token$",  # Braintree, access tokens
+         rf"access_token\$(?:production|sandbox)\$[0-9a-z]{{16}}\${_H}{{32}}"),
+    Form("asana-token", "/",  # Asana, tokens
+         rf"(?<![/.])[12]/[0-9]{{15,17}}(?:/[0-9]{{15,17}})?:{_H}{{32}}"),
+    Form("maxmind-key", "_mmk", rf"{_W}{{6}}_{_W}{{29}}_mmk"),  # MaxMind, license keys
+    Form("onepassword-key", "A3-",  # 1Password, secret keys
+         r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{5,11}-){3,5}[A-Z0-9]{5}"),
+    Form("token", "_live_ _prod_ _production_ _test_ _sandbox_ _secret_ _pat_ _sk_ -live-",  # like Stripe's
+         r"(?<![_-])[a-z][a-z0-9]{1,11}[_-](?:live|prod|production|test|sandbox|secret|pat|sk)[_-]"
+         rf"({_W}{{20,120}})(?!_)", "mixed"),
+    Form("jwt", "eyJ",  # RFC 7519; encrypted: RFC 7516
+         rf"eyJ{_U}{{8,4000}}\.(?:eyJ{_U}{{8,8000}}|{_U}{{0,1000}}\.{_U}{{12,100}})\.{_U}{{8,8000}}"
+         rf"(?:\.{_U}{{16,100}})?"),
+    Form("private-key", "LS0tLS1CRUdJTi",  # a private key in base64, as in kubeconfig files
+         rf"LS0tLS1CRUdJTi{_B}{{0,30}}(?:UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW){_B}{{20,8000}}"),
+    Form("private-key", "5H 5J 5K", rf"5[HJK]{_W}{{49}}", "mixed"),  # Bitcoin, wallet import format
+    Form("private-key", "K L", r"(?<![/+])[KL][1-5][1-9A-HJ-NP-Za-km-z]{50}(?![/+=])", "mixed"),
+    Form("otp-secret", "otpauth://",  # Key URI format
+         r"otpauth://[^\s\"'<>]{0,200}[?&]secret=([A-Za-z2-7]{10,200})"),
+    Form("password-hash", ":$",  # crypt(5)
+         r"(?m:^)[a-z_][\w.-]{0,31}:(\$(?:1|2[aby]|5|6|7|y|gy|apr1)\$[^\s:]{20,200})"),
 )
 
-# The words before a value; `(?P<value>` is what goes. Tests: `any` everything but placeholders, `password`
-# and `token` what looks chosen or drawn, `basic` base64 of name:password.
-_LINE = r"[^\n|;&]{0,200}?"
-_VALUE = r"(?:\"(?P<double>[^\"\n]{3,200})\"|'(?P<single>[^'\n]{3,200})'|(?P<bare>[^\s\"'`|;<>)]{3,200}))"
-_FOLLOWS = r"(?![\w-])" + _LINE + r"[ \t]"
+# Where the words around a value say what it is: the last named group. What a test lets pass: `any` all but
+# placeholders, `password` and `token` what looks chosen or drawn, `basic` base64 of name:password.
+_REST = r"(?![\w-])[^\n|;&]{0,200}?[ \t]"  # of a command, up to an option
+_IN_QUOTES = r"\"(?P<double>[^\"\n]{3,200})\"|'(?P<single>[^'\n]{3,200})'"
+_VALUE = rf"(?:{_IN_QUOTES}|(?P<bare>[^\s\"'`|;<>)]{{3,200}}))"
+_ECHO = r"\becho\s+(?:-\w\s+)?[\"']?"
+_BY = (r"\bidentified\s+(?:with\s+['\"]?\w{1,40}['\"]?\s+)?(?:by|as)\s+(?:password\s+)?"
+       rf"(?:{_IN_QUOTES}|(?P<bare>[\w#$]{{4,60}})(?=\s*;))")
 PLACES = (
-    Form("url-password", "://",  # RFC 3986, userinfo
-         r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<user>[^\s:/@\"'<>`?#]{0,100}):(?P<bare>[^\s/\"'<>`]{1,200})"
-         r"@(?=[A-Za-z0-9_.\[$<{%*-])", "url"),
-    Form("url-token", "://", r"://(?P<bare>[A-Za-z0-9_-]{20,200})@(?=[A-Za-z0-9])", "token"),
-    Form("url-password", "jdbc:oracle", r"jdbc:oracle:\w{2,5}:[\w$#]{1,60}/(?P<bare>[^\s@\"'<>]{2,100})@", "any"),
-    Form("password", "sqlplus", r"\bsqlplus\s(?:-\w+\s){0,3}[\w$#]{1,60}/(?P<bare>[^\s@\"'<>]{2,100})@", "any"),
+    # URLs and their like
+    Form("url-password", "://",  # RFC 3986, userinfo; github:// of fsspec names a repository there
+         r"(?<![A-Za-z0-9])(?!github:)[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<user>[^\s:/@\"'<>`?#,]{0,100})"
+         r":(?P<bare>[^\s/\"'<>`,]{1,200})@(?=[A-Za-z0-9_.\[$<{%*-])", "url"),
+    Form("url-token", "://", r"(?<!ssh)://(?P<bare>[A-Za-z0-9_-]{20,200})@(?=[A-Za-z0-9])", "token"),
+    Form("url-password", "jdbc:oracle sqlplus",  # Oracle, easy connect
+         r"\b(?:jdbc:oracle:\w{2,5}:|sqlplus\s(?:-\w+\s){0,3})[\w$#]{1,60}/(?P<bare>[^\s@\"'<>]{2,100})@",
+         "any"),
+    # Commands
     Form("password", "mysql mariadb",  # MySQL, command options
-         rf"\b(?:mysql|mariadb)\w{{0,12}}(?:-\w{{1,12}})?{_FOLLOWS}-p{_VALUE}", "flag"),
-    Form("password", "curl wget http", rf"\b(?:curl|wget|https?|xh){_FOLLOWS}(?:-u|--user|--proxy-user|-U|-a|--auth)[ =]?"  # curl
+         rf"\b(?:mysql|mariadb)\w{{0,12}}(?:-\w{{1,12}})?{_REST}-p{_VALUE}", "option"),
+    Form("password", "curl wget http",  # curl, HTTPie
+         rf"\b(?:curl|wget|https?|xh){_REST}(?:-u|--user|--proxy-user|-U|-a|--auth)[ =]?"
          r"(?:\"[^\s:\"]{1,80}:(?P<double>[^\"\n]{3,200})\"|'[^\s:']{1,80}:(?P<single>[^'\n]{3,200})'"
          r"|[^\s:\"'/]{1,80}:(?P<bare>[^\s\"'`|;<>/]{3,200}))", "any"),
-    Form("cookie", "curl wget", rf"\b(?:curl|wget){_FOLLOWS}(?:-b|--cookie)[ =]?[\"']?[\w.-]{{1,60}}=(?P<bare>[^\s\"';]{{12,2000}})",
+    Form("cookie", "curl wget",  # curl
+         rf"\b(?:curl|wget){_REST}(?:-b|--cookie)[ =]?[\"']?[\w.-]{{1,60}}=(?P<bare>[^\s\"';]{{12,2000}})",
          "token"),
-    Form("password", "sshpass", rf"\bsshpass{_FOLLOWS}-p[ ]?{_VALUE}", "any"),  # sshpass
+    Form("password", "sshpass", rf"\bsshpass{_REST}-p[ ]?{_VALUE}", "any"),  # sshpass
     Form("password", "redis-cli keydb-cli valkey-cli",  # Redis CLI
-         rf"\b(?:redis|keydb|valkey)-cli{_FOLLOWS}(?:-a|--pass)[ =]{_VALUE}", "any"),
-    Form("password", "mongo login rabbitmqadmin",
-         rf"\b(?:mongo(?:sh|dump|restore|export|import)?|docker login|podman login|helm registry login|az login"
-         rf"|rabbitmqadmin|oc login){_FOLLOWS}-p[ =]?{_VALUE}", "flag"),
-    Form("password", "ldap", rf"\bldap(?:search|modify|add|delete|whoami|passwd){_FOLLOWS}-w[ ]?{_VALUE}", "any"),  # OpenLDAP
+         rf"\b(?:redis|keydb|valkey)-cli{_REST}(?:-a|--pass)[ =]{_VALUE}", "any"),
+    Form("password", "mongo login rabbitmqadmin",  # MongoDB Shell, Docker, Helm, Azure CLI, oc
+         r"\b(?:mongo(?:sh|dump|restore|export|import)?|(?:docker|podman|helm registry|az|oc) login"
+         rf"|rabbitmqadmin){_REST}-p[ =]?{_VALUE}", "option"),
+    Form("password", "ldap",  # OpenLDAP
+         rf"\bldap(?:search|modify|add|delete|whoami|passwd){_REST}-w[ ]?{_VALUE}", "any"),
     Form("password", "smbclient rpcclient winexe",  # Samba
-         r"\b(?:smbclient|rpcclient|winexe)\b[^\n|;&]{0,200}?-U[ ]?['\"]?[\w.\\/-]{1,60}%(?P<bare>[^\s'\"]{3,100})", "any"),
-    Form("password", "zip 7z rar", rf"\b(?:un)?zip{_FOLLOWS}-P[ ]?{_VALUE}", "flag"),  # Info-ZIP
-    Form("password", "7z rar", rf"\b(?:7z[ar]?|(?:un)?rar)\s[axeltd]\b[^\n|;&]{{0,200}}?\s-(?:h?p){_VALUE}", "flag"),  # 7-Zip
-    Form("password", "pass:", rf"(?:-pass(?:in|out|word)?|-k)[ =]pass:{_VALUE}", "any"),  # OpenSSL, pass phrase options
-    Form("password", "htpasswd", rf"\bhtpasswd\s+-\w*b\w*\s+(?:\S{{1,100}}\s+){{1,2}}?(?P<bare>[^\s\"'|;]{{4,100}})(?=\s*(?:$|[|;&\n]))",
+         rf"\b(?:smbclient|rpcclient|winexe){_REST}-U[ ]?['\"]?[\w.\\/-]{{1,60}}%(?P<bare>[^\s'\"]{{3,100}})",
          "any"),
-    Form("password", "chpasswd", r"\becho\s+(?:-\w\s+)?[\"']?[\w.-]{1,40}:(?P<bare>[^\s\"'|]{3,100})[\"']?\s*\|\s*(?:sudo\s+)?chpasswd", "any"),
-    Form("password", "sudo", r"\becho\s+(?:-\w\s+)?[\"']?(?P<bare>[^\s\"'|]{3,100})[\"']?\s*\|\s*sudo\s+-S", "any"),  # sudo
-    Form("password", "passwd docker gpg", r"\becho\s+(?:-\w\s+)?[\"']?(?P<bare>[^\s\"'|]{3,100})[\"']?\s*\|\s*(?:\w+\s){1,4}[^\n|]{0,80}?"
-         r"(?:--password-stdin|--passphrase-fd|--stdin)", "any"),
-    Form("password", "net use", r"(?i)\bnet use\s+[^\n]{0,80}?/user:\S{1,60}\s+(?P<bare>[^\s/\"']{4,100})", "any"),  # Windows
-    Form("password", "identified", r"(?i)\bidentified\s+(?:with\s+['\"]?\w{1,40}['\"]?\s+)?(?:by|as)\s+(?:password\s+)?"  # MySQL, Oracle
-         r"(?:\"(?P<double>[^\"\n]{3,200})\"|'(?P<single>[^'\n]{3,200})'|(?P<bare>[A-Za-z0-9_#$]{4,60})(?=\s*;))", "any"),
-    Form("password", "password", r"(?i)\b(?:with|role|user|login|alter|set)\s[^\n;]{0,120}?\bpassword\s*(?:=\s*)?(?:for\s[^\n=]{1,60}=\s*)?"
-         r"(?:\(\s*)?N?'(?P<single>[^'\n]{3,200})'", "any"),  # PostgreSQL, SQL Server: CREATE ROLE … PASSWORD
-    Form("password", "password", r"(?i)\bpassword\s*\(\s*['\"](?P<bare>[^'\"\n]{3,200})['\"]\s*\)", "password"),  # MySQL PASSWORD()
-    Form("password", "login", r"(?i)\blogin\s+\S{1,80}\s+password\s+(?P<bare>[^\s\"']{3,200})", "any"),  # netrc
-    Form("password", ":", r"(?m)^[A-Za-z0-9_.*-]{1,80}:(?:[0-9]{3,5}|\*):[\w*.-]{1,60}:[\w*.-]{1,60}:(?P<bare>[^\s:]{4,100})$", "password"),
-    Form("authorization", "authorization", r"(?i)\bauthorization[\"'`]?\s{0,3}[:=,]\s{0,3}[\"'`]?(?:(?:bearer|basic|token|digest|apikey"
-         r"|api-key|splunk|ssws|geniekey|bot|key|oauth|negotiate)[ =]{1,2})?(?P<bare>[^\s\"'`,;<>]{8,4000})", "header"),  # RFC 9110
-    Form("authorization", "bearer basic token", r"(?<![\w-])(?:[Bb]earer|BEARER|[Bb]asic|[Tt]oken) {1,2}(?P<bare>[A-Za-z0-9+/._~-]{20,4000}={0,2})",
-         "header"),  # RFC 6750, RFC 7617
-    Form("cookie", "sess sid remember", r"(?i)(?<![A-Za-z0-9])(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid|\w{0,20}_session"
-         r"|sessionid|_session_id|remember_\w{1,60}|__(?:Secure|Host)-[\w.-]{1,40})=(?P<bare>[^\s;\"'&,]{12,4000})", "token"),
-    Form("password", "from-literal", rf"--from-literal[= ][\w.-]{{1,60}}={_VALUE}", "password"),  # kubectl create secret
-    Form("mnemonic", "seed mnemonic recovery", r"(?i)\b(?:seed|mnemonic|recovery)(?:[ _-]?(?:phrase|words))?[\"'`]?\s{0,3}(?:is|:|=)\s{0,3}[\"'`]?"
-         r"(?P<bare>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b", "words"),  # Bitcoin, BIP 39
-    Form("pin", "pin puk", r"\b(?:PIN|PUK)(?:[- ]?(?i:codes?|nummer|number))?(?:\s(?i:is|ist|lautet|est|es|è|é)\s|\s{0,2}[:=]\s{0,2})"
+    Form("password", "zip", rf"\b(?:un)?zip{_REST}-P[ ]?{_VALUE}", "option"),  # Info-ZIP
+    Form("password", "7z rar",  # 7-Zip, RAR
+         rf"\b(?:7z[ar]?|(?:un)?rar) [axeltd]{_REST}-h?p{_VALUE}", "option"),
+    Form("password", "pass:",  # OpenSSL, pass phrases
+         rf"(?:-pass(?:in|out|word)?|-k)[ =]pass:{_VALUE}", "any"),
+    Form("password", "htpasswd",  # Apache
+         r"\bhtpasswd\s+-\w*b\w*\s+(?:\S{1,100}\s+){1,2}?(?P<bare>[^\s\"'|;]{4,100})(?=\s*(?:$|[|;&\n]))",
+         "any"),
+    Form("password", "chpasswd",  # shadow
+         rf"{_ECHO}[\w.-]{{1,40}}:(?P<bare>[^\s\"'|]{{3,100}})[\"']?\s*\|\s*(?:sudo\s+)?chpasswd", "any"),
+    Form("password", "sudo -stdin passphrase-fd",  # sudo, Docker, GnuPG: a password by pipe
+         rf"{_ECHO}(?P<bare>[^\s\"'|]{{3,100}})[\"']?\s*\|\s*(?:sudo\s+-S"
+         r"|[^\n|]{1,100}(?:--password-stdin|--passphrase-fd))", "any"),
+    Form("password", "net use",  # Windows
+         r"(?i)\bnet use\s+[^\n]{0,80}?/user:\S{1,60}\s+(?P<bare>[^\s/\"']{4,100})", "any"),
+    Form("password", "from-literal", rf"--from-literal[= ][\w.-]{{1,60}}={_VALUE}", "password"),  # kubectl
+    # SQL: MySQL, Oracle, PostgreSQL, SQL Server
+    Form("password", "identified", rf"(?i)\b(?:user|role|grant|alter|create)\b[^\n;]{{0,200}}?{_BY}", "any"),
+    Form("password", "identified", rf"(?i){_BY}", "password"),
+    Form("password", "password",
+         r"(?i)\b(?:with|role|user|login|alter|set)\s[^\n;]{0,120}?\bpassword\s*(?:=\s*)?"
+         r"(?:for\s[^\n=]{1,60}=\s*)?(?:\(\s*)?N?'(?P<single>[^'\n]{3,200})'", "any"),
+    Form("password", "password",
+         r"(?i)\bpassword\s*\(\s*['\"](?P<bare>[^'\"\n]{3,200})['\"]\s*\)", "password"),
+    # Files: netrc, .pgpass, XML
+    Form("password", "login",
+         r"(?:\bmachine\s+(?:localhost|[\w-]{0,60}[.\d:][\w.:-]{0,60})|\bdefault)\s+login\s+\S{1,80}"
+         r"\s+password\s+(?P<bare>\S{3,200})", "any"),
+    Form("password", "login user",
+         r"(?i)\b(?:login|user)\s+[\w.@-]{1,80},?\s+password\s+(?P<bare>[^\s\"']{3,200})", "password"),
+    Form("password", ":",
+         r"(?m)^[\w.*-]{1,80}:(?:[0-9]{3,5}|\*):[\w*.-]{1,60}:[\w*.-]{1,60}:(?P<bare>[^\s:]{4,100})$",
+         "password"),
+    Form("password", "</",
+         r"(?i)<[\w:-]{0,40}(?:password|passwd|pwd|passphrase)\b[^<>\n]{0,80}>(?P<bare>[^<>\s]{4,200})</",
+         "password"),
+    # HTTP: RFC 9110, 6750, 7617, 6265
+    Form("authorization", "authorization",
+         r"(?i)\bauthorization[\"'`]?\s{0,3}[:=,]\s{0,3}[\"'`]?(?:(?:bearer|basic|token|digest|api-?key"
+         r"|splunk|ssws|geniekey|bot|key|oauth|negotiate)[ =]{1,2})?(?P<bare>[^\s\"'`,;<>]{8,4000})",
+         "header"),
+    Form("authorization", "bearer basic token",
+         r"(?<![\w-])(?:[Bb]earer|BEARER|[Bb]asic|[Tt]oken) {1,2}(?P<bare>[A-Za-z0-9+/._~-]{20,4000}={0,2})",
+         "header"),
+    Form("cookie", "sess sid remember __",
+         r"(?i)(?<![A-Za-z0-9])(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid|\w{0,20}_session"
+         r"|sessionid|_session_id|remember_\w{1,60}|__(?:Secure|Host)-[\w.-]{1,40})"
+         r"=(?P<bare>[^\s;\"'&,]{12,4000})",
+         "token"),
+    # Said: BIP 39, PIN
+    Form("mnemonic", "seed mnemonic recovery",
+         r"(?i)\b(?:seed|mnemonic|recovery)(?:[ _-]?(?:phrase|words))?[\"'`]?\s{0,3}(?:is|:|=)\s{0,3}[\"'`]?"
+         r"(?P<bare>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b", "words"),
+    Form("pin", "pin puk",
+         r"\b(?:PIN|PUK)(?:[- ]?(?i:codes?|nummer|number))?"
+         r"(?:\s(?i:is|ist|lautet|est|es|è|é)\s|\s{0,2}[:=]\s{0,2})"
          r"(?P<bare>[0-9]{4,12})\b(?![.:/-]?[0-9A-Za-z])", "digits"),
-    Form("password", "<", r"(?i)<(?P<tag>[\w:-]{0,40}(?:password|passwd|pwd|passphrase))\b[^<>\n]{0,80}>(?P<bare>[^<>\s]{4,200})</", "password"),
 )
-COOKIES = r"(?i)\bcookies?[\"'`]?\s{0,3}[:=,]\s{0,3}[\"'`]?[^\n\"'`]{8,8000}"  # RFC 6265: the header, and what is in it
-COOKIE = Form("cookie", "", r"[\w.%-]{1,60}=(?P<bare>[^\s;,\"'`]{12,4000})", "token")
+COOKIES = r"(?i)\bcookies?[\"'`]?\s{0,3}[:=,]\s{0,3}[\"'`]?[^\n\"'`]{8,8000}"  # the header, in which each is
+COOKIE = Form("cookie", "", r"[\w.%-]{1,60}=(?P<bare>[^\s;,\"'`\\]{12,4000})", "token")
 
-# Names of secrets, as they stand before a value, in lower case; the rest of what a name may be is in secrets.py.
+# Names of secrets, in small letters, as they stand before a value. English, German, French, Spanish, Italian,
+# Portuguese, Dutch, Polish, Czech, Hungarian, Swedish, Danish, Norwegian, Finnish, Russian, Turkish, Chinese,
+# Japanese, Korean.
 PASSWORDS = (
-    "password passwd passphrase passcode passwort kennwort passordet passord wachtwoord adgangskoden adgangskode lösenordet lösenord losenord salasana"
-    " contraseña contrasena clave senha palavra-passe parola motdepasse mdp hasło haslo heslo jelszó пароль"
-    " 密码 密碼 口令 パスワード 비밀번호 şifre sifre"
-).split()
-TOKENS = "secret token credentials credential jeton geheimnis"
-LOGINS = "creds login zugangsdaten anmeldedaten identifiants credenciales credenziali"
-KEYS = ("api app application access account admin auth client consumer cookie crypt deploy encryption hmac jwt license"
-        " licence master preshared pre-shared private root secret server service session shared signing storage"
-        " subscription webhook integration bot openai anthropic stripe aws azure google gemini groq mistral"
-        " cohere datadog dd heroku cloudflare algolia mapbox sendgrid mailgun twilio")
-# What may stand between a name and its value in prose, by language: English, German, French, Spanish,
-# Italian, Portuguese, Dutch, Polish, Swedish, Danish, Russian, Chinese, Japanese, Korean, Turkish.
-VERBS = ("is was will\\sbe equals reads ist lautet war heißt est était sera es era será è e' é foi to było är var er это"
-         " 是 为 は 는 은")
-OF = ("for of to on in at from für fuer zum zur vom von des der beim im pour de du des d' sur del della dello dell' di per"
-      " para do da no na voor van op dla till för til для от")
-NOW = "now still currently again just jetzt nun noch maintenant toujours ahora adesso ora agora nu"
+    "password passwd passphrase passcode passwort kennwort passordet passord wachtwoord adgangskoden"
+    " adgangskode lösenordet lösenord losenord salasana contraseña contrasena clave senha palavra-passe parola"
+    " motdepasse mdp hasło haslo heslo jelszó пароль şifre sifre 密码 密碼 口令 パスワード 비밀번호").split()
+TOKENS = "secret token jeton geheimnis".split()
+LOGINS = ("credentials credential creds login zugangsdaten anmeldedaten identifiants credenciales"
+          " credenziali").split()
+KEYS = (
+    "api app application access account admin auth client consumer cookie crypt deploy encryption hmac jwt"
+    " license licence master preshared pre-shared private root secret server service session shared signing"
+    " storage subscription webhook integration bot openai anthropic stripe aws azure google gemini groq"
+    " mistral cohere datadog dd heroku cloudflare algolia mapbox sendgrid mailgun twilio").split()
+# What stands between such a name and its value in a sentence
+VERBS = ("is was equals reads ist lautet war heißt est était sera es era será è e' é foi to było är var er"
+         " это").split()
+OF = ("for of to on in at from für fuer zum zur vom von des der beim im pour de du d' sur del della dello"
+      " dell' di per para do da no na voor van op dla till för til для от").split()
+NOW = "now still currently again just jetzt nun noch maintenant toujours ahora adesso ora agora nu".split()
