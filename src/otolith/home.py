@@ -83,6 +83,14 @@ class Home:
         self._told = max(self._told + 1, int(self.clock() * 1_000_000))
         return micro(self._told)
 
+    def moment(self, given: Any, where: str = "created") -> float:
+        """A time that a verb was given, in any form; now if none was."""
+        if given is None:
+            return self.clock()
+        from otolith.model.dates import read_moment
+
+        return read_moment(given, self.clock(), where)
+
     def folder(self) -> str:
         """The folder in which the home's files lie, for what can only be done there."""
         if self.tree.folder is None:
