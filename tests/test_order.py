@@ -15,7 +15,7 @@ from otolith.memory import Memory
 NOW = 1_770_759_420.0
 
 
-@pytest.fixture()
+@pytest.fixture
 def still(home: Path) -> Callable[[], Memory]:
     """Opens the home with a clock that stands still."""
     return lambda: Memory(home, clock=lambda: NOW)
@@ -59,7 +59,7 @@ def test_memos_of_one_minute_are_listed_newest_first(still: Callable[[], Memory]
 def test_a_clock_that_goes_back_does_not_change_the_order(home: Path) -> None:
     times = iter([NOW, NOW - 3600, NOW - 7200] * 20)
     with Memory(home, clock=lambda: next(times)) as mem:
-        moments = [mem.home.moment() for _ in range(5)]
+        moments = [mem.home.stamp_now() for _ in range(5)]
 
     assert moments == sorted(set(moments))
 

@@ -76,9 +76,9 @@ class Home:
         """Who writes now, through which door."""
         return Origin(agent=agent or self.config.agent, project=project or self.config.project,
                       door=self.door, session=session or self.session, trust=trust or self.trust,
-                      at=self.moment())
+                      at=self.stamp_now())
 
-    def moment(self) -> str:
+    def stamp_now(self) -> str:
         """The time to the microsecond, later than every one told before, whatever the clock does."""
         self._told = max(self._told + 1, int(self.clock() * 1_000_000))
         return micro(self._told)
