@@ -67,7 +67,7 @@ class Home:
         self._counting = True
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
         self._acting = False
-        self._told = 0  # the last moment, in microseconds
+        self._stamp = 0  # the last moment, in microseconds
         # finishes what only verbs know how to: a purge
         self.complete: Callable[[Home, PendingAct], None] | None = None
 
@@ -80,8 +80,8 @@ class Home:
 
     def stamp_now(self) -> str:
         """The time to the microsecond, later than every one told before, whatever the clock does."""
-        self._told = max(self._told + 1, int(self.clock() * 1_000_000))
-        return micro(self._told)
+        self._stamp = max(self._stamp + 1, int(self.clock() * 1_000_000))
+        return micro(self._stamp)
 
     def moment(self, given: Any, where: str = "created") -> float:
         """A time that a verb was given, in any form; now if none was."""

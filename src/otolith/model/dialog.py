@@ -406,8 +406,8 @@ def mentions_of(entry: Entry) -> list[Mention]:
     """The facts an entry's summary states, each with its source filled in."""
     meta, origin = entry.meta, entry.meta.origin
     ts, at = parse_time(meta.entry_ts), (time_or_none(origin.at) if origin else None) or 0.0
-    said = {turn.number: time_or_none(turn.ts) for turn in entry.turns if turn.ts}
-    return [Mention(meta.topic, mark(said.get(fact.turn or -1) or ts, at, meta.entry_id, order),
+    times = {turn.number: time_or_none(turn.ts) for turn in entry.turns if turn.ts}
+    return [Mention(meta.topic, mark(times.get(fact.turn or -1) or ts, at, meta.entry_id, order),
                     origin.project if origin else None,
                     fact.stated_by(meta, meta.trust_of(fact.trust)))
             for order, fact in enumerate(entry.summary.facts if entry.summary else ())]
