@@ -314,8 +314,9 @@ COOKIE = Form("cookie", "", r"[\w.%-]{1,60}=(?P<bare>[^\s;,\"'`\\]{12,4000})", "
 # Japanese, Korean.
 PASSWORDS = (
     "password passwd passphrase passcode passwort kennwort passordet passord wachtwoord adgangskoden"
-    " adgangskode lösenordet lösenord losenord salasana contraseña contrasena clave senha palavra-passe parola"
-    " motdepasse mdp hasło haslo heslo jelszó пароль şifre sifre 密码 密碼 口令 パスワード 비밀번호").split()
+    " adgangskode lösenordet lösenord losenord salasana contraseña contrasena clave senha palavra-passe"
+    " parola motdepasse mdp hasło haslo heslo jelszó пароль şifre sifre"
+    " 密码 密碼 口令 パスワード 비밀번호").split()
 TOKENS = "secret token jeton geheimnis".split()
 LOGINS = ("credentials credential creds login zugangsdaten anmeldedaten identifiants credenciales"
           " credenziali").split()

@@ -62,13 +62,13 @@ def _is_wordy(value: str) -> bool:
 def _is_counted(value: str) -> bool:
     """123456, abcdef: every sign follows the one before it."""
     steps = sum(ord(after) - ord(sign) in (0, 1) for sign, after in pairwise(value))
-    return steps >= 0.6 * (len(value) - 1)
+    return steps >= 0.8 * (len(value) - 1)
 
 
 def _is_nothing(value: str, *, bare: bool) -> bool:
     """A placeholder, a path, a name in code, a number, a version: whatever is there instead of a secret."""
-    return (_full(_PLACEHOLDER, value.strip("?!*")) or _full(_PLAIN, value) or _is_path(value) or _is_counted(value)
-            or (bare and _is_code(value)))
+    return (_full(_PLACEHOLDER, value.strip("?!*")) or _full(_PLAIN, value) or _is_path(value)
+            or _is_counted(value) or (bare and _is_code(value)))
 
 
 def _is_code(value: str) -> bool:
@@ -94,7 +94,8 @@ def _password(match: Match, value: str) -> bool:
         return _words(match, value)
     if len(value) < 6 or _is_nothing(value, bare=match.lastgroup == "bare"):
         return False
-    return any(sign.isdigit() or sign in _SPECIAL for sign in value) or (len(value) >= 8 and not _is_wordy(value))
+    chosen = any(sign.isdigit() or sign in _SPECIAL for sign in value)
+    return chosen or (len(value) >= 8 and not _is_wordy(value))
 
 
 def _strong(match: Match, value: str) -> bool:
@@ -178,5 +179,6 @@ def _digits(_match: Match, value: str) -> bool:
 
 TESTS: dict[str, Callable[[Match, str], bool]] = {
     "varied": _varied, "drawn": _drawn, "mixed": _mixed, "any": _anything, "password": _password,
-    "strong": _strong, "token": _token, "option": _option, "url": _url, "basic": _basic, "header": _header, "words": _words, "digits": _digits,
+    "strong": _strong, "token": _token, "option": _option, "url": _url, "basic": _basic, "header": _header,
+    "words": _words, "digits": _digits,
 }

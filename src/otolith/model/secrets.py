@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from otolith.model import secret_forms as forms
@@ -98,7 +98,9 @@ def _redact_tokens(text: str, counts: Counter[str]) -> str:
 
 def _redact_run(form: forms.Form, runs: str, text: str, counts: Counter[str]) -> str:
     pattern = f"{_START}{form.pattern}{_END}"
-    return _redact_form(form._replace(pattern=pattern), text, counts) if compiled(pattern).search(runs) else text
+    if not compiled(pattern).search(runs):
+        return text
+    return _redact_form(form._replace(pattern=pattern), text, counts)
 
 
 def _lowered(text: str) -> str:
