@@ -9,7 +9,9 @@ from typing import Any
 
 from otolith.doors.cli.command import Command, deliver, read_stdin, record_shape
 from otolith.errors import CannotWrite, Invalid, NotFound, OtolithError, WrongUsage
+from otolith.model.recall import spread
 
+WEAK = 3  # hits that are shown where none of them answers
 UNMET = "no record passes the filter"
 
 
@@ -24,12 +26,15 @@ def _recall(command: Command) -> None:
     if args.explain:
         for shown, hit in zip(answer["hits"], recalled.hits, strict=True):
             shown["parts"] = {name: round(value, 4) for name, value in hit.parts.items()}
-    hits: Sequence[Mapping[str, Any]] = [{**hit, "place": place} for place,
-                                         hit in enumerate(answer["hits"], 1)]
+    hits: Sequence[Mapping[str, Any]] = answer["hits"]
+    if not args.json:
+        by_hit = {id(hit): shown for hit, shown in zip(recalled.hits, answer["hits"], strict=True)}
+        hits = [{**by_hit[id(hit)], "more": more} for hit, more in spread(recalled.hits)]
+        hits = hits if recalled.enough else hits[:WEAK]
+    hits = [{**hit, "place": place} for place, hit in enumerate(hits, 1)]
 
     def lay_out(some: Sequence[Mapping[str, Any]]) -> str:
-        warning = "" if recalled.enough else "\n\n(nothing of this is a good answer)"
-        return "\n\n".join(map(_block, some)) + warning
+        return "\n\n".join([*([f"({recalled.doubt})"] if recalled.doubt else []), *map(_block, some)])
 
     if hits and args.budget is not None and not args.json:
         from otolith.doors.fenced import fit_hits
@@ -49,8 +54,10 @@ def _block(hit: Mapping[str, Any]) -> str:
     head = f"{hit['place']}. {hit['title']}\n   {hit['kind']} {hit['id']}  {'; '.join(hit['why'])}"
     parts = " + ".join(f"{name} {value:.2f}" for name, value in hit.get("parts", {}).items())
     text = "\n".join(f"   {line}" for line in hit["text"].splitlines())
+    also = f"   also in: {', '.join(hit['also'])}" if hit.get("also") else ""
+    more = f"   +{hit['more']} more of this dialog" if hit.get("more") else ""
     return "\n".join(part for part in (head, f"   {hit['score']:.2f} = {parts}" if parts else "",
-                                       text) if part)
+                                       text, also, more) if part)
 
 
 def _nothing(recalled: Any, filtered: bool) -> str:
