@@ -156,7 +156,7 @@ def test_a_question_that_was_asked_often_is_told_once(mem):
 
     found = mem.recall("which database does billing use")
 
-    assert [hit.kind for hit in found.hits][0] == "note"
+    assert found.hits[0].kind == "note"
     assert len([hit for hit in found.hits if "Which database does the billing use?" in hit.text]) == 1
 
 

@@ -111,10 +111,10 @@ def _bring_answer(home: Home, candidates: Candidates, delivered: Sequence[Weighe
     asking = delivered[-1]
     if asking.passage.asks:
         turns = home.index.around.beside(asking.passage, 1)
-        known = {candidate.passage.n for candidate in delivered}
-        known |= {passage.n for candidate in delivered for passage, _ in candidate.context}
+        taken = {candidate.passage.n for candidate in delivered}
+        taken |= {passage.n for candidate in delivered for passage, _ in candidate.context}
         answer = next((after for before, after in pairwise(turns) if before.n == asking.passage.n), None)
-        if answer and answer.n not in known and candidates.passes(answer.n):
+        if answer and answer.n not in taken and candidates.passes(answer.n):
             tokens = _count(answer.text, left)
             if tokens is not None:
                 asking.context = [(answer, tokens)]
@@ -221,9 +221,9 @@ def _with_context(home: Home, candidates: Candidates, hits: list[tuple[Weighed, 
                   left: int | None) -> Iterator[tuple[Weighed, Hit]]:
     """The hits, each with the turns around it that fit, the nearest of every hit first."""
     taken = {candidate.passage.n for candidate, _ in hits}
-    taken |= {passage.n for candidate, _ in hits for passage, _ in candidate.context}
+    beside = [[item for item in candidate.context if item[0].n not in taken] for candidate, _ in hits]
+    taken.update(passage.n for around in beside for passage, _ in around)
     texts = {fold(hit.text) for _, hit in hits}
-    beside: list[list[tuple[Passage, int]]] = [list(candidate.context) for candidate, _ in hits]
     reach = BESIDE if left is None else REACH
     lines = [list(_line(home, candidates, candidate, reach)) for candidate, _ in hits]
     for step in range(reach):

@@ -20,6 +20,7 @@ SUNK = -8.0
 # The share of what an aggregate covers of the question that a record has to cover, too. What is built from
 # records alone says nothing that they do not say, and its own words are headings.
 SAYS_AS_MUCH, SAYS_IT_TOO = 0.75, 0.35
+SAME_MATTER = 2.0  # how far a question may be ahead of its answer for both to be about the same
 NEAR_EQUAL = 0.8  # the share of words that two questions have in common
 
 
@@ -129,24 +130,24 @@ def _is_part(record: Weighed, whole: Passage, wholes: Mapping[str, Collection[st
 
 
 def put_answers_first(best: Sequence[Weighed]) -> None:
-    """Let a turn that asks stand below the statement that follows it."""
+    """Let a turn that asks stand below the statement that follows it, if that is about the same."""
     by_passage = {candidate.passage.n: candidate for candidate in best}
     for candidate in best:
         answer = by_passage.get(candidate.next or 0)
-        if answer is not None and candidate.passage.asks and not answer.passage.asks:
-            candidate.parts["asking"] = (candidate.parts.get("asking", 0.0)
-                                         - max(0.0, candidate.score - answer.score + 0.01))
+        ahead = candidate.score - answer.score if answer and not answer.passage.asks else -1.0
+        if candidate.passage.asks and 0 <= ahead <= SAME_MATTER:
+            candidate.parts["asking"] = candidate.parts.get("asking", 0.0) - ahead - 0.01
 
 
-def repeats_question(candidate: Weighed, told: list[frozenset[str]]) -> bool:
+def repeats_question(candidate: Weighed, asked: list[frozenset[str]]) -> bool:
     """Does a turn ask what one before it asked, in nearly the same words? If not, it is told now."""
     if not candidate.passage.asks:
         return False
     spoken = candidate.passage.text.removeprefix(f"{candidate.passage.speaker}: ")
-    words = frozenset(stem(word) for found in WORD.finditer(spoken) if (word := found[0].lower()) not in STOP)
-    if any(len(words & other) >= NEAR_EQUAL * len(words | other) for other in told):
+    words = frozenset(stem(word) for match in WORD.finditer(spoken) if (word := match[0].lower()) not in STOP)
+    if any(len(words & other) >= NEAR_EQUAL * len(words | other) for other in asked):
         return True
-    told.append(words)
+    asked.append(words)
     return False
 
 

@@ -68,8 +68,8 @@ class Weights(Value):
 def weights_of(embedder: str) -> Weights:
     """The weights for an embedder's vectors, `words` for none; an unknown one is weighed like MiniLM."""
     data = Path(__file__).with_name("weights.json").read_bytes()
-    known = json.loads(data)
-    return Weights(id=hashlib.sha256(data).hexdigest()[:8], **known.get(embedder, known["minilm"]))
+    of_all = json.loads(data)
+    return Weights(id=hashlib.sha256(data).hexdigest()[:8], **of_all.get(embedder, of_all["minilm"]))
 
 
 class Columns(Value):
@@ -219,10 +219,10 @@ def best(scores: NDArray[np.floating], limit: int) -> Ints:
 
 def with_neighbours(index: Index, seeds: Iterable[int]) -> list[Spot]:
     """The seeds and, for turns of a dialog, what was said around them, as far as what is ranked looks."""
-    found = {spot.n: spot for spot in index.around.spots(seeds)}
-    for spot in index.around.spots_beside(list(found.values()), RANKED + REACH):
-        found.setdefault(spot.n, spot)
-    return list(found.values())
+    spots = {spot.n: spot for spot in index.around.spots(seeds)}
+    for spot in index.around.spots_beside(list(spots.values()), RANKED + REACH):
+        spots.setdefault(spot.n, spot)
+    return list(spots.values())
 
 
 def neighbours(spots: Sequence[Spot]) -> Ints:

@@ -46,7 +46,7 @@ ECHO = -1.5  # what repeats others has their words together, so it matches twice
 LINKED, HEADS = 0.35, 5
 # the cosine below which a passage without any of the question's words, its own or nearby, is no answer
 FLOOR = 0.30
-SLACK = 30  # candidates weighed beyond three times what is wanted
+SLACK = 30  # candidates weighed beyond three times what is asked for
 
 
 class Candidates:
@@ -108,13 +108,13 @@ def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: d
 
     index, question = home.index, candidates.question
     rows, meant = rank.look_up(index, question.words)
-    total, wanted = index.words.count_passages(), max(rank.SEEDS, rank.SEEDS_A_HIT * limit)
+    total, seeding = index.words.count_passages(), max(rank.SEEDS, rank.SEEDS_A_HIT * limit)
     rare = rank.rarity([len(part) for part in rows], total)
-    by_words = rank.best_by_words(rows, rare, candidates.mask, wanted)
+    by_words = rank.best_by_words(rows, rare, candidates.mask, seeding)
     heavy = index.around.weighty()  # of many that match alike, what people marked is not left to chance
-    marked = rank.best_by_words(rows, rare, heavy, wanted) if heavy is not None else by_words[:0]
-    by_meaning = felt.nearest(wanted, candidates.mask) if felt is not None else by_words[:0]
-    openings, dated = _openings(home, candidates, named, wanted)
+    marked = rank.best_by_words(rows, rare, heavy, seeding) if heavy is not None else by_words[:0]
+    by_meaning = felt.nearest(seeding, candidates.mask) if felt is not None else by_words[:0]
+    openings, dated = _openings(home, candidates, named, seeding)
     seeds = rank.merged(rank.merged(by_words, marked), by_meaning)
     seeds = rank.merged(seeds, np.array(sorted({*openings, *dated}), np.int64))
     spots = rank.with_neighbours(index, seeds.tolist())
@@ -136,8 +136,8 @@ def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: d
     kept = {spots[row].n: row for at, row in enumerate(order) if at < 3 * limit + SLACK
             or spots[row].n in must}
     least = columns.likeness[rank.among(by_meaning, columns.numbers)].min(initial=1.0)
-    candidates.complete = (len(by_words) < wanted and len(kept) == len(order)
-                           and (len(by_meaning) < wanted or least < FLOOR))
+    candidates.complete = (len(by_words) < seeding and len(kept) == len(order)
+                           and (len(by_meaning) < seeding or least < FLOOR))
     return _weighed(index, candidates, columns, parts, kept, meant)
 
 
@@ -231,14 +231,14 @@ def _follow_links(home: Home, candidates: Candidates, best: list[Weighed],
                   as_of: float | None) -> list[Weighed]:
     """Add what a link leads to from the best hits; it never comes to stand above where it was reached from.
     """
-    known = by_id(best)
-    heads = dict(list(known.items())[-HEADS:])
+    by_record = by_id(best)
+    heads = dict(list(by_record.items())[-HEADS:])
     hops = [hop for hop in home.index.graph.hops(heads) if as_of is None or (hop.created or 0.0) <= as_of]
-    openings = home.index.around.openings({hop.id for hop in hops} - known.keys())
+    openings = home.index.around.openings({hop.id for hop in hops} - by_record.keys())
     fresh = [Weighed(passage) for passage in openings if candidates.passes(passage.n)]
-    known |= {candidate.passage.id: candidate for candidate in fresh}
+    by_record |= {candidate.passage.id: candidate for candidate in fresh}
     for hop in hops:
-        source, target = heads[hop.source], known.get(hop.id)
+        source, target = heads[hop.source], by_record.get(hop.id)
         if target is None:
             continue
         before = target.parts.get("link", 0.0)

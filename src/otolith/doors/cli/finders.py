@@ -26,12 +26,7 @@ def _recall(command: Command) -> None:
     if args.explain:
         for shown, hit in zip(answer["hits"], recalled.hits, strict=True):
             shown["parts"] = {name: round(value, 4) for name, value in hit.parts.items()}
-    hits: Sequence[Mapping[str, Any]] = answer["hits"]
-    if not args.json:
-        by_hit = {id(hit): shown for hit, shown in zip(recalled.hits, answer["hits"], strict=True)}
-        hits = [{**by_hit[id(hit)], "more": more} for hit, more in spread(recalled.hits)]
-        hits = hits if recalled.enough else hits[:WEAK]
-    hits = [{**hit, "place": place} for place, hit in enumerate(hits, 1)]
+    hits = _shown(recalled, answer["hits"], every=args.json)
 
     def lay_out(some: Sequence[Mapping[str, Any]]) -> str:
         return "\n\n".join([*([f"({recalled.doubt})"] if recalled.doubt else []), *map(_block, some)])
@@ -48,6 +43,14 @@ def _recall(command: Command) -> None:
     for notice in () if args.json else recalled.notices:
         if not notice.startswith(UNMET):
             command.warn(notice)
+
+
+def _shown(recalled: Any, hits: Sequence[Mapping[str, Any]], *, every: bool) -> list[Mapping[str, Any]]:
+    """What of an answer is shown, numbered: at a terminal few of one dialog, and few that answer nothing."""
+    counted = [(hit, 0) for hit in recalled.hits] if every else spread(recalled.hits)
+    listed = {id(hit): fields for hit, fields in zip(recalled.hits, hits, strict=True)}
+    few = counted if every or recalled.enough else counted[:WEAK]
+    return [{**listed[id(hit)], "more": more, "place": place} for place, (hit, more) in enumerate(few, 1)]
 
 
 def _block(hit: Mapping[str, Any]) -> str:
