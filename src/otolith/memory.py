@@ -475,10 +475,10 @@ class Memory:
         """Score every note and write _state.json: (id, uses, last use, score) of each."""
         return verbs.reports.decay(self.home)
 
-    def embed(self, progress: Progress | None = None,
-              tell: Callable[[str], None] | None = None) -> dict[str, Any]:
-        """Bring the vectors up to the records and write _embeddings.json; `tell` hears what is sent where."""
-        return verbs.exports.embed(self.home, providers=self.providers, progress=progress, tell=tell)
+    def embed(self, progress: Progress | None = None, tell: Callable[[str], None] | None = None,
+              *, model: str | None = None) -> dict[str, Any]:
+        """Bring the vectors up to the records, by `model` from now on; `tell` hears what is sent where."""
+        return verbs.exports.embed(self.home, model, providers=self.providers, progress=progress, tell=tell)
 
     def core(self) -> str:
         """Build CORE.md, the most important notes, and answer it."""
