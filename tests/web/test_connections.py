@@ -83,9 +83,9 @@ class Short:
     def __init__(self) -> None:
         import uvicorn
 
-        from otolith.doors.web.connection import Connection
+        from otolith.doors.web.caller import Caller
 
-        class Hasty(Connection):
+        class Hasty(Caller):
             seconds: ClassVar[dict[str, float]] = {"headers": 0.4, "body": 0.4}
             stalled = 0.4
             of_a_peer = 3

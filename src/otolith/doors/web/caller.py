@@ -1,4 +1,4 @@
-"""An HTTP connection with the patience of a server that has other guests.
+"""A caller: an HTTP connection with the patience of a server that has other guests.
 
 uvicorn bounds only the pause between two requests, and forgets even that with the next byte. Here a request's
 headers and its body have a time each, counted from their beginning and not from their last byte; whoever does
@@ -18,14 +18,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
-class Connection(H11Protocol):
+class Caller(H11Protocol):
     """One connection. Its stage is what it waits for: `headers`, `body`, `idle`, or nothing: it is served."""
 
     seconds: ClassVar[dict[str, float]] = {"headers": 10.0, "body": 60.0}
     stalled: ClassVar[float] = 60.0  # seconds for a client to take what is held back for it
     of_a_peer: ClassVar[int] = 128
     in_all: ClassVar[int] = 256
-    waiting: ClassVar[dict[Connection, str]] = {}  # with its peer's address, the longest waiting first
+    waiting: ClassVar[dict[Caller, str]] = {}  # with its peer's address, the longest waiting first
 
     _stage = ""
     _deadline: asyncio.TimerHandle | None = None
