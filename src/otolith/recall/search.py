@@ -41,6 +41,7 @@ IMPORTANCE = 0.8  # times what importance is above or below the middle
 STANDING = 0.3  # times the decay score, at most 1
 RECENT, HALF_LIFE = 0.3, 30.0  # for what is new, halved every so many days
 PINNED = 1.0
+CHOSEN = 1.0  # for passing the filter, where nothing is asked; keeps the score of what weighs little above 0
 ECHO = -1.5  # what repeats others has their words together, so it matches twice what they match once
 # share of its neighbour's score that a link brings, for neighbours among so many best
 LINKED, HEADS = 0.35, 5
@@ -73,11 +74,14 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     """Look every way there is and weigh what comes."""
     index, now = home.index, home.clock() if chosen.as_of is None else chosen.as_of
     question, notices = read_question(query, index.words.is_speaker, now), list[str]()
-    felt = sense(index, home.config, question.meaning, providers, notices)
+    asked = bool(query.strip())
+    felt = sense(index, home.config, question.meaning, providers, notices) if asked else None
     candidates = Candidates(question, rank.weights_of(felt.embedder.name if felt else "words"),
                             index.around.allowed(chosen, home.config.projects),
                             index.around.withheld(rejected=chosen.as_of is None), index.words.last_passage())
     candidates.notices = notices
+    if not asked:
+        return _by_filter(home, candidates, chosen, limit, now)
     named = {handle.id: handle.how for handle in index.words.handles(query)}
     best = _by_passage(home, candidates, felt, named, limit)
     if question.only_time and question.span:
@@ -98,6 +102,21 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
         (candidate for candidate in best if candidate.score > 0 or candidate.superseded_by
          or candidate.passage.sunk),
         key=lambda candidate: (-candidate.score, candidate.passage.n))
+    return candidates
+
+
+def _by_filter(home: Home, candidates: Candidates, chosen: Filter, limit: int, now: float) -> Candidates:
+    """Without a question: the newest and the weightiest that pass the filter, by what their records add."""
+    openings = home.index.around.chosen(chosen, home.config.projects, 3 * limit + SLACK)
+    candidates.complete = len(openings) < 3 * limit + SLACK
+    best = [Weighed(passage, {"chosen": CHOSEN}) for passage in openings if candidates.passes(passage.n)]
+    for candidate in best:
+        candidate.how = "chosen"
+        candidate.why.append("chosen by the filter")
+        _weigh_record(candidate, now)
+    _weigh_usage(home, best, now, counted=chosen.as_of is None)
+    best = _sink(home, candidates, fold_copies(best, chosen.kind), chosen.as_of)
+    candidates.best = sorted(best, key=lambda candidate: (-candidate.score, candidate.passage.n))
     return candidates
 
 

@@ -76,10 +76,10 @@ def create_chunk(home: Home, content: str, *, type: str, conversation_id: str | 
                  tokens: int | None = None, tags: Sequence[str] = (), confidence: float = 0.7,
                  created: Any = None, source: str = "interaction") -> Chunk:
     """Keep one chunk as it is given, with its automatic links; it is neither cut nor compared with others."""
+    from otolith.providers.tokens import count_tokens
+
     _check_text(content)
     if tokens is None:
-        from otolith.providers.tokens import count_tokens
-
         tokens = count_tokens(content)
     conversation = home.session if conversation_id is None else conversation_id
     chunk = _draft(home, created, conversation, type=type, tags=tags, source=source, confidence=confidence,
@@ -87,14 +87,14 @@ def create_chunk(home: Home, content: str, *, type: str, conversation_id: str | 
     place = home.index.dialogs.next_place(conversation, chunk.created) if conversation else 0
     chunk = chunk.replace(id=_new_id(home, chunk.created), content=content, tokens=tokens,
                           metadata=chunk.metadata.replace(extra={"place": place} if place else {}))
-    check_size(chunk.tokens)
+    check_size(content, chunk.tokens, count_tokens)
     return _keep(home, [chunk])[0]
 
 
 def _draft(home: Home, created: Any, conversation: str, *, type: str, tags: Sequence[str], source: str,
            confidence: float, origin: Origin) -> Chunk:
     """A chunk with everything but its own id and text; tags in their order, each once, empty ones dropped."""
-    when = zulu(home.clock() if created is None else parse_time(created, "created"))
+    when = zulu(home.moment(created))
     check_whole(tags)
     labels = tuple(dict.fromkeys(tag.strip() for tag in read_strings(tags, "tags") if tag.strip()))
     return Chunk(id=chunk_id(parse_time(when), "0" * 8), content="", tokens=0, type=type, tags=labels,
