@@ -19,8 +19,8 @@ from otolith import verbs
 from otolith.errors import Invalid
 from otolith.files.disk import open_tree
 from otolith.files.tree import Tree
-from otolith.home import Home
-from otolith.index.store import Index
+from otolith.home import Home, asks
+from otolith.index.store import Index, index_path
 from otolith.model.recall import FILTERS, check_counts, check_text, make_filter
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def _fields(parameters: Mapping[str, Any], unset: Any) -> dict[str, Any]:
             if value is not unset and name not in _NOT_FIELDS}
 
 
+@asks
 class Memory:
     """An open home. Opening creates nothing; the first write does."""
 
@@ -75,16 +76,12 @@ class Memory:
         tree: Any = open_tree(configuration.home_name(path)) if named else path
         settings = config or configuration.load(tree)
         self.providers = providers
-        index = Index(configuration.cache_folder(), tree.name, tree.identity)
+        index = Index(index_path(configuration.cache_folder(), tree.name), tree.identity)
         self.home = Home(tree=tree, index=index, config=settings, clock=clock, new_id=new_id,
                          machine=configuration.machine_id(), door=door, trust=trust,
                          session=settings.session or f"session-{os.urandom(6).hex()}")
         self.home.complete = lambda home, intent: verbs.purge.finish(home, intent)
-        self.home.heed()
-        if self.home.index.path is None:
-            self.home.notices.append("no cache folder can be written; the index is kept in memory only")
-        if self.home.index.documents.last_sweep() is None:
-            self.home.sweep(accept_removals=True)
+        index.attempt(self.home.heed)
 
     def __enter__(self) -> Memory:
         return self
