@@ -178,7 +178,7 @@ def test_a_torn_index_heals_and_says_so_once(mem: Memory, run: Any) -> None:
 
     assert (told.code, again.code, again.err) == (0, 0, "")
     assert [hit["title"] for hit in told.json["hits"]] == [hit["title"] for hit in again.json["hits"]]
-    assert told.err.count("the index was damaged") == told.err.count("\n") == 1
+    assert told.err.count("the index is damaged") == told.err.count("\n") == 1
     assert index.with_name(f"{index.name}.damaged").exists()
 
 

@@ -443,6 +443,7 @@ class Memory:
 
     def sync(self, *, accept_removals: bool = False, progress: Progress | None = None) -> Sequence[Change]:
         """Compare the files with the index and bring the index up to them."""
+        self.home.index.inspect()
         return self.home.sweep(accept_removals=accept_removals, progress=progress)
 
     def reindex(self, progress: Progress | None = None) -> dict[str, Any]:

@@ -24,6 +24,7 @@ SCHEMA = 10  # the number of the shape that schema.py describes
 BUSY_SECONDS = 10.0
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL}
+NO_INDEX = "there is no index"
 REMEDY = "it is only a cache; rebuild it: otolith reindex"
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY)
 _READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
@@ -214,7 +215,7 @@ class Database:
     @property
     def db(self) -> Connection:
         if self._db is None:
-            raise BrokenIndex(self.flaw or "there is no index", REMEDY)
+            raise BrokenIndex(self.flaw or NO_INDEX, REMEDY)
         return self._db
 
     def connect(self, path: str) -> Connection:
@@ -334,7 +335,7 @@ class Database:
         """Others may have put another file in its place until we had the lock: then that one is meant."""
         while True:
             if not self.keep_place():
-                raise BrokenIndex(self.flaw or "there is no index", REMEDY)
+                raise BrokenIndex(self.flaw or NO_INDEX, REMEDY)
             self.db.execute("BEGIN IMMEDIATE")
             if self.path is None or file_at(self.path) == self.opened:
                 return

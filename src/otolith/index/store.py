@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite
-from otolith.index.database import SCHEMA, Database, file_at
+from otolith.index.database import NO_INDEX, SCHEMA, Database, file_at
 from otolith.index.database import index_path as index_path
 from otolith.model.record import log
 
@@ -101,7 +101,7 @@ class Index(Database):
                 except STUMBLES:
                     if attempts or self._taken != taken or self.is_sound():
                         raise
-                    self.heal("it holds what was never written there")
+                    self.heal("the index is damaged (it holds what was never written there)")
             raise BrokenIndex("the index cannot be rebuilt")
         finally:
             self._asking.depth -= 1
@@ -117,18 +117,19 @@ class Index(Database):
     def inspect(self) -> None:
         """Heal an index of which any part is damaged, also one that nobody would ask for today."""
         if not self.is_sound():
-            self.heal("a page of it is not as it was written")
+            self.heal("the index is damaged (a page is not as it was written)")
 
     def heal(self, flaw: str, *, in_memory: bool = False) -> None:
         """Rebuild the index from the files; no flaw means that there was none, or one of another home."""
+        flaw = "" if flaw == NO_INDEX else flaw
         if in_memory:
             self.path = None
         self.rebuild(damaged=bool(flaw))
-        notice = f"the index was damaged ({flaw}) and was rebuilt; nothing is lost" if flaw else ""
+        notices = [f"{flaw}; it was rebuilt from the files and nothing is lost"] if flaw else []
         if self.path is None:
-            notice += ("; " if flaw else "") + "no cache folder can be written; the index is kept in memory only"
-        if notice:
-            self.tell(notice)
+            notices.append("no cache folder can be written; the index is kept in memory only")
+        if notices:
+            self.tell("; ".join(notices))
 
     def rebuild(self, *, damaged: bool, progress: Progress | None = None) -> None:
         """Fill a new file and put it in the index's place; what cannot be kept in a file is kept in memory.
@@ -191,7 +192,7 @@ class Index(Database):
                 fresh.close()
                 beside.unlink(missing_ok=True)
         if not self.keep_place():
-            raise BrokenIndex(self.flaw or "there is no index")
+            raise BrokenIndex(self.flaw or NO_INDEX)
 
     def shrink(self, gone: Iterable[str]) -> None:
         """Leave nothing of these ids nor of what was dropped: in words, vectors, or free pages."""

@@ -122,6 +122,7 @@ def _values(param: Param, typed: str, home: str | None) -> Offers:
     if question is None:
         return ()
     from otolith import config
+    from otolith.errors import BrokenIndex
     from otolith.files.disk import open_tree
     from otolith.index.store import Index, index_path
 
@@ -131,6 +132,8 @@ def _values(param: Param, typed: str, home: str | None) -> Offers:
     index = Index(index_path(config.cache_folder(), tree.name), tree.identity)
     try:
         return list(question(index, typed)) if index.keep_place() else ()
+    except BrokenIndex:  # the next verb heals it
+        return ()
     finally:
         index.close()
 
