@@ -129,34 +129,25 @@ class Connection(sqlite3.Connection):
         self._one_at_a_time = RLock()
 
     def execute(self, sql: str, values: Any = (), /) -> Rows:  # type: ignore[override]
-        with self._one_at_a_time:
-            try:
-                cursor = super().execute(sql, values)
-                rows = Rows(cursor.fetchall())
-            except sqlite3.Error as error:
-                raise _as_ours(error) from error
+        with self._one_at_a_time, _OURS:
+            cursor = super().execute(sql, values)
+            rows = Rows(cursor.fetchall())
             rows.rowcount = cursor.rowcount
             return rows
 
     def executemany(self, sql: str, values: Any, /) -> sqlite3.Cursor:
-        with self._one_at_a_time:
-            try:
-                return super().executemany(sql, values)
-            except sqlite3.Error as error:
-                raise _as_ours(error) from error
+        with self._one_at_a_time, _OURS:
+            return super().executemany(sql, values)
 
     def select(self, shape: type[Shape], sql: str, values: Any = ()) -> list[Shape]:
         """Rows as named tuples; the columns must bear the names of the tuple's fields."""
-        with self._one_at_a_time:
-            try:
-                cursor = super().execute(sql, values)
-                rows = cursor.fetchall()
-            except sqlite3.Error as error:
-                raise _as_ours(error) from error
-            named: Any = shape
-            if (columns := tuple(column[0] for column in cursor.description)) != named._fields:
-                raise sqlite3.ProgrammingError(f"{columns} were selected, {named._fields} are the fields of "
-                                               f"{named.__name__}")
+        named: Any = shape
+        with self._one_at_a_time, _OURS:
+            cursor = super().execute(sql, values)
+            rows = cursor.fetchall()
+            columns = tuple(column[0] for column in cursor.description)
+        if columns != named._fields:
+            raise TypeError(f"{columns} were selected, {named._fields} are the fields of {named.__name__}")
         return list(map(named._make, rows))
 
     def first(self, shape: type[Shape], sql: str, values: Any = ()) -> Shape | None:
@@ -173,7 +164,21 @@ class Connection(sqlite3.Connection):
         return [row[0] for row in self.execute(sql, values)]
 
 
-def _as_ours(error: sqlite3.Error) -> Exception:
+class _Ours:
+    """What SQLite raises inside leaves as an error of ours; so does text in a row that is none."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, sqlite3.Error | UnicodeDecodeError):
+            raise _as_ours(error) from error
+
+
+_OURS = _Ours()
+
+
+def _as_ours(error: Exception) -> Exception:
     """What an error of SQLite means to who asked."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None and isinstance(error, sqlite3.ProgrammingError):
@@ -382,7 +387,7 @@ class Database:
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
             why = str(error)
             if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _DAMAGE:
-                raise _as_ours(error) from error  # type: ignore[arg-type]
+                raise _as_ours(error) from error
             if "not authorized" in why or "readonly" in why or "prohibited" in why:
                 raise Invalid("only SELECT is allowed",
                               "the index is a copy; change records with otolith edit") from None
