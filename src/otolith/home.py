@@ -10,8 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith import config as configuration
 from otolith import sync, usage
@@ -33,6 +32,7 @@ from otolith.index.write import Unit
 from otolith.model.kinds import KINDS
 from otolith.model.record import Change, Origin, Usage, Version, log
 from otolith.model.shape import Value, plain
+from otolith.model.times import micro
 from otolith.units import make_unit, stamps
 
 if TYPE_CHECKING:
@@ -40,23 +40,6 @@ if TYPE_CHECKING:
 
 QUICK_SWEEP = 0.010  # seconds
 SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of the time
-T = TypeVar("T")
-
-
-def asks(verbs: type[T]) -> type[T]:
-    """A class whose public methods are verbs on `self.home`: each asks the index by `Index.attempt`."""
-    for name, verb in list(vars(verbs).items()):
-        if callable(verb) and not name.startswith("_") and name not in ("close", "bulk"):
-            setattr(verbs, name, _asking(verb))
-    return verbs
-
-
-def _asking(verb: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(verb)
-    def attempt(self: Any, *given: Any, **named: Any) -> Any:
-        return self.home.index.attempt(lambda: verb(self, *given, **named))
-
-    return attempt
 
 
 class Named(NamedTuple):
@@ -94,6 +77,7 @@ class Home:
         index.fill, index.tell = self._fill, self._tell
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
         self._acting = False
+        self._stamp = 0  # the last moment, in microseconds
         # finishes what only verbs know how to: a purge
         self.complete: Callable[[Home, PendingAct], None] | None = None
 
@@ -101,7 +85,21 @@ class Home:
                trust: str | None = None) -> Origin:
         """Who writes now, through which door."""
         return Origin(agent=agent or self.config.agent, project=project or self.config.project,
-                      door=self.door, session=session or self.session, trust=trust or self.trust)
+                      door=self.door, session=session or self.session, trust=trust or self.trust,
+                      at=self.stamp_now())
+
+    def stamp_now(self) -> str:
+        """The time to the microsecond, later than every one told before, whatever the clock does."""
+        self._stamp = max(self._stamp + 1, int(self.clock() * 1_000_000))
+        return micro(self._stamp)
+
+    def moment(self, given: Any, where: str = "created") -> float:
+        """A time that a verb was given, in any form; now if none was."""
+        if given is None:
+            return self.clock()
+        from otolith.model.dates import read_moment
+
+        return read_moment(given, self.clock(), where)
 
     def folder(self) -> str:
         """The folder in which the home's files lie, for what can only be done there."""

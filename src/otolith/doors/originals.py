@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from otolith.derive.chunks import in_order
 from otolith.errors import Damaged, Invalid, NotFound
-from otolith.home import asks
+from otolith.index.store import asks
 from otolith.memory import Memory
 from otolith.model.chunk import Chunk
 from otolith.model.ids import check_chunk_id

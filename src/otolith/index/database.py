@@ -49,6 +49,7 @@ class Row(NamedTuple):
     title: str
     unit: str
     created: float
+    at: float  # the moment of writing; 0 where the record does not say
     updated: float | None
     importance: float | None
     confidence: float | None

@@ -11,6 +11,7 @@ import os
 from _thread import _local
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -202,3 +203,19 @@ class Index(Database):
             self.db.execute("INSERT INTO words(words) VALUES ('optimize')")
             self.meaning.compact(force=True)
         self.db.execute("VACUUM")
+
+
+def asks(verbs: type[T]) -> type[T]:
+    """A class whose public methods are verbs on `self.home`: each asks the index by `Index.attempt`."""
+    for name, verb in list(vars(verbs).items()):
+        if callable(verb) and not name.startswith("_") and name not in ("close", "bulk"):
+            setattr(verbs, name, _asking(verb))
+    return verbs
+
+
+def _asking(verb: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(verb)
+    def attempt(self: Any, *given: Any, **named: Any) -> Any:
+        return self.home.index.attempt(lambda: verb(self, *given, **named))
+
+    return attempt
