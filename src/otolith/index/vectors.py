@@ -143,13 +143,13 @@ class Meaning(Facet):
                     part = taken[at : at + BLOCK]
                     grown = self.append(grown, [passage.n for passage in part],
                                         matrix[[known[_digest(passage)] for passage in part]])
-            works = [passage.id for passage in taken if passage.kind == "work" and passage.ord == 0]
-            self._take_over_works(former, works)
+            begun = [passage.id for passage in taken if passage.ord == 0]
+            self._take_over_works(former, begun)
 
-    def _take_over_works(self, former: Meaning, works: Sequence[str]) -> None:
+    def _take_over_works(self, former: Meaning, begun: Sequence[str]) -> None:
         """Seed 003's column, which is of the embedder that was configured."""
         query = "SELECT id, embedding FROM memories WHERE embedding IS NOT NULL"
-        kept, same = dict(former.db.execute(query)), set(works)
+        kept, same = dict(former.db.execute(query)), set(begun)
         with self.index.writing() as db:
             db.executemany("UPDATE memories SET embedding = ? WHERE id = ?",
                            [(vector, id) for id, vector in kept.items() if id in same])
