@@ -105,7 +105,7 @@ def run(home: Home, progress: Progress | None = None, providers: Any = None) -> 
             failed[rung.name] = str(error)
             exit_code = exit_code or error.exit_code
         # nobody sits by a nightly round: what nobody foresaw in a rung is told and ends only that rung
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             log.warning("upkeep: %s: %r", rung.name, error)
             failed[rung.name] = f"this is a bug in Otolith: {type(error).__name__}: {error}"
             exit_code = exit_code or OtolithError.exit_code
