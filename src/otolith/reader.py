@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from otolith import verbs
 from otolith.errors import Invalid
 from otolith.home import Home
+from otolith.index.store import asks
 from otolith.model.recall import FILTERS, check_counts, check_text, filter_among
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ Object = Mapping[str, Any]
 Ask = Callable[[str], Any]
 
 
+@asks
 class Reader:
     """An open home, to ask."""
 

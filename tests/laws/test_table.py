@@ -15,9 +15,9 @@ from otolith.doors.cli.command import make_parser
 from otolith.doors.exchange import FORMATS
 from otolith.doors.mcp import manual as tools_manual
 from otolith.memory import Memory
-from otolith.reader import Reader
 from otolith.model.recall import FILTERS as FILTER_NAMES
 from otolith.model.shape import Shape
+from otolith.reader import Reader
 from otolith.verbs.table import (
     ANSWERS,
     DOORS,

@@ -224,4 +224,5 @@ def _read_claude(bundle: Bundle) -> Iterator[Found]:
             yield from _claude_projects(bundle, name)
 
 
-READERS = {"chatgpt": FormatReader(_CHATGPT.fits, _CHATGPT.read), "claude": FormatReader(_CLAUDE.fits, _read_claude)}
+READERS = {"chatgpt": FormatReader(_CHATGPT.fits, _CHATGPT.read),
+           "claude": FormatReader(_CLAUDE.fits, _read_claude)}

@@ -152,5 +152,6 @@ def _read_candidates(bundle: Bundle) -> Iterator[Found]:
                        category=memo.category, tags=tuple(memo.tags))
 
 
-READERS = {"mem0": FormatReader(_is_mem0, _read_mem0), "mcp-memory": FormatReader(_is_mcp_memory, _read_mcp_memory),
+READERS = {"mem0": FormatReader(_is_mem0, _read_mem0),
+           "mcp-memory": FormatReader(_is_mcp_memory, _read_mcp_memory),
            "candidates": FormatReader(_has_candidates, _read_candidates)}
