@@ -75,18 +75,26 @@ class World:
 def new_world(where: str | None = None) -> Iterator[World]:
     """A world in memory where there is a file system for that, for most trials do not look at the disk."""
     place = where or ("/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
-    root = Path(tempfile.mkdtemp(prefix="otolith-torture-", dir=place))
+    world = World(Path(tempfile.mkdtemp(prefix="otolith-torture-", dir=place)))
+    try:
+        with inside(world):
+            yield world
+    finally:
+        shutil.rmtree(world.root, ignore_errors=True)
+
+
+@contextmanager
+def inside(world: World) -> Iterator[None]:
+    """The environment points into the world and nowhere else."""
     before = dict(os.environ)
     for name in [name for name in os.environ if name.startswith(PRIVATE)]:
         del os.environ[name]
-    world = World(root)
     os.environ.update(world.environment)
     try:
-        yield world
+        yield
     finally:
         os.environ.clear()
         os.environ.update(before)
-        shutil.rmtree(root, ignore_errors=True)
 
 
 class Rewind:
