@@ -40,10 +40,16 @@ class Size(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a trial gave: how many things it tried, and those that failed, each in a line."""
+    """What trials gave: how many things were tried, what went wrong in a line each, and in how many of them."""
 
     tried: int
     failures: Sequence[str]
+    failed: int = -1
+
+    @property
+    def bad(self) -> int:
+        """One thing that fails in several ways has failed once."""
+        return self.failed if self.failed >= 0 else min(self.tried, len(self.failures))
 
 
 class World:
@@ -187,7 +193,7 @@ def _worker(module: Any, size: Size, worker: int, jobs: int, into: int) -> None:
     try:
         with open(into, "w") as pipe:
             for row, outcome in _work(module, size, worker, jobs, ""):
-                pipe.write(json.dumps([row, outcome.tried, list(outcome.failures)]) + "\n")
+                pipe.write(json.dumps([row, *outcome]) + "\n")
         code = 0
     except BaseException:  # noqa: BLE001 (a worker is a process of its own; its parent counts that it died)
         traceback.print_exc()
@@ -199,8 +205,8 @@ def _collected(part: str, pipes: Sequence[tuple[int, int]]) -> Iterator[tuple[st
     for child, out in pipes:
         with open(out) as pipe:
             for line in pipe:
-                row, tried, failures = json.loads(line)
-                yield row, Outcome(tried, failures)
+                row, *outcome = json.loads(line)
+                yield row, Outcome(*outcome)
         _, status = os.waitpid(child, 0)
         if status:
             yield part, Outcome(1, [f"{part}: a worker ended with status {status}"])
@@ -218,9 +224,10 @@ def _work(module: Any, size: Size, worker: int, jobs: int, only: str) -> Iterato
             except Exception as error:  # noqa: BLE001 (whatever it is, it is this trial's failure)
                 outcome = Outcome(1, [told(error)])
             if not isinstance(outcome, Outcome):
-                outcome = Outcome(1, list(outcome))
+                outcome = Outcome(1, [*outcome])
             command = f"python -m tests.torture {part} --only '{name}' --seed {size.seed}"
-            yield row, Outcome(outcome.tried, [f"{name}: {failure}\n      repeat: {command}" for failure in outcome.failures])
+            lines = [f"{name}: {failure}\n      repeat: {command}" for failure in outcome.failures[:3]]
+            yield row, Outcome(outcome.tried, lines, outcome.bad)
             if sys.stderr.isatty() or (size.full and worker == 0 and at % 500 == 499):
                 print(f"  {part} {at + 1}/{len(names)} {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
 
@@ -228,14 +235,14 @@ def _work(module: Any, size: Size, worker: int, jobs: int, only: str) -> Iterato
 def _add(outcomes: Iterable[tuple[str, Outcome]]) -> dict[str, Outcome]:
     rows: dict[str, Outcome] = {}
     for row, outcome in outcomes:
-        tried, failures = rows.get(row, Outcome(0, []))
-        rows[row] = Outcome(tried + outcome.tried, [*failures, *outcome.failures])
+        tried, failures, failed = rows.get(row, Outcome(0, [], 0))
+        rows[row] = Outcome(tried + outcome.tried, [*failures, *outcome.failures], failed + outcome.bad)
     return rows
 
 
 def table(rows: dict[str, Outcome]) -> str:
     """The table as Markdown."""
-    lines = [f"| {name} | {outcome.tried:,} | {len(outcome.failures):,} |" for name, outcome in rows.items()]
+    lines = [f"| {name} | {outcome.tried:,} | {outcome.bad:,} |" for name, outcome in rows.items()]
     return "\n".join(["| test | tried | failed |", "|---|---:|---:|", *lines])
 
 
