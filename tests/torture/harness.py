@@ -12,7 +12,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from importlib import import_module
 from itertools import count
@@ -63,6 +63,7 @@ class World:
             "OTOLITH_SESSION": "session-a", **{f"XDG_{name.upper()}_HOME": str(root / f"xdg-{name}")
                                                for name in ("cache", "config", "data", "runtime")}}
         self.stash: dict[str, Any] = {}  # what a part worked out once for all its trials
+        self.after = ExitStack()  # what is to be ended with it
 
     def open(self, *, at: float = NOW + 3600, salt: str = "") -> Memory:
         """The home on a day that stands still, with ids that are the same every time."""
@@ -174,7 +175,7 @@ def told(error: BaseException) -> str:
 def run_part(part: str, size: Size, jobs: int = 1, only: str = "") -> dict[str, Outcome]:
     """Row → outcome of a part's trials."""
     module = import_module(f"tests.torture.{part}")
-    jobs = min(jobs, getattr(module, "JOBS", jobs))
+    jobs = 1 if only else min(jobs, getattr(module, "JOBS", jobs))
     if jobs == 1:
         return _add(_work(module, size, 0, 1, only))
     pipes = []
@@ -214,7 +215,7 @@ def _collected(part: str, pipes: Sequence[tuple[int, int]]) -> Iterator[tuple[st
 
 def _work(module: Any, size: Size, worker: int, jobs: int, only: str) -> Iterator[tuple[str, Outcome]]:
     part = module.__name__.rpartition(".")[2]
-    with new_world(getattr(module, "PLACE", None)) as world:
+    with new_world(getattr(module, "PLACE", None)) as world, ExitStack() as world.after:
         names = [only] if only else list(module.trials(size, world))[worker::jobs]
         begun = time.monotonic()
         for at, name in enumerate(names):
