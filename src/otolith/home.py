@@ -23,6 +23,7 @@ from otolith.index.write import Unit
 from otolith.model.kinds import KINDS
 from otolith.model.record import Change, Origin, Usage, Version, log
 from otolith.model.shape import Value, plain
+from otolith.model.times import micro
 from otolith.units import make_unit, stamps
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Home:
         self._counting = True
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
         self._acting = False
+        self._stamp = 0  # the last moment, in microseconds
         # finishes what only verbs know how to: a purge
         self.complete: Callable[[Home, PendingAct], None] | None = None
 
@@ -73,7 +75,21 @@ class Home:
                trust: str | None = None) -> Origin:
         """Who writes now, through which door."""
         return Origin(agent=agent or self.config.agent, project=project or self.config.project,
-                      door=self.door, session=session or self.session, trust=trust or self.trust)
+                      door=self.door, session=session or self.session, trust=trust or self.trust,
+                      at=self.stamp_now())
+
+    def stamp_now(self) -> str:
+        """The time to the microsecond, later than every one told before, whatever the clock does."""
+        self._stamp = max(self._stamp + 1, int(self.clock() * 1_000_000))
+        return micro(self._stamp)
+
+    def moment(self, given: Any, where: str = "created") -> float:
+        """A time that a verb was given, in any form; now if none was."""
+        if given is None:
+            return self.clock()
+        from otolith.model.dates import read_moment
+
+        return read_moment(given, self.clock(), where)
 
     def folder(self) -> str:
         """The folder in which the home's files lie, for what can only be done there."""

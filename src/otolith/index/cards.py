@@ -95,7 +95,7 @@ class Cards(Facet):
         query, kinds = f"SELECT {ROW} FROM records r WHERE kind IN {_GIVEN}", json.dumps(LISTED)
         name = fold(start)
         if not start:
-            return self.db.select(Row, f"{query} ORDER BY created DESC, id LIMIT ?", (kinds, limit))
+            return self.db.select(Row, f"{query} ORDER BY created DESC, at DESC, id LIMIT ?", (kinds, limit))
         begins = ("(r.id >= ? AND r.id < ? OR r.n IN (SELECT record FROM names WHERE name >= ? AND name < ? "
                   "AND NOT further))")
         return self.db.select(Row, f"{query} AND {begins} LIMIT ?",
@@ -122,8 +122,8 @@ class Cards(Facet):
         condition, values = where(self.index, chosen, projects)
         total = self.db.value(f"SELECT count(*) FROM records r WHERE {condition}", values)
         order = "ASC" if oldest_first else "DESC"
-        page = (f"SELECT {ROW} FROM records r WHERE {condition} ORDER BY r.created {order}, r.id "
-                "LIMIT ? OFFSET ?")
+        page = (f"SELECT {ROW} FROM records r WHERE {condition} ORDER BY r.created {order}, r.at {order}, "
+                "r.id LIMIT ? OFFSET ?")
         return self.db.select(Row, page, [*values, -1 if limit is None else limit, offset]), total
 
     def tags_of(self, numbers: Iterable[int]) -> dict[int, list[str]]:

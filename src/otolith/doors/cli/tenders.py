@@ -80,7 +80,7 @@ def _cold(command: Command) -> None:
 
 def _embed(command: Command) -> None:
     with command.progress("embedding") as progress:
-        done = command.mem.embed(progress, command.warn)
+        done = command.mem.embed(progress, command.warn, model=command.args.model)
     for notice in done["notices"]:
         command.warn(notice)
     lines = [f"{held['provider']} {held['model']}: {held['embedded']} passages embedded"

@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 Door = Literal["python", "cli", "mcp", "rest"]
 # What a parameter holds: `id` any handle of a record, `some` one word or several, `time` a date or a time in
-# any form, `dialog` a text, a path or a list of messages, `call` a function, which only Python can give.
+# any form or in words, `dialog` a text, a path or a list of messages, `call` a function, which only Python
+# can give.
 Type = Literal["text", "id", "file", "time", "number", "count", "flag", "words", "tags", "some", "object",
                "objects", "dialog", "call"]
 Answer = Literal["record", "hits", "hit", "items", "text", "facts"]
@@ -117,6 +118,7 @@ CREATED = Param("created", "time", "when it happened (default: now)", None, BY_H
 CREATED_IN_PYTHON = CREATED._replace(doors=("python",))
 KEY = Param("key", "text", "the same key again keeps nothing twice", None)
 TAGGED = Param("tags", "tags", "a tag", (), cli="--tag", metavar="TAG")
+EMBEDDERS = ("static", "minilm", "ollama", "openai", "none")
 PROGRESS = Param("progress", "call", "is called with (done, total) as it goes", None, ("python",))
 ASK = Param("ask", "call", "a model to ask instead of the configured one", None, ("python",))
 FORCE = Param("force", "flag", "replace a file that is there", False, ("cli",))
