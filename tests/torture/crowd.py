@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from otolith.errors import Conflict, NotFound, OtolithError
-from otolith.memory import Memory
 from tests.torture.harness import Outcome, Size, World, told
 from tests.torture.kills import EDGES, _difference, asked
 from tests.torture.residue import holding
+
+from otolith.errors import Conflict, NotFound, OtolithError
+from otolith.memory import Memory
 
 TITLES = {"crowd": "operations by 8 writers, 4 readers, an editor, mass changes, upkeep, purges and reindexing at once"}
 JOBS = 1

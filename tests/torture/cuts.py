@@ -18,11 +18,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from otolith.errors import OtolithError
 from tests.torture import disk
 from tests.torture.harness import Size, World, files, inside, told
 from tests.torture.kills import PASSING
 from tests.torture.scenes import ACTS, fill
+
+from otolith.errors import OtolithError
 
 SYSTEMS = ("ext4", "xfs", "btrfs")
 TITLES = {**{system: f"power cut on {system} (blocks recorded)" for system in SYSTEMS},

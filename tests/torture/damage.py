@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from otolith.errors import OtolithError
 from tests.torture.harness import Rewind, Size, World, told
 from tests.torture.kills import asked, digest
 from tests.torture.scenes import fill
+
+from otolith.errors import OtolithError
 
 TITLES = {"closed": "damage to the index", "open": "damage to the index while the home is open"}
 PAGE = 4096

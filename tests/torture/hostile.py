@@ -19,10 +19,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from otolith.errors import OtolithError
-from otolith.memory import Memory
 from tests.torture import disk
 from tests.torture.harness import NOW, Outcome, Size, World, remove, told
+
+from otolith.errors import OtolithError
+from otolith.memory import Memory
 
 TITLES = {"name": "hostile names of records, tags and topics", "file": "hostile names of files in the home", "home": "hostile homes",
           "clock": "hostile clocks"}

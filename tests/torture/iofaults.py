@@ -17,11 +17,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 from zlib import crc32
 
-from otolith.errors import OtolithError
 from tests import faults
 from tests.torture.harness import Size, World, files, told
 from tests.torture.kills import after_upkeep, calls, digest, done_again, prepare, survived
 from tests.torture.scenes import ACTS, act
+
+from otolith.errors import OtolithError
 
 TITLES = {"once": "I/O error at each file call of each act", "stays": "I/O error that stays, from each file call on",
           "read": "I/O error at each call that only reads", "short": "short write, then a full disk",
@@ -52,7 +53,7 @@ def trials(size: Size, world: World) -> Iterator[str]:
         every += [f"read:{name}@{at} {draw.choice(READS[call])}" for at, call in enumerate(looked, 1) if call in READS]
         every += [f"short:{name}@{at}" for at in range(1, made.count("write") + 1)]
         every += [f"signals:{name}", *(f"index:{name} {limit}" for limit in LIMITS)]
-    yield from every if size.full else draw.sample(every, 30)
+    yield from every if size.full else draw.sample(every, 25)
 
 
 def run(trial: str, world: World) -> list[str]:

@@ -14,13 +14,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tests.torture.harness import Outcome, Rewind, Size, World, told
+from tests.torture.kills import digest
+from tests.torture.scenes import ACTS, fill
+
 from otolith.errors import Damaged, NotFound, OtolithError
 from otolith.files import paths
 from otolith.files.codec import read_unit
 from otolith.memory import Memory
-from tests.torture.harness import Outcome, Rewind, Size, World, told
-from tests.torture.kills import digest
-from tests.torture.scenes import ACTS, fill
 
 TITLES = {"files": "mutants of every kind of file, all commands", "settings": "mutants of the settings files"}
 SETTINGS = ("otolith.toml", "_config.json", ".gitignore", ".gitattributes")
@@ -89,7 +90,7 @@ def _commands(world: World, chosen: list[str], draw: random.Random) -> list[str]
             for name in draw.sample(names, 6):
                 try:
                     READERS[name](mem)
-                except (OtolithError,) as error:
+                except OtolithError as error:
                     if not isinstance(error, Damaged | NotFound) or not _names_a_file(error, chosen):
                         failures.append(f"{name}: {told(error)}")
                 except Exception as error:  # noqa: BLE001 (what is looked for)

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from otolith.memory import Memory
 from tests.torture.harness import NOW, Size, World
 
-TITLES = {"note": "purge, then a search for what is left"} | {
-    kind: "purge, then a search for what is left" for kind in ("memo", "entry", "work", "chunk", "page", "edge")}
+from otolith.memory import Memory
+
+TITLES = {"note": "purge, then a search for what is left"} | dict.fromkeys(("memo", "entry", "work", "chunk", "page", "edge"), "purge, then a search for what is left")
 KINDS = ("note", "memo", "entry", "work", "chunk", "edge")
 
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from otolith.memory import Memory
 from tests.torture.harness import NOW, World
+
+from otolith.memory import Memory
 
 SECRET = "quaggaherd"  # stands in everything that a purge is to remove
 SESSION = "9f0c2f0e-5b1e-4a53-9a55-0d9a3c1f7f10"
@@ -165,6 +166,7 @@ ACTS: dict[str, Act] = {
     "unpin": lambda mem, ids: mem.unpin(ids["pinned"]),
     "review": lambda mem, ids: mem.review(ids["fact"], score=3),
     "merge": lambda mem, ids: mem.merge(ids["problem"], ids["twin"]),
+    "unmerge": lambda mem, ids: (mem.merge(ids["problem"], ids["twin"]), mem.unmerge(ids["twin"])),
     "episode": lambda mem, ids: mem.episode("Rye came", summary="Two sacks."),
     "forget": lambda mem, ids: mem.forget(ids["problem"]),
     "forget-entry": lambda mem, ids: mem.forget(ids["other_entry"]),
@@ -187,6 +189,13 @@ ACTS: dict[str, Act] = {
     "page": _page,
     "hook-stop": _hook("Stop"),
     "hook-end": _hook("SessionEnd"),
+}
+
+# Writing verbs that have no line of their own, and why
+ELSEWHERE = {
+    "accept": "reflect carries out the same", "edges": "link and unlink", "topics": "build-topic", "global": "build-global",
+    "hook": "hook-stop and hook-end", "mcp": "a door", "serve": "a door",
+    "install": "writes an agent's settings, not a home", "uninstall": "writes an agent's settings, not a home",
 }
 
 

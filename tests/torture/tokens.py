@@ -17,10 +17,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from otolith.doors.web import gate, routes
-from otolith.doors.web.serving import Assets
 from tests.torture.harness import Outcome, Size, World, files
 from tests.torture.scenes import fill
+
+from otolith.doors.web import gate, routes
+from otolith.doors.web.serving import Assets
 
 TITLES = {"route": "every route asked with a wrong token", "home": "the home after all of these"}
 JOBS = 1  # one server
