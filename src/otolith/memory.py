@@ -20,7 +20,7 @@ from otolith.errors import Invalid
 from otolith.files.disk import open_tree
 from otolith.files.tree import Tree
 from otolith.home import Home
-from otolith.index.store import Index
+from otolith.index.store import Index, asks, index_path
 from otolith.model.recall import FILTERS, check_counts, check_text, filter_among
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def _fields(parameters: Mapping[str, Any], unset: Any) -> dict[str, Any]:
             if value is not unset and name not in _NOT_FIELDS}
 
 
+@asks
 class Memory:
     """An open home. Opening creates nothing; the first write does."""
 
@@ -75,16 +76,12 @@ class Memory:
         tree: Any = open_tree(configuration.home_name(path)) if named else path
         settings = config or configuration.load(tree)
         self.providers = providers
-        index = Index(configuration.cache_folder(), tree.name, tree.identity)
+        index = Index(index_path(configuration.cache_folder(), tree.name), tree.identity)
         self.home = Home(tree=tree, index=index, config=settings, clock=clock, new_id=new_id,
                          machine=configuration.machine_id(), door=door, trust=trust,
                          session=settings.session or f"session-{os.urandom(6).hex()}")
         self.home.complete = lambda home, intent: verbs.purge.finish(home, intent)
-        self.home.heed()
-        if self.home.index.path is None:
-            self.home.notices.append("no cache folder can be written; the index is kept in memory only")
-        if self.home.index.documents.last_sweep() is None:
-            self.home.sweep(accept_removals=True)
+        index.attempt(self.home.heed)
 
     def __enter__(self) -> Memory:
         return self
@@ -446,6 +443,7 @@ class Memory:
 
     def sync(self, *, accept_removals: bool = False, progress: Progress | None = None) -> Sequence[Change]:
         """Compare the files with the index and bring the index up to them."""
+        self.home.index.inspect()
         return self.home.sweep(accept_removals=accept_removals, progress=progress)
 
     def reindex(self, progress: Progress | None = None) -> dict[str, Any]:
