@@ -279,12 +279,19 @@ def _name(text: str, anchor: Match) -> _Name | None:
         return None if inside else _Name("password", "pair", start, end)
     if word in forms.TOKENS:
         return None if before == ":" else _Name(word, "token", start, end)
-    if word == "pass":  # a verb, too, and what tests do
-        alone = not inside and text[start:end].islower() and text[end : end + 1] in ("=", ":")
-        named = before in ("_", "-", '"', "'") or (before.islower() and not inside) or alone
+    if word == "pass":
+        named = _is_pass(text, start, end, inside)
     else:
         named = not inside or word.startswith("pass") or not word[0].isascii()
     return _Name("password", "password", start, end) if named else None
+
+
+def _is_pass(text: str, start: int, end: int, inside: bool) -> bool:
+    """Whether "pass" is a name here: DB_PASS, "pass", smtpPass, pass=; it is a verb, too, and what tests do."""
+    before = text[max(0, start - 1) : start]
+    if before in ("_", "-", '"', "'") or (before.islower() and not inside):
+        return True
+    return not inside and text[start:end].islower() and text[end : end + 1] in ("=", ":")
 
 
 def _behind(text: str, name: _Name) -> tuple[int, int] | None:
