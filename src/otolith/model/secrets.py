@@ -287,7 +287,7 @@ def _name(text: str, anchor: Match) -> _Name | None:
 
 
 def _is_pass(text: str, start: int, end: int, inside: bool) -> bool:
-    """Whether "pass" is a name here: DB_PASS, "pass", smtpPass, pass=; it is a verb, too, and what tests do."""
+    """Whether "pass" is a name here: DB_PASS, "pass", smtpPass, pass=; also a verb, and what tests do."""
     before = text[max(0, start - 1) : start]
     if before in ("_", "-", '"', "'") or (before.islower() and not inside):
         return True
