@@ -24,17 +24,18 @@ _PLACEHOLDER = (
     r"|.*(?:your|example|change[_-]?(?:me|it)|placeholder|redacted|dummy|insert|\.\.\.|…|xxxx|\*\*\*|replace"
     r"|here$|environ|getenv|process\.env|1password|lastpass|keepass|bitwarden|secrets?manager).*"
     r"|(?:my|the|some|new|old|a|user|db|root|admin|test|super|top|app|default|no|any|current|wrong|bad|good"
-    r"|fake|client|access|raw|correct|hashed|plain|temp|[_-])*(?:none|null|nil|true|false|undefined|unset|empty"
-    r"|required|passw?(?:or)?[dt]|pass|pwd|pw|passphrase|secret|token|key|credentials?|string|str|value|user"
-    r"|username|admin|root|test|testing|guest|postgres|hidden|todo|n/a|foo|bar|baz|foobar|letmein)s?[_-]?\d?"
+    r"|fake|client|access|raw|correct|hashed|plain|temp|[_-])*(?:none|null|nil|true|false|undefined|unset"
+    r"|empty|required|passw?(?:or)?[dt]|pass|pwd|pw|passphrase|secret|token|key|credentials?|string|str|value"
+    r"|user|username|admin|root|test|testing|guest|postgres|hidden|todo|n/a|foo|bar|baz|foobar"
+    r"|letmein)s?[_-]?\d?"
     r"|(?:arn|vault|env|kms|ssm|md5|sha\d+):.*|(?:op|ref\+\w+)://.*|enc\[.*|projects/.*|sha\d+-.*")
 _CODE = (r"[$%@&].*|[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*)+[!?]?|[a-z_]+|_\w*"
          r"|(?i:[a-z_]*(?:password|passwd|token|secret|key|pass|pwd)_?\d?)")
 _PLAIN = (
-    r"(?i)(?:https?|file|ftp|s3|gs|git|ssh)://.*|\d{1,5}|\d+(?:\.\d+)+|v?\d+(?:\.\d+)+[\w.+-]*|\d{4}-\d\d-\d\d.*"
-    r"|\d+[a-z]{1,3}|[\w.@-]{1,60}\.(?:py|[jt]sx?|json|ya?ml|toml|txt|md|go|rs|java|rb|sh|env|pem|key|crt|cfg"
-    r"|ini|conf|html|com|org|net|io)|(?:sha|md|oauth|base|utf|argon|bcrypt|pbkdf|scrypt|hs|rs|es|aes|rsa|http|ipv"
-    r"|web|k8s|ed|ecdsa|tls|ssl|s3|ec2|sso|mfa|2fa|totp|oidc|saml)[\W_]?\d*(?:id|gcm|cbc)?"
+    r"(?i)(?:https?|file|ftp|s3|gs|git|ssh)://.*|\d{1,5}|\d+(?:\.\d+)+|v?\d+(?:\.\d+)+[\w.+-]*"
+    r"|\d{4}-\d\d-\d\d.*|\d+[a-z]{1,3}|[\w.@-]{1,60}\.(?:py|[jt]sx?|json|ya?ml|toml|txt|md|go|rs|java|rb|sh"
+    r"|env|pem|key|crt|cfg|ini|conf|html|com|org|net|io)|(?:sha|md|oauth|base|utf|argon|bcrypt|pbkdf|scrypt"
+    r"|hs|rs|es|aes|rsa|http|ipv|web|k8s|ed|ecdsa|tls|ssl|s3|ec2|sso|mfa|2fa|totp|oidc|saml)[\W_]?\d*(?:id|gcm|cbc)?"
     r"(?:[\W_][a-z]{2,12}){0,3}|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _PATH = r"(?:~|\.{1,2})/[\w./-]+|/(?:[\w.-]{1,40}/)*[\w.-]{1,60}|[A-Za-z]:[\\/].*|[\w.-]+/[\w.-]+/[\w./-]*"
 _SPECIAL = frozenset("!@#$%^&*+?~§°")
