@@ -35,7 +35,8 @@ _PLAIN = (
     r"(?i)(?:https?|file|ftp|s3|gs|git|ssh)://.*|\d{1,5}|\d+(?:\.\d+)+|v?\d+(?:\.\d+)+[\w.+-]*"
     r"|\d{4}-\d\d-\d\d.*|\d+[a-z]{1,3}|[\w.@-]{1,60}\.(?:py|[jt]sx?|json|ya?ml|toml|txt|md|go|rs|java|rb|sh"
     r"|env|pem|key|crt|cfg|ini|conf|html|com|org|net|io)|(?:sha|md|oauth|base|utf|argon|bcrypt|pbkdf|scrypt"
-    r"|hs|rs|es|aes|rsa|http|ipv|web|k8s|ed|ecdsa|tls|ssl|s3|ec2|sso|mfa|2fa|totp|oidc|saml)[\W_]?\d*(?:id|gcm|cbc)?"
+    r"|hs|rs|es|aes|rsa|http|ipv|web|k8s|ed|ecdsa|tls|ssl|s3|ec2|sso|mfa"
+    r"|2fa|totp|oidc|saml)[\W_]?\d*(?:id|gcm|cbc)?"
     r"(?:[\W_][a-z]{2,12}){0,3}|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _PATH = r"(?:~|\.{1,2})/[\w./-]+|/(?:[\w.-]{1,40}/)*[\w.-]{1,60}|[A-Za-z]:[\\/].*|[\w.-]+/[\w.-]+/[\w./-]*"
 _SPECIAL = frozenset("!@#$%^&*+?~§°")
