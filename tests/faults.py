@@ -1,6 +1,6 @@
 """Death and failure at the n-th file call: what tests of interrupted acts are made with.
 
-A file call is one call of the `os` module (or of the disk's own exchange of two names) that changes a file
+A file call is one call of the `os` module (or of files/rename.py, for what os lacks) that changes a file
 or a folder; with `READING` also one that only looks. What SQLite does to the index goes past Python and is
 not counted. An *act* is a function without arguments that opens the home itself, for it may run in a fork,
 and a connection to the index must not be carried into one:
@@ -37,11 +37,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from otolith.files import disk
+from otolith.files import rename
 
 CHANGING = ("write", "fsync", "link", "rename", "replace", "unlink", "remove", "mkdir", "rmdir", "fchmod", "open")
 READING = (*CHANGING, "read", "pread", "stat", "lstat", "fstat", "scandir")
-OWN = ("exchange",)  # what the disk calls past the os module
+OWN = ("exchange", "exclusive_rename")  # of files/rename.py, which calls the C library past the os module
 MAKING = os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -75,7 +75,7 @@ class Snapshot:
 @contextmanager
 def watched(before: Callable[[str], Any], names: tuple[str, ...] = CHANGING) -> Iterator[None]:
     """`before` is called with the name of each file call; what it returns, if anything, is done instead."""
-    places = [*((os, name) for name in names), *((disk, name) for name in OWN if hasattr(disk, name))]
+    places = [*((os, name) for name in names), *((rename, name) for name in OWN)]
     originals = [(module, name, getattr(module, name)) for module, name in places]
 
     def replaced(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
