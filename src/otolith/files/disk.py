@@ -101,16 +101,16 @@ class DiskTree:
 
     # Looking
 
-    def scan(self) -> Iterator[tuple[str, Version | None]]:
+    def scan(self, below: str = "") -> Iterator[tuple[str, Version | None]]:
         settled = _settled()
-        for folder in SCANNED:
+        for folder in [below] if below else SCANNED:
             if os.path.islink(f"{self.folder}/{folder}"):
                 yield folder, None
                 continue
             todo = [folder]
             while todo:
                 yield from self._list(todo.pop(), todo, settled)
-        for name in SCANNED_FILES:
+        for name in () if below else SCANNED_FILES:
             if version := self.look(name):
                 yield name, version
 
