@@ -15,8 +15,8 @@ import stat
 import struct
 import time
 from _thread import _local
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from otolith.errors import Conflict, Damaged, Invalid, NotFound, WrongUsage
 from otolith.files.lock import NO_LINKS, HomeLock, cannot_write
@@ -210,7 +210,8 @@ class DiskTree:
                         raise
                     with suppress(FileExistsError):
                         os.mkdir(part, 0o700, dir_fd=here)
-                        os.fsync(here)
+                        with _undone(os.rmdir, part, here):
+                            os.fsync(here)
                     below = os.open(part, FOLDER, dir_fd=here)
             finally:
                 os.close(here)
@@ -260,7 +261,8 @@ class DiskTree:
             finally:
                 with suppress(OSError):  # renamed into place, or left over and hidden from readers
                     os.unlink(temporary, dir_fd=folder)
-            self._sync(folder, path)
+            with _undone(os.unlink, name, folder) if replacing is None else nullcontext():
+                self._sync(folder, path)
             return _version(os.stat(name, dir_fd=folder, follow_symlinks=False), _settled())
 
     def _fill(self, folder: int, name: str, data: bytes, mode: int | None) -> None:
@@ -404,6 +406,17 @@ class _Reader(DiskTree):
         if self._opened >= 0:
             os.close(self._opened)
             self._opened = -1
+
+
+@contextmanager
+def _undone(undo: Callable[..., None], name: str, folder: int) -> Iterator[None]:
+    """A new name whose folder cannot be synced is taken back: a failed write leaves nothing to trip over."""
+    try:
+        yield
+    except OSError:
+        with suppress(OSError):
+            undo(name, dir_fd=folder)
+        raise
 
 
 def _name(folder: int, temporary: str, name: str) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from otolith.errors import CannotWrite, Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
+from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index.database import Row
 from otolith.model.ids import check_id, derived_uuid
@@ -156,7 +157,8 @@ def kept_before(home: Home, made: Any) -> Row | None:
     index.
     """
     row = home.index.cards.find(made.id)
-    if row is None and home.tree.look(path := paths.place(made)):
+    if row is None and (data := bytes_of(home, path := paths.place(made))):
+        home.tree.write(path, data, fingerprint(data))  # nobody acknowledged it: now it is synced
         home.refresh([path])
         row = home.index.cards.find(made.id)
     return row
