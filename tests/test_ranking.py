@@ -159,7 +159,8 @@ def test_a_word_with_digits_or_far_from_all_others_is_left_alone():
 
 @pytest.fixture
 def shelf(tmp_path):
-    index = Index(tmp_path / "cache", str(tmp_path), lambda: "1")
+    index = Index(tmp_path / "cache/index.sqlite", lambda: "1")
+    index.rebuild(damaged=False)
     yield index
     index.close()
 

@@ -86,7 +86,7 @@ _WITHIN = f"""{_OPENING} WHERE r.kind IN ({_WRITTEN})
 AND r.created >= coalesce(:since, -9e999) AND r.created < coalesce(:before, 9e999)
 AND (:month IS NULL OR strftime('%m', r.created, 'unixepoch') + 0 = :month)
 AND (:day IS NULL OR strftime('%d', r.created, 'unixepoch') + 0 = :day)
-ORDER BY r.created DESC, r.n DESC LIMIT :limit"""
+ORDER BY r.created DESC, r.at DESC, r.n DESC LIMIT :limit"""
 _SAME_RECORDS = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN passages p ON +p.record = w.value ->> 0
 AND p.n BETWEEN w.value ->> 1 AND w.value ->> 2 JOIN records r ON r.n = p.record"""
 # What stands beside many chunks at once: for each of them the nearest records of its conversation on one

@@ -23,8 +23,10 @@ from otolith.model.dialog import (
     Look,
     Mention,
     Review,
+    after_all,
     compose,
-    mark,
+    entry_of,
+    moment_of,
     replay,
     settle,
     slot_of,
@@ -232,16 +234,17 @@ class Facts(Facet):
     def settle(self, touched: Touched) -> None:
         """Bring the fact records up to their mentions and reviews."""
         cards, units = [], Units(self.index)
-        for fact, path, project in self._settled(touched.slots, touched=touched):
+        for fact, path, project, began in self._settled(touched.slots, touched=touched):
             touched.ids.discard(str(fact.id))
-            cards.append((path, fact.card(str(fact.topic), project)))
+            cards.append((path, fact.card(str(fact.topic), project, moment_of(began))))
         for record in touched.ids:
             units.drop_record(record)
         units.put_cards(cards)
 
     def _settled(self, slots: Mapping[str, str], *, touched: Touched | None = None,
-                 until: str = _FOREVER) -> Iterator[tuple[Fact, str, str | None]]:
-        """(fact, path, project) of the facts in these slots (slot → topic); its path is the first summary.
+                 until: str = _FOREVER) -> Iterator[tuple[Fact, str, str | None, str]]:
+        """(fact, path, project, mark of its first mention) of the facts in these slots (slot → topic); its
+        path is the first summary.
 
         With `touched` only those that may have changed, without their evidence, which no row holds.
         """
@@ -258,7 +261,7 @@ class Facts(Facet):
                 last, _, project = mention
                 evidence = None if touched else self._evidence(slot, group.id, group.began, until)
                 yield (compose(topic, group, settle(group, groups, before, after), first, last, evidence),
-                       f"{unit}/summary.json", project)
+                       f"{unit}/summary.json", project, group.began)
 
     def _looks(self, slot: str, until: str) -> tuple[Look, Look]:
         """How to find the last mark of a fact of a slot before one, and its first after one."""
@@ -298,7 +301,7 @@ class Facts(Facet):
         query = ("SELECT mark FROM said WHERE slot = ? AND id = ? AND mark > ? AND mark <= ? "
                  "ORDER BY mark DESC LIMIT ?")
         marks = self.db.column(query, (slot, record, began, until, EVIDENCE_SHOWN - 1))
-        return tuple(dict.fromkeys(entry.split(" ")[1] for entry in [began, *reversed(marks)]))
+        return tuple(dict.fromkeys(map(entry_of, [began, *reversed(marks)])))
 
     # Reading
 
@@ -308,16 +311,16 @@ class Facts(Facet):
         with self._as_it_stood(topic, until) as then:
             query = f"SELECT slot, topic FROM said WHERE {_OF_FACT} LIMIT 1"
             slots = dict(then.db.execute(query, {"fact": record}))
-            return next((fact for fact, _, _ in then._settled(slots, until=until) if fact.id == record), None)
+            return next((fact for fact, *_ in then._settled(slots, until=until) if fact.id == record), None)
 
     def of_topic(self, topic: str, as_of: float | None = None) -> list[Fact]:
         """A topic's facts table, in the order it was first said."""
         until = _until(as_of)
         with self._as_it_stood(topic, until) as then:
-            query = "SELECT slot FROM said WHERE topic = ? GROUP BY slot ORDER BY min(mark), slot"
+            query = "SELECT DISTINCT slot FROM said WHERE topic = ?"
             slots = dict.fromkeys(then.db.column(query, (topic,)), topic)
-            facts = [fact for fact, _, _ in then._settled(slots, until=until)]
-        return sorted(facts, key=lambda fact: (fact.entry_ts, fact.entry_id, fact.turn or 0))
+            facts = [(began, fact) for fact, _, _, began in then._settled(slots, until=until)]
+        return [fact for _, fact in sorted(facts, key=lambda pair: (pair[0], str(pair[1].id)))]
 
     def held_on(self, as_of: float) -> list[str]:
         """The ids of the facts that held on a day: said by then, and replaced by nothing that was."""
@@ -327,7 +330,7 @@ class Facts(Facet):
                  "WHERE mark <= ? GROUP BY slot")
         slots = [slot for slot in self.db.select(_Slot, query, (until,)) if slot.topic not in later]
         rivals = {slot.slot: slot.topic for slot in slots if not slot.alone}
-        facts = [fact for fact, _, _ in self._settled(rivals, until=until)]
+        facts = [fact for fact, *_ in self._settled(rivals, until=until)]
         facts += [fact for topic in later for fact in self.of_topic(topic, as_of)]
         held = [slot.record for slot in slots if slot.alone]
         return held + [str(fact.id) for fact in facts if not fact.superseded_by]
@@ -383,4 +386,4 @@ def _said_again(standing: FactRow, row: SaidRow, fact: Fact) -> bool:
 
 
 def _until(as_of: float | None) -> str:
-    return _FOREVER if as_of is None else mark(as_of, "~", 0)
+    return _FOREVER if as_of is None else after_all(as_of)

@@ -27,7 +27,7 @@ UNION SELECT l.a, r.id, l.said, 0.5, l.created FROM links l JOIN names x ON x.na
 JOIN records r ON r.n = x.record WHERE l.a {_GIVEN} AND l.word = 'mentions' AND r.id <> l.a"""
 _REPLACED = f"""SELECT l.b, l.a, l.created, r.created
 FROM links l JOIN records r ON r.id = l.a JOIN records old ON old.id = l.b
-WHERE {replaces("old", "r")} AND l.b {_GIVEN} ORDER BY r.created, r.id"""
+WHERE {replaces("old", "r")} AND l.b {_GIVEN} ORDER BY r.created, r.at, r.id"""
 
 
 class Neighbour(NamedTuple):

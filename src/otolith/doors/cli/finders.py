@@ -81,7 +81,8 @@ def _list(command: Command) -> None:
     if command.args.forgotten:
         command.mem.sync()
         columns = ("id", "kind", "title", "path")
-        rows = command.mem.home.index.cards.archived()
+        index = command.mem.home.index
+        rows = index.attempt(index.cards.archived)
         return command.table([dict(zip(columns, row, strict=True)) for row in rows], columns)
     items, total = command.mem.list(**command.keywords())
     return command.table(items, ("id", "kind", "type", "title", "tags", "created"), total)
@@ -333,7 +334,8 @@ def _hud(command: Command) -> int | None:
 def _no_access(command: Command) -> int:
     """A home that cannot be opened shows in the HUD, which is the first thing to be seen in any case."""
     try:
-        command.mem.home.index.get("swept")
+        index = command.mem.home.index
+        index.attempt(lambda: index.get("swept"))
     except (OtolithError, OSError) as error:
         from otolith.derive.protocol import render_hud
 

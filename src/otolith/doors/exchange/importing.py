@@ -124,7 +124,7 @@ class Import:
 
     def _count(self) -> int:
         assert self.mem is not None
-        return self.mem.home.index.cards.total()
+        return self.mem.home.index.attempt(self.mem.home.index.cards.total)
 
     def _dialog(self, item: Dialog) -> bool:
         from otolith.doors.agents import transcripts
@@ -197,7 +197,8 @@ class Import:
         ends = [self._ids.get(end) for end in (item.start, item.end)]
         if not ends[0] or not ends[1]:
             raise NotFound(f"an end of the link {item.type} was not imported")
-        beside = self.mem.home.index.graph.neighbours(ends[0])
+        index, start = self.mem.home.index, ends[0]
+        beside = index.attempt(lambda: index.graph.neighbours(start))
         if any(neighbour.id == ends[1] and neighbour.said != "mentions" for neighbour in beside):
             return False
         self.mem.link(ends[0], item.type, ends[1], created=item.created,
