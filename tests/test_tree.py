@@ -744,6 +744,16 @@ def test_in_a_batch_what_takes_an_old_place_is_whole_before_it_does(tmp_path: Pa
     assert steps == ["file", "swap", "file", "folder"]
 
 
+def test_an_episode_is_synced_before_it_is_acknowledged(home: Path, steps: list[str]) -> None:
+    with Memory(home) as mem:
+        mem.note("Tea", "Green.")
+        del steps[:]
+        mem.episode("It rained")
+        assert steps == ["file"]
+        mem.note("Mate", "Bitter.")
+        assert steps == ["file", "file", "folder"]  # the note; the block that points to it is not synced
+
+
 @pytest.mark.parametrize("how", SYSTEMS)
 def test_a_move_syncs_the_new_folder_and_then_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     set_system(monkeypatch, how)
