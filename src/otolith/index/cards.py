@@ -76,6 +76,10 @@ class Cards(Facet):
         """The record of that very id."""
         return self.db.first(Row, f"SELECT {ROW} FROM records r WHERE id = ?", (record,))
 
+    def order(self) -> dict[str, int]:
+        """Unit → the number of its first record: the order in which they were last read."""
+        return dict(self.db.execute("SELECT unit, min(n) FROM records GROUP BY unit"))
+
     def resolve(self, handle: str) -> list[Row]:
         """An id, else a unique prefix of one (six characters or more), else a title, alias or memo name."""
         if exact := self.find(handle):

@@ -38,8 +38,8 @@ _STAMP = re.compile(r'^  "updated": "[^"]*"', re.MULTILINE)
 
 
 def reindex(home: Home, progress: Progress | None = None) -> dict[str, Any]:
-    """Empty the index, fill it from the files, write the exports."""
-    home.index.renew(lambda: home.sweep(accept_removals=True, progress=progress))
+    """Fill a new index from the files, write the exports."""
+    home.rebuild(progress)
     written = write_exports(home)
     return {"records": home.index.cards.total(), "written": written}
 
