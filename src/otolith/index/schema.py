@@ -68,6 +68,7 @@ CREATE TABLE vectors (
   PRIMARY KEY (held, last)
 );
 CREATE TABLE gone (n INTEGER PRIMARY KEY);
+CREATE TABLE pieces (n INTEGER PRIMARY KEY, vectors BLOB NOT NULL); -- of a passage's word pieces
 
 CREATE TABLE links (
   a TEXT NOT NULL, word TEXT NOT NULL, b TEXT NOT NULL, said TEXT NOT NULL, inverted INTEGER NOT NULL,
