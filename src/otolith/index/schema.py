@@ -35,6 +35,7 @@ CREATE INDEX records_kind ON records(kind, created, at);
 CREATE INDEX records_conversation ON records(conversation, created, place) WHERE conversation IS NOT NULL;
 CREATE INDEX records_topic ON records(topic) WHERE topic IS NOT NULL;
 CREATE INDEX records_weighty ON records(n) WHERE pinned OR importance >= 0.9;
+CREATE INDEX records_sunk ON records(n) WHERE sunk;
 
 CREATE TABLE tags (tag TEXT NOT NULL, record INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tag,
   record)) WITHOUT ROWID;
@@ -50,6 +51,7 @@ CREATE TABLE passages (
   speaker TEXT,
   said REAL, head INTEGER NOT NULL, text TEXT NOT NULL -- head: title and tags are indexed with it
 );
+CREATE INDEX passages_mute ON passages(n) WHERE text = '';
 CREATE VIRTUAL TABLE words USING fts5(text, title, tags, content='',
   tokenize='porter unicode61 remove_diacritics 2');
 CREATE TABLE speakers (word TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID;
