@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
+    Likeness = NDArray[np.float64]
 
 CALL_RECORDS, CALL_PASSAGES = 200, 2000  # what one recall embeds at most by the built-in embedder
 FEW = 32  # passages that a slower local embedder takes along with a question
@@ -63,25 +64,28 @@ class Sense(NamedTuple):
             found[lacking] = self.embedder.embed(texts(numbers[lacking].tolist())) @ self.vector
         return found.astype(np.float64)
 
-    def closer(self, index: Index, numbers: Ints, likeness: NDArray[np.float64], notices: list[str]
-               ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How well the best word pieces of passages match the question's, and their likeness as a part of
-        their block; zeros where that is not known of any. Where it is not known of some, these are as good as
-        their likeness is to the others'.
-        """
-        import numpy as np
 
-        if self.asked is None or not len(numbers):
-            return np.zeros(len(numbers)), np.zeros(len(numbers))
-        packed = index.meaning.pieces(numbers.tolist())
-        matched, blocks, whole = self.asked.compare([packed.get(n, b"") for n in numbers.tolist()])
-        lacking = ~np.array(whole) & np.array([packed.get(n) != b"" for n in numbers.tolist()])
-        if lacking.any():
-            notices.append(f"{int(lacking.sum())} passages are compared less closely: the vectors of their "
-                           "word pieces are missing or torn; run: otolith embed")
-            blocks[lacking] = likeness[lacking]
-            matched[lacking] = matched[whole].mean() if any(whole) else 0.0
-        return matched.astype(np.float64), blocks.astype(np.float64)
+def near_to(felt: Sense | None, index: Index, numbers: Ints, notices: list[str]
+            ) -> tuple[Likeness, Likeness, Likeness]:
+    """How near passages are to a question: as a whole, by the best of their word pieces, and as a part of
+    their block; zeros where nothing is known of any. A passage without its word pieces is taken to be as near
+    by them as the others are.
+    """
+    import numpy as np
+
+    pieces, blocks = np.zeros((2, len(numbers)))
+    likeness = felt.likeness(numbers, index.around.texts) if felt else np.zeros(len(numbers))
+    if felt is None or felt.asked is None or not len(numbers):
+        return likeness, pieces, blocks
+    packed = index.meaning.pieces(numbers.tolist())
+    pieces[:], blocks[:], whole = felt.asked.compare([packed.get(n, b"") for n in numbers.tolist()])
+    lacking = ~np.array(whole) & np.array([packed.get(n) != b"" for n in numbers.tolist()])
+    if lacking.any():
+        notices.append(f"{int(lacking.sum())} passages are compared less closely: the vectors of their word "
+                       "pieces are missing or torn; run: otolith embed")
+        blocks[lacking] = likeness[lacking]
+        pieces[lacking] = pieces[whole].mean() if any(whole) else 0.0
+    return likeness, pieces, blocks
 
 
 def choice_of(config: Config) -> Choice:

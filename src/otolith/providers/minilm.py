@@ -155,8 +155,8 @@ def _reduce(states: NDArray[float32]) -> NDArray[float32]:
     mean, directions = _load_directions()
     reduced = (states - mean) @ directions.T
     lengths = np.linalg.norm(reduced, axis=1, keepdims=True)
-    np.divide(reduced, lengths, out=reduced, where=lengths > 0)
-    return reduced
+    reduced /= np.where(lengths > 0, lengths, 1)
+    return reduced.astype(np.float32, copy=False)
 
 
 @cache
