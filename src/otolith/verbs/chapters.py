@@ -26,7 +26,7 @@ from otolith.files import codec, paths
 from otolith.home import Home
 from otolith.model.work import Chapter, Wisdom, Work
 from otolith.providers.chat import answer_of
-from otolith.verbs.steps import derived_id, each, fetch, locate
+from otolith.verbs.steps import derived_id, each, fetch, kept_before, locate
 from otolith.verbs.topics import maker_of, model_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def make_chapter(home: Home, works: Sequence[str], *, title: str | None = None, 
     chapter = describe(members, chapter_id=f"chapter_{derived_id(home, 'chapter', key)}",
                        project=project or members[0].project_id, origin="manual", title=title,
                        summary=summary, tags=tags, made=int(home.clock()))
-    if key is not None and home.index.cards.find(chapter.id):
+    if key is not None and kept_before(home, chapter):
         kept: Chapter = home.load(chapter.id).record
         return kept
     by_rules = [name for name, given in (("title", title), ("summary", summary), ("tags", tags))
