@@ -376,7 +376,7 @@ def read_tiers(given: Mapping[str, Any]) -> tuple[Tier, ...]:
     for tier in TIERS:
         own = given.get(tier.name, {})
         types = own.get("types", tier.types) if isinstance(own, Mapping) else None
-        if not isinstance(types, list | tuple) or not all(kind in FACT_TYPES for kind in types):
+        if not isinstance(types, list | tuple) or not all(word in FACT_TYPES for word in types):
             raise Invalid(f"otolith.toml: tiers.{tier.name} must be a table of score, confidence and types")
         tiers.append(tier._replace(score=_number(own, "score", tier.score), types=tuple(types),
                                    confidence=_number(own, "confidence", tier.confidence)))
