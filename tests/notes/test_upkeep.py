@@ -143,7 +143,7 @@ def test_what_was_deleted_comes_back(mem, home, stocked, name):
 
 def test_a_page_edited_twice_in_a_second_is_kept_aside_twice(mem, home, stocked):
     mem.upkeep()
-    for text in ("mine\n", "mine too\n", "mine\n"):
+    for text in ("mine\n", "mine too\n"):
         (home / "CORE.md").write_text(text)
         mem.core()
 
