@@ -161,6 +161,11 @@ class Home:
 
     def finish(self) -> None:
         """Finish what was interrupted; what cannot be finished now stays hidden and is a notice."""
+        if not self._acting and (twins := sync.second_names(self.tree, self.index)):
+            with self._whole.lock():
+                for path in twins:
+                    self.tree.remove(path)
+            self.refresh(twins)
         if self._acting or not self.heed():
             return
         from otolith.files import intents
@@ -203,9 +208,9 @@ class Home:
         for path, to in moves.items():
             if self.tree.look(to) is None:
                 self.tree.move(path, to)
-            elif intent.path and self.tree.look(path):  # interrupted between its new name and its old one
+            elif self.tree.look(path):  # interrupted between its new name and its old one
                 if self.tree.read(path)[0] != self.tree.read(to)[0]:
-                    raise Conflict(f"{to} is already there", f"remove one of the two, then {intent.path}")
+                    raise Conflict(f"{to} is already there", f"remove one of the two {intent.path and 'and '}{intent.path}")
                 self.tree.remove(path)
         self.refresh(dict.fromkeys(paths.unit_of(path) for path in (*moves, *moves.values())))
         name = self.audit_name(plan["kind"], intent.id)
