@@ -210,7 +210,7 @@ class Home:
                 self.tree.move(path, to)
             elif self.tree.look(path):  # interrupted between its new name and its old one
                 if self.tree.read(path)[0] != self.tree.read(to)[0]:
-                    raise Conflict(f"{to} is already there", f"remove one of the two {intent.path and 'and '}{intent.path}")
+                    raise Conflict(f"{to} is already there", "remove one of the two, then try again")
                 self.tree.remove(path)
         self.refresh(dict.fromkeys(paths.unit_of(path) for path in (*moves, *moves.values())))
         name = self.audit_name(plan["kind"], intent.id)
