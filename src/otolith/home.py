@@ -179,8 +179,7 @@ class Home:
                         elif self.complete is not None:
                             self.complete(self, intent)
                 except (Busy, CannotWrite, Conflict, Damaged) as error:
-                    self.notices.append(
-                        f"a {intent.verb} that was interrupted could not be finished: {error}")
+                    self._tell(f"a {intent.verb} that was interrupted could not be finished: {error}")
             self.heed()
 
     @contextmanager
@@ -332,7 +331,7 @@ class Home:
         """Move a record's files into the archive, and with them every other file that has its id."""
         moves: dict[str, str] = {}
         with self.writing():
-            files = list(dict.fromkeys([*files, *self.doubles(record.id)]))
+            files = list(dict.fromkeys([*files, *sync.doubles(self.tree, self.index, record.id)]))
             for path in files:
                 taken, target = 0, paths.archived(path)
                 while self.tree.look(target) is not None or target in moves.values():
@@ -341,9 +340,6 @@ class Home:
                 moves[path] = target
             self.move_all(moves, "forgot", record)
         return list(moves.values())
-
-    def doubles(self, record: str) -> list[str]:
-        return sync.doubles(self.tree, self.index, record)
 
     def audit(self, verb: str, record: Any, sha256: str, origin: Origin | None = None) -> None:
         """One line in the audit log; its failure never undoes what is safe on disk."""
