@@ -70,6 +70,7 @@ class Home:
         self.clock, self.new_id, self.machine = clock, new_id, machine
         self.door, self.trust, self.session = door, trust, session
         self.notices: list[str] = []
+        self.made = 0  # records that were created since it was opened
         self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
         self._many = False
         self._lines: list[bytes] | None = None  # audit lines of a change of several files
@@ -227,6 +228,7 @@ class Home:
         with self.writing():
             self.take_in(path, [record], {path: (self.tree.write(path, data), data)})
             self.audit(verb, record, fingerprint(data), origin)
+        self.made += 1
         self.warn_of_secrets(record.kind, plain(record))
         return path
 
