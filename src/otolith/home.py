@@ -278,13 +278,11 @@ class Home:
 
     def build(self, path: str, data: bytes) -> bool:
         """Write a derived file if its bytes differ, after copying a hand-edited one aside; whether it did."""
-        try:
-            before, _ = self.tree.read(path)
-        except NotFound:
-            before = None
-        if before == data:
+        if self._bytes_of(path) == data:
             return False
         with self.writing():
+            if (before := self._bytes_of(path)) == data:  # another process built it while this one waited
+                return False
             if before is not None:
                 self.keep_edited(path, before)
             version = self.tree.write(path, data, None if before is None else fingerprint(before))
@@ -293,14 +291,22 @@ class Home:
                 self.take_in(path, self._decode(path, data), {path: (version, data)})
         return True
 
+    def _bytes_of(self, path: str) -> bytes | None:
+        try:
+            return self.tree.read(path)[0]
+        except NotFound:
+            return None
+
     def _decode(self, path: str, data: bytes) -> list[Any]:
         return codec.decode(path, data, codec.written(self.tree, path))
 
     def keep_edited(self, path: str, data: bytes) -> None:
         """Copy a derived file aside if somebody changed it since it was built."""
         if self.edited_by_hand(path, data):
-            stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self.clock()))
-            self.tree.write(f"archive/edited/{path}.{stamp}", data)
+            stamp, taken = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self.clock())), 0
+            while self.tree.look(aside := f"archive/edited/{path}.{stamp}{f'-{taken}' if taken else ''}"):
+                taken += 1  # edited twice within a second
+            self.tree.write(aside, data)
 
     def edited_by_hand(self, path: str, data: bytes) -> bool:
         """Whether a derived file is not as it was last built."""
