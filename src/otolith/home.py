@@ -72,9 +72,8 @@ class Home:
         self.notices: list[str] = []
         self.made = 0  # records that were created since it was opened
         self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
-        self._many = False
+        self._many, self._counting = False, True
         self._lines: list[bytes] | None = None  # audit lines of a change of several files
-        self._counting = True
         index.fill, index.tell = self._fill, self._tell
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
         self._acting = False
