@@ -69,7 +69,7 @@ class Home:
         self.tree, self.index, self.config = tree, index, config
         self.clock, self.new_id, self.machine = clock, new_id, machine
         self.door, self.trust, self.session = door, trust, session
-        self.notices, self.made = list[str](), 0  # what went wrong without harm; how many records were created
+        self.notices, self.made = list[str](), 0  # what went wrong without harm; records created since
         self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
         self._many, self._counting = False, True
         self._lines: list[bytes] | None = None  # audit lines of a change of several files
