@@ -69,15 +69,13 @@ class Home:
         self.tree, self.index, self.config = tree, index, config
         self.clock, self.new_id, self.machine = clock, new_id, machine
         self.door, self.trust, self.session = door, trust, session
-        self.notices: list[str] = []
+        self.notices, self.made = list[str](), 0  # what went wrong without harm; records created since
         self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
-        self._many = False
+        self._many, self._counting = False, True
         self._lines: list[bytes] | None = None  # audit lines of a change of several files
-        self._counting = True
         index.fill, index.tell = self._fill, self._tell
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
-        self._acting = False
-        self._stamp = 0  # the last moment, in microseconds
+        self._acting, self._stamp = False, 0  # the last moment, in microseconds
         # finishes what only verbs know how to: a purge
         self.complete: Callable[[Home, PendingAct], None] | None = None
 
@@ -231,6 +229,7 @@ class Home:
         with self.writing():
             self.take_in(path, [record], {path: (self.tree.write(path, data), data)})
             self.audit(verb, record, fingerprint(data), origin)
+        self.made += 1
         self.warn_of_secrets(record.kind, plain(record))
         return path
 
