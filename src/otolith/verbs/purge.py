@@ -21,6 +21,7 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home, Named
 from otolith.model.kinds import KINDS
 from otolith.model.text import fold
+from otolith.sync import doubles
 from otolith.verbs import merging, reports, topics, undo
 from otolith.verbs.chapters import without_work
 from otolith.verbs.editing import files_of
@@ -112,7 +113,8 @@ def _plan(home: Home, record: str) -> dict[str, Any]:
     if row and KINDS[kind].purge == "files":
         fetch(home, row)
         own = files_of(home, unit)
-    own += [path for _, _, _, copy in old for path in files_of(home, copy)] + home.doubles(record)
+    own += [path for _, _, _, copy in old for path in files_of(home, copy)]
+    own += doubles(home.tree, index, record)
     edges = _edges(home, record)
     titles = [row.title] if row else [title for _, _, title, _ in old]
     mention = unit.rsplit("/", 1)[-1] if KINDS[kind].purge == "files" else record
