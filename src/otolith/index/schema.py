@@ -35,6 +35,7 @@ CREATE INDEX records_kind ON records(kind, created, at);
 CREATE INDEX records_conversation ON records(conversation, created, place) WHERE conversation IS NOT NULL;
 CREATE INDEX records_topic ON records(topic) WHERE topic IS NOT NULL;
 CREATE INDEX records_weighty ON records(n) WHERE pinned OR importance >= 0.9;
+CREATE INDEX records_sunk ON records(n) WHERE sunk;
 
 CREATE TABLE tags (tag TEXT NOT NULL, record INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tag,
   record)) WITHOUT ROWID;
@@ -50,13 +51,14 @@ CREATE TABLE passages (
   speaker TEXT,
   said REAL, head INTEGER NOT NULL, text TEXT NOT NULL -- head: title and tags are indexed with it
 );
+CREATE INDEX passages_mute ON passages(n) WHERE text = '';
 CREATE VIRTUAL TABLE words USING fts5(text, title, tags, content='',
   tokenize='porter unicode61 remove_diacritics 2');
 CREATE TABLE speakers (word TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID;
 
 -- Vectors of passages: a set for each embedder, in blocks of rows by ascending passage number. A set holds
 -- every passage up
--- to `last`; those in `gone` were dropped since.
+-- to `last`; those in `gone` were dropped since. `pieces` has the vectors of a passage's word pieces.
 CREATE TABLE vector_sets (
   n INTEGER PRIMARY KEY, provider TEXT NOT NULL, model TEXT NOT NULL, dimension INTEGER NOT NULL,
   last INTEGER NOT NULL,
@@ -68,6 +70,7 @@ CREATE TABLE vectors (
   PRIMARY KEY (held, last)
 );
 CREATE TABLE gone (n INTEGER PRIMARY KEY);
+CREATE TABLE pieces (n INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
 
 CREATE TABLE links (
   a TEXT NOT NULL, word TEXT NOT NULL, b TEXT NOT NULL, said TEXT NOT NULL, inverted INTEGER NOT NULL,

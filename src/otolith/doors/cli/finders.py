@@ -9,7 +9,9 @@ from typing import Any
 
 from otolith.doors.cli.command import Command, deliver, read_stdin, record_shape
 from otolith.errors import CannotWrite, Invalid, NotFound, OtolithError, WrongUsage
+from otolith.model.recall import spread
 
+WEAK = 3  # hits that are shown where none of them answers
 UNMET = "no record passes the filter"
 
 
@@ -29,12 +31,10 @@ def _recall(command: Command) -> None:
     if args.explain:
         for shown, hit in zip(answer["hits"], recalled.hits, strict=True):
             shown["parts"] = {name: round(value, 4) for name, value in hit.parts.items()}
-    hits: Sequence[Mapping[str, Any]] = [{**hit, "place": place} for place,
-                                         hit in enumerate(answer["hits"], 1)]
+    hits = _shown(recalled, answer["hits"], every=args.json)
 
     def lay_out(some: Sequence[Mapping[str, Any]]) -> str:
-        warning = "" if recalled.enough else "\n\n(nothing of this is a good answer)"
-        return "\n\n".join(map(_block, some)) + warning
+        return "\n\n".join([*([f"({recalled.doubt})"] if recalled.doubt else []), *map(_block, some)])
 
     if hits and args.budget is not None and not args.json:
         from otolith.doors.fenced import fit_hits
@@ -48,12 +48,22 @@ def _recall(command: Command) -> None:
             command.warn(notice)
 
 
+def _shown(recalled: Any, hits: Sequence[Mapping[str, Any]], *, every: bool) -> list[Mapping[str, Any]]:
+    """What of an answer is shown, numbered: at a terminal few of one dialog, and few that answer nothing."""
+    counted = [(hit, 0) for hit in recalled.hits] if every else spread(recalled.hits)
+    listed = {id(hit): fields for hit, fields in zip(recalled.hits, hits, strict=True)}
+    few = counted if every or recalled.enough else counted[:WEAK]
+    return [{**listed[id(hit)], "more": more, "place": place} for place, (hit, more) in enumerate(few, 1)]
+
+
 def _block(hit: Mapping[str, Any]) -> str:
     head = f"{hit['place']}. {hit['title']}\n   {hit['kind']} {hit['id']}  {'; '.join(hit['why'])}"
     parts = " + ".join(f"{name} {value:.2f}" for name, value in hit.get("parts", {}).items())
     text = "\n".join(f"   {line}" for line in hit["text"].splitlines())
+    also = f"   also in: {', '.join(hit['also'])}" if hit.get("also") else ""
+    more = f"   +{hit['more']} more of this dialog" if hit.get("more") else ""
     return "\n".join(part for part in (head, f"   {hit['score']:.2f} = {parts}" if parts else "",
-                                       text) if part)
+                                       text, also, more) if part)
 
 
 def _nothing(recalled: Any, filtered: bool) -> str:
