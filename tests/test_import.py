@@ -275,6 +275,7 @@ def test_links_of_another_home_are_checked_line_by_line(run: Any, home: Path, tm
     assert sorted(told) == [2, 3, 5, 6, 7, 8, 9]
     kept = [json.loads(line) for line in (home / "links.jsonl").read_text().splitlines()]
     assert {(line["from"], line["type"], line["to"]) for line in kept} == {(one, "related_to", note), (one, "related_to", entry)}
+    assert len(kept) == 2
     assert kept[0]["created"] == "2026-02-01T10:00:00Z"
     assert {line["origin"]["trust"] for line in kept} == {"outside"}
     assert run("check").code == 0

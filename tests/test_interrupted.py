@@ -296,8 +296,9 @@ def test_a_move_killed_at_any_file_call_leaves_one_file_and_can_be_tried_again(
                 with suppress(NotFound, Invalid):  # it was done
                     act()
             with opened(home) as mem:
-                mem.upkeep()
-                assert [finding for finding in mem.check() if finding.code != "line"] == [], (number, name)
+                mem.upkeep()  # an edit of the type that is not tried again leaves a note outside its type's folder, and says so
+                known = ("line", "misplaced") if verb == "edit" and not again else ("line",)
+                assert [finding for finding in mem.check() if finding.code not in known] == [], (number, name)
             held = {path for path in files(home) if "tea-" in path and not path.startswith("archive/undo")}
             assert len(held) == 1 or (not exchange and verb in ("forget", "restore")), (number, name, held)
             assert not again or held == whole or not exchange, (number, name, held)
