@@ -266,7 +266,7 @@ def test_links_of_another_home_are_checked_line_by_line(run: Any, home: Path, tm
     with (other / "links.jsonl").open("w") as links:
         for line in (good, {"op": "add"}, {**good, "type": "b\nc"}, {**good, "type": "PINNED"}, {**good, "to": "nobody"},
                      {**good, "to": one}, {**good, "strength": 7}, {**good, "to": two, "created": "soon"}, [],
-                     {**good, "to": entry}, {**good, "from": two}, {**good, "from": two, "op": "remove"}):
+                     {**good, "to": entry}, {**good, "from": two}, {**good, "from": two, "op": "remove", "created": "2026-02-01T10:00:01Z"}):
             links.write(json.dumps(line) + "\n")
 
     done = run("import", str(other), "--json")
