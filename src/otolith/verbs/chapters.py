@@ -21,7 +21,7 @@ from otolith.derive.chapters import (
     split_eras,
     write_chapter,
 )
-from otolith.errors import Invalid, NotFound, Provider
+from otolith.errors import Damaged, Invalid, NotFound, Provider
 from otolith.files import codec, paths
 from otolith.home import Home
 from otolith.model.work import Chapter, Wisdom, Work
@@ -188,7 +188,7 @@ def _reworded(home: Home, built: Any) -> Any:
     path = paths.place(built)
     try:
         (before,), files = codec.read_unit(home.tree, path)
-    except NotFound:
+    except (Damaged, NotFound):
         return None
     same = before.fingerprint == built.fingerprint and _maker(before) != MADE_BY
     return before if same and not home.edited_by_hand(path, files[path][1]) else None
