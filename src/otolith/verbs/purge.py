@@ -226,9 +226,10 @@ def _remove(home: Home, intent: PendingAct) -> list[str]:
     for path in plan["paths"]:
         with suppress(NotFound):
             home.tree.remove(path)
-    for path in [*plan["paths"], *(path.removeprefix("archive/") for path in plan["paths"])]:
-        if path.removeprefix("archive/").startswith("topics/"):  # folders that only a purged entry kept
+    for path in {path.removeprefix("archive/") for path in plan["paths"]}:
+        if path.startswith("topics/"):  # folders that only a purged entry kept, or left when it was restored
             home.tree.prune(path)
+            home.tree.prune(f"archive/{path}")
     home.sweep(accept_removals=True)
     _shrink(home, [record, *plan["edges"], *plan["facts"]], plan)
     return shared
