@@ -22,7 +22,8 @@ from otolith import meaning
 from otolith.memory import Memory
 from otolith.model.dates import mentions_time
 from otolith.model.words import stem
-from otolith.providers.embedders import Embedder, MiniLM, Static
+from otolith.providers.embedders import Embedder, Static
+from otolith.providers.minilm import MiniLM
 from otolith.recall import rank
 from otolith.recall.question import read_question
 
@@ -90,7 +91,7 @@ def gather_all(folder: Path, models: Path | None, only: list[str]) -> list[dict[
                     mem.home.config = mem.home.config.replace(provider=embedder.name if embedder else "none")
                     if embedder:
                         mem.providers = {"embedder": embedder}
-                        mem.embed()
+                        meaning.fill(mem.home.index, mem.home.config, embedder, notices=[])
                     cases += [{"set": stored.set, "home": stored.name, "embedder": embedder.name if embedder else "words",
                                **signs_of(mem, query, names, embedder)} for query in stored.asked if query.step == step]
         print(stored.set, stored.name, len(cases), file=sys.stderr, flush=True)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from otolith.index.around import Passage
 from otolith.index.store import Index
 from otolith.model.dates import mentions_time, read_span
 from otolith.recall import rank as ranking
@@ -267,7 +268,8 @@ def test_notes_have_no_neighbours(shelf):
 
 def test_to_say_when_is_worth_more_to_a_question_that_asks_when():
     def worth(*, asks_when):
-        signs = text_signs("It was on Monday.", asks_when=asks_when)
+        passage = Passage(*[None] * len(Passage._fields))._replace(text="It was on Monday.", title="", kind="note")
+        signs = text_signs(passage, ask("when" if asks_when else "who").replace(words=()), np.zeros(0), np.zeros(0))
         return sum(sign * weights_of("static").of(name, 0) for name, sign in signs.items())
 
     assert worth(asks_when=True) > worth(asks_when=False) > 0

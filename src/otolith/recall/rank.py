@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING
 from otolith.index.around import Passage, Spot
 from otolith.index.store import Index
 from otolith.model.dates import mentions_time
+from otolith.model.kinds import KINDS
 from otolith.model.shape import Value
+from otolith.model.words import stem
 from otolith.recall.question import ROLES, Question, closest, mistyped
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ RANKED = 1  # turns beside a seed that are ranked with it; two find no more
 REACH = 2  # turns on either side that have a say
 
 
+BM25, LENGTH = (1.2, 0.75), 700.0  # k and b; the length, in characters, that is neither long nor short
 SOURCES = ("talk", "agent", "text")  # dialogs of people; of a user with an assistant; all else
 
 
@@ -132,13 +135,14 @@ def signs(candidates: Columns) -> dict[str, Floats]:
     import numpy as np
 
     seen = candidates
-    word_score = seen.rarity @ seen.matches
+    word_score, mass = seen.rarity @ seen.matches, seen.rarity.sum() or 1.0
     near = np.zeros(len(seen.numbers))
     for step, share in enumerate((0.5, 1.0, 1.0, 0.5)):
         near = near + share * _from(seen.likeness, seen.around[:, step])
     before = seen.around[:, REACH - 1]
     return {
         "words": word_score,
+        "share": word_score / mass,
         "cover": seen.covered,
         "meaning": seen.likeness,
         "meaning nearby": near,
@@ -149,10 +153,23 @@ def signs(candidates: Columns) -> dict[str, Floats]:
     }
 
 
-def text_signs(text: str, *, asks_when: bool) -> dict[str, float]:
-    """The signs that take a passage's text: that it says when, and that the question asks just that."""
-    timely = float(mentions_time(text))
-    return {"timely": timely, "when": timely * asks_when}
+def text_signs(passage: Passage, question: Question, matched: Floats, rarity: Floats) -> dict[str, float]:
+    """The signs that take a passage's text or title, for the best only.
+
+    That it says when, and that the question asks just that. For what is no talk: which of the question's
+    words its title has; and how often it has those that it has, in proportion to its length, as BM25 counts.
+    """
+    timely = float(mentions_time(passage.text))
+    signs = {"timely": timely, "when": timely * question.asks_when}
+    if KINDS[passage.kind].around != "turns":
+        text, title = passage.text.lower(), passage.title.lower()
+        mass, damped = float(rarity.sum()) or 1.0, BM25[0] * (1 - BM25[1] + BM25[1] * len(text) / LENGTH)
+        for word, has, rare in zip(question.words, matched.tolist(), rarity.tolist(), strict=True):
+            start = stem(word).removesuffix("i")
+            times = max(1, text.count(start)) if has else 0
+            signs["repeated"] = signs.get("repeated", 0.0) + rare / mass * times / (times + damped)
+            signs["title"] = signs.get("title", 0.0) + rare / mass * (start in title)
+    return signs
 
 
 def _from(values: Floats, rows: Ints) -> Floats:
@@ -264,7 +281,7 @@ def gather(spots: Sequence[Spot], seeds: Ints, question: Question, rows: Sequenc
         by_named=np.array([named.get(spot.speaker, False) for spot in spots], np.float64),
         asking=np.array([spot.asks for spot in spots], np.float64),
         nearness=np.array([span.nearness(spot.said) if span else 0.0 for spot in spots], np.float64),
-        sources=np.array([source_of(spot) for spot in spots], np.int64),
+        sources=_sources(spots, around),
         held=_held(spots, rows), sizes=np.array([spot.last - spot.record + 1 for spot in spots], np.float64),
     )
 
@@ -278,11 +295,14 @@ def _held(spots: Sequence[Spot], rows: Sequence[Ints]) -> Floats:
     return np.array(held, np.float64).reshape(len(rows), len(spots))
 
 
-def source_of(spot: Spot | Passage) -> int:
-    """Which of the sources a passage comes from."""
-    if spot.strand is None:
-        return 2
-    return int(spot.speaker is not None and spot.speaker.casefold() in ROLES)
+def _sources(spots: Sequence[Spot], around: Ints) -> Ints:
+    """Which of the sources each passage comes from; a conversation of one is no talk."""
+    import numpy as np
+
+    alone = np.all(around < 0, axis=1).tolist()
+    return np.array([2 if spot.strand is None or (single and spot.strand != spot.record)
+                     else int(spot.speaker is not None and spot.speaker.casefold() in ROLES)
+                     for spot, single in zip(spots, alone, strict=True)], np.int64)
 
 
 def merged(one: Ints, other: Ints) -> Ints:

@@ -169,7 +169,7 @@ def _weighed(index: Index, candidates: Candidates, columns: rank.Columns, parts:
         row = kept[passage.n]
         candidate = Weighed(passage, {name: float(part[row]) for name, part in parts.items() if part[row]})
         source = int(columns.sources[row])
-        for name, sign in rank.text_signs(passage.text, asks_when=question.asks_when).items():
+        for name, sign in rank.text_signs(passage, question, columns.matches[:, row], columns.rarity).items():
             if part := sign * weights.of(name, source):
                 candidate.parts[name] = part
         candidate.covered = float(columns.covered[row])
