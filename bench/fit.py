@@ -67,7 +67,7 @@ def _case(mem: Memory, asked: Any, places: dict[int, int], said: dict[int, str],
         raise SystemExit(f"{embedder.name} does not answer")
     seeds = merged(best_by_words(rows, rarity([len(part) for part in rows], total), None, SEEDS), felt.nearest(SEEDS, None))
     spots = with_neighbours(index, seeds.tolist())
-    columns = gather(spots, seeds, question, rows, total, lambda numbers: felt.likeness(numbers, index.around.texts))
+    columns = gather(spots, seeds, question, rows, total, lambda numbers: meaning.near_to(felt, index, numbers, []))
     timely = np.array([mentions_time(said[spot.n]) for spot in spots], float)
     parts = {name: sum(rank(columns, Weights(**{**NONE, name: 1.0})).values()) for name in NAMES}
     parts |= {"timely": timely, "when": timely * question.asks_when}

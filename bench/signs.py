@@ -42,8 +42,7 @@ def signs_of(mem: Memory, query: Query, names: dict[Any, Any], embedder: Embedde
     if felt:
         seeds = rank.merged(seeds, felt.nearest(SEEDS, None))
     spots = rank.with_neighbours(index, seeds.tolist())
-    columns = rank.gather(spots, seeds, question, rows, total,
-                          lambda numbers: felt.likeness(numbers, index.around.texts) if felt else np.zeros(len(numbers)))
+    columns = rank.gather(spots, seeds, question, rows, total, lambda numbers: meaning.near_to(felt, index, numbers, []))
     found = {passage.n: passage for passage in index.around.passages([spot.n for spot in spots])}
     passages = [found[spot.n] for spot in spots]
     starts = [start_of(word) for word in question.words]
@@ -55,7 +54,7 @@ def signs_of(mem: Memory, query: Query, names: dict[Any, Any], embedder: Embedde
         "label": query.label, "text": query.text, "wanted": len(query.gold), "names": len(question.names),
         "asks_when": question.asks_when, "total": total, "words": len(question.words),
         **{name: np.asarray(getattr(columns, name)) for name in (
-            "ranked", "matches", "rarity", "likeness", "around", "by_named", "asking", "nearness", "sources", "held", "sizes")},
+            "ranked", "matches", "rarity", "likeness", "pieces", "block", "around", "by_named", "asking", "nearness", "sources", "held", "sizes")},
         "record": np.array([passage.record for passage in passages]), "created": np.array([passage.said for passage in passages]),
         "number": np.array([passage.n for passage in passages]),
         "length": np.array([len(text) for text in lowered]), "timely": np.array([mentions_time(p.text) for p in passages], float),

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, WrongUsage
 
-SCHEMA = 10  # the number of the shape that schema.py describes
+SCHEMA = 11  # the number of the shape that schema.py describes
 BUSY_SECONDS = 10.0
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL}
@@ -182,6 +182,8 @@ _OURS = _Ours()
 def _as_ours(error: Exception) -> Exception:
     """What an error of SQLite means to who asked."""
     code = getattr(error, "sqlite_errorcode", None)
+    if code is None and "binding parameter" in str(error):
+        return TypeError(str(error))  # no fault of the index: it was given what no column takes
     if code is None and isinstance(error, sqlite3.ProgrammingError):
         return WrongUsage(f"the home is closed, or asked wrongly ({error})", "open it again")
     if code is None:  # text that is none, a value of another type: no row of ours
@@ -359,6 +361,20 @@ class Database:
             if not done and self._db is not None and self._db.in_transaction:
                 with suppress(BrokenIndex, Busy, CannotWrite):  # what went wrong first is told
                     self._db.execute("ROLLBACK")
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Inside a transaction: what fails here leaves what was written before it."""
+        db, done = self.db, False
+        db.execute("SAVEPOINT part")
+        try:
+            yield
+            done = True
+        finally:
+            if not done and db.in_transaction:
+                db.execute("ROLLBACK TO part")
+            if db.in_transaction:
+                db.execute("RELEASE part")
 
     @contextmanager
     def unspilled(self) -> Iterator[None]:

@@ -3,6 +3,7 @@ score.
 
 For each passage the score adds: its share of the question's rare words; how much of the question the passage
 and the two turns on either side cover together; its likeness in meaning and, less, that of its neighbours;
+how well its best word pieces match the question's, and what it means among what was said before it;
 whether it answers a question that was just asked in the question's words; whether the person asked about is
 the one who speaks; whether it says when, for a question that asks when; whether it was said at the time the
 question names. A turn that itself asks counts a little less. Arithmetic over arrays but for a few looks into
@@ -87,6 +88,8 @@ class Columns(Value):
     matches: Floats  # words of the question × passages
     rarity: Floats  # of each word, 0..1
     likeness: Floats  # cosine with the question; zeros without vectors
+    pieces: Floats  # how well its best word pieces match the question's; zeros without such vectors
+    block: Floats  # cosine of what it means among the passages before it; zeros as well
     around: Ints
     by_named: Floats  # said by somebody whom the question names
     asking: Floats
@@ -146,6 +149,8 @@ def signs(candidates: Columns) -> dict[str, Floats]:
         "cover": seen.covered,
         "meaning": seen.likeness,
         "meaning nearby": near,
+        "pieces": seen.pieces,
+        "block": seen.block,
         "answer": _from(word_score, before) * _from(seen.asking, before),
         "speaker": seen.by_named,
         "time": seen.nearness,
@@ -262,11 +267,14 @@ def neighbours(spots: Sequence[Spot]) -> Ints:
 
 
 def gather(spots: Sequence[Spot], seeds: Ints, question: Question, rows: Sequence[Ints], total: int,
-           likeness: Callable[[Ints], Floats]) -> Columns:
-    """The columns that ranking works on; `seeds` ascending, `likeness` gives cosines with the question."""
+           near: Callable[[Ints], tuple[Floats, Floats, Floats]]) -> Columns:
+    """The columns that ranking works on; `seeds` ascending, `near` compares passages with the question: as a
+    whole, by word pieces, as a part of their block.
+    """
     import numpy as np
 
     numbers = np.array([spot.n for spot in spots], np.int64)
+    likeness, pieces, block = near(numbers)
     around = neighbours(spots)
     seeded = among(seeds, numbers)
     ranked = seeded.copy()
@@ -277,7 +285,7 @@ def gather(spots: Sequence[Spot], seeds: Ints, question: Question, rows: Sequenc
     matches = np.array([among(part, numbers) for part in rows], np.float64).reshape(len(rows), len(numbers))
     return Columns(
         numbers=numbers, ranked=ranked, matches=matches, rarity=rarity([len(part) for part in rows], total),
-        likeness=likeness(numbers), around=around,
+        likeness=likeness, pieces=pieces, block=block, around=around,
         by_named=np.array([named.get(spot.speaker, False) for spot in spots], np.float64),
         asking=np.array([spot.asks for spot in spots], np.float64),
         nearness=np.array([span.nearness(spot.said) if span else 0.0 for spot in spots], np.float64),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from otolith.home import Home
 from otolith.index.around import Passage
 from otolith.index.store import Index
-from otolith.meaning import Sense, sense
+from otolith.meaning import Sense, near_to, sense
 from otolith.model.decay import DAY, LAMBDA, usage_factor, weight
 from otolith.model.kinds import KINDS
 from otolith.model.recall import Filter
@@ -140,10 +140,8 @@ def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: d
     if not spots:
         return []
 
-    def likeness(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        return felt.likeness(numbers, index.around.texts) if felt else np.zeros(len(numbers))
-
-    columns = rank.gather(spots, seeds, question, rows, total, likeness)
+    columns = rank.gather(spots, seeds, question, rows, total, lambda numbers: near_to(
+        felt, index, numbers, candidates.notices))
     parts = rank.rank(columns, candidates.weights)
     scores = np.sum(list(parts.values()), axis=0)
     opens = rank.among(np.array(sorted(openings), np.int64), columns.numbers)

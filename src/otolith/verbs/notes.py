@@ -64,7 +64,7 @@ def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str
     words = [" ".join(tag.split()) for tag in read_tags(tags)]
     home.settle()
     path = ledger.append_episode(home.tree, home.clock(), heading, kind=" ".join(type.split()) or "diary",
-                                 tags=words, summary=summary or heading)
+                                 tags=words, summary=summary or heading, synced=True)
     home.warn_of_secrets("episode", [heading, summary])
     home.refresh([path])
     return path
