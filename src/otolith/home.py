@@ -69,15 +69,13 @@ class Home:
         self.tree, self.index, self.config = tree, index, config
         self.clock, self.new_id, self.machine = clock, new_id, machine
         self.door, self.trust, self.session = door, trust, session
-        self.notices: list[str] = []
+        self.notices, self.made = list[str](), 0  # what went wrong without harm; records created since
         self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
-        self._many = False
+        self._many, self._counting = False, True
         self._lines: list[bytes] | None = None  # audit lines of a change of several files
-        self._counting = True
         index.fill, index.tell = self._fill, self._tell
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
-        self._acting = False
-        self._stamp = 0  # the last moment, in microseconds
+        self._acting, self._stamp = False, 0  # the last moment, in microseconds
         # finishes what only verbs know how to: a purge
         self.complete: Callable[[Home, PendingAct], None] | None = None
 
@@ -161,6 +159,11 @@ class Home:
 
     def finish(self) -> None:
         """Finish what was interrupted; what cannot be finished now stays hidden and is a notice."""
+        if not self._acting and (twins := sync.second_names(self.tree, self.index)):
+            with self._whole.lock():
+                for path in twins:
+                    self.tree.remove(path)
+            self.refresh(twins)
         if self._acting or not self.heed():
             return
         from otolith.files import intents
@@ -174,8 +177,7 @@ class Home:
                         elif self.complete is not None:
                             self.complete(self, intent)
                 except (Busy, CannotWrite, Conflict, Damaged) as error:
-                    self.notices.append(
-                        f"a {intent.verb} that was interrupted could not be finished: {error}")
+                    self._tell(f"a {intent.verb} that was interrupted could not be finished: {error}")
             self.heed()
 
     @contextmanager
@@ -203,9 +205,9 @@ class Home:
         for path, to in moves.items():
             if self.tree.look(to) is None:
                 self.tree.move(path, to)
-            elif intent.path and self.tree.look(path):  # interrupted between its new name and its old one
+            elif self.tree.look(path):  # interrupted between its new name and its old one
                 if self.tree.read(path)[0] != self.tree.read(to)[0]:
-                    raise Conflict(f"{to} is already there", f"remove one of the two, then {intent.path}")
+                    raise Conflict(f"{to} is already there", "remove one of the two, then try again")
                 self.tree.remove(path)
         self.refresh(dict.fromkeys(paths.unit_of(path) for path in (*moves, *moves.values())))
         name = self.audit_name(plan["kind"], intent.id)
@@ -227,6 +229,7 @@ class Home:
         with self.writing():
             self.take_in(path, [record], {path: (self.tree.write(path, data), data)})
             self.audit(verb, record, fingerprint(data), origin)
+        self.made += 1
         self.warn_of_secrets(record.kind, plain(record))
         return path
 
@@ -276,13 +279,11 @@ class Home:
 
     def build(self, path: str, data: bytes) -> bool:
         """Write a derived file if its bytes differ, after copying a hand-edited one aside; whether it did."""
-        try:
-            before, _ = self.tree.read(path)
-        except NotFound:
-            before = None
-        if before == data:
+        if self._bytes_of(path) == data:
             return False
         with self.writing():
+            if (before := self._bytes_of(path)) == data:  # another process built it while this one waited
+                return False
             if before is not None:
                 self.keep_edited(path, before)
             version = self.tree.write(path, data, None if before is None else fingerprint(before))
@@ -290,6 +291,12 @@ class Home:
             if paths.kind_of(path):
                 self.take_in(path, self._decode(path, data), {path: (version, data)})
         return True
+
+    def _bytes_of(self, path: str) -> bytes | None:
+        try:
+            return self.tree.read(path)[0]
+        except NotFound:
+            return None
 
     def _decode(self, path: str, data: bytes) -> list[Any]:
         return codec.decode(path, data, codec.written(self.tree, path))
@@ -323,7 +330,7 @@ class Home:
         """Move a record's files into the archive, and with them every other file that has its id."""
         moves: dict[str, str] = {}
         with self.writing():
-            files = list(dict.fromkeys([*files, *self.doubles(record.id)]))
+            files = list(dict.fromkeys([*files, *sync.doubles(self.tree, self.index, record.id)]))
             for path in files:
                 taken, target = 0, paths.archived(path)
                 while self.tree.look(target) is not None or target in moves.values():
@@ -332,9 +339,6 @@ class Home:
                 moves[path] = target
             self.move_all(moves, "forgot", record)
         return list(moves.values())
-
-    def doubles(self, record: str) -> list[str]:
-        return sync.doubles(self.tree, self.index, record)
 
     def audit(self, verb: str, record: Any, sha256: str, origin: Origin | None = None) -> None:
         """One line in the audit log; its failure never undoes what is safe on disk."""

@@ -179,6 +179,17 @@ def doubles(tree: Tree, index: Index, record: str) -> list[str]:
             if any(card.id == record for card in unit.cards) for path in unit.files]
 
 
+def second_names(tree: Tree, index: Index) -> list[str]:
+    """Files refused for an id that are a second name of the very file that has it: of a move cut off."""
+    twins, names = [], index.documents.contested()
+    for unit in _read_all(tree, names, set()) if names else ():
+        for owner in index.cards.units_of([card.id for card in unit.cards]).values():
+            own, other = tree.look(unit.name), tree.look(owner)
+            if owner != unit.name and own and other and own.same == other.same:
+                twins.append(unit.name)
+    return twins
+
+
 def _read_all(tree: Tree, names: Iterable[str], gone: set[str],
               odd: Mapping[str, str] | None = None) -> Iterator[Unit]:
     with tree.reading() as steady:

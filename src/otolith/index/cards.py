@@ -169,10 +169,6 @@ class Cards(Facet):
         """How many records there are."""
         return int(self.db.value("SELECT count(*) FROM records"))
 
-    def newest(self) -> int:
-        """The number of the record that came in last; unlike a count, it costs the same in every home."""
-        return int(self.db.value("SELECT coalesce(max(n), 0) FROM records"))
-
     def counts(self) -> dict[str, Any]:
         """How much of what there is."""
         kinds = dict(self.db.execute("SELECT kind, count(*) FROM records GROUP BY kind ORDER BY kind"))

@@ -39,14 +39,15 @@ def edit(home: Home, handle: str, changes: Mapping[str, Any], expect: str | None
         raise Conflict(f"{loaded.path} was changed by somebody else meanwhile",
                        "read it again; nothing was overwritten")
     before, new = loaded.record, revise(home, loaded.record, dict(changes))
-    if new == before:
+    if new == before and "type" not in changes:  # a type given again ends a move that was cut off
         return new
     home.change(loaded, new, verb="edited")
     if hasattr(new, "from_id"):
         links.mend(home, (new.from_id, new.to_id), given=[new])
     elif KINDS[row.kind].links == "edges":
-        if loaded.path.startswith("graph/") and new.type != before.type:
-            _move(home, loaded.path, own_place(new, before, loaded.path), new)
+        place = own_place(new, before, loaded.path)
+        if loaded.path.startswith("graph/") and "type" in changes and place != loaded.path:
+            _move(home, loaded.path, place, new)
         if new.title != before.title:
             links.retitle(home, new)
     return new

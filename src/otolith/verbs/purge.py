@@ -21,12 +21,14 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home, Named
 from otolith.model.kinds import KINDS
 from otolith.model.text import fold
+from otolith.sync import doubles
 from otolith.verbs import merging, reports, topics, undo
 from otolith.verbs.chapters import without_work
 from otolith.verbs.editing import files_of
 from otolith.verbs.exports import write_exports
 from otolith.verbs.memos import cut_from_masters
 from otolith.verbs.steps import bytes_of, each, fetch, locate
+from otolith.verbs.work import repack
 
 PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json",
          "GLOBAL_MEMORY.md", *paths.EXPORTS)
@@ -56,7 +58,10 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
 
 
 def finish(home: Home, intent: PendingAct) -> None:
-    """Carry on with a purge that was interrupted."""
+    """Carry on with a purge that was interrupted, or with a work's way into the cold or out of it."""
+    if intent.verb == "repack":
+        repack(home, intent)
+        return
     home.sweep(accept_removals=True)
     _carry_out(home, intent)
 
@@ -108,7 +113,8 @@ def _plan(home: Home, record: str) -> dict[str, Any]:
     if row and KINDS[kind].purge == "files":
         fetch(home, row)
         own = files_of(home, unit)
-    own += [path for _, _, _, copy in old for path in files_of(home, copy)] + home.doubles(record)
+    own += [path for _, _, _, copy in old for path in files_of(home, copy)]
+    own += doubles(home.tree, index, record)
     edges = _edges(home, record)
     titles = [row.title] if row else [title for _, _, title, _ in old]
     mention = unit.rsplit("/", 1)[-1] if KINDS[kind].purge == "files" else record
