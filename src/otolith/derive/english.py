@@ -204,6 +204,16 @@ class Language:
         "look": _words("for at after into to"),
         "see": _words("a an my our some two three lots many the this these those so")})
     negations: Words = DENIALS | _words("hardly barely rarely seldom longer")
+    ended: str = "longer"  # "no longer", and "any more" as it is written out
+    any_more: re.Pattern[str] = _pattern(r"\b(?:any ?more|any longer|no more)(?=\W*(?:$|[,;:.!?)]|\b(?:and|but|so|because|since|now|after|as|"
+                                         r"which|these|at|in|on|with|when|while|for|thanks)\b))")
+    past_helpers: Words = _words("did had was were")
+    wavering: Words = _words("""want know think need have get feel see mind care mean remember understand believe do go be make
+        let even seem look sound matter hear worry expect agree recall say tell give take come really find wanna""")
+    # verbs whose denial says little
+    no_longer: str = "no longer {}"
+    does_not: str = "does not {}"
+    not_word: str = "not"
     lasting_negations: Words = _words("never")  # "never" with a habit is a rule one keeps
     hedges: Words = DOUBTING
     hypotheticals: Words = SUPPOSING | _words("pretend whether wish wished otherwise e.g")
@@ -294,7 +304,7 @@ class Language:
     indefinite: Words = _words("a an")
     trailing: Words = _words("""sure too though lol haha well also either anyway tho now then again so much
         today yes and or but as just ya know there here already ever yet still to of for with the a an my
-        their because""")
+        their because longer anymore""")
     sequels: Words = _words("so")  # words after which only the consequence follows: so
     # words that mean nothing once what follows is cut off: take care
     hanging: Words = _words("how what care thanks rid hold used track advantage part look close able")

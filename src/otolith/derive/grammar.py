@@ -164,7 +164,7 @@ def _noun_end(low: list[str], start: int, lang: Language) -> int | None:
     """Where the noun ends and a verb that can follow it begins; None when no verb is near."""
     for at in range(start, min(len(low), LONGEST_SUBJECT + 1)):
         word, before = low[at], low[at - 1]
-        if word in lang.auxiliaries:
+        if word in lang.auxiliaries or (word in lang.negations and word_at(low, at + 1) == lang.ended):
             return at
         if within(word, lang.first, lang.second, lang.asides, (",",)):
             return None
@@ -277,9 +277,11 @@ def _main_verb(low: list[str], at: int, lang: Language) -> bool:
 
 
 def _denied(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:
-    """A denial is no fact; a prohibition, a binding incapacity and a habit of never doing something are."""
+    """What is not done once is no fact; a prohibition, an incapacity, and what is never or no longer done are."""
     at, role = helpers.stop, helpers.role
     base = low[at]
+    if (lasting := _lasting_denial(low, helpers, subject, lang)) is not None:
+        return lasting
     if base in lang.silent or not (lang.is_form(base, "base") or base == lang.be or base in lang.permits):
         return None
     if helpers.never and not helpers.denied and not role and subject.who in ("speaker", "group"):
@@ -293,6 +295,25 @@ def _denied(low: list[str], helpers: Helpers, subject: Subject, lang: Language) 
     if role == "be" and base in lang.permits:
         return VerbGroup(f"{_after(subject, helpers.last, lang)} {low[at - 1]} {base}", base, "limit", at + 1)
     return None
+
+
+def _lasting_denial(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:
+    """ "We do not support Windows", "I no longer eat meat", "I'm not vegetarian any more"."""
+    at, base = helpers.stop, low[helpers.stop]
+    ended = within(lang.ended, low[subject.stop:at], low[-1:])
+    if subject.who == "other" or helpers.never or lang.keeps_silent(base, word_at(low, at + 1)):
+        return None
+    if helpers.roles in ((), ("do",)) and helpers.last not in lang.past_helpers and base not in lang.wavering and base != lang.have:
+        verbs = lang.bases(base, "base") if lang.is_form(base, "base") else lang.bases(base, "third") if not helpers.roles else []
+        told = verbs and (subject.who != "implied" or ended)
+        denial = lang.no_longer.format(lang.after_name(verbs[0])) if ended and told else lang.does_not.format(base)
+        return VerbGroup(denial, verbs[0], "present", at + 1) if told and (helpers.roles or ended) else None
+    if helpers.roles != ("be",) or not (ended or base in lang.bare_states or within(base, lang.indefinite)):
+        return None
+    word = _after(subject, helpers.last, lang)
+    if doing := lang.bases(base, "progressive"):
+        return VerbGroup(f"{word} {lang.no_longer.format(base)}", doing[0], "progressive", at + 1) if ended else None
+    return VerbGroup(f"{word} {lang.no_longer.format('').strip() if ended else lang.not_word}", lang.be, "copula", at)
 
 
 def _must(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, OtolithError
 
-SCHEMA = 9  # the number of the shape that schema.py describes
+SCHEMA = 10  # the number of the shape that schema.py describes
 WAL_SINCE = (3, 51, 3)
 BUSY_SECONDS = 10.0
 TROUBLE = (BrokenIndex, Busy, CannotWrite)  # why an index may fail to take what is safe in the files

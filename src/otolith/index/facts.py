@@ -12,8 +12,10 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import cached_property
 from typing import Any, NamedTuple
 
+from otolith.index.claims import Claims, Closing
 from otolith.index.database import Bare, Connection, Facet, columns_of
 from otolith.index.write import Unit, Units
 from otolith.model.dialog import (
@@ -77,13 +79,6 @@ class FactRow(NamedTuple):
     last: str | None
 
 
-class _Slot(NamedTuple):
-    slot: str
-    topic: str
-    record: str
-    alone: int
-
-
 _SAID, _REVIEW = columns_of(SaidRow, "s"), columns_of(ReviewRow, "v")
 _GIVEN = "IN (SELECT value FROM json_each(?))"
 _SCORE = ("SELECT score FROM (SELECT score, mark FROM reviewed WHERE fact = :id AND target IS NULL UNION ALL "
@@ -111,6 +106,8 @@ class Touched:
         self.news: dict[str, dict[str, str]] = {}  # slot → fact → its first new mark
         self.ids: set[str] = set()  # facts whose records may no longer stand
         self.said: dict[tuple[str, str], Said] = {}  # (fact, mark) just read
+        self.claims: set[int] = set()  # to be settled
+        self.reviewed: set[str] = set()  # facts that a person may have rejected or taken back
 
     def add(self, mentions: Iterable[SaidRow]) -> None:
         """Mentions that went, or became something else."""
@@ -118,6 +115,12 @@ class Touched:
             self.slots[row.slot] = row.topic
             self.whole.add(row.slot)
             self.ids.add(row.id)
+
+    def again(self, mentions: Iterable[SaidRow]) -> None:
+        """Mentions of facts that were closed, or are open again."""
+        for row in mentions:
+            self.slots[row.slot] = row.topic
+            self.whole.add(row.slot)
 
     def new(self, row: SaidRow, fact: Fact) -> None:
         """A mention that came."""
@@ -152,6 +155,7 @@ class Facts(Facet):
             if before := self._mentions("unit = ?", (name,)):
                 touched.add(before)
                 self.db.execute("DELETE FROM said WHERE unit = ?", (name,))
+                touched.claims.update(self.claims.drop(name))
         for name, reviews in whole:
             if name.endswith("/curation.jsonl"):
                 self._replace_reviews(name, reviews, about, corrected)
@@ -169,6 +173,12 @@ class Facts(Facet):
             if row.id not in standing or not _said_again(standing[row.id], row, fact):
                 touched.new(row, fact)
         self._insert(rows)
+        touched.claims.update(self.claims.take(
+            (row.unit, row.id, row.trust, row.mention._replace(fact=fact)) for row, fact in rows))
+
+    @cached_property
+    def claims(self) -> Claims:
+        return Claims(self.index)
 
     def _insert(self, rows: Iterable[tuple[SaidRow, Fact]]) -> None:
         self.db.executemany("INSERT INTO said VALUES (?,?,?,?,?,?,?,?,?,?,?)", [row for row, _ in rows])
@@ -204,12 +214,15 @@ class Facts(Facet):
         for record in about:
             rows = self._mentions(f"{_OF_FACT} OR {_AS_SAID}", {"fact": record})
             touched.add(rows)
+            touched.reviewed.update(row.id for row in rows)
             for row in rows if corrected else ():
-                new, _ = self._row(row.unit, row.mention, as_said=False)
+                new, fact = self._row(row.unit, row.mention, as_said=False)
                 query = ("UPDATE said SET id = ?, slot = ?, confidence = ?, trust = ? "
                          "WHERE unit = ? AND mark = ?")
                 self.db.execute(query, (new.id, new.slot, new.confidence, new.trust, row.unit, row.mark))
                 touched.add([new])
+                touched.claims.update(self.claims.drop(row.unit, row.mark))
+                touched.claims.update(self.claims.take([(new.unit, new.id, new.trust, row.mention._replace(fact=fact))]))
 
     def _row(self, unit: str, mention: Mention, *, as_said: bool) -> tuple[SaidRow, Fact]:
         """(a mention's row, the fact after its corrections)."""
@@ -230,11 +243,17 @@ class Facts(Facet):
         return None
 
     def settle(self, touched: Touched) -> None:
-        """Bring the fact records up to their mentions and reviews."""
+        """Bring the fact records up to their mentions and reviews, and to what closed them."""
+        for record in touched.reviewed:
+            rows = self.db.execute(_SCORE, {"id": record, "until": _FOREVER})
+            touched.claims.update(self.claims.reject(record, bool(rows) and rows[0][0] == 0))
+        touched.again(self._mentions(f"slot {_GIVEN}", (json.dumps(list(self.claims.settle(touched.claims))),)))
         cards, units = [], Units(self.index)
-        for fact, path, project in self._settled(touched.slots, touched=touched):
+        settled = list(self._settled(touched.slots, touched=touched))
+        closings = self.claims.closings(str(fact.id) for fact, _, _ in settled)
+        for fact, path, project in settled:
             touched.ids.discard(str(fact.id))
-            cards.append((path, fact.card(str(fact.topic), project)))
+            cards.append((path, _closed(fact, closings).card(str(fact.topic), project)))
         for record in touched.ids:
             units.drop_record(record)
         units.put_cards(cards)
@@ -308,29 +327,32 @@ class Facts(Facet):
         with self._as_it_stood(topic, until) as then:
             query = f"SELECT slot, topic FROM said WHERE {_OF_FACT} LIMIT 1"
             slots = dict(then.db.execute(query, {"fact": record}))
-            return next((fact for fact, _, _ in then._settled(slots, until=until) if fact.id == record), None)
+            facts = [fact for fact, _, _ in then._settled(slots, until=until) if fact.id == record]
+        closings = self.claims.closings([record], until)
+        return next((_closed(fact, closings) for fact in facts), None)
 
-    def of_topic(self, topic: str, as_of: float | None = None) -> list[Fact]:
-        """A topic's facts table, in the order it was first said."""
+    def of_topic(self, topic: str, as_of: float | None = None, *, alone: bool = False) -> list[Fact]:
+        """A topic's facts table, in the order it was first said; `alone`: as if there were no other topic."""
         until = _until(as_of)
         with self._as_it_stood(topic, until) as then:
             query = "SELECT slot FROM said WHERE topic = ? GROUP BY slot ORDER BY min(mark), slot"
             slots = dict.fromkeys(then.db.column(query, (topic,)), topic)
             facts = [fact for fact, _, _ in then._settled(slots, until=until)]
+        closings = self.claims.closings((str(fact.id) for fact in facts), until)
+        if alone:
+            closings = {record: closing for record, closing in closings.items() if closing.unit.startswith(f"topics/{topic}/")}
+        facts = [_closed(fact, closings) for fact in facts]
         return sorted(facts, key=lambda fact: (fact.entry_ts, fact.entry_id, fact.turn or 0))
 
     def held_on(self, as_of: float) -> list[str]:
         """The ids of the facts that held on a day: said by then, and replaced by nothing that was."""
         until = _until(as_of)
         later = set(self.db.column("SELECT DISTINCT topic FROM reviewed WHERE mark > ?", (until,)))
-        query = ("SELECT slot, topic, min(id) AS record, min(id) = max(id) AS alone FROM said "
-                 "WHERE mark <= ? GROUP BY slot")
-        slots = [slot for slot in self.db.select(_Slot, query, (until,)) if slot.topic not in later]
-        rivals = {slot.slot: slot.topic for slot in slots if not slot.alone}
-        facts = [fact for fact, _, _ in self._settled(rivals, until=until)]
-        facts += [fact for topic in later for fact in self.of_topic(topic, as_of)]
-        held = [slot.record for slot in slots if slot.alone]
-        return held + [str(fact.id) for fact in facts if not fact.superseded_by]
+        query = "SELECT slot, topic FROM said WHERE mark <= ? GROUP BY slot"
+        facts = [slot for slot, topic in self.db.execute(query, (until,)) if topic not in later]
+        closings = self.claims.closings(facts, until)
+        then = [fact for topic in later for fact in self.of_topic(topic, as_of)]
+        return [fact for fact in facts if fact not in closings] + [str(fact.id) for fact in then if not fact.superseded_by]
 
     @contextmanager
     def _as_it_stood(self, topic: str | None, until: str) -> Iterator[Facts]:
@@ -365,6 +387,14 @@ class Facts(Facet):
         """Whether any entry states a fact in these very words, corrected or not."""
         return bool(self.db.execute(f"SELECT 1 FROM said WHERE ({_OF_FACT} AND raw = :fact) OR {_AS_SAID}",
                                     {"fact": record}))
+
+
+def _closed(fact: Fact, closings: Mapping[str, Closing]) -> Fact:
+    """The fact with its end, if something closed it; a rejected one needs none."""
+    closing = closings.get(str(fact.id))
+    if closing is None or fact.user_fact_score == 0:
+        return fact
+    return fact.replace(valid_until=closing.when, superseded_by=closing.record, why=closing.why)
 
 
 def _said_again(standing: FactRow, row: SaidRow, fact: Fact) -> bool:

@@ -20,6 +20,7 @@ from otolith.index.database import index_path as index_path
 if TYPE_CHECKING:
     from otolith.index.around import Around
     from otolith.index.cards import Cards
+    from otolith.index.claims import Claims
     from otolith.index.dialogs import Dialogs
     from otolith.index.documents import Documents
     from otolith.index.facts import Facts
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _FACETS = {"cards": "cards:Cards", "graph": "graph:Graph", "words": "words:Words", "around": "around:Around",
            "meaning": "vectors:Meaning", "facts": "facts:Facts", "documents": "documents:Documents",
            "work": "works:Works", "dialogs": "dialogs:Dialogs", "notes": "notes:Notes",
-           "marks": "marks:Marks"}
+           "marks": "marks:Marks", "claims": "claims:Claims"}
 
 
 class Index(Database):
@@ -50,6 +51,7 @@ class Index(Database):
     dialogs: Dialogs
     notes: Notes
     marks: Marks
+    claims: Claims
 
     def __getattr__(self, name: str) -> Any:
         """A facet, when it is first asked."""

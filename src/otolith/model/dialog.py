@@ -90,6 +90,7 @@ class Fact(Record):
     valid_from: str | None = text(default=None, sparse=True)
     valid_until: str | None = text(default=None, sparse=True)
     superseded_by: str | None = text(default=None, sparse=True)
+    why: str | None = text(default=None, sparse=True)  # it no longer holds: when and in which words
 
     def id_in(self, topic: str) -> str:
         """The fact's id within its topic."""
@@ -371,17 +372,7 @@ def marked_time(marked: str) -> str:
 
 
 def slot_of(topic: str, fact: Fact, record: str) -> str:
-    """What a fact competes for: its own id, or the subject's one place for a single-valued relation."""
-    relation = _single_valued(fact.relation)
-    return record if not relation else (
-        "slot_" + sha256(f"{topic}\0{normal(fact.subject)}\0{relation}".encode()).hexdigest()[:16])
-
-
-@lru_cache(maxsize=1024)
-def _single_valued(relation: str) -> str:
-    """The relation as it is compared, if it has a single value. Dialogs have few of them, each many times."""
-    plain = normal(relation).replace("_", " ")
-    return plain if plain in SINGLE_VALUED or re.fullmatch(SINGLE_VALUED_LIKE, plain) else ""
+    return record
 
 
 def mentions_of(entry: Entry) -> list[Mention]:

@@ -175,7 +175,7 @@ def _build(home: Home, topic: str, ask: Ask | None) -> tuple[Topic, str]:
     rows = home.index.dialogs.topics(topic)
     if not rows:
         raise NotFound(f"no topic {topic!r}", "see: otolith topics")
-    held = [fact for fact in home.index.facts.of_topic(topic) if fact.user_fact_score != 0]
+    held = [fact for fact in home.index.facts.of_topic(topic, alone=True) if fact.user_fact_score != 0]
     recent = [entry for _, entry in each(home, home.index.dialogs.recent(topic, topics.RECENT))]
     state, inputs, trouble = _state(home, topic, held, recent, ask)
     last, reviewed = zulu(rows[0].last), home.index.facts.last_review(topic)

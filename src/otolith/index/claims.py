@@ -1,0 +1,309 @@
+"""Claims in the index: what records say about what holds, and which newer claim closed which older one.
+
+Rows are drawn from facts when their entry is filled in, and from other records by `verbs/claims`. What closes what is decided in
+`model/claims`; here it is only kept: for each claim the first later one that closes it, so that any day's state can be told. A new
+claim is compared with those of its cells and with no others. A person's answers come from `curation.jsonl` and outweigh the rule.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from otolith.index.database import Facet, columns_of
+from otolith.model.claims import ASKED, CLOSES, Claim, Settled, Stated, settle, value_kind
+from otolith.model.dialog import Mention, marked_time
+
+_GIVEN = "IN (SELECT value FROM json_each(?))"
+AT_ONCE = 400  # cells asked for in one statement
+ANSWERED_WITHIN = 45 * 86400.0  # seconds in which "no, I meant …" still answers
+
+
+class ClaimRow(NamedTuple):
+    """A claim where it stands: a row of `claims`."""
+
+    n: int
+    unit: str
+    record: str
+    turn: str | None
+    mark: str
+    scope: str
+    holder: str
+    subject: str
+    attribute: str
+    value: str
+    holds: int
+    single: int
+    environment: str
+    personal: int
+    weak: int
+    corrects: int
+    trust: int
+    main: int  # what the record says first and foremost
+    void: int  # a person rejected it
+    sentence: str
+    closed_by: int | None
+    contested_by: int | None
+
+    @property
+    def stated(self) -> Stated:
+        return Stated(self.n, self.mark, self.trust, Claim(
+            self.holder, self.subject, self.attribute, self.value, bool(self.holds), bool(self.single), self.environment,
+            bool(self.personal), bool(self.weak), bool(self.corrects)), self.record)
+
+    @property
+    def id(self) -> str:
+        return self.stated.claim.id_in(self.scope)
+
+
+class Closing(NamedTuple):
+    """What closed a record's claim: the record that did, when, in which words, and where those stand."""
+
+    record: str
+    mark: str
+    sentence: str
+    unit: str
+    turn: str | None
+
+    @property
+    def when(self) -> str:
+        return marked_time(self.mark)
+
+    @property
+    def why(self) -> str:
+        return f"replaced on {self.when[:10]}: {self.sentence}" if self.sentence else f"replaced on {self.when[:10]}"
+
+
+class Contest(NamedTuple):
+    """Two claims of which it is not sure that the newer ended the older."""
+
+    older: ClaimRow
+    newer: ClaimRow
+
+
+class Drawn(NamedTuple):
+    """Claims of one statement, as a reader gives them."""
+
+    unit: str
+    record: str
+    turn: str | None
+    mark: str
+    project: str | None
+    trust: int
+    sentence: str
+    claims: Sequence[Claim]
+
+
+_ROW = columns_of(ClaimRow, "c")
+_CLOSED = ("SELECT c.record, o.record, o.mark, o.sentence, o.unit, o.turn, c.mark FROM claims c JOIN claims o ON o.n = c.closed_by "
+           f"WHERE c.main AND c.record {_GIVEN} AND o.mark <= ?")
+_LATEST = f"SELECT record, max(mark) FROM claims WHERE main AND record {_GIVEN} AND mark <= ? GROUP BY record"
+_FOREVER = "~"
+
+
+class Claims(Facet):
+    """What is claimed, what was closed and what is contested."""
+
+    # Filling
+
+    def put(self, drawn: Iterable[Drawn]) -> list[int]:
+        """Take claims in; returns their numbers, to be settled once all are in."""
+        rows: list[ClaimRow] = []
+        n = 1 + int(self.db.value("SELECT coalesce(max(n), 0) FROM claims"))
+        for one in drawn:
+            first = next((claim for claim in one.claims if claim.holds and not claim.is_deed),
+                         next((claim for claim in one.claims if not claim.is_deed), None))
+            for claim in one.claims:
+                scope = "" if claim.personal or one.project in (None, "", "default") else str(one.project)
+                rows.append(ClaimRow(n + len(rows), one.unit, one.record, one.turn, one.mark, scope, claim.holder, claim.subject,
+                                     claim.attribute, claim.value, claim.holds, claim.single, claim.environment, claim.personal,
+                                     claim.weak, claim.corrects, one.trust, claim is first, 0, one.sentence, None, None))
+        if rows:
+            self.db.executemany(f"INSERT INTO claims VALUES ({','.join('?' * len(ClaimRow._fields))})", rows)
+            self.db.executemany("INSERT OR IGNORE INTO claim_cells VALUES (?,?)",
+                                [(cell, row.n) for row in rows for cell in row.stated.claim.cells(row.scope)])
+        return [row.n for row in rows]
+
+    def take(self, mentions: Iterable[tuple[str, str, int, Mention]]) -> list[int]:
+        """The claims of facts: (unit, fact id, trust, mention)."""
+        from otolith.model.claims import read_claims
+
+        return self.put(
+            Drawn(unit, record, None if mention.fact.turn is None else str(mention.fact.turn), mention.mark, mention.project, trust,
+                  mention.fact.sentence or mention.fact.title, claims)
+            for unit, record, trust, mention in mentions
+            if (claims := read_claims(mention.fact.subject, mention.fact.relation, mention.fact.object, mention.fact.sentence or "")))
+
+    def drop(self, unit: str, mark: str | None = None) -> list[int]:
+        """Forget a unit's claims, or those of one mention; returns the claims that they had closed."""
+        which, values = ("unit = ?", [unit]) if mark is None else ("unit = ? AND mark = ?", [unit, mark])
+        rows = self.db.select(ClaimRow, f"SELECT {_ROW} FROM claims c WHERE {which}", values)
+        if not rows:
+            return []
+        self.db.executemany("DELETE FROM claim_cells WHERE cell = ? AND claim = ?",
+                            [(cell, row.n) for row in rows for cell in row.stated.claim.cells(row.scope)])
+        self.db.execute(f"DELETE FROM claims WHERE {which}", values)
+        return self._reopen([row.n for row in rows])
+
+    def _reopen(self, closers: Sequence[int]) -> list[int]:
+        """Let go of what these claims had closed or contested, to be settled again."""
+        given = json.dumps(closers)
+        freed = self.db.column(f"SELECT n FROM claims WHERE closed_by {_GIVEN} OR contested_by {_GIVEN}", (given, given))
+        self.db.execute(f"UPDATE claims SET closed_by = NULL WHERE closed_by {_GIVEN}", (given,))
+        self.db.execute(f"UPDATE claims SET contested_by = NULL WHERE contested_by {_GIVEN}", (given,))
+        return freed
+
+    def reject(self, record: str, rejected: bool) -> list[int]:
+        """A person's score 0 takes a statement's force, another score gives it back; returns what is to be settled."""
+        rows = self.db.column("SELECT n FROM claims WHERE record = ? AND void <> ?", (record, int(rejected)))
+        if not rows:
+            return []
+        self.db.execute("UPDATE claims SET void = ? WHERE record = ?", (int(rejected), record))
+        return [*rows, *self._reopen(rows)]
+
+    def settle(self, numbers: Iterable[int]) -> set[str]:
+        """Compare these claims with all others of their cells; returns the records whose standing changed."""
+        fresh = set(numbers)
+        if not fresh:
+            return set()
+        self._answer(fresh)
+        given = json.dumps(sorted(fresh))
+        rows = {row.n: row for row in self.db.select(ClaimRow, f"SELECT {_ROW} FROM claims c WHERE n {_GIVEN} AND NOT void", (given,))}
+        cells = list(dict.fromkeys(cell for row in rows.values() for cell in row.stated.claim.cells(row.scope)))
+        found: dict[int, Settled] = {}
+        for members in self._members(cells):
+            for settled in settle([row.stated for row in members], fresh):
+                rows |= {row.n: row for row in members if row.n in (settled.older.n, settled.newer.n)}
+                before = found.get(settled.older.n)
+                if before is None or settled.before(before):
+                    found[settled.older.n] = settled
+        return self._write(found, rows, self.answers())
+
+    def _members(self, cells: Sequence[str]) -> Iterator[list[ClaimRow]]:
+        """The claims of each cell that holds several."""
+        for at in range(0, len(cells), AT_ONCE):
+            listed = json.dumps(cells[at : at + AT_ONCE])
+            pairs = self.db.execute(f"SELECT cell, claim FROM claim_cells WHERE cell {_GIVEN} ORDER BY cell", (listed,))
+            grouped: dict[str, list[int]] = {}
+            for cell, claim in pairs:
+                grouped.setdefault(cell, []).append(claim)
+            wanted = {n for members in grouped.values() if len(members) > 1 for n in members}
+            query = f"SELECT {_ROW} FROM claims c WHERE n {_GIVEN} AND NOT void"
+            rows = {row.n: row for row in self.db.select(ClaimRow, query, (json.dumps(sorted(wanted)),))} if wanted else {}
+            for members in grouped.values():
+                if len(members) > 1:
+                    yield [rows[n] for n in members if n in rows]
+
+    def _write(self, found: Mapping[int, Settled], rows: Mapping[int, ClaimRow], answers: Mapping[tuple[str, str], str]) -> set[str]:
+        changed: set[str] = set()
+        for n, settled in found.items():
+            older, newer = rows[n], rows[settled.newer.n]
+            closes = settled.verdict == CLOSES
+            answer = answers.get((older.id, newer.id)) if answers else None
+            if answer is not None:
+                if answer != "new":
+                    continue
+                closes = True
+            column, before = ("closed_by", older.closed_by) if closes else ("contested_by", older.contested_by)
+            if before == newer.n:
+                continue
+            if before is not None and (held := self._mark(before)) and (held, before) < (newer.mark, newer.n):
+                continue
+            self.db.execute(f"UPDATE claims SET {column} = ? WHERE n = ?", (newer.n, n))
+            if closes:
+                changed.add(older.record)
+        return changed
+
+    def _mark(self, n: int) -> str | None:
+        return self.db.value("SELECT mark FROM claims WHERE n = ?", (n,)) or None
+
+    def _answer(self, fresh: set[int]) -> None:
+        """A value said alone answers the latest claim with a value of its kind: it is about the same thing."""
+        given = json.dumps(sorted(fresh))
+        for row in self.db.select(ClaimRow, f"SELECT {_ROW} FROM claims c WHERE n {_GIVEN} AND attribute = ? ORDER BY mark, n",
+                                  (given, ASKED)):
+            query = (f"SELECT {_ROW} FROM claims c WHERE scope = ? AND single AND holds AND mark < ? ORDER BY mark DESC, n DESC LIMIT 20")
+            since = float(row.mark.split(" ")[0]) - ANSWERED_WITHIN
+            for earlier in self.db.select(ClaimRow, query, (row.scope, row.mark)):
+                if earlier.attribute != ASKED and value_kind(earlier.value) == value_kind(row.value) \
+                        and float(earlier.mark.split(" ")[0]) >= since and earlier.record != row.record:
+                    named = row._replace(holder=earlier.holder, subject=earlier.subject, attribute=earlier.attribute,
+                                         environment=earlier.environment)
+                    self.db.execute("UPDATE claims SET holder = ?, subject = ?, attribute = ?, environment = ? WHERE n = ?",
+                                    (named.holder, named.subject, named.attribute, named.environment, row.n))
+                    self.db.executemany("INSERT OR IGNORE INTO claim_cells VALUES (?,?)",
+                                        [(cell, row.n) for cell in named.stated.claim.cells(row.scope)])
+                    break
+
+    # A person's answers
+
+    def answers(self) -> dict[tuple[str, str], str]:
+        """(older claim, newer claim) → which holds, as a person settled it last."""
+        return {(old, new): holds for old, new, holds in self.db.execute("SELECT old, new, holds FROM settled ORDER BY at, mark")}
+
+    def replace_answers(self, lines: Sequence[tuple[str, str, str, str, str]]) -> list[int]:
+        """Take in the home's curation lines (at, mark, old, new, holds); returns the claims to be settled again."""
+        before = {(old, new) for old, new, in self.db.execute("SELECT old, new FROM settled")}
+        self.db.execute("DELETE FROM settled")
+        self.db.executemany("INSERT INTO settled VALUES (?,?,?,?,?)", lines)
+        about = {claim for pair in before for claim in pair} | {claim for _, _, old, new, _ in lines for claim in (old, new)}
+        if not about:
+            return []
+        rows = [row.n for row in self.db.select(ClaimRow, f"SELECT {_ROW} FROM claims c WHERE single OR closed_by IS NOT NULL "
+                                                          "OR contested_by IS NOT NULL") if row.id in about]
+        given = json.dumps(rows)
+        self.db.execute(f"UPDATE claims SET closed_by = NULL, contested_by = NULL WHERE n {_GIVEN}", (given,))
+        return rows
+
+    # Reading
+
+    def closings(self, records: Iterable[str], until: str = _FOREVER) -> dict[str, Closing]:
+        """Record → what closed it, as far as that was said by then; what was said again since is open."""
+        given = json.dumps(list(records))
+        latest = dict(self.db.execute(_LATEST, (given, until)))
+        closings: dict[str, Closing] = {}
+        for record, *closing, said in self.db.execute(_CLOSED, (given, until)):
+            if said == latest.get(record):
+                closings[record] = Closing(*closing)
+        return closings
+
+    def closed_at(self, units: Iterable[str], until: str = _FOREVER) -> dict[tuple[str, str | None], list[tuple[str, Closing]]]:
+        """(unit, turn) → the sentences there that no longer hold, each with what closed it."""
+        query = ("SELECT c.unit, c.turn, c.sentence, o.record, o.mark, o.sentence, o.unit, o.turn FROM claims c "
+                 f"JOIN claims o ON o.n = c.closed_by WHERE c.main AND c.unit {_GIVEN} AND o.mark <= ?")
+        places: dict[tuple[str, str | None], list[tuple[str, Closing]]] = {}
+        for unit, turn, sentence, *closing in self.db.execute(query, (json.dumps(list(units)), until)):
+            places.setdefault((unit, turn), []).append((sentence, Closing(*closing)))
+        return places
+
+    def contested(self, limit: int = 50) -> list[Contest]:
+        """Open contradictions, newest first: pairs that no rule and no person has settled."""
+        query = (f"SELECT {_ROW} FROM claims c WHERE contested_by IS NOT NULL AND closed_by IS NULL AND NOT void "
+                 "ORDER BY (SELECT mark FROM claims o WHERE o.n = c.contested_by) DESC LIMIT ?")
+        pairs = [(row, self._row(row.contested_by)) for row in self.db.select(ClaimRow, query, (limit,))]
+        return [Contest(older, newer) for older, newer in pairs if newer is not None and newer.closed_by is None]
+
+    def closed(self, limit: int = 50, since: str = "", until: str = _FOREVER) -> list[Contest]:
+        """What changed: pairs of which the newer closed the older, newest first."""
+        query = (f"SELECT {_ROW} FROM claims c WHERE main AND closed_by IN (SELECT n FROM claims WHERE mark > ? AND mark <= ?) "
+                 "ORDER BY (SELECT mark FROM claims o WHERE o.n = c.closed_by) DESC LIMIT ?")
+        pairs = [(row, self._row(row.closed_by)) for row in self.db.select(ClaimRow, query, (since, until, limit))]
+        return [Contest(older, newer) for older, newer in pairs if newer is not None]
+
+    def _row(self, n: int | None) -> ClaimRow | None:
+        return self.db.first(ClaimRow, f"SELECT {_ROW} FROM claims c WHERE n = ?", (n,))
+
+    def of(self, record: str) -> list[ClaimRow]:
+        """The claims of a record, in the order they were said."""
+        return self.db.select(ClaimRow, f"SELECT {_ROW} FROM claims c WHERE record = ? ORDER BY mark, n", (record,))
+
+    def named(self, claim: str) -> list[ClaimRow]:
+        """The rows of a claim by its name in curation.jsonl, or by a record's id."""
+        return self.of(claim) or [row for row in self.db.select(ClaimRow, f"SELECT {_ROW} FROM claims c ORDER BY mark, n")
+                                  if row.id == claim]
+
+    def about(self, word: str, limit: int = 200) -> list[ClaimRow]:
+        """The claims whose subject has this word, oldest first."""
+        query = (f"SELECT {_ROW} FROM claims c WHERE main AND (' ' || holder || ' ' || subject || ' ') LIKE ? ORDER BY mark, n LIMIT ?")
+        return self.db.select(ClaimRow, query, (f"% {word} %", limit))
