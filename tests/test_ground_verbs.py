@@ -53,7 +53,7 @@ REFUSED: list[tuple[str, Callable[[Memory], Any]]] = [
     ("half a sign", lambda mem: mem.note("T", "x\ud83d")),
     ("half a sign in the title", lambda mem: mem.note("T\udcff", "x")),
     ("a text full of merge markers", lambda mem: mem.note("T", "<<<<<<< a\nx\n=======\ny\n>>>>>>> b")),
-    ("a time that is none", lambda mem: mem.note("T", "x", created="yesterday")),
+    ("a time that is none", lambda mem: mem.note("T", "x", created="yesterdayish")),
     ("a memo's bad name", lambda mem: mem.memo("../../etc/passwd", "x")),
     ("a memo's vague name", lambda mem: mem.memo("stuff", "x")),
     ("a memo name that is no text", lambda mem: mem.memo(None, "x")),

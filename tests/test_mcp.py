@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
@@ -249,6 +250,20 @@ def test_the_door_says_who_wrote_it_whatever_the_writer_says(home: Path) -> None
     with Memory(home) as mem:
         origin = mem.get(note).record.origin
     assert (origin.door, origin.trust) == ("mcp", "agent")
+
+
+@pytest.mark.clause("work-100")
+def test_a_recall_may_choose_by_filters_alone(home: Path, mem: Memory) -> None:
+    note = mem.note("Roof", "It leaks.", tags=["attic"], created=time.time())
+
+    async def act() -> Any:
+        async with near(home) as ask:
+            return told(await ask.call_tool("recall", {"tags": ["attic"], "since": "2d", "kind": "notes"}))
+
+    answer = asyncio.run(act())
+
+    assert answer["enough"]
+    assert [hit["id"] for hit in answer["hits"]] == [note.id]
 
 
 def test_a_recall_keeps_to_a_thousand_tokens_unless_told(home: Path, mem: Memory) -> None:

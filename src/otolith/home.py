@@ -75,6 +75,14 @@ class Home:
         return Origin(agent=agent or self.config.agent, project=project or self.config.project,
                       door=self.door, session=session or self.session, trust=trust or self.trust)
 
+    def moment(self, given: Any, where: str = "created") -> float:
+        """A time that a verb was given, in any form; now if none was."""
+        if given is None:
+            return self.clock()
+        from otolith.model.dates import read_moment
+
+        return read_moment(given, self.clock(), where)
+
     def folder(self) -> str:
         """The folder in which the home's files lie, for what can only be done there."""
         if self.tree.folder is None:

@@ -21,7 +21,7 @@ from otolith.files.disk import open_tree
 from otolith.files.tree import Tree
 from otolith.home import Home
 from otolith.index.store import Index
-from otolith.model.recall import FILTERS, check_counts, check_text, make_filter
+from otolith.model.recall import FILTERS, check_counts, check_text, filter_among
 
 if TYPE_CHECKING:
     from otolith.derive.notices import FileNotices, Notice
@@ -263,18 +263,18 @@ class Memory:
 
     # Finding: nothing is written but a line in the usage ledger
 
-    def recall(self, query: str, *, limit: int = 10, depth: str = "full", budget: int | None = None,
+    def recall(self, query: str = "", *, limit: int = 10, depth: str = "full", budget: int | None = None,
                kind: Some = None, type: Some = None, tag: Some = None, tags: Some = None,
                topic: str | None = None, project: str | None = None, agent: str | None = None,
                conversation: str | None = None, session: str | None = None, file: str | None = None,
                since: Time = None, before: Time = None, as_of: Time = None, failures: bool = False,
                successes: bool = False, min_confidence: float | None = None) -> Recall:
-        """Find what is known about something: the hits, best first, cut to a budget of tokens."""
+        """Find what is known about something, or what filters choose: hits, best first, cut to a budget."""
         given = {name: value for name, value in locals().items() if name in FILTERS}
         from otolith.recall.answer import recall
 
         check_text(query, "the question")
-        chosen = make_filter(**given)
+        chosen = filter_among(given, self.home.clock)
         answer = recall(self.home, query, chosen, limit=limit, depth=depth, budget=budget,
                         providers=self.providers)
         if answer.hits or not chosen or verbs.records.listing(self.home, chosen, limit=1)[1]:
@@ -295,7 +295,7 @@ class Memory:
              min_confidence: float | None = None) -> tuple[Rows, int]:
         """Records that pass the filters, newest first, and how many there are."""
         check_counts(limit=limit, offset=offset)
-        chosen = make_filter(**{name: value for name, value in locals().items() if name in FILTERS})
+        chosen = filter_among(locals(), self.home.clock)
         return verbs.records.listing(self.home, chosen, limit=limit, offset=offset)
 
     def related(self, id: str, depth: int = 1) -> Rows:
@@ -394,7 +394,7 @@ class Memory:
                successes: bool = False, min_confidence: float | None = None) -> Conclusion:
         """Synthesis, comparison, pattern or gap over the chunks that the filters choose, with no model."""
         check_counts(limit=limit)
-        chosen = make_filter(**{name: value for name, value in locals().items() if name in FILTERS})
+        chosen = filter_among(locals(), self.home.clock)
         return verbs.reasoning.reason(self.home, question, way=way, terms=terms, limit=limit, chosen=chosen,
                                       providers=self.providers)
 

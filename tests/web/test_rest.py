@@ -46,6 +46,16 @@ def test_what_is_kept_is_recalled_with_reasons(server):
     assert found["hits"][0]["why"]
 
 
+@pytest.mark.clause("work-100")
+def test_filters_alone_and_dates_in_words_are_taken_over_rest(server):
+    kept = server.post("note", title="Roof", text="It leaks.", tags=["attic"]).json["id"]
+
+    chosen = server.get("/api/recall?tags=attic&since=yesterday&kind=notes").json
+
+    assert [hit["id"] for hit in chosen["hits"]] == [kept]
+    assert server.get("/api/recall?since=someday").status == 422
+
+
 def test_every_verb_of_the_table_is_a_route_and_in_the_document(server):
     document = server.get("/api/openapi.json").json
 

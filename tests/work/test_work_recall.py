@@ -243,3 +243,81 @@ def test_text_under_a_key_that_a_layer_does_not_know_is_kept_and_found(mem, work
 
     assert [hit.id for hit in mem.recall("pangolin", kind="work").hits][:1] == [work.id]
     assert mem.get(work.id).record == work
+
+
+# Without words
+
+
+def chosen(mem, **filters):
+    return [hit.id for hit in mem.recall(**filters).hits]
+
+
+@pytest.mark.clause("work-100")
+@pytest.mark.parametrize(("filters", "names"), [
+    ({"file": "src/cache/store.py"}, {"file"}), ({"type": "bug_fix", "failures": True}, {"failed"}),
+    ({"successes": True}, {"plain", "kim", "file"}), ({"tag": "hot"}, {"kim"}), ({"project": "shop"}, {"file"}),
+    ({"since": "2026-02-13"}, {"kim", "file"}), ({"before": "2 days ago", "kind": "works"}, {"plain"}),
+    ({"file": "nosuch.py"}, set())])
+def test_a_filter_alone_answers_without_a_question(mem, works, filters, names):
+    assert set(chosen(mem, **filters)) == {works[name] for name in names}
+
+
+@pytest.mark.clause("work-100")
+def test_of_what_a_filter_chooses_the_weightiest_and_newest_come_first(mem, clock):
+    def add(days, importance):
+        told = {"goal": f"Repair {days}", "task_type": "bug_fix", "success": True, "summary": "Repaired", "files": ["a.py"]}
+        return mem.record(told, importance=importance, created=clock() - days * 86_400).id
+
+    oldest, newest, heavy, middle = add(90, 0.5), add(0, 0.5), add(90, 1.0), add(10, 0.5)
+
+    assert chosen(mem, file="a.py") == [heavy, newest, middle, oldest]
+    assert chosen(mem, file="a.py", limit=2) == [heavy, newest]
+
+
+@pytest.mark.clause("work-100")
+def test_a_heavy_old_record_is_not_lost_behind_many_new_ones(mem, clock):
+    heavy = mem.note("The one that matters", "Keep it.", importance=1.0, tags=["x"], created="2 months ago")
+    with mem.bulk():
+        for number in range(80):
+            mem.note(f"Trifle {number}", "Not much.", importance=0.3, tags=["x"])
+
+    assert chosen(mem, tag="x", limit=3)[0] == heavy.id
+
+
+def test_what_was_chosen_is_enough_and_says_why(mem, works):
+    answer = mem.recall(file="store.py")
+
+    assert answer.enough
+    assert answer.hits[0].why == ["chosen by the filter"]
+    assert answer.hits[0].score > 0
+
+
+def test_what_only_accompanies_records_is_chosen_only_by_its_own_kind(mem):
+    tea, cold = mem.note("Tea", "Steep for three minutes."), mem.note("A cold", "It passes.")
+    mem.link(tea.id, "SOLVES", cold.id)
+
+    assert set(chosen(mem, since="today")) == {tea.id, cold.id}
+    assert mem.recall(kind="edges").hits[0].kind == "edge"
+
+
+def test_what_was_replaced_stands_below_what_replaced_it_without_words_too(mem, works):
+    mem.link(works["plain"], "supersedes", works["file"])
+
+    assert chosen(mem, kind="work").index(works["file"]) == 3
+    assert mem.recall(kind="work").hits[3].superseded_by == works["plain"]
+
+
+def test_neither_question_nor_filter_is_refused(mem):
+    with pytest.raises(Invalid, match="the question is empty"):
+        mem.recall()
+
+
+def test_the_command_line_recalls_by_filter_alone(run, mem, works):
+    mem.close()
+
+    assert [hit["id"] for hit in run("recall", "--file", "store.py", "--json").json["hits"]] == [works["file"]]
+    assert works["failed"] in run("recall", "--type", "bug_fix", "--failures").out
+    assert run("recall", "--kind", "works", "--limit", "1").out.startswith("1. Repair the file cache")
+    nothing = run("recall")
+    assert (nothing.code, nothing.err.count("\n")) == (2, 1)
+    assert run("recall", "--type", "nosuch").out.strip() == "no record passes the filter (type)"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from otolith.index.cards import where
 from otolith.index.database import Facet, columns_of
 from otolith.index.words import numbers_in
-from otolith.model.kinds import DATED, KINDS
+from otolith.model.kinds import COUNTED, DATED, KINDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -128,6 +128,19 @@ class Around(Facet):
         """The openings of the newest written records of a time; a month is one of any year."""
         return self.db.select(Passage, _WITHIN, {"since": since, "before": before, "month": month, "day": day,
                                                  "limit": limit})
+
+    def chosen(self, chosen: Filter, projects: tuple[str, ...], limit: int) -> list[Passage]:
+        """The openings of the newest records that pass a filter and of the weightiest, so many of each.
+
+        Where it names no kind, what only accompanies other records is left out.
+        """
+        some = chosen if chosen.kind else chosen.replace(kind=COUNTED)
+        condition, values = where(self.index, some, projects)
+        orders = ("r.created DESC, r.n DESC",
+                  "r.pinned DESC, coalesce(r.importance, 0.5) DESC, r.created DESC, r.n DESC")
+        return list(dict.fromkeys(
+            passage for order in orders for passage in self.db.select(
+                Passage, f"{_OPENING} WHERE {condition} ORDER BY {order} LIMIT ?", [*values, limit])))
 
     def beside(self, passage: Passage, reach: int) -> list[Passage]:
         """The turns up to so many before and after a passage of a dialog, itself included, in order."""

@@ -1,11 +1,11 @@
 """Times in words: "on 8 May 2023", "in June", "last Tuesday", "two weeks ago", "since 2022".
 
-One table of English time words, read in two ways. In a statement they are resolved against the day it was
+One table of English time words, read in three ways. In a statement they are resolved against the day it was
 made, to a date as exact as the words: `2023-05-07`, `2023-05`, `2023`, or `2023-05-01/2023-05-07` for a week.
 In a question they are a span that favours what was said in it or soon after; it never excludes, because
-people speak of a thing later than it happened and ask with dates they half remember. Another language is
-another Calendar. The clock comes in; patterns are bounded, and compiled when a text has one of the words that
-hint at a time.
+people speak of a thing later than it happened and ask with dates they half remember. Where a verb takes a
+date, they are the moment at which their time begins. Another language is another Calendar. The clock comes
+in; patterns are bounded, and compiled when a text has one of the words that hint at a time.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import re
 from calendar import monthrange
 from collections.abc import Container, Iterable, Mapping
 from datetime import date, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from otolith.errors import Invalid
 from otolith.model.shape import Value
-from otolith.model.times import time_or_none, utc
+from otolith.model.times import parse_time, time_or_none, utc
 from otolith.model.words import word_set
 
 Period = tuple[date, date]  # its first day and its last
@@ -339,3 +340,68 @@ def _asked(row: TimeWord, groups: Mapping[str, str], today: date) -> Span | None
 def _span(period: Period) -> Span:
     first, last = ((day - _EPOCH).days * 86_400.0 for day in period)
     return Span(since=first, before=last + 86_400)
+
+
+# Where a verb takes a date
+
+_SECONDS = {"min": 60, "minute": 60, "h": 3600, "hour": 3600, "d": 86_400, "day": 86_400, "w": 604_800,
+            "week": 604_800}
+_MONTHS_LONG = {"mo": 1, "month": 1, "y": 12, "year": 12}
+_AGO = (rf"(?:the )?(?:last |past )?{_N} ?(?P<unit>{'|'.join((*_SECONDS, *_MONTHS_LONG))})s?(?: ago)?")
+_FORMS = ("write 2026-02-10, 2026-02-10T21:37:00Z, yesterday, 7d, 2w, 'last week', 'in May' or "
+          "'3 months ago'")
+
+
+def read_moment(value: Any, now: float, where: str = "time") -> float:
+    """Seconds since 1970 of a date or a time in any form, or of words for one, said now.
+
+    A time that lasts is its beginning: `last week` is its Monday, `in May` the first of the last May begun.
+    """
+    written = value.isoformat() if isinstance(value, date) else value
+    moment = _spoken(written, now) if isinstance(written, str) and time_or_none(written) is None else None
+    if moment is None:
+        try:
+            moment = parse_time(written, where)
+        except Invalid as error:
+            raise Invalid(error.message, _FORMS) from None
+    utc(moment)
+    return moment
+
+
+def _spoken(text: str, now: float) -> float | None:
+    words, today = " ".join(text.casefold().split()), utc(now).date()
+    if words == "now":
+        return now
+    if re.match(_LEAD, words):  # "after May" is no date; the option says which side is meant
+        return None
+    if match := re.fullmatch(_AGO, words):
+        return _before(now, _count(match["n"], ENGLISH), match["unit"])
+    rows = (*ENGLISH.dated, *ENGLISH.asked, *ENGLISH.back, *ENGLISH.ahead)
+    for phrase in (words, f"in {words}", f"on {words}"):  # a bare month, year or weekday
+        for row in rows:
+            if (match := re.fullmatch(row.pattern, phrase)) and row.unit not in (*_DIRECTIONS, "season"):
+                period = _meant(row, {name: part for name, part in match.groupdict().items() if part}, today)
+                return _span(period).since if period else None
+    return None
+
+
+def _meant(row: TimeWord, groups: Mapping[str, str], today: date) -> Period | None:
+    """The last time of that name that has begun, or the coming one where the words look ahead."""
+    if row.unit == "date":
+        period = _named(groups, today.year, ENGLISH)
+        dated = not {"year", "iso"}.isdisjoint(groups)
+        return period if dated or (period and period[0] <= today) else _named(groups, today.year - 1, ENGLISH)
+    shift, weekday = row.shift * _count(groups.get("n", "1"), ENGLISH), groups.get("weekday", "")
+    return _away(row.unit or groups["unit"], shift, today, _WEEKDAYS.get(weekday, 0))
+
+
+def _before(now: float, count: int, unit: str) -> float | None:
+    """So many units before now; a month has the days it has."""
+    if unit in _SECONDS:
+        return now - count * _SECONDS[unit]
+    today = utc(now).date()
+    months = today.year * 12 + today.month - 1 - count * _MONTHS_LONG[unit]
+    if (period := _calendar(months // 12, months % 12 + 1)) is None:
+        return None
+    day = period[0].replace(day=min(today.day, period[1].day))
+    return now - (today - day).days * 86_400.0

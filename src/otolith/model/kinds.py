@@ -242,17 +242,23 @@ _ROWS = (
          around="passages", listed=True, id_tells=True),
 )
 KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
+_PLURALS = {row.plural: row.name for row in _ROWS}
 LISTED = tuple(row.name for row in _ROWS if row.listed)
 COUNTED = tuple(row.name for row in _ROWS if row.counted)
 DATED = tuple(row.name for row in _ROWS if row.dated)
 LINKING = tuple(row.name for row in _ROWS if row.links)  # whose files may name other records
 
 
+def singular(name: str) -> str:
+    """The name of a kind, of which people may speak in the plural; any other word as it is."""
+    return _PLURALS.get(name, name)
+
+
 def kind(name: str) -> Kind:
     """The row of a kind; a name that no record has is refused."""
     from otolith.errors import Invalid
 
-    row = KINDS.get(name)
+    row = KINDS.get(singular(name))
     if row is None:
         raise Invalid(f"unknown kind {name[:40]!r}", f"use one of {', '.join(KINDS)}")
     return row

@@ -5,14 +5,14 @@ Filters use the same words at every door.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import date
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from otolith.errors import Invalid
 from otolith.model.kinds import kind as row_of
 from otolith.model.shape import NOTHING, Value
-from otolith.model.times import parse_time, utc, zulu
+from otolith.model.times import zulu
 
 MOST = (1 << 31) - 1
 FILTERS = ("kind", "type", "tag", "tags", "topic", "project", "agent", "conversation", "session", "file",
@@ -43,13 +43,14 @@ class Filter(Value):
 
 
 def make_filter(
-    *, kind: Any = None, type: Any = None, tag: Any = None, tags: Any = None, topic: str | None = None,
+    *, clock: Callable[[], float] = time.time, kind: Any = None, type: Any = None, tag: Any = None,
+    tags: Any = None, topic: str | None = None,
     project: str | None = None, agent: str | None = None, conversation: str | None = None,
     session: str | None = None, file: str | None = None, since: Any = None, before: Any = None,
     as_of: Any = None, failures: bool = False, successes: bool = False,
     min_confidence: float | None = None, **other: Any,
 ) -> Filter:
-    """A filter from a verb's keywords; one value or several, times in any of their forms."""
+    """A filter from a verb's keywords; one value or several, times in any form; `7d` is counted from now."""
     if other:
         raise Invalid(f"unknown filter {next(iter(other))!r}", f"use {', '.join(FILTERS)}")
     texts: dict[str, Any] = {"topic": topic, "project": project, "agent": agent, "conversation": conversation,
@@ -63,18 +64,23 @@ def make_filter(
                       "give one of them, or neither for both")
     if min_confidence is not None and not (is_number(min_confidence) and 0 <= min_confidence <= 1):
         raise Invalid(f"min_confidence must be from 0 to 1; got {min_confidence!r}")
-    times: dict[str, Any] = {name: None if value is None else _moment(value, name)
-                             for name, value in (("since", since), ("before", before), ("as_of", as_of))}
+    given = {"since": since, "before": before, "as_of": as_of}
+    times: dict[str, Any] = {name: _moment(value, clock(), name) for name, value in given.items()
+                             if value is not None}
     return Filter(kind=kinds, type=_several(type, "type"), tags=_several(tag, "tag") + _several(tags, "tags"),
                   success=False if failures else True if successes else None,
                   min_confidence=min_confidence, **texts, **times)
 
 
-def _moment(value: Any, where: str) -> float:
-    """A time that some calendar has; a day begins with its midnight."""
-    moment = parse_time(value.isoformat() if isinstance(value, date) else value, where)
-    utc(moment)
-    return moment
+def filter_among(parameters: Mapping[str, Any], clock: Callable[[], float]) -> Filter:
+    """The filter among all that a verb was given."""
+    return make_filter(clock=clock, **{name: parameters[name] for name in FILTERS if name in parameters})
+
+
+def _moment(value: Any, now: float, where: str) -> float:
+    from otolith.model.dates import read_moment  # most questions have no date
+
+    return read_moment(value, now, where)
 
 
 def is_number(value: Any) -> bool:

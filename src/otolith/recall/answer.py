@@ -41,7 +41,7 @@ SPARE = 12  # tokens below which nothing more is tried
 def recall(home: Home, query: str, chosen: Filter, *, limit: int = 10, depth: str = "full",
            budget: int | None = None, providers: Any = None) -> Recall:
     """The records that answer a question, best first, at a depth, within a budget of tokens."""
-    _check(query, limit, depth, budget)
+    _check(query, chosen, limit, depth, budget)
     home.ensure_fresh()
     candidates = find(home, query, chosen, limit, providers)
     if home.touch([candidate.passage.unit for candidate in candidates.best[: 2 * limit]]):
@@ -53,11 +53,11 @@ def recall(home: Home, query: str, chosen: Filter, *, limit: int = 10, depth: st
                   index_lag=home.lag(), notices=list(dict.fromkeys(candidates.notices)))
 
 
-def _check(query: Any, limit: Any, depth: Any, budget: Any) -> None:
+def _check(query: Any, chosen: Filter, limit: Any, depth: Any, budget: Any) -> None:
     if not isinstance(query, str):
         raise Invalid(f"the question must be text, not {type(query).__name__}")
-    if not query.strip():
-        raise Invalid("the question is empty", "say what to look for")
+    if not query.strip() and not chosen:
+        raise Invalid("the question is empty", "say what to look for, or give a filter")
     if depth not in DEPTHS:
         raise Invalid(f"unknown depth {depth!r}", f"use one of {', '.join(DEPTHS)}")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LONGEST_LIMIT:

@@ -31,6 +31,7 @@ IMPORTANCE = 0.8  # times what importance is above or below the middle
 STANDING = 0.3  # times the decay score, at most 1
 RECENT, HALF_LIFE = 0.3, 30.0  # for what is new, halved every so many days
 PINNED = 1.0
+CHOSEN = 1.0  # for passing the filter, where nothing is asked; keeps the score of what weighs little above 0
 ECHO = -1.5  # an edge's title repeats those of its two notes, so it matches twice what they match once
 SUNK = -8.0
 # share of its neighbour's score that a link brings, for neighbours among so many best
@@ -78,6 +79,8 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     index, now = home.index, home.clock() if chosen.as_of is None else chosen.as_of
     question = read_question(query, index.words.is_speaker, now)
     candidates = Candidates(question, index.around.allowed(chosen, home.config.projects))
+    if not query.strip():
+        return _by_filter(home, candidates, chosen, limit, now)
     felt = sense(index, home.config, question.meaning, providers, candidates.notices)
     candidates.embedder = felt.embedder.name if felt else None
     named = {handle.id: handle.how for handle in index.words.handles(query)}
@@ -99,6 +102,21 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
         (candidate for candidate in best if candidate.score > 0 or candidate.superseded_by
          or candidate.passage.sunk),
         key=lambda candidate: (-candidate.score, candidate.passage.n))
+    return candidates
+
+
+def _by_filter(home: Home, candidates: Candidates, chosen: Filter, limit: int, now: float) -> Candidates:
+    """Without a question: the newest and the weightiest that pass the filter, by what their records add."""
+    openings = home.index.around.chosen(chosen, home.config.projects, 3 * limit + SLACK)
+    best = [Weighed(passage, {"chosen": CHOSEN}) for passage in openings]
+    for candidate in best:
+        candidate.how = "chosen"
+        candidate.why.append("chosen by the filter")
+        _weigh_record(candidate, now)
+    _weigh_usage(home, best, now, counted=chosen.as_of is None)
+    best = _fold_copies(best, chosen)
+    _sink(home, candidates, best, chosen.as_of)
+    candidates.best = sorted(best, key=lambda candidate: (-candidate.score, candidate.passage.n))
     return candidates
 
 

@@ -94,7 +94,7 @@ def create_chunk(home: Home, content: str, *, type: str, conversation_id: str | 
 def _draft(home: Home, created: Any, conversation: str, *, type: str, tags: Sequence[str], source: str,
            confidence: float, origin: Origin) -> Chunk:
     """A chunk with everything but its own id and text; tags in their order, each once, empty ones dropped."""
-    when = zulu(home.clock() if created is None else parse_time(created, "created"))
+    when = zulu(home.moment(created))
     check_whole(tags)
     labels = tuple(dict.fromkeys(tag.strip() for tag in read_strings(tags, "tags") if tag.strip()))
     return Chunk(id=chunk_id(parse_time(when), "0" * 8), content="", tokens=0, type=type, tags=labels,

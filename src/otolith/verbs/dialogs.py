@@ -142,7 +142,7 @@ def _decode(data: bytes, name: str) -> str:
 def _when(home: Home, turns: Sequence[Turn], created: Any) -> float:
     """When the dialog took place: as given, as its first turn says, or now."""
     if created is not None:
-        return parse_time(created, "created")
+        return home.moment(created)
     for turn in turns:
         if turn.ts:
             try:
@@ -261,7 +261,7 @@ def facts(home: Home, topic: str | None = None, *, type: str | None = None, wait
     if topic is not None:
         topic = _topic_of(names, topic)
         names = [topic]
-    day = None if as_of is None else parse_time(as_of, "as_of")
+    day = None if as_of is None else home.moment(as_of, "as_of")
     held = [fact for name in names for fact in home.index.facts.of_topic(name, day)]
     if not waiting and day is None:
         held += _unsaved(home, topic)

@@ -16,6 +16,7 @@ from otolith.errors import Invalid, NotFound, Provider
 from otolith.home import Home
 from otolith.index.database import Row
 from otolith.model.kinds import KINDS, NOTE_LINKS
+from otolith.model.kinds import kind as row_of
 from otolith.model.note import Edge, Note
 from otolith.model.record import check_type
 from otolith.model.text import searchable
@@ -118,9 +119,10 @@ def graph(home: Home, handle: str | None = None, *, depth: int = 1, format: str 
     """The links around a record to a depth, or all links among records of some kinds."""
     if format not in FORMATS:
         raise Invalid(f"unknown format {format!r}", f"use one of {', '.join(FORMATS)}")
+    kinds = [row_of(name).name for name in ([kind] if isinstance(kind, str) else kind or ())]
     home.ensure_fresh()
     if handle is None:
-        return FORMATS[format](_among(home, home.index.notes.ids_of(kind)))
+        return FORMATS[format](_among(home, home.index.notes.ids_of(kinds)))
     start = locate(home, handle).id
     return FORMATS[format](_among(home, [start, *(other["id"] for other in related(home, start, depth))]))
 

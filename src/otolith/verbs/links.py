@@ -18,7 +18,7 @@ from otolith.index.database import Row
 from otolith.model.kinds import KINDS, LINK_TYPES
 from otolith.model.note import Edge, Note, Relation
 from otolith.model.record import Link, check_type
-from otolith.model.times import offset, parse_time, zulu
+from otolith.model.times import offset, zulu
 from otolith.verbs.steps import derived_id, each, locate
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def link(home: Home, source: str, type: str, target: str, *, strength: float | N
     a, b = locate(home, source), locate(home, target)
     word = _checked(home, a, b, type)
     made = Link(source=a.id, type=word, target=b.id, strength=strength, context=context,
-                created=home.clock() if created is None else parse_time(created, "created"))
+                created=home.moment(created))
     truth = KINDS[a.kind].links if a.kind == b.kind and word in KINDS[a.kind].link_words else ""
     if truth == "edges":
         return _link_notes(home, a, b, made, text, key)

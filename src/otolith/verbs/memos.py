@@ -17,7 +17,7 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.model.memo import Memo, check_name
 from otolith.model.shape import Value, read_strings, read_tags
-from otolith.model.times import minute, parse_time
+from otolith.model.times import minute
 from otolith.verbs import undo as journal
 from otolith.verbs.editing import forget
 from otolith.verbs.links import supersede
@@ -42,7 +42,7 @@ def memo(
             raise Invalid(f"tag {tag!r} cannot stand in a memo's list of tags",
                           "leave commas, brackets and line ends out")
     heading = " ".join(check_text(title or stem.replace("_", " ").capitalize(), "title").split())
-    when = minute(home.clock() if created is None else parse_time(created, "created"))
+    when = minute(home.moment(created))
     made = Memo(id=stem, title=heading, created_at=when, category=category, tags=read_tags(tags),
                 text=text.strip("\n"), supersedes=read_strings(supersedes, "supersedes"),
                 origin=home.origin(agent=agent, project=project, session=session))

@@ -17,7 +17,7 @@ from otolith.model.ids import slug
 from otolith.model.note import IMPORTED, Episode, Note, Page
 from otolith.model.shape import read_strings, read_tags
 from otolith.model.text import first_sentence
-from otolith.model.times import day, offset, parse_time
+from otolith.model.times import day, offset
 from otolith.verbs.steps import check_text, derived_id, diary, each, under_key
 
 MAX_BYTES = 100_000
@@ -31,7 +31,7 @@ def note(home: Home, title: str, text: str = "", *, type: str = "general", tags:
          aliases: Sequence[str] | None = None, agent: str | None = None, project: str | None = None,
          session: str | None = None, created: Any = None, key: str | None = None) -> Note:
     """Keep a note; the same key again returns the same note."""
-    when = offset(home.clock() if created is None else parse_time(created, "created"))
+    when = offset(home.moment(created))
     made = Note(
         id=derived_id(home, "note", key), type=type, title=title, text=check_text(text, "text").strip("\n"),
         tags=read_tags(tags), importance=importance, confidence=confidence, created_at=when, updated_at=when,
@@ -72,7 +72,7 @@ def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str
 
 def read_diary(home: Home, date: str | None = None) -> list[dict[str, Any]]:
     """A day's blocks in order, each with the note it led to, wherever that lies now."""
-    path = paths.episode_file(date or day(home.clock()))
+    path = paths.episode_file(day(home.moment(date, "date")))
     try:
         blocks: list[Episode] = codec.read_unit(home.tree, path)[0]
     except NotFound:

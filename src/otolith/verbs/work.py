@@ -21,7 +21,6 @@ from otolith.model.ids import check_agent_id, check_prefixed
 from otolith.model.kinds import WORK_LINKS
 from otolith.model.shape import Shape, plain, read_strings, read_tags
 from otolith.model.text import check_whole
-from otolith.model.times import parse_time
 from otolith.model.work import MAX_NESTED, Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
 from otolith.verbs.steps import derived_id, lay, locate, under_key
 
@@ -53,7 +52,7 @@ def record(home: Home, work: Mapping[str, Any], *, agent: str | None = None, pro
         **{name: value for name, value in given.items() if not name.endswith("_id")},
         "id": check_prefixed(id, "mem") if id else f"mem_{derived_id(home, 'record', key)}",
         "agent_id": check_agent_id(origin.agent), "project_id": origin.project, "session_id": origin.session,
-        "created_at": int(home.clock() if when is None else parse_time(when, "created")), "origin": origin,
+        "created_at": int(home.moment(when)), "origin": origin,
         "access_count": usage[0], "last_accessed": usage[1]})
     with home.writing():  # of several calls with one key the first keeps it, the others find it
         new, row = under_key(home, new, "record", key, "mem_") if key is not None and not id else (new, None)

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from otolith.errors import NotFound, WrongUsage
-from otolith.verbs.table import FILTERS, REQUIRED, Param, Verb, choices_of
+from otolith.verbs.table import FILTERS, REQUIRED, Param, Verb, choices_of, in_model
 
 if TYPE_CHECKING:
     from otolith.config import Config
@@ -210,6 +210,7 @@ def _add(target: Any, param: Param) -> None:
     spelling = option_of(param)
     more: dict[str, Any] = {"help": explain(param).replace("%", "%%")}
     more |= {"choices": choices_of(param)} if param.strict else {}
+    more |= {"type": in_model("kinds.singular")} if param.choices == "kinds.KINDS" else {}
     if not spelling.startswith("--"):
         name = spelling.strip("[]")
         more["nargs"] = {(True, True): "*", (True, False): "?", (False, True): "+"}.get(

@@ -18,6 +18,11 @@ UNMET = "no record passes the filter"
 
 def _recall(command: Command) -> None:
     args, given = command.args, command.keywords()
+    filtered = any(value for name, value in given.items() if name not in ("query", "limit", "depth",
+                                                                          "budget"))
+    if not args.query and not filtered:
+        raise WrongUsage("say what to look for, or choose by --file, --type, --since …",
+                         "see: otolith recall --help")
     with command.mem.home.uncounted():
         recalled = command.mem.recall(**given)
     answer = recalled.to_dict()
@@ -36,8 +41,6 @@ def _recall(command: Command) -> None:
 
         hits = fit_hits(hits, args.budget, _block, lay_out)
     command.mem.home.used(list(dict.fromkeys(hit["id"] for hit in hits)))
-    filtered = any(value for name, value in given.items() if name not in ("query", "limit", "depth",
-                                                                          "budget"))
     command.answer(answer, lambda: lay_out([{**hit, "place": at} for at, hit in enumerate(hits, 1)]) if hits
                    else _nothing(recalled, filtered))
     for notice in () if args.json else recalled.notices:

@@ -273,7 +273,8 @@ def graph(mem: Memory, limit: int = 2_000, around: str | None = None, **filters:
 def _graph(mem: Memory, limit: int, around: str | None, filters: Mapping[str, Any]) -> dict[str, Any]:
     """If there are too many records, the most linked ones."""
     cards = mem.home.index.cards
-    chosen = make_filter(**{"kind": LISTED, **{name: value for name, value in filters.items() if value}})
+    given = {name: value for name, value in filters.items() if value}
+    chosen = make_filter(clock=mem.home.clock, **{"kind": LISTED, **given})
     rows, total = cards.listing(chosen, MANY, projects=mem.home.config.projects)
     if around:
         near = {item["id"] for item in records.related(mem.home, around, 2)}

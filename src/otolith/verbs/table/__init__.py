@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 Door = Literal["python", "cli", "mcp", "rest"]
 # What a parameter holds: `id` any handle of a record, `some` one word or several, `time` a date or a time in
-# any form, `dialog` a text, a path or a list of messages, `call` a function, which only Python can give.
+# any form or in words, `dialog` a text, a path or a list of messages, `call` a function, which only Python
+# can give.
 Type = Literal["text", "id", "file", "time", "number", "count", "flag", "words", "tags", "some", "object",
                "objects", "dialog", "call"]
 Answer = Literal["record", "hits", "hit", "items", "text", "facts"]

@@ -32,11 +32,14 @@ GAUGES = tuple(Param(name, "text", help, None, ("python", "cli", "mcp"), writes=
 ROWS = {row.name: row for row in (
     Verb("recall", "find what is known about something", "hits", reads=True, core=True,
          agents="Call it before work that may have been done before. enough=false: nothing good was found.",
-         takes=(QUESTION._replace(name="query"),),
+         takes=(QUESTION._replace(name="query", default="", cli="[question…]",
+                                  help="the question; without one, what the filters choose, newest and "
+                                       "weightiest first"),),
          options=(LIMIT._replace(default=10), DEPTH, BUDGET, *FILTERS,
                   Param("explain", "flag", "show how each score came about", False, ("cli",))),
          examples=("otolith recall 'why does redis disconnect'",
-                   "otolith recall deploy --kind note --tag docker --since 2026-01-01 --budget 800")),
+                   "otolith recall deploy --kind note --tag docker --since 2026-01-01 --budget 800",
+                   "otolith recall --file src/auth.ts --failures --since 'last week'")),
     Verb("get", "show one record", "hit", reads=True, core=True,
          takes=(HANDLE, DEPTH),
          examples=("otolith get a1b2c3", "otolith get user_prefers_structured_output --json")),
