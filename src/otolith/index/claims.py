@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from otolith.index.database import Facet, columns_of
 from otolith.model.claims import ASKED, CLOSES, Claim, Settled, Stated, settle, value_kind
-from otolith.model.dialog import Mention, marked_time
+from otolith.model.dialog import Mention, mark, marked_time
 
 _GIVEN = "IN (SELECT value FROM json_each(?))"
 AT_ONCE = 400  # cells asked for in one statement
@@ -96,9 +96,11 @@ class Drawn(NamedTuple):
 
 
 _ROW = columns_of(ClaimRow, "c")
-_CLOSED = ("SELECT c.record, o.record, o.mark, o.sentence, o.unit, o.turn, c.mark FROM claims c JOIN claims o ON o.n = c.closed_by "
-           f"WHERE c.main AND c.record {_GIVEN} AND o.mark <= ?")
-_LATEST = f"SELECT record, max(mark) FROM claims WHERE main AND record {_GIVEN} AND mark <= ? GROUP BY record"
+_CLOSER = "o.record, o.mark, o.sentence, o.unit, o.turn"
+_STANDING = (f"SELECT c.record, c.mark, {_CLOSER} FROM claims c LEFT JOIN claims o ON o.n = c.closed_by AND o.mark <= ? "
+             f"WHERE c.main AND c.record {_GIVEN} AND c.mark <= ?")
+_OUTDATED = (f"SELECT c.unit, c.turn, c.sentence, {_CLOSER} FROM claims c JOIN claims o ON o.n = coalesce(c.closed_by, c.contested_by) "
+             f"WHERE c.main AND c.unit {_GIVEN} AND o.mark <= ? ORDER BY o.mark")
 _FOREVER = "~"
 
 
@@ -259,21 +261,23 @@ class Claims(Facet):
     # Reading
 
     def closings(self, records: Iterable[str], until: str = _FOREVER) -> dict[str, Closing]:
-        """Record → what closed it, as far as that was said by then; what was said again since is open."""
-        given = json.dumps(list(records))
-        latest = dict(self.db.execute(_LATEST, (given, until)))
-        closings: dict[str, Closing] = {}
-        for record, *closing, said in self.db.execute(_CLOSED, (given, until)):
-            if said == latest.get(record):
-                closings[record] = Closing(*closing)
-        return closings
+        """Record → what closed it, as far as that was said by then.
 
-    def closed_at(self, units: Iterable[str], until: str = _FOREVER) -> dict[tuple[str, str | None], list[tuple[str, Closing]]]:
-        """(unit, turn) → the sentences there that no longer hold, each with what closed it."""
-        query = ("SELECT c.unit, c.turn, c.sentence, o.record, o.mark, o.sentence, o.unit, o.turn FROM claims c "
-                 f"JOIN claims o ON o.n = c.closed_by WHERE c.main AND c.unit {_GIVEN} AND o.mark <= ?")
+        A fact is closed by what came after it was last said; a record that says several things, when none of them holds any more.
+        """
+        given = json.dumps(list(records))
+        standing: dict[str, dict[str, list[Closing | None]]] = {}
+        for record, mark, *closing in self.db.execute(_STANDING, (until, given, until)):
+            standing.setdefault(record, {}).setdefault(mark, []).append(Closing(*closing) if closing[0] else None)
+        latest = {record: marks[max(marks)] for record, marks in standing.items()}
+        return {record: max(closings, key=lambda closing: closing.mark) for record, found in latest.items()
+                if len(closings := [closing for closing in found if closing]) == len(found)}
+
+    def outdated(self, units: Iterable[str], as_of: float | None = None) -> dict[tuple[str, str | None], list[tuple[str, Closing]]]:
+        """(unit, turn) → the sentences there that a newer claim closes or contests, each with that claim."""
+        until = _FOREVER if as_of is None else mark(as_of, "~", 0)
         places: dict[tuple[str, str | None], list[tuple[str, Closing]]] = {}
-        for unit, turn, sentence, *closing in self.db.execute(query, (json.dumps(list(units)), until)):
+        for unit, turn, sentence, *closing in self.db.execute(_OUTDATED, (json.dumps(list(units)), until)):
             places.setdefault((unit, turn), []).append((sentence, Closing(*closing)))
         return places
 

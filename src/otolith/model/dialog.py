@@ -9,7 +9,7 @@ mention wins and the older fact gets an end. The index brings the rows; this mod
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
@@ -31,6 +31,7 @@ from otolith.model.shape import (
     strings,
     text,
 )
+from otolith.model.text import fold, sentences
 from otolith.model.times import day, parse_time, time_or_none, zulu
 
 TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
@@ -250,6 +251,25 @@ class Topic(Record):
     def check(self) -> None:
         check_topic(self.topic)
 
+    def without_facts(self, closed: Container[str]) -> Topic:
+        """The topic without facts that hold no longer, nor what its state says in their words."""
+        over = [fact for fact in self.facts if fact.id in closed]
+        if not over:
+            return self
+        stale = {fold(words) for fact in over for words in (fact.title, fact.sentence or fact.title)}
+
+        def holds(line: str) -> bool:
+            return not any(words in fold(line) for words in stale)
+
+        lists = {name: tuple(filter(holds, getattr(self.state, name)))
+                 for name in ("bounds", "open_questions", "next_actions")}
+        state = self.state.replace(summary=" ".join(filter(holds, sentences(self.state.summary))), **lists)
+        return self.replace(state=state, facts=tuple(fact for fact in self.facts if fact not in over))
+
+    def stated(self) -> list[str]:
+        """The facts that it tells, by id."""
+        return [str(fact.id) for fact in self.facts if not fact.superseded_by]
+
     @property
     def id(self) -> str:
         return f"topic:{self.topic}"
@@ -288,6 +308,14 @@ class GlobalMemory(Record):
                 raise Invalid(f"{name} must be a list of objects")
         if not all(isinstance(topic.get("state") or {}, Mapping) for topic in self.active_topics):
             raise Invalid("active_topics must have an object as state")
+
+    def without_facts(self, closed: Container[str]) -> GlobalMemory:
+        """The page without facts that hold no longer."""
+        return self.replace(do_not_forget=[item for item in self.do_not_forget if item.get("fact_id") not in closed])
+
+    def stated(self) -> list[str]:
+        """The facts that it tells, by id."""
+        return [str(item["fact_id"]) for item in self.do_not_forget if item.get("fact_id")]
 
     @property
     def created(self) -> float:

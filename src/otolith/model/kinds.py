@@ -155,6 +155,8 @@ class Kind(NamedTuple):
     id_tells: bool = False  # its id says what it is about: audit lines hold a hash of it
     named_by_file: bool = False  # found by its file's name, too
     states_facts: bool = False  # facts are drawn from it
+    claims: bool = False  # what it says is read for claims about what holds
+    retells: bool = False  # it tells facts again: those that hold no longer are left out when it is delivered
     embedded_at_once: bool = False  # its vector is made with the write, if that costs little
     colour: str = "#7b7b74"
     dark: str = "#a3a39b"  # its colour on a dark page
@@ -215,12 +217,12 @@ _ROWS = (
     Kind("topic", "dialog:Topic", "topics", "Topics", "json", ("topics/*/topic_memory.json",),
          "topics/{topic}/topic_memory.json", ("topic",), origin="trust", built=True, built_from="entry",
          not_edited="topics are built from entries; review their facts instead", pin="", forget="",
-         not_forgotten=_BUILT, purge="", body="", lines=True, listed=True, dated=False, decays=False,
+         not_forgotten=_BUILT, purge="", body="", retells=True, lines=True, listed=True, dated=False, decays=False,
          id_tells=True, colour="#ad4d84", dark="#dd86b7"),
     Kind("global", "dialog:GlobalMemory", "global memory", "Global memory", "json", ("GLOBAL_MEMORY.json",),
          "GLOBAL_MEMORY.json", ("global",), built=True, built_from="topic",
          not_edited="the global memory is built from topics", pin="", forget="",
-         not_forgotten=_BUILT, purge="", body="", lines=True, counted=False, dated=False, decays=False),
+         not_forgotten=_BUILT, purge="", body="", retells=True, lines=True, counted=False, dated=False, decays=False),
     Kind("work", "work:Work", "works", "Work", "json", ("work/*/*.json", "work/cold/*/*.json.gz"),
          "work/{month}/{id}.json", TASK_TYPES, origin="origin", editable=("tags", "importance"),
          links="lists", link_words=WORK_LINKS, body="whole", layers="at_depth", lines=True, listed=True,

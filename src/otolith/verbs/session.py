@@ -110,10 +110,11 @@ def choose_memos(home: Home, context: str, project: str, providers: Any = None) 
 def _not_to_forget(home: Home, project: str) -> list[str]:
     """The global memory's do_not_forget, of the project's topics and of those of no project."""
     topics = set(home.index.dialogs.names(project))
-    lines = [f"- {_fact(item)}" for _, page in each(home, ["GLOBAL_MEMORY.json"])
-             for item in page.do_not_forget
+    items = [item for _, page in each(home, ["GLOBAL_MEMORY.json"]) for item in page.do_not_forget
              if isinstance(item, Mapping) and item.get("trust") != "outside"
              and item.get("topic") in {*topics, None}]
+    closed = home.index.claims.closings(str(item.get("fact_id")) for item in items)  # since the page was built
+    lines = [f"- {_fact(item)}" for item in items if item.get("fact_id") not in closed]
     return ["## Do not forget", *lines] if lines else []
 
 

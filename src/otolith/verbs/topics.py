@@ -300,7 +300,9 @@ def build_global(home: Home) -> GlobalMemory:
             home.notices.append(f"{path} {error.message}; it is left out of the global memory")
     _built(home, "GLOBAL_MEMORY.json")
     caps, active = topics.read_caps(home.config.caps)
-    page = topics.build_global(memories, tiers=topics.read_tiers(home.config.tiers), caps=caps, active=active)
+    closed = home.index.claims.closings(str(fact.id) for memory in memories for fact in memory.facts)
+    page = topics.build_global(memories, tiers=topics.read_tiers(home.config.tiers), caps=caps, active=active,
+                               closed=closed)
     home.build("GLOBAL_MEMORY.json", write_object(page.to_dict()))
     home.build("GLOBAL_MEMORY.md", topics.write_global(page).encode())
     return page
