@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from otolith.derive.grammar import Speech
 from otolith.derive.sentences import QUOTED, Sentence
+from otolith.model.attributes import ENGLISH as ATTRIBUTES
 
 LONGEST = 12  # words of an object
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
@@ -24,7 +25,7 @@ _END = (rf"(?=\s*(?:[,;:!?()…{QUOTED}—–]|\.?\s*$|\.\s|\s-\s|\s(?:and|but|s
 _V = r"(?P<v>[^\s,;:!?()¶][^,;:!?()¶]{0,70}?)" + _END
 _ME = r"(?:I|we|We)(?:['’](?:ve|m|re|ll))?(?: have| am| are| had)?"
 _ADV = r"(?: (?:just|now|finally|recently|already|officially|also|actually|really|all|both|since|then|fully|completely|just now|only|definitely|long|therefore))*"
-_NAME = r"(?P<who>(?!(?:The|This|That|It|He|She|They|We|You|My|Our|There|Then|Now|And|But|So|If|When|As|For|In|On|At|Please|Also|Note|Since|After|Before|No|Yes|Not|What|Who|How|Why|Everyone|Nobody|Somebody)\b)[A-Z][\w’'-]*[a-z](?: [A-Z][a-z][\w-]*)?)"
+_NAME = r"(?P<who>(?!(?:The|This|That|It|He|She|They|We|You|My|Our|There|Then|Now|And|But|So|If|When|As|For|In|On|At|Please|Also|Note|Since|After|Before|No|Yes|Not|What|Who|How|Why|Everyone|Nobody|Somebody|Always|Never|Just|Only|Again|Still|Maybe|Perhaps|Both|All|Each|Every|Some|Any|Here|Today|Tomorrow|Yesterday|Tickets|Backups|Releases|Secrets|Anyone|Someone|I|Heads|Heads-up|Update|Thanks|Good|Great|Sorry|Okay|OK|Ok|Well|Also|Now|From|With|While|Because|Though|Whoever|One|Two)\b)[A-Z][\w’'-]*[a-z](?: [A-Z][a-z][\w-]*)?)"
 _THING = r"(?P<what>(?:the|our|this|my|The|Our|This|My) [\w`./+#-]+(?:[ -][\w`./+#-]+){0,4}?)"
 _START = r"(?:^|(?<=[,;:.!—–] )|(?<=\band )|(?<=\bso )|(?<=\bbut )|(?<=\bplease )|(?<=\bthen )|(?<=\bjust )|(?<=^ok )|(?<=^OK ))\s*"
 _DO = _START + r"(?:(?:please|pls|from now on|going forward|in future|always|just|so|ok|okay|then|let['’]?s|let us|you should|you can|you may|we should|and|no|actually|right)[, ]+){0,3}"
@@ -53,6 +54,7 @@ def _row(pattern: str, *says: tuple[str, str, str], type: str = "trait", ordered
 
 
 _I = re.IGNORECASE
+_HEADS = "|".join(sorted(ATTRIBUTES.heads | ATTRIBUTES.roles - {"favorite", "favourite", "name"}, key=lambda word: (-len(word), word)))
 _OLD = r"(?P<old>[^\s,;:!?()¶][^,;:!?()¶]{0,50}?)" + _END
 _USE = r"(?:use|go with|stick (?:to|with)|switch to|take|pick|prefer|install|run|do|call it|write|choose|try)"
 ENGLISH_PHRASES = (
@@ -68,20 +70,32 @@ ENGLISH_PHRASES = (
          ("{what}", "is set to", "{v}"), ordered=True, flags=_I),
     _row(_DO + r"(?:keep|make) (?P<what>(?:your |the |all |my )?[a-z]{4,20}) (?P<v>short|brief|concise|long|detailed|terse|verbose|formal|informal|simple)\b",
          ("{i}", "asks for", "{v} {what}"), type="preference", ordered=True, flags=_I),
+    _row(_DO + r"(?:swap|replace|exchange|substitute|trade) (?:out )?(?P<old>[^,;:!?()¶]{1,40}?) (?:for|with|by) " + _V,
+         ("{i}", "replaced", "{old} with {v}"), ordered=True, flags=_I),
+    _row(_DO + r"(?:run|write|name|format|indent|sort|tag|answer|reply|sign) (?P<what>[^,;:!?()¶]{2,40}?)(?= (?:before|after|with|in|on|by|as|for|at)\b|[,;.!]|$)(?P<rest>(?: (?:before|after|with|in|on|by|as|for|at) [^,;:!?()¶]{2,40}?)?)" + _END,
+         ("{i}", "asks to {order}", "{what}{rest}"), type="constraint", ordered=True, flags=_I),
+    _row(_START + r"(?:please )?call me (?P<v>[A-Z][\w-]*)", ("{i}", "is called", "{v}"), type="identity"),
+    _row(r"\b(?:I|we|We) (?:like|prefer|want|love|enjoy) (?P<v>(?:short|long|brief|concise|detailed|terse|verbose)\b[^.;:!?()¶]{0,40}?(?:answers|replies|explanations|responses|messages|summaries))",
+         ("{i}", "prefers", "{v}"), type="preference"),
     _row(_START + r"(?P<v>[^\s,;:!?()¶]+(?: [^\s,;:!?()¶]+)?),? please\b", ("{i}", "asks for", "{v}"), type="preference", ordered=True, flags=_I),
     _row(_START + r"(?P<v>[^\s,;:!?()¶]+(?: [^\s,;:!?()¶]+)?) (?:instead|from now on|it is)(?=\W*$|,)", ("{i}", "asks for", "{v}"), type="preference", ordered=True, flags=_I),
     _row(r"(?:changed (?:my|our) minds?|come (?:a)?round|second thoughts?|thought about it|new plan|new decision|new rule|update|decision)\b[^:,.—–-]{0,20}[:,.—–-]+ (?:it['’]s |we['’]ll go with |I['’]ll take |let['’]s (?:use|go with) |make it )?(?P<v>[A-Z`\w][\w`./+#-]*(?: [\w`./+#-]+){0,5}?)(?: please)?" + _END,
          ("{i}", "asks for", "{v}"), type="preference", flags=_I),
     # corrections that name the value alone
-    _row(r"\b(?:I meant(?: to (?:say|write))?|I should have (?:said|written)|(?:should|ought to) (?:be|have been|read|say)|make (?:that|it)|let['’]s make (?:that|it)|better make it|that should (?:be|read)|read) (?P<v>(?!sure|clear|possible|easier|work|up|so\b|better)[^\s,;:!?()¶][^,;:!?()¶]{0,40}?)" + _END,
+    _row(r"\b(?:I meant(?: to (?:say|write))?|I should have (?:said|written)|(?:should|ought to) (?:be|have been|read|say)|make (?:that|it)|let['’]s make (?:that|it)|better make it|that should (?:be|read)) (?P<v>(?!sure|clear|possible|easier|work|up|so\b|better)[^\s,;:!?()¶][^,;:!?()¶]{0,40}?)" + _END,
          ("{i}", "corrects to", "{v}"), flags=_I),
     _row(r"^\W*(?:no|nope|wrong|sorry|oops|correction|actually|wait|hm+|scratch that|not [\w:.-]+|my mistake|my bad|argh)\b[\s,.:;!—–-]*(?:wait[\s,.]*|sorry[\s,.]*|actually[\s,.]*)?(?:it['’]s|it is|it was|that['’]s|they['’]re|we['’]re (?:at|on)|it['’]ll be|it will be|rather)(?: actually| really| in fact| now)? "
          r"(?P<v>(?!not\b|fine|ok|okay|true|right|wrong|working|done|good|great|been|going|about|because|just|only|still|too|very|so\b|more|hard|easy|all\b|me\b|what|how|when|why|who|where|that\b|spelled)[^\s,;:!?()¶][^,;:!?()¶]{0,40}?)" + _END,
          ("{i}", "corrects to", "{v}"), flags=_I),
+    _row(r"\b(?:it|this|that) (?:isn['’]t|is not|wasn['’]t|was not|ain['’]t) (?P<old>[^,;:!?()¶]{2,40}?)(?: after all)?,? (?:but |it['’]s |it is |it was |rather )" + _V,
+         ("{i}", "corrects to", "{v}"), ("{i}", "says to forget", "{old}"), flags=_I),
+    _row(r"^\W*(?:it['’]s|it is|they['’]re|that['’]s|it was) (?P<v>[^,;:!?()¶]{1,40}?),? not (?P<old>[^,;:!?()¶]{1,40}?)" + _END, ("{i}", "corrects to", "{v}, not {old}"), flags=_I),
+    _row(r"\b(?:wrong|mistaken|mistake|mixed (?:\w+ ){0,3}up|confused|typo|misspelled|misspelt|change of plans?|plans? (?:have )?changed|correction)\b[^;.!?¶]{0,40}?[:,—–-]+ ?(?:and )?(?:it['’]s|it is|it was|that['’]s|it should be|we['’]re going to|make it) (?P<v>(?!not\b|been|about|because)[^\s,;:!?()¶][^,;:!?()¶]{0,40}?)" + _END,
+         ("{i}", "corrects to", "{v}"), flags=_I),
     # taken back
     _row(_DO + r"(?:forget|ignore|disregard|scratch|skip|drop|delete|cancel|strike|never ?mind|overrule|dismiss)(?: about)? (?:all |everything )?(?:what|that|whatever|anything) I (?:have |had |['’]ve )?(?:said|told you|wrote|asked(?: for)?|mentioned|requested)(?: to you)?(?: (?:earlier|before|yesterday|last (?:week|time|month)|the other day))? (?:about|on|regarding|concerning|for) " + _V,
          ("{i}", "says to forget", "{v}"), type="constraint", flags=_I),
-    _row(_DO + r"(?:forget|ignore|disregard|scratch|drop|delete|lift|cancel|overrule|never ?mind)(?: about)? (?:my|the|that|our|this) (?:(?:old|earlier|last|previous) )?(?:(?:rule|note|comment|request|wish|instruction|thing|bit|part|remark|idea|requirement|ban|decision|plan)s? (?:about|on|for|with|regarding|of|against|to|that) )?" + _V,
+    _row(_DO + r"(?:forget|ignore|disregard|scratch|scrap|strike|undo|drop|delete|lift|cancel|overrule|never ?mind)(?: about)? (?:my|the|that|our|this) (?:(?:old|earlier|last|previous) )?(?:(?:rule|note|comment|request|wish|instruction|thing|bit|part|remark|idea|requirement|ban|decision|plan)s? (?:about|on|for|with|regarding|of|against|to|that) )?" + _V,
          ("{i}", "says to forget", "{v}"), type="constraint", flags=_I),
     _row(rf"\b{_ME}{_ADV} (?:take|took|taken|taking) (?:it |that )?back (?:what I (?:said|wrote|told you) (?:about|on) |my (?:words|comment|remark|rule|request) (?:about|on) |the (?:rule|thing|bit) about )?" + _V,
          ("{i}", "takes back", "{v}"), type="constraint", flags=_I),
@@ -92,6 +106,12 @@ ENGLISH_PHRASES = (
     _row(_START + r"(?P<v>(?:[A-Za-z][\w-]* ){0,3}[A-Za-z][\w-]+)(?: in [\w ]{2,30}?)? (?:is|are) (?:fine|ok|okay|allowed|welcome|permitted|good)(?: with me| by me)? (?:again|now|after all|from now on)\b",
          ("{i}", "says to forget", "the rule against {v}"), ("{i}", "allows", "{v}"), type="constraint", flags=_I),
     # endings
+    _row(rf"\b{_ME}{_ADV} (?:do not|don['’]t|no longer) (?P<verb>(?!want|need|know|think|care|mind|do|have)[a-z]+) (?:any ?more|any longer)" + _END, ("{i}", "no longer", "{verb}")),
+    _row(_START + r"[Nn]o (?:more )?(?P<v>[a-z][^,;:!?()¶]{2,30}?) for (?:me|us) (?:these days|any ?more|now|any longer|from now on)", ("{i}", "is done with", "{v}")),
+    _row(r"\b(?:say|said|saying) good-?bye to " + _V, ("{i}", "said goodbye to", "{v}"), type="event"),
+    _row(r"\b(?:[Yy]ou|[Ww]e|I|[Oo]ne) (?:don['’]t|do not|no longer) (?:have to |need to |need |require )(?P<v>[^,;:!?()¶]{2,30}?) (?:for|in|to run) (?P<what>(?:the|our) [^,;:!?()¶]{2,30}?)" + _END, ("{what}", "no longer need", "{v}")),
+    _row(_START + r"(?P<what>(?:[Tt]he |[Oo]ur )?[\w./-]+) is (?P<verb>out)(?: again| for good| now)?(?=\W|$)(?! of\b)", ("{what}", "was dropped", "")),
+    _row(r"(?:^|(?<=[,;:.] ))(?P<what>/?[a-z]+\d[\w./-]*) (?:is|was|has been|got) (?:now )?(?P<verb>removed|deleted|retired|discontinued|shut down|switched off|turned off|dropped|killed|deprecated|gone|dead)\b", ("{what}", "was {verb}", "")),
     _row(r"\b(?:my|our) (?:very )?last (?:day|week|month|shift) (?:at|with|in|for) " + _V, ("{i}", "no longer works at", "{v}")),
     _row(r"\b(?:handed in|gave in|handed over) my (?:notice|resignation|badge|keys) (?:at|to) " + _V, ("{i}", "no longer works at", "{v}")),
     _row(rf"\b{_ME}{_ADV} (?:got |was |were |been )?(?:laid off|let go|fired|made redundant)(?: (?:from|by|at) (?P<v>[A-Z][\w&.-]*(?: [A-Z][\w&.-]*)*))", ("{i}", "no longer works at", "{v}")),
@@ -115,6 +135,23 @@ ENGLISH_PHRASES = (
          ("{i}", "replaced", "{old} with {v}")),
     _row(r"\b(?P<what>(?:the|our|The|Our) [\w`./+#-]+(?:[ -][\w`./+#-]+){0,3}?) (?:will|shall|is going to) (?:now |in future )?be " + _V, ("{what}", "will be", "{v}")),
     _row(r"\b(?:now )?(?:it['’]s|it is) (?P<v>[\w`./+#:-]+(?: [\w`./+#:-]+)?) (?:now|these days|instead)(?=\W|$)", ("{i}", "corrects to", "{v}"), flags=_I),
+    _row(rf"\b{_ME}{_ADV} (?P<verb>moved|migrated|ported|transferred|switched|put|relocated) (?P<what>(?:the|our|my|all|everything|all the) ?[^,;:!?()¶]{{0,40}}?) (?:over |back )?(?:to|into|onto|under) " + _V,
+         ("{what}", "was moved to", "{v}")),
+    _row(r"\b(?P<what>(?:[Aa]ll (?:the |our )?|[Tt]he |[Oo]ur |[Mm]y )?[\w`./+#-]+(?:[ -][\w`./+#-]+){0,3}?) (?:was|were|has been|have been|got|is|are)(?: all| now| just)? (?:moved|migrated|transferred|switched|ported|relocated)(?: over| back)? (?:to|into|onto|under) " + _V,
+         ("{what}", "was moved to", "{v}")),
+    _row(_START + r"(?:I |we )?(?:['’]ve |have )?(?:just )?(?P<verb>bumped|raised|lowered|increased|reduced|cut|scaled|upgraded|updated|changed|set|extended|shortened) (?P<what>(?:the |our |my )?[\w`./+#-]+(?: [\w`./+#-]+){0,3}?) (?:up |down |back |over )?(?:from [^,;]{1,20}? )?to (?P<v>[^\s,;:!?()¶]*\d[^,;:!?()¶]{0,30}?)" + _END,
+         ("{what}", "was {verb} to", "{v}"), flags=_I),
+    _row(r"\b(?:put|brought|pushed|took|raised|set) (?P<what>(?:the|our|my) [\w-]+(?: [\w-]+){0,2}?) (?:up|down|back) to " + _V, ("{what}", "went up to", "{v}")),
+    _row(rf"\b(?P<what>(?:the |our |my |whose |The |Our |My )(?:[\w'’-]+ ){{0,3}}(?:{_HEADS}))(?: (?:of|for|in|on) (?:the |our )?[\w./-]+(?: [\w./-]+){{0,2}}?)? (?:is|are|is now|went up to|went down to|goes up to|rose to|was raised to|was lowered to|was set to|is set to|has been raised to|dropped to|will be|=) (?P<v>[^\s,;:!?()¶][^,;:!?()¶]{{0,40}}?)" + _END,
+         ("{what}", "is", "{v}")),
+    _row(r"\b[Tt]here are (?P<v>\d+|[a-z]+) (?P<unit>[a-z]+) (?:on|in) (?P<what>(?:the|our) [\w-]+(?: [\w-]+){0,2})", ("{what}", "has", "{v} {unit}")),
+    _row(r"\b[Ww]e(?:['’]re| are)(?: now)? (?P<v>\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: (?:people|now))? (?:on|in) (?P<what>(?:the|our) [\w-]+(?: [\w-]+){0,2})", ("{what}", "has", "{v} people")),
+    # states of the speaker wherever they stand
+    _row(r"(?:^|(?<=\s))(?:I|we|We) (?:now |currently )?(?P<verb>live|work|report|study|drive|use|commute) (?P<prep>in |at |for |to |with )?(?P<v>[A-Z][\w&.+#-]*(?: [A-Z\d][\w&.+#-]*){0,3})", ("{i}", "{verbs} {prep}", "{v}"), type="identity"),
+    _row(r"\b(?:since|after|now that|as|because|until) (?:I|we)(?:['’]ve| have)? (?:finally )?(?P<verb>moved|relocated|settled)(?: back| over)? (?P<prep>to|in|into) (?P<v>[A-Z][\w-]*(?: [A-Z][\w-]*)*)", ("{i}", "{verb} {prep}", "{v}")),
+    _row(rf"\b{_ME}{_ADV} (?:gone|went|come|came|switched|moved|crossed) (?:over|back|across) to (?P<v>[A-Z`][\w`.+#-]*(?: [A-Z][\w.+#-]*)*)", ("{i}", "switched to", "{v}")),
+    _row(r"\b(?P<who>[A-Z][a-z]+) and I (?:got|are|were|have been) (?P<verb>married|engaged)\b", ("{i}", "is {verb} to", "{who}"), type="identity"),
+    _row(r"\b(?P<who>[A-Z][a-z]+) (?:is|goes out|ships|launches|will launch|is sold|is released)(?: now)? (?:as|under the name) (?P<v>[A-Z][\w-]*)", ("{who}", "was renamed to", "{v}")),
     # owners
     _row(r"(?:^|(?<=[\s,;:(]))" + _NAME + r"(?: now| has| have| will| is| just| since| officially|['’]s)* (?P<verb>owns?|leads?|maintains?|manages?|handles?|took over|taken over|takes? over|taking over|looks? after|responsible for|in charge of|runs?|heads?|on call for|oversees?|the (?:new )?(?:owner|lead|maintainer|head) (?:of|for)) (?P<what>(?:the|our|all|its|`|[A-Z])[^,;:!?()¶]{1,50}?)" + _END,
          ("{who}", "{owns}", "{what}"), type="identity"),
@@ -136,7 +173,10 @@ ENGLISH_PHRASES = (
     _row(r"(?:^|\b)(?P<what>(?:[Tt]he |[Oo]ur |[Mm]y )?[\w./`-]+(?: [\w./`-]+){0,3}?) (?:is|are) (?:now (?:called|named|known as)|(?:called|named|known as) now) " + _V, ("{what}", "is called", "{v}")),
     _row(r"\b(?:call|calling) (?P<what>it|me|him|her|them|the [\w-]+) (?P<v>[A-Z][\w-]*)(?: (?:now|from now on|please))", ("{what}", "is called", "{v}"), ordered=True),
     _row(r"\bI (?:now )?go by " + _V, ("{i}", "is called", "{v}"), type="identity"),
+    _row(r"(?P<what>[\w./()-]+) ?(?:->|→|=>) ?(?P<v>[\w./()-]+)(?=.*\brenam)", ("{what}", "was renamed to", "{v}")),
+    _row(r"(?:^|(?<=\s))(?P<what>[\w.-]+/|`[^`]+`|[\w]+(?:[-_][\w]+)+) (?:now )?(?:belongs to|is owned by|is maintained by) (?P<v>[\w@/-]+)", ("{what}", "belongs to", "{v}")),
     # settings
+    _row(r"^\W{0,3}(?P<what>(?!note|todo|ps|update|fyi|edit|example|re|question|subject|warning|hint|tip|ok|no|yes|correction|sorry|wait|https?|user|assistant|decision|plan|heads-up|summary)[A-Za-z][\w-]{2,24}): (?P<v>[A-Za-z][\w.+#/@-]{1,30})$", ("{what}", "is", "{v}"), flags=_I),
     _row(r"^\W{0,3}(?:export |set |let |const |var )?(?P<what>[A-Za-z][\w.-]{1,40})\s*(?:=|:=|:)\s*(?P<v>[\w./:@#%+-]*\d[\w./:@#%+-]*|true|false|on|off|yes|no|['\"`][^'\"`]{1,40}['\"`])\s*[,;]?$", ("{what}", "is", "{v}")),
     _row(r"(?:^|\s)(?P<what>`[\w.-]+`|[A-Za-z]+(?:[_.][A-Za-z\d]+)+|[A-Z]{2,}(?:_[A-Z\d]+)+) (?:is|=|should be|must be|is now|now is|goes to|went to|is set to) " + _V, ("{what}", "is", "{v}")),
     _row(r"\b(?P<what>[Tt]he [\w-]+(?: [\w-]+){0,3}?) (?:is|are)(?: now)? (?P<v>[#@/][\w./-]+|`[^`]{1,60}`)", ("{what}", "is", "{v}")),
@@ -186,19 +226,25 @@ def _said(phrase: Phrase, match: re.Match[str], speech: Speech) -> Iterator[Said
             owns, f"is {owns}" if " " in owns else f"{owns}s")
     groups["their"] = f"{speech.speaker}'s" if groups.get("whose", "").casefold() in ("our", "my") else "the"
     groups["i"] = speech.speaker
+    groups["verbs"] = "studies" if owns == "study" else f"{owns}s"
+    groups.setdefault("prep", "")
+    groups.setdefault("rest", "")
+    groups["order"] = match.group().strip().casefold().split(" ")[0] if phrase.ordered else ""
+    groups["what"] = re.sub(r"^whose ", "the ", groups.get("what", "")) or groups.get("what", "")
     if groups.get("what") in ("it", "them", "him", "her"):
         return
     for subject, relation, wording in phrase.says:
-        try:
-            made = [part.format(**groups) for part in (subject, relation, wording)]
-        except KeyError:
+        if any(name not in groups for part in (subject, relation, wording) for name in re.findall(r"{(\w+)}", part)):
             continue
+        made = [part.format(**groups) for part in (subject, relation, wording)]
         made[0] = re.sub(r"^(?:my|our)\b", f"{speech.speaker}'s", made[0], flags=re.I)
         made[0] = re.sub(r"^me$", speech.speaker, made[0])
+        made[1], made[2] = made[1].strip(), re.sub(r"^(short|long|brief|concise|detailed|terse|verbose|formal|informal|simple) (?:your|the|all|my) ", r"\1 ", made[2])
         if made[0] and len(made[2].split()) <= LONGEST:
             yield Said(made[0], made[1], made[2], phrase.type)
 
 
 def _clean(value: str) -> str:
-    value = " ".join(value.split()).strip(" ,.;:'\"")
+    space = " " if value[:1] == " " else ""
+    value = space + " ".join(value.split()).strip(" ,.;:'\"")
     return re.sub(r"^(?:the rule against )?(?:using |having )", "", value)

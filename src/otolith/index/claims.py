@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from otolith.index.database import Facet, columns_of
-from otolith.model.claims import ASKED, CLOSES, Claim, Settled, Stated, settle, value_kind
+from otolith.model.claims import ASKED, CLOSES, Claim, Settled, Stated, answered, settle
 from otolith.model.dialog import Mention, mark, marked_time
 
 _GIVEN = "IN (SELECT value FROM json_each(?))"
 AT_ONCE = 400  # cells asked for in one statement
+ANSWERABLE = 60  # earlier claims among which a value said alone finds what it answers
 ANSWERED_WITHIN = 45 * 86400.0  # seconds in which "no, I meant …" still answers
 
 
@@ -39,6 +40,7 @@ class ClaimRow(NamedTuple):
     personal: int
     weak: int
     corrects: int
+    thing: int
     trust: int
     main: int  # what the record says first and foremost
     void: int  # a person rejected it
@@ -50,7 +52,7 @@ class ClaimRow(NamedTuple):
     def stated(self) -> Stated:
         return Stated(self.n, self.mark, self.trust, Claim(
             self.holder, self.subject, self.attribute, self.value, bool(self.holds), bool(self.single), self.environment,
-            bool(self.personal), bool(self.weak), bool(self.corrects)), self.record)
+            bool(self.personal), bool(self.weak), bool(self.corrects), bool(self.thing)), self.record)
 
     @property
     def id(self) -> str:
@@ -120,7 +122,7 @@ class Claims(Facet):
                 scope = "" if claim.personal or one.project in (None, "", "default") else str(one.project)
                 rows.append(ClaimRow(n + len(rows), one.unit, one.record, one.turn, one.mark, scope, claim.holder, claim.subject,
                                      claim.attribute, claim.value, claim.holds, claim.single, claim.environment, claim.personal,
-                                     claim.weak, claim.corrects, one.trust, claim is first, 0, one.sentence, None, None))
+                                     claim.weak, claim.corrects, claim.thing, one.trust, claim is first, 0, one.sentence, None, None))
         if rows:
             self.db.executemany(f"INSERT INTO claims VALUES ({','.join('?' * len(ClaimRow._fields))})", rows)
             self.db.executemany("INSERT OR IGNORE INTO claim_cells VALUES (?,?)",
@@ -221,22 +223,28 @@ class Claims(Facet):
         return self.db.value("SELECT mark FROM claims WHERE n = ?", (n,)) or None
 
     def _answer(self, fresh: set[int]) -> None:
-        """A value said alone answers the latest claim with a value of its kind: it is about the same thing."""
+        """A value said alone answers an earlier claim with a value of its kind: it is about the same thing.
+
+        The latest one that shares a word with it or whose attribute is named beside it, else the latest of these weeks.
+        """
         given = json.dumps(sorted(fresh))
-        for row in self.db.select(ClaimRow, f"SELECT {_ROW} FROM claims c WHERE n {_GIVEN} AND attribute = ? ORDER BY mark, n",
-                                  (given, ASKED)):
-            query = (f"SELECT {_ROW} FROM claims c WHERE scope = ? AND single AND holds AND mark < ? ORDER BY mark DESC, n DESC LIMIT 20")
+        query = f"SELECT {_ROW} FROM claims c WHERE n {_GIVEN} AND attribute = ? ORDER BY mark, n"
+        for row in self.db.select(ClaimRow, query, (given, ASKED)):
+            recent = self.db.select(ClaimRow, f"SELECT {_ROW} FROM claims c WHERE scope = ? AND holds AND mark < ? AND main "
+                                              "AND trust >= ? ORDER BY mark DESC, n DESC LIMIT ?",
+                                    (row.scope, row.mark, row.trust, ANSWERABLE))
             since = float(row.mark.split(" ")[0]) - ANSWERED_WITHIN
-            for earlier in self.db.select(ClaimRow, query, (row.scope, row.mark)):
-                if earlier.attribute != ASKED and value_kind(earlier.value) == value_kind(row.value) \
-                        and float(earlier.mark.split(" ")[0]) >= since and earlier.record != row.record:
-                    named = row._replace(holder=earlier.holder, subject=earlier.subject, attribute=earlier.attribute,
-                                         environment=earlier.environment)
-                    self.db.execute("UPDATE claims SET holder = ?, subject = ?, attribute = ?, environment = ? WHERE n = ?",
-                                    (named.holder, named.subject, named.attribute, named.environment, row.n))
-                    self.db.executemany("INSERT OR IGNORE INTO claim_cells VALUES (?,?)",
-                                        [(cell, row.n) for cell in named.stated.claim.cells(row.scope)])
-                    break
+            about = answered(row.stated, [earlier.stated for earlier in recent if float(earlier.mark.split(" ")[0]) >= since],
+                             [earlier.stated for earlier in recent], row.sentence)
+            if about is None:
+                continue
+            claim = row.stated.claim._replace(holder=about.claim.holder, subject=about.claim.subject, attribute=about.claim.attribute,
+                                              environment=about.claim.environment, thing=about.claim.thing)
+            self.db.execute("UPDATE claims SET holder = ?, subject = ?, attribute = ?, environment = ?, thing = ? WHERE n = ?",
+                            (claim.holder, claim.subject, claim.attribute, claim.environment, claim.thing, row.n))
+            self.db.execute("UPDATE claims SET single = 1 WHERE n = ?", (about.n,))
+            self.db.executemany("INSERT OR IGNORE INTO claim_cells VALUES (?,?)",
+                                [(cell, n) for n in (row.n, about.n) for cell in claim.cells(row.scope)])
 
     # A person's answers
 

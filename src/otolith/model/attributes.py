@@ -177,34 +177,30 @@ home: live in, live at, live near, live on, reside in, base in, base at, base ou
 employer: work at, work for, employ at, employ by
 role: work as
 school: study at
-field: study
 boss: report to
 name: name, call, know as, go by
-spouse: marry to, engage to, be with
+relationship: marry to, engage to
 partner: date, see
 origin: be from, come from, bear in, bear on
-platform: run on, host on, host at, host by, host with, deploy on, deploy to, deploy with, run at, live on
+where: run on, host on, host at, host by, host with, deploy on, deploy to, deploy with, run at, live under, store in, store on, store at, keep in, keep on, keep at, serve under, serve from, serve at, go in, go into, go through, go via, be in, be at, be under, be on, sit in, sit under, sit on, locate in, locate at, take place in, run in, track in, save in, save to, write to, back up to, publish to, publish on, land in, send to, ship to, go out through, go out via
 port: listen on
-language: write in, build in, build with, build on
-default: default to
+language: write in, build in
 car: drive
 cost: cost
 start: start at, start on, begin at, begin on, open at
 end: end at, end on, close at, finish at
-team: be on team, work on team
-when: be on, be at, be due, be due on, be schedule for, take place on, schedule for, happen on, happen at, be plan for
-place: be in, sit in, be locate in, take place in, locate in
-commute: commute by, commute to, travel to work by
+when: be due, be due on, be schedule for, take place on, schedule for, happen on, happen at, be plan for
+commute: commute by
 """)
 _ADOPTS = _phrases("""switch to, switch over to, change to, migrate to, move to, move over to, go back to, convert to, upgrade to,
-    downgrade to, adopt, start use, go with, settle on, choose, pick, opt for, go for, standardise on, standardize on, change over to,
+    downgrade to, adopt, start use, go over to, go with, settle on, choose, pick, opt for, go for, standardise on, standardize on, change over to,
     decide on, decide for, come back to, fall back to, return to""")
 _POSTPONES = _phrases("""move to, push to, postpone to, delay to, reschedule to, reschedule for, shift to, bring forward to, push back to,
     postpone until, move back to, put off to, put off until, slip to, change to, move up to, pull forward to""")
 _CHANGES = _ADOPTS | _POSTPONES | _phrases("""relocate to, settle in, move in to, move into, move back to, move house to, resettle in, join,
     start at, start work at, hire by, start with, promote to, become, rename to, rename, rename as, port to, move onto, rewrite in,
     raise to, lower to, bump to, increase to, reduce to, cut to, set to, go up to, go down to, rise to, drop to, grow to, shrink to, climb to,
-    fall to, adjust to, extend to, come down to, double to, marry, get marry to, go down to, come to""")
+    fall to, adjust to, extend to, come down to, double to, scale to, scale down to, scale up to, marry, get marry to, go down to, come to""")
 ENGLISH = Attributes(
     states=_STATES, changes=_CHANGES, adopts=_ADOPTS, postpones=_POSTPONES,
     ends=_phrases("""leave, quit, sell, drop, ditch, cancel, resign from, retire from, give up, stop,
@@ -214,13 +210,13 @@ ENGLISH = Attributes(
         get laid off from, lay off from, let go from, fire from, fire by, expel from, drop out of, graduate from, phase out, part ways with,
         sunset, do away with, pull out of, back out of, call off, give away, donate, return, swear off, move off, move off of, be do with, do with,
         hand over, hand off, rip out, take out, tear out, close down, wind down, terminate, end up leaving, take back, disregard, forget, ignore,
-        walk back, hand back, migrate off, migrate away from, switch away from, move on from, switch off of, kick out, outgrow, stop use, cut"""),
+        walk back, hand back, say goodbye to, migrate off, migrate away from, switch away from, move on from, switch off of, kick out, outgrow, stop use, cut"""),
     gone=_phrases("""die, pass away, remove, delete, deprecate, retire, discontinue, cancel, shut down, sell, drop, end,
         decommission, kill, scrap, close, replace, abandon, go away, disband, sunset, revoke, overturn, be go, expire, break down, fall through,
         close down, be over, call off, archive, disable, withdraw, lift, phase out, steal, rip out, turn off, switch off, retract, dissolve,
         wind down, go bankrupt, demolish, be dead, be history, put down, cease"""),
-    lives={"graduate": ("=student", "school", "field"), "retire": ("employer", "role", "=work"), "divorce": ("spouse",), "get divorce": ("spouse",),
-           "break up": ("partner", "spouse", "=relationship"), "separate": ("spouse", "partner"), "split up": ("spouse", "partner"),
+    lives={"graduate": ("=student", "school", "field"), "retire": ("employer", "role", "=work"), "divorce": ("relationship",), "get divorce": ("relationship",),
+           "break up": ("partner", "relationship"), "separate": ("relationship", "partner"), "split up": ("relationship", "partner"),
            "resign": ("employer", "role"), "get fire": ("employer", "role"), "get lay off": ("employer", "role"),
            "lay off": ("employer", "role"), "fire": ("employer", "role"), "be make redundant": ("employer", "role")},
     uses=word_set("use adopt prefer choose pick favor favour run") | frozenset((
@@ -234,7 +230,7 @@ ENGLISH = Attributes(
                      "transfer to", "oversee by")),
     places=word_set("host deploy run store keep write build take track manage ship do test send put publish document plan log bank buy order back cache track serve mirror handle"),
     turns=_rows("""
-number: raise, lower, bump, increase, reduce, cut, set, change, extend, shorten, adjust, double
+number: raise, lower, bump, increase, reduce, cut, set, change, extend, shorten, adjust, double, scale, update
 when: move, push, postpone, delay, reschedule, shift, bring forward, push back, put off
 name: rename
 use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
@@ -257,9 +253,10 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
         girlfriend boyfriend fiance fiancee roommate flatmate successor assistant secretary contact on-call admin reviewer employer
         name surname nickname favorite favourite car phone laptop bike bank insurer gym job"""),
     generic=word_set("""service system app application server module component project repo repository codebase code team thing company our
-        the a an this that my your new current old main whole entire machine box instance job rule rules policy idea decision position
-        subscription membership account trip contract one their his her its user's existing public_ default_ tool setup stuff support"""),
-    own_things=word_set("repo repository project codebase team company code we us app startup org organisation organization monorepo workspace"),
+        the a an this that my your new current old main whole entire machine box instance rule rules policy idea decision position
+        subscription membership account trip contract one their his her its user's existing tool setup stuff support anything something nothing
+        everything everywhere bit"""),
+    own_things=word_set("repo repository project codebase company code we us startup org organisation organization monorepo workspace"),
     environments={word: name for name, words in (row.split(":") for row in (
         "staging:staging stage", "production:production prod", "development:dev development", "test:test testing qa uat",
         "local:local localhost locally", "preview:preview canary sandbox")) for word in words.split()},
@@ -270,7 +267,7 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
                        r"(?:few |couple of )?(?:days?|weeks?|months?|hours?|nights?|sprint|release)|meanwhile|interim|on (?:holiday|vacation|leave)|for now|one-off|as an exception|exceptionally|"
                        r"this once|at the conference|visiting|in the meantime)\b", re.I),
     rejects=re.compile(r"\s*,?\s*\b(?:instead of|rather than|in place of|and not|not|over|no longer|in favou?r of|as opposed to)\s+", re.I),
-    personal=word_set("home employer role school field boss name spouse partner origin car like be marital diet team commute eat drink"),
+    personal=word_set("home employer role school field boss name relationship partner origin car like be marital diet team commute eat drink"),
     kin=word_set("""sister brother mother father mum mom dad wife husband son daughter cousin uncle aunt friend partner girlfriend boyfriend boss
         colleague neighbour neighbor roommate flatmate parents kids children grandma grandpa grandmother grandfather niece nephew team
         fiance fiancee ex manager teacher doctor landlord coworker family"""),
@@ -289,3 +286,7 @@ def lemma(word: str) -> str:
 def is_participle(word: str) -> bool:
     """Whether a word behind a form of be is a verb of its own: based, written, moving."""
     return word in _LEMMAS or word.endswith(("ed", "ing"))
+
+
+NUMBERS = {word: str(number) for number, word in enumerate(
+    "zero one two three four five six seven eight nine ten eleven twelve".split())}

@@ -15,12 +15,14 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
-from otolith.model.attributes import ENGLISH, Attributes, is_participle, lemma
+from otolith.model.attributes import ENGLISH, NUMBERS, Attributes, is_participle, lemma
 from otolith.model.words import STOP, stem
 
 ANY = "*"  # the attribute of an ending: whatever its object names
 RETRACT = "!"  # the attribute of a word taken back
 RULE = "rule"
+GONE = "+"  # the attribute of a thing or somebody that is no more
+LEFT = "~leave"  # leaving ends a job or a place on a team, not a home
 ASKED = "?"  # the attribute of a value said alone: whatever was spoken of last
 PLAN = "plan"
 MOST_CELLS = 6  # by words of the value
@@ -30,6 +32,7 @@ _CUT = re.compile(r",|\s+(?:for|in|at|on|as|since|because|with|near|from|until|a
                   r"through|via|during|around|within|under|when|while|where|which|who|that|instead|again|every|each|per|of)\b", re.I)
 _QUALIFIED = re.compile(r"\s+(?:for|in|on|at|as|by|from|inside|within)\s+(?P<np>[^,;]+)", re.I)
 _ARTICLES = frozenset("a an the".split())
+_DETERMINERS = _ARTICLES | frozenset("our my this that their its new current old whose your".split())
 _DATE = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\b|\b\d{4}-\d\d"
                    r"|\btomorrow\b|\bq[1-4]\b|\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?(?:am|pm)\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b(?:next|this) (?:week|month|year|quarter|spring"
                    r"|summer|autumn|fall|winter)\b|\bnoon\b|\bmidnight\b", re.I)
@@ -39,6 +42,7 @@ _TO = re.compile(r"^(?P<np>.+?) (?:to|until|for|into|over to) (?P<value>.+)$")
 _FROM_TO = re.compile(r"^(?P<old>.+?) (?:over )?to (?P<new>.+)$")
 _WITH = re.compile(r"^(?P<old>.+?) (?:with|by|for) (?P<new>.+)$")
 _FAVOUR = re.compile(r"^(?P<old>.+?) (?:in favou?r of|for|and (?:went|go|gone) with) (?P<new>.+)$")
+_DEFINITE = re.compile(r"(?:the|our|all|my) ", re.I)
 _PLACED = re.compile(r"^(?P<np>.+?) (?P<prep>on|in|to|with|at|through|via|from|by) (?P<value>.+)$")
 
 
@@ -54,7 +58,8 @@ class Claim(NamedTuple):
     environment: str = ""
     personal: bool = False  # of the user's own person, the same in every project
     weak: bool = False  # a list grows, or it holds for a while only: it closes nothing
-    corrects: bool = False  # said as a correction
+    corrects: bool = False  # said as a correction or a change
+    thing: bool = False  # the holder is a thing, so that what the speaker ends may be its
 
     @property
     def words(self) -> frozenset[str]:
@@ -72,39 +77,51 @@ class Claim(NamedTuple):
 
     def cells(self, scope: str) -> Iterator[str]:
         """Where it meets the claims that it may close or be closed by."""
-        if self.attribute == PLAN or self.attribute.startswith("did "):
-            yield f"{scope}|{self.holder}|plan|{self.attribute.removeprefix('did ') or self.subject}"
-            if self.attribute != PLAN:
-                return
+        if self.is_deed:
+            yield f"{scope}|{self.holder}|plan {self.attribute.removeprefix('did ')}"
+            return
+        if self.attribute == PLAN:
+            yield f"{scope}|{self.holder}|plan {self.subject}"
         elif self.single and self.attribute not in (ANY, ASKED):
             yield f"{scope}|{self.subject}|{self.attribute}"
-            if self.attribute in ENGLISH.heads and self.subject:
+            if self.attribute in ENGLISH.heads:
                 yield f"{scope}||{self.attribute}"
+        if not self.single and self.attribute not in (ANY, RETRACT, LEFT, GONE):
+            yield f"{scope}|{self.holder}|{self.attribute}"
         for word in list(dict.fromkeys(self.value.split()))[:MOST_CELLS]:
             yield f"{scope}|={word}"
+        if self.holder != _SPEAKER:
+            for word in self.holder.split()[:2]:
+                yield f"{scope}|={word}"
 
 
 class _Verb(NamedTuple):
     key: str  # base and preposition: live in
     denied: bool
     time: str  # now, past, perfect, future, once
+    passive: bool = False
 
 
 # Reading
 
 def read_claims(subject: str, relation: str, wording: str, sentence: str = "", *, table: Attributes = ENGLISH) -> tuple[Claim, ...]:
     """What a statement claims; nothing, if it is an event beside others."""
+    if relation == "no longer" and wording:  # without an object: "we do not squash any more"
+        first = wording.split()[0].casefold()
+        return (Claim(_holder(subject, table), _holder(subject, table), ANY, " ".join({stem(first), stem(lemma(first))}), False, False),)
     verb = read_verb(relation)
     wording, rejected = _rejected(verb, wording, table)
     claims = [claim for claim in _read(subject, verb, wording, sentence, table) if claim.value or not claim.holds or claim.attribute != ANY]
-    corrects = bool(_CORRECTS.search(sentence))
-    holder = _holder(subject, table)
+    corrects = bool(_CORRECTS.search(sentence)) or verb.key in table.changes or verb.key in table.turns or bool(_NOW.search(sentence[:200]))
+    holder, thing = _holder(subject, table), not _is_person(subject, table)
     for former in (rejected, replaced(relation, wording, table)):
         if former:
             claims.append(Claim(holder, holder, ANY, former, False, False))
-    return tuple(claim._replace(corrects=corrects) if corrects else claim for claim in claims)
+    return tuple(claim._replace(corrects=corrects, thing=thing and claim.holder != _SPEAKER) if corrects or thing else claim
+                 for claim in claims)
 
 
+_NOW = re.compile(r"\b(?:now|from now on|as of|these days|since|nowadays|meanwhile|went up|went down)\b", re.I)
 _CORRECTS = re.compile(r"^\W*(?:no|nope|wrong|sorry|oops|correction|actually|not \w+|i (?:was wrong|misspoke|meant)|my (?:mistake|bad)|scratch that|wait|hm+|argh|update"
                        r"|it turns out|turns out)\b|\b(?:i meant|make (?:that|it)|should (?:be|have been)|correction|i was wrong|i misspoke|my mistake|typo)\b", re.I)
 
@@ -153,7 +170,7 @@ def read_verb(relation: str) -> _Verb:
         return _Verb(" ".join(("be", *rest)), denied, time)
     if time == "now" and not helpers and _is_past(head):
         time = "past"
-    return _Verb(" ".join((lemma(head), *rest[1:])), denied, time)
+    return _Verb(" ".join((lemma(head), *rest[1:])), denied, time, bool(helpers) and not head.endswith("ing"))
 
 
 def _order(low: list[str], denied: bool) -> _Verb:
@@ -180,7 +197,8 @@ def _is_past(word: str) -> bool:
 def _words(text: str, table: Attributes) -> list[str]:
     """The content words of a text, as they are compared."""
     tokens = (token.casefold().replace("’", "'").removesuffix("'s").strip(".:'-/") for token in _WORD.findall(text))
-    return [stem(token) for token in tokens if token and token not in STOP and token not in table.generic]
+    kept = [token for token in tokens if token and (token not in STOP or token == "may") and token not in table.generic]
+    return [NUMBERS.get(token) or stem(token) for token in kept if token != "may" or "May" in text]
 
 
 def _value(text: str, table: Attributes) -> str:
@@ -213,7 +231,8 @@ def _environment(*texts: str, table: Attributes) -> str:
 @lru_cache(maxsize=4096)
 def _holder(subject: str, table: Attributes) -> str:
     """Whose claim it is; the speaker's own undertaking is the speaker."""
-    low = " ".join(subject.casefold().replace("’", "'").split())
+    named = re.match(r"\S+['’]s (?:[a-z]+ )+(?P<name>[A-Z][\w-]+)$", subject)
+    low = " ".join((named["name"] if named else subject).casefold().replace("’", "'").split())
     low = re.sub(r"^user's ", "", low) if not low.split("'s ")[-1] in table.kin else low
     bare = [word for word in re.findall(r"[\w'.#@+/-]+", low) if word not in _ARTICLES]
     if not bare or all(word in table.own_things or word in table.generic or word == _SPEAKER for word in bare):
@@ -235,10 +254,11 @@ def _split(noun: str, table: Attributes) -> _Noun:
         before = [word for word in head[:-1] if word not in _ARTICLES and word not in table.generic]
         return _Noun(" ".join(sorted({*before, *_key(of["np"], table)})), head[-1])
     words = [word for word in re.findall(r"[\w'.#@+/-]+", low) if word not in _ARTICLES]
-    if words and (words[-1] in table.heads or words[-1] in table.roles):
-        return _Noun(" ".join(sorted(_key(" ".join(words[:-1]), table))), words[-1])
-    if words and words[-1].rstrip("s") in table.heads:
-        return _Noun(" ".join(sorted(_key(" ".join(words[:-1]), table))), words[-1].rstrip("s"))
+    for last in (words[-1], words[-1].rstrip("s")) if words else ():
+        if last in table.heads or last in table.roles:
+            before = [word.removesuffix("'s") for word in words[:-1] if word not in _DETERMINERS]
+            return _Noun(" ".join(sorted(_key(" ".join(before), table) or {stem(word) for word in before
+                                                                            if word not in table.environments})), last)
     return _Noun(" ".join(sorted(_key(low, table))) or _SPEAKER, "")
 
 
@@ -278,7 +298,7 @@ def _read(subject: str, verb: _Verb, wording: str, sentence: str, table: Attribu
         first = wording.split()[0].casefold() if wording else ""
         yield Claim(holder, holder, lemma(first), _value(wording.partition(" ")[2], table), not verb.denied, False)
         return
-    if time == "future" and key == "be" and not person:
+    if time == "future" and key.split()[0] == "be" and not person:
         time = "now"
     if time == "future":
         if not verb.denied:
@@ -293,7 +313,7 @@ def _read(subject: str, verb: _Verb, wording: str, sentence: str, table: Attribu
     if key in table.ends or (key in table.gone and not wording):
         return
     reading = _changed(subject, holder, person, verb, wording, table) or (
-        _stated(subject, holder, person, key, wording, sentence, table) if time in ("now", "perfect", "once") or key in _BE_KEYS and over else None)
+        _stated(subject, holder, person, key, wording, verb.passive, table) if time in ("now", "perfect", "once") or key in _BE_KEYS and over else None)
     if reading is None:
         return
     environment = reading.environment or _environment(subject, wording, table=table)
@@ -351,12 +371,15 @@ def _ended(subject: str, holder: str, person: bool, verb: _Verb, wording: str, n
         if gerund and key in ("quit", "stop", "give up"):
             yield Claim(holder, holder, lemma(gerund[1]), _value(gerund[2] or gerund[1], table), False, False)
             return
-        attribute = "~leave" if key == "leave" else ANY
+        attribute = LEFT if key == "leave" else ANY
         yield Claim(holder, holder, attribute, _value(_main_all(old), table), False, False)
         if favour and _named(favour["new"]):
             yield _used(holder, favour["new"], table)
     elif key in table.gone and not person or key in ("die", "pass away"):
-        yield Claim(_SPEAKER, _SPEAKER, ANY, " ".join(holder.split()) if holder != _SPEAKER else "", False, False)
+        if holder != _SPEAKER:
+            yield Claim(_SPEAKER if not person else holder, "", GONE, holder, False, False)
+            if person:
+                yield Claim(_SPEAKER, "", ANY, holder, False, False)
 
 
 def _main_all(text: str) -> str:
@@ -403,14 +426,18 @@ def _turned(holder: str, key: str, noun: str, value: str, table: Attributes) -> 
     if any(map(str.isdigit, value)) and kind in ("number", "use"):
         return _about(about, value, table)
     if kind == "use" or (kind == "when" and key == "move"):
-        things = table.things.kind_of(_plain(value))
-        subject = about.subject if about.subject != _SPEAKER else holder
-        return Claim(subject, subject, "platform" if things in ("", "cloud", "ci", "code host", "orchestrator") else f"use:{things}",
-                     _value(_main(value), table), True, True)
+        subject = " ".join(filter(None, (about.subject if about.subject != _SPEAKER or not about.attribute else "", about.attribute)))
+        return _put(holder, subject or holder, value, table)
     return _about(about, value, table) if about.attribute or kind == "number" else None
 
 
 def _about(about: _Noun, value: str, table: Attributes) -> Claim:
+    if not about.attribute:
+        counted = re.match(r"(\d[\d.,]*k?|\w+) ([a-z]+)$", value.strip())
+        if counted and (counted[1] in NUMBERS or counted[1][0].isdigit()):
+            return Claim(about.subject, about.subject, f"have:{stem(counted[2])}", NUMBERS.get(counted[1], counted[1]), True, True)
+        if re.match(r"v?\d+(?:\.\d+)*$", value.strip().split(" ")[0]) and " " not in about.subject:
+            return Claim(_SPEAKER, _SPEAKER, f"version {about.subject}", value.strip().split(" ")[0].lstrip("v"), True, True)
     return Claim(about.subject or _SPEAKER, about.subject, about.attribute or "be", _value(value, table), True, True)
 
 
@@ -441,13 +468,13 @@ def _moved(subject: str, holder: str, person: bool, key: str, wording: str, tabl
     if base == "promote" or base == "become":
         return Claim(holder, holder, "role", value, True, True) if person and base == "promote" else None
     if base == "marry":
-        return Claim(holder, holder, "spouse", value, True, True) if person and _capital(wording) else None
+        return Claim(holder, holder, "relationship", f"marry {value}", True, True) if person and _capital(wording) else None
     if base == "rename":
         return Claim(holder, " ".join(filter(None, (about.subject, about.attribute))), "name", value, True, True)
     if base == "rewrite":
         return Claim(holder, holder, "language", value, True, True)
-    if not person and key in ("migrate to", "move to", "port to") and things in ("", "cloud", "ci", "code host", "orchestrator"):
-        return Claim(holder, holder, "platform", value, True, True)
+    if not person and key in ("migrate to", "move to", "port to", "move over to", "switch to", "move into", "transfer to", "move onto"):
+        return _put(holder, " ".join(filter(None, about)) if about.subject != _SPEAKER else about.attribute, wording, table)
     return _used(holder, wording, table) if key in table.adopts or key in table.uses else None
 
 
@@ -462,14 +489,14 @@ def _used(holder: str, wording: str, table: Attributes) -> Claim:
     version = _VERSION.match(main.strip())
     subject = f"{holder}/{purpose}" if purpose else holder
     if version:
-        return Claim(holder, subject, f"version {version['name'].casefold()}", version["number"], True, True)
-    things = table.things.kind_of(_plain(main))
+        return Claim(holder, subject, f"version {stem(version['name'].casefold())}", version["number"], True, True)
+    things = table.things.kind_of(_plain(main)) or _preference(wording, table)
     if things:
-        return Claim(holder, subject, f"use:{things}", _value(main, table), True, things in table.things.exclusive or bool(purpose))
+        return Claim(holder, subject if things != "length" else holder, f"use:{things}", _value(main, table), True, things in table.things.exclusive or bool(purpose))
     return Claim(holder, subject, f"use for {purpose}" if purpose else "use", _value(main, table), True, bool(purpose))
 
 
-def _stated(subject: str, holder: str, person: bool, key: str, wording: str, sentence: str, table: Attributes) -> Claim | None:
+def _stated(subject: str, holder: str, person: bool, key: str, wording: str, is_passive: bool, table: Attributes) -> Claim | None:
     """What a statement in the present says of a subject."""
     base = key.split()[0]
     if key == "be":
@@ -478,14 +505,16 @@ def _stated(subject: str, holder: str, person: bool, key: str, wording: str, sen
         about = _split(_main_all(wording), table)
         thing = " ".join(filter(None, (about.subject if about.subject != _SPEAKER or not about.attribute else "", about.attribute)))
         return Claim(thing or _SPEAKER, thing, "owner", _value(subject, table), True, True)
-    if key in table.owned and not person and _capital(wording):
+    if key in table.owned and not person and (_capital(wording) or key == "belong to" and _named(wording)):
         about = _split(subject, table)
         thing = " ".join(filter(None, (about.subject, about.attribute)))
         return Claim(holder, thing, "owner", _value(_main(wording), table), True, True)
+    if key in table.likes and table.likes[key] > 0 and (kind := _preference(wording, table)):
+        return Claim(holder, holder, f"use:{kind}", _value(wording, table), True, True)
     if key in table.likes:
         return Claim(holder, holder, "like", _value(wording, table), table.likes[key] > 0, False)
-    if base == "favorite" or base == "favourite":
-        return Claim(holder, holder, key, _value(wording, table), True, True)
+    if base.startswith(("favorit", "favourit")):
+        return Claim(holder, holder, f"favorite {key.partition(' ')[2]}", _value(wording, table), True, True)
     if key == "be on" and person and re.search(r"\bteam\b", wording):
         return Claim(holder, holder, "team", _value(re.sub(r"\bteam\b.*", "", wording), table), True, True)
     if base == "always" or key in ("asks to always", "always"):
@@ -500,18 +529,38 @@ def _stated(subject: str, holder: str, person: bool, key: str, wording: str, sen
         return used._replace(single=used.single or key == "prefer" and False)
     if key in table.states:
         return _state(subject, holder, person, key, wording, table)
-    if base == "have" and (counted := re.match(r"(?:about |around |only )?(\d[\d.,]*k?) (\w+)", wording)):
-        return Claim(holder, holder, f"have:{stem(counted[2])}", counted[1], True, True)
-    if base in table.places and (placed := _PLACED.match(wording)):
+    if base == "have" and (counted := re.match(r"(?:about |around |only )?(\d[\d.,]*k?|[a-z]+) (\w+)", wording)) and (
+            counted[1][0].isdigit() or counted[1] in NUMBERS) and (not person or counted[1] != "one"):
+        return Claim(holder, holder, f"have:{stem(counted[2])}", NUMBERS.get(counted[1], counted[1]), True, True)
+    if (base in table.places or _DEFINITE.match(wording)) and person and (placed := _PLACED.match(wording)):
         about = _split(placed["np"], table)
         thing = " ".join(filter(None, (about.subject if about.subject != _SPEAKER or not about.attribute else "", about.attribute)))
-        attribute = "platform" if base in ("host", "deploy", "run") and placed["prep"] in ("on", "to", "at") else "with" if base in ("test", "run", "build", "do", "manage", "track", "plan") else f"{base} {placed['prep']}"
-        return Claim(holder, thing or _SPEAKER, attribute, _value(_main(placed["value"]), table), True, True) \
-            if not _DATE.search(placed["value"]) and _named(placed["value"]) or table.things.kind_of(_plain(placed["value"])) else \
-            Claim(holder, holder, key, _value(wording, table), True, False)
+        value = placed["value"]
+        if not _DATE.search(value) and (_named(value) or table.things.kind_of(_plain(_main(value)))):
+            put = _put(holder, thing, value, table)
+            tool = put.attribute == "where" and placed["prep"] in ("with", "by", "through", "via")
+            return put._replace(attribute="with") if tool else put
+        return Claim(holder, holder, base, _value(wording, table), True, False)
+    if not person and is_passive and " " in key and key.split()[-1] in _PREPOSITIONS:
+        return Claim(holder, " ".join(filter(None, _split(subject, table))), key, _value(_main(wording), table), True, True)
     if not person and " " in key and (_DATE.search(wording) or any(map(str.isdigit, _main(wording)))):
         return Claim(holder, " ".join(filter(None, _split(subject, table))), key, _value(wording, table), True, True)
-    return Claim(holder, holder, key, _value(wording, table), True, False)
+    return Claim(holder, holder, base if base != "be" else key, _value(wording, table), True, False)
+
+
+_PREPOSITIONS = frozenset("in on at by to under with from as into through via".split())
+
+
+_REPLIES = re.compile(r"\b(?:answers?|repl(?:y|ies)|explanations?|responses?|messages?|summar(?:y|ies)|output)\b", re.I)
+
+
+def _preference(wording: str, table: Attributes) -> str:
+    """The kind of choice between manners: how long, dark or light, tabs or spaces; "" if it is none."""
+    words = [word for word in _plain(wording) if word not in _ARTICLES]
+    kind = table.things.kind_of(words)
+    if not kind and _REPLIES.search(wording):
+        kind = next((table.things.kinds[word] for word in words if table.things.kinds.get(word) == "length"), "")
+    return kind if kind in ("length", "theme", "indentation", "quotes", "case", "units", "clock", "branching", "work mode") else ""
 
 
 def _timed(subject: str, key: str, wording: str, table: Attributes) -> Claim | None:
@@ -527,26 +576,39 @@ def _state(subject: str, holder: str, person: bool, key: str, wording: str, tabl
     """A verb of the table of states."""
     attribute, main = table.states[key], _main(wording)
     about = _split(subject, table)
-    if attribute in ("when", "start", "end") or (attribute == "place" and _DATE.search(main)):
+    if attribute in ("when", "start", "end"):
         timed = _timed(subject, key, wording, table)
         return timed._replace(attribute=attribute) if timed and attribute != "when" else timed
-    if attribute == "place":
-        return None if person else Claim(holder, " ".join(filter(None, about)), "place", _value(main, table), True, True)
-    if attribute == "port" or (attribute == "platform" and re.match(r"(?:port )?\d+", wording)):
+    if attribute == "where" and key.startswith("be ") and _DATE.search(main) and not person:
+        return _timed(subject, key, wording, table)
+    if attribute == "where" and key.startswith("be ") and person:
+        return None
+    if attribute == "port" or (attribute == "where" and re.match(r"(?:port )?\d+", wording)):
         number = re.search(r"\d+", wording)
         return Claim(holder, holder if holder != _SPEAKER else "", "port", number[0], True, True) if number else None
     if attribute in ("home", "employer") and not _value(main, table):
         return None
-    if attribute == "platform":
-        version = _VERSION.match(main.strip())
-        if version:
-            return Claim(holder, holder, f"version {version['name'].casefold()}", version["number"], True, True)
+    if attribute == "where":
+        return _put(holder, " ".join(filter(None, (about.subject if about.subject != _SPEAKER or not about.attribute else "", about.attribute)))
+                    if not person else holder, wording, table)
     if attribute == "name":
         noun = " ".join(filter(None, (about.subject, about.attribute))) if not person else holder
         return Claim(holder, noun, "name", _value(main, table), True, True)
+    if attribute == "relationship":
+        return Claim(holder, holder, attribute, f"{key.split()[0]} {_value(main, table)}", True, True)
     if attribute == "car" and not person:
         return None
     return Claim(holder, holder, attribute, _value(main if attribute != "employer" else re.split(r"\s(?:as|in|on|since|and)\s", wording)[0], table), True, True)
+
+
+def _put(holder: str, subject: str, wording: str, table: Attributes) -> Claim:
+    """Where a thing is, or what it runs on: a tool of a known kind, a version, or any place."""
+    main = _main(wording)
+    version = _VERSION.match(main.strip())
+    if version:
+        return Claim(holder, holder, f"version {stem(version['name'].casefold())}", version["number"], True, True)
+    things = table.things.kind_of(_plain(main))
+    return Claim(holder, subject or _SPEAKER, f"use:{things}" if things else "where", _value(main, table), True, True)
 
 
 def _is(subject: str, holder: str, person: bool, wording: str, table: Attributes) -> Claim | None:
@@ -561,6 +623,8 @@ def _is(subject: str, holder: str, person: bool, wording: str, table: Attributes
         attribute = "owner" if about.attribute in ("owner", "maintainer", "lead") and about.subject else about.attribute
         return Claim(about.subject or holder, about.subject, attribute, _value(wording if _DATE.search(wording) else main, table), True, True) if exact else None
     things = table.things.kind_of(_plain(main))
+    if things and not person and _named(wording) and things in table.things.exclusive and re.match(r"(?:the|our|my|this|[A-Z]+\b)|user's", subject, re.I):
+        return Claim(holder, " ".join(filter(None, about)), f"use:{things}", value, True, True)
     if things and (person or not _named(wording) or things in ("license", "api style")):
         noun = holder if person else " ".join(filter(None, about))
         return Claim(holder, noun, f"be:{things}" if things not in ("api style",) else f"use:{things}", value, True, things in table.things.exclusive)
@@ -609,7 +673,7 @@ def _opposes(new: Claim, old: Claim) -> bool:
         return new.attribute == old.attribute and new.holder == old.holder and _alike(new, old)
     if new.attribute != old.attribute or not (new.single and old.single) or old.attribute == PLAN:
         return False
-    if new.subject != old.subject and new.subject:
+    if new.subject != old.subject and new.subject and not (new.corrects and set(new.subject.split()) < set(old.subject.split())):
         return False
     return bool(new.value) and not (new.words <= old.words or old.words <= new.words)
 
@@ -618,11 +682,14 @@ def _ends(new: Claim, old: Claim) -> bool:
     """Whether what is said to be over is what an older claim says holds."""
     if new.attribute.startswith("did "):
         return old.attribute == PLAN and old.holder == new.holder and old.subject == new.attribute.removeprefix("did ") and _alike(new, old)
-    ours = new.holder == old.holder or (new.holder == _SPEAKER and new.attribute in (ANY, "~leave"))
+    ours = new.holder == old.holder or (new.holder == _SPEAKER and (old.thing or old.attribute == "owner")) or (
+        new.thing and old.thing and set(new.holder.split()) <= set(old.holder.split()))
     if not ours:
         return False
-    if new.attribute == "~leave":
-        return old.attribute in ("employer", "team", "role", "school", "have", "use", "be on", "go to", "be in") and _alike(new, old)
+    if new.attribute == GONE:
+        return new.words <= set(old.holder.split()) or _alike(new, old)
+    if new.attribute == LEFT:
+        return old.attribute in ("employer", "team", "role", "school", "have", "use", "go", "be") and _alike(new, old)
     if new.attribute != ANY and new.attribute != old.attribute and not (
             new.attribute.split(":")[0] == old.attribute.split(":")[0] == "use"):
         return False
@@ -677,14 +744,28 @@ def _first(older: Stated, later: Sequence[Stated], earlier: Sequence[Stated]) ->
             continue  # said again in the same words
         before = newer
         outcome = verdict(newer, older)
-        if outcome == CLOSES and newer.claim.holds and not newer.claim.subject and older.claim.subject:
-            others = {stated.claim.subject for stated in earlier if stated.claim.holds} - {older.claim.subject}
-            outcome = CONTESTS if others and not newer.claim.corrects else outcome
+        if outcome == CLOSES and newer.claim.holds and newer.claim.subject != older.claim.subject:
+            about = set(newer.claim.subject.split())
+            others = {stated.claim.subject for stated in earlier if stated.claim.holds and about <= set(stated.claim.subject.split())}
+            outcome = CONTESTS if others - {older.claim.subject} and not newer.claim.corrects else outcome
         if outcome == CLOSES or (outcome and not contested):
             yield Settled(outcome, older, newer)
             contested = True
         if outcome == CLOSES:
             return
+
+
+def answered(value: Stated, recent: Sequence[Stated], all_earlier: Sequence[Stated], sentence: str) -> Stated | None:
+    """Which earlier claim a value said alone is about, the latest first: one that it fits best, or nobody knows."""
+    kind, words = value_kind(value.claim.value), set(_plain(sentence))
+    fitting = [earlier for earlier in all_earlier if earlier.claim.attribute not in (ASKED, PLAN) and value_kind(earlier.claim.value) == kind
+               and not earlier.claim.words <= value.claim.words and earlier.record != value.record]
+    near = {earlier.n for earlier in recent}
+    for earlier in fitting:
+        if earlier.claim.single and (earlier.claim.words & value.claim.words or earlier.claim.attribute in words):
+            return earlier
+    return next((earlier for single in (True, False) for earlier in fitting
+                 if earlier.n in near and earlier.claim.single is single), None)
 
 
 def value_kind(value: str) -> str:
