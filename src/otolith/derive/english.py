@@ -193,6 +193,9 @@ class Language:
     had: str = "had"
     wishes: Words = _words("love like prefer")  # verbs that "would" makes a wish: would love to
     permits: Words = _words("allowed permitted supported")  # participles whose denial is a rule: not allowed
+    # verb forms that are as often a plural noun: the tests need
+    nouns_too: Words = _words("""tests builds runs releases checks logs records reports requests changes updates backups commits
+        imports exports uploads downloads calls queries costs plans hooks docs works deploys jobs""")
     # what is no fact
     silent: Words = _words("""think guess believe know mean say tell hear wonder bet agree understand suppose
         assume imagine doubt forget realize notice figure thank apologize congratulate mention ask swear

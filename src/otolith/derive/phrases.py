@@ -131,9 +131,9 @@ ENGLISH_PHRASES = (
          ("{i}", "replaced", "{old} with {new}")),
     _row(r"\b(?P<old>[\w`./+#-]+(?: [\w`./+#-]+)?) is out(?:,| and) (?P<v>[\w`./+#-]+(?: [\w`./+#-]+)?) is in\b", ("{i}", "replaced", "{old} with {v}"), flags=_I),
     _row(r"\b(?P<old>[\w`./+#-]+(?: [\w`./+#-]+)?) (?:gave way|makes? way|made way) (?:to|for) " + _V, ("{i}", "replaced", "{old} with {v}"), flags=_I),
-    _row(r"\b(?:(?P<s>I|we|We)(?:['’]ve| have)?" + _ADV + r" )?(?:swapp?ed|traded(?: in)?|exchanged|changed|ditched|left|gave up|dropped) (?P<old>(?:my |our |the )?[^,;:!?()¶]{2,30}?) for (?P<v>(?:a |an |the )?[^\s,;:!?()¶][^,;:!?()¶]{0,40}?)" + _END,
+    _row(r"\b(?:(?P<s>I|we|We)(?:['’]ve| have)?" + _ADV + r" )?(?:swapp?ed|traded(?: in)?|exchanged|changed|ditched|left|gave up|dropped) (?P<old>(?!support|plans)(?:my |our |the )?[^,;:!?()¶]{2,30}?) for (?P<v>(?:a |an |the )?[^\s,;:!?()¶][^,;:!?()¶]{0,40}?)" + _END,
          ("{i}", "replaced", "{old} with {v}")),
-    _row(r"\b(?P<what>(?:the|our|The|Our) [\w`./+#-]+(?:[ -][\w`./+#-]+){0,3}?) (?:will|shall|is going to) (?:now |in future )?be " + _V, ("{what}", "will be", "{v}")),
+    _row(r"\b(?P<what>(?:the|our|The|Our) [\w`./+#-]+(?:[ -][\w`./+#-]+){0,3}?) (?:will|shall|is going to) (?:now |in future )?be(?P<prep> in| at| on)? " + _V, ("{what}", "will be{prep}", "{v}")),
     _row(r"\b(?:now )?(?:it['’]s|it is) (?P<v>[\w`./+#:-]+(?: [\w`./+#:-]+)?) (?:now|these days|instead)(?=\W|$)", ("{i}", "corrects to", "{v}"), flags=_I),
     _row(rf"\b{_ME}{_ADV} (?P<verb>moved|migrated|ported|transferred|switched|put|relocated) (?P<what>(?:the|our|my|all|everything|all the) ?[^,;:!?()¶]{{0,40}}?) (?:over |back )?(?:to|into|onto|under) " + _V,
          ("{what}", "was moved to", "{v}")),
@@ -142,12 +142,17 @@ ENGLISH_PHRASES = (
     _row(_START + r"(?:I |we )?(?:['’]ve |have )?(?:just )?(?P<verb>bumped|raised|lowered|increased|reduced|cut|scaled|upgraded|updated|changed|set|extended|shortened) (?P<what>(?:the |our |my )?[\w`./+#-]+(?: [\w`./+#-]+){0,3}?) (?:up |down |back |over )?(?:from [^,;]{1,20}? )?to (?P<v>[^\s,;:!?()¶]*\d[^,;:!?()¶]{0,30}?)" + _END,
          ("{what}", "was {verb} to", "{v}"), flags=_I),
     _row(r"\b(?:put|brought|pushed|took|raised|set) (?P<what>(?:the|our|my) [\w-]+(?: [\w-]+){0,2}?) (?:up|down|back) to " + _V, ("{what}", "went up to", "{v}")),
-    _row(rf"\b(?P<what>(?:the |our |my |whose |The |Our |My )(?:[\w'’-]+ ){{0,3}}(?:{_HEADS}))(?: (?:of|for|in|on) (?:the |our )?[\w./-]+(?: [\w./-]+){{0,2}}?)? (?:is|are|is now|went up to|went down to|goes up to|rose to|was raised to|was lowered to|was set to|is set to|has been raised to|dropped to|will be|=) (?P<v>[^\s,;:!?()¶][^,;:!?()¶]{{0,40}}?)" + _END,
+    _row(rf"\b(?P<what>(?:the |our |my |whose |The |Our |My )(?:[\w'’-]+ ){{0,3}}(?:{_HEADS})(?: (?:of|for|in|on) (?:the |our )?[\w./-]+(?: [\w./-]+){{0,2}}?)?) (?:is|are|is now|went up to|went down to|goes up to|rose to|was raised to|was lowered to|was set to|is set to|has been raised to|dropped to|will be|=) (?P<v>(?!(?:on|in|at|a|an|not|called|named|very|too|so|still|going|being|due|always|never|to|by|from|that|what|really|quite|the|my|our|up|down|off|out|over|also|only|just|more|less)\b)[^\s,;:!?()¶][^,;:!?()¶]{{0,40}}?)" + _END,
          ("{what}", "is", "{v}")),
     _row(r"\b[Tt]here are (?P<v>\d+|[a-z]+) (?P<unit>[a-z]+) (?:on|in) (?P<what>(?:the|our) [\w-]+(?: [\w-]+){0,2})", ("{what}", "has", "{v} {unit}")),
     _row(r"\b[Ww]e(?:['’]re| are)(?: now)? (?P<v>\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: (?:people|now))? (?:on|in) (?P<what>(?:the|our) [\w-]+(?: [\w-]+){0,2})", ("{what}", "has", "{v} people")),
+    _row(r"(?:^|(?<=[.;:!] ))(?P<what>[A-Z][a-z]+s|[Tt]he [\w-]+(?: [\w-]+){0,2}?s) (?:now )?(?P<verb>live|go|are stored|are kept|run|are|land|sit|are sent|are hosted) (?P<prep>in|on|through|to|at|under|via|into) (?P<v>(?:the )?[A-Z/`.\w][^,;:!?()¶]{1,40}?)" + _END, ("{what}", "{verb} {prep}", "{v}")),
+    _row(r"(?:^|(?<=[.;:!] )|(?<=\bso )|(?<=\band ))(?P<what>[A-Z][a-z]+|authentication|logging|auth|deployment|monitoring|caching|search|billing) (?P<verb>uses|runs on|goes through|requires|needs|supports|goes via|is done with|is handled by) " + _V, ("{what}", "{verb}", "{v}")),
+    _row(r"\b(?P<what>[Tt]he (?:[\w-]+ ){0,2}[\w-]+) is (?:now )?(?P<v>`?[A-Za-z]+(?:[_-]\w+)+`?)(?=\W|$)", ("{what}", "is", "{v}")),
+    _row(r"\b[Ww]e do (?P<v>(?!not|n['’]t|have|need|it|that|this|the|so|all|know|want|think|like|use|our|a\b)[a-z][\w -]{3,30}?)" + _END, ("{i}", "does", "{v}")),
     # states of the speaker wherever they stand
-    _row(r"(?:^|(?<=\s))(?:I|we|We) (?:now |currently )?(?P<verb>live|work|report|study|drive|use|commute) (?P<prep>in |at |for |to |with )?(?P<v>[A-Z][\w&.+#-]*(?: [A-Z\d][\w&.+#-]*){0,3})", ("{i}", "{verbs} {prep}", "{v}"), type="identity"),
+    _row(r"\b(?:I|we|We)(?:['’]m| am|['’]re| are)(?: now)? on (?P<v>the [\w-]+(?: [\w-]+)? team)", ("{i}", "is on", "{v}"), type="identity"),
+    _row(r"(?:^|(?<=\s))(?:(?P<rest>(?:[Oo]n|[Aa]t|[Ii]n|[Ff]or) (?:my|the|our) [\w ]{2,25}?),? )?(?:I|we|We) (?:now |currently )?(?P<verb>live|work|report|study|drive|use|commute) (?P<prep>in |at |for |to |with )?(?P<v>[A-Z][\w&.+#-]*(?: [A-Z\d][\w&.+#-]*){0,3})", ("{i}", "{verbs} {prep}", "{v}{rest}"), type="identity"),
     _row(r"\b(?:since|after|now that|as|because|until) (?:I|we)(?:['’]ve| have)? (?:finally )?(?P<verb>moved|relocated|settled)(?: back| over)? (?P<prep>to|in|into) (?P<v>[A-Z][\w-]*(?: [A-Z][\w-]*)*)", ("{i}", "{verb} {prep}", "{v}")),
     _row(rf"\b{_ME}{_ADV} (?:gone|went|come|came|switched|moved|crossed) (?:over|back|across) to (?P<v>[A-Z`][\w`.+#-]*(?: [A-Z][\w.+#-]*)*)", ("{i}", "switched to", "{v}")),
     _row(r"\b(?P<who>[A-Z][a-z]+) and I (?:got|are|were|have been) (?P<verb>married|engaged)\b", ("{i}", "is {verb} to", "{who}"), type="identity"),
@@ -178,7 +183,7 @@ ENGLISH_PHRASES = (
     # settings
     _row(r"^\W{0,3}(?P<what>(?!note|todo|ps|update|fyi|edit|example|re|question|subject|warning|hint|tip|ok|no|yes|correction|sorry|wait|https?|user|assistant|decision|plan|heads-up|summary)[A-Za-z][\w-]{2,24}): (?P<v>[A-Za-z][\w.+#/@-]{1,30})$", ("{what}", "is", "{v}"), flags=_I),
     _row(r"^\W{0,3}(?:export |set |let |const |var )?(?P<what>[A-Za-z][\w.-]{1,40})\s*(?:=|:=|:)\s*(?P<v>[\w./:@#%+-]*\d[\w./:@#%+-]*|true|false|on|off|yes|no|['\"`][^'\"`]{1,40}['\"`])\s*[,;]?$", ("{what}", "is", "{v}")),
-    _row(r"(?:^|\s)(?P<what>`[\w.-]+`|[A-Za-z]+(?:[_.][A-Za-z\d]+)+|[A-Z]{2,}(?:_[A-Z\d]+)+) (?:is|=|should be|must be|is now|now is|goes to|went to|is set to) " + _V, ("{what}", "is", "{v}")),
+    _row(r"(?:^|(?<!in)(?<!of)(?<!on)(?<!to)\s)(?P<what>`[\w.-]+`|[A-Za-z]+(?:[_.][A-Za-z\d]+)+|[A-Z]{2,}(?:_[A-Z\d]+)+) (?:is|=|should be|must be|is now|now is|goes to|went to|is set to) " + _V, ("{what}", "is", "{v}")),
     _row(r"\b(?P<what>[Tt]he [\w-]+(?: [\w-]+){0,3}?) (?:is|are)(?: now)? (?P<v>[#@/][\w./-]+|`[^`]{1,60}`)", ("{what}", "is", "{v}")),
 )
 PHRASES = {"en": ENGLISH_PHRASES}
@@ -189,8 +194,8 @@ _HEDGED = re.compile(
     r"|didn['’]t|never|before (?:I|we)|until (?:I|we)|once (?:I|we)|when(?:ever)? (?:I|we)|as soon as|in the (?:novel|book|film|movie|story|dream)|discuss(?:ing|ed)?|debat(?:e|ing)|propos(?:e|ed|ing)|suggest(?:ed|s|ing)?)\b", re.I)
 _ELSEWHERE = re.compile(
     r"\b(?:he|she|they|someone|somebody|people|everyone|who|(?!I\b)[A-Z][a-z]+|docs?|readme|article|post|blog|book|manual|website|page|ticket|email|mail|letter|poster) (?:says?|said|thinks?|thought|claims?|claimed|wrote|writes"
-    r"|believes?|believed|told|tells|assumes?|assumed|heard|swears?|insists?|reckons?|states?|stated|keeps? saying)\b|\baccording to\b|\bquote\b|\bI (?:was told|heard|read) (?:that)?\b", re.I)
-_ASSURED = frozenset(("will be",))
+    r"|believes?|believed|told|tells|assumes?|assumed|heard|swears?|insists?|reckons?|states?|stated|keeps? saying|puts? it)\b|\baccording to\b|\bquote\b|\bI (?:was told|heard|read) (?:that)?\b", re.I)
+_ASSURED = frozenset(("will be{prep}",))
 
 
 def phrases(sentence: Sentence, speech: Speech, code: str) -> Iterator[Said]:
@@ -228,7 +233,7 @@ def _said(phrase: Phrase, match: re.Match[str], speech: Speech) -> Iterator[Said
     groups["i"] = speech.speaker
     groups["verbs"] = "studies" if owns == "study" else f"{owns}s"
     groups.setdefault("prep", "")
-    groups.setdefault("rest", "")
+    groups["rest"] = f" {rest[:1].lower()}{rest[1:]}" if (rest := groups.get("rest", "").strip()) else ""
     groups["order"] = match.group().strip().casefold().split(" ")[0] if phrase.ordered else ""
     groups["what"] = re.sub(r"^whose ", "the ", groups.get("what", "")) or groups.get("what", "")
     if groups.get("what") in ("it", "them", "him", "her"):
@@ -239,6 +244,8 @@ def _said(phrase: Phrase, match: re.Match[str], speech: Speech) -> Iterator[Said
         made = [part.format(**groups) for part in (subject, relation, wording)]
         made[0] = re.sub(r"^(?:my|our)\b", f"{speech.speaker}'s", made[0], flags=re.I)
         made[0] = re.sub(r"^me$", speech.speaker, made[0])
+        if made[1] == "is" and (passive := re.match(r"(\w+(?:ed|en|wn) (?:in|on|by|to|as|with|at|from|under)) (.+)", made[2])):
+            made[1], made[2] = f"is {passive[1]}", passive[2]
         made[1], made[2] = made[1].strip(), re.sub(r"^(short|long|brief|concise|detailed|terse|verbose|formal|informal|simple) (?:your|the|all|my) ", r"\1 ", made[2])
         if made[0] and len(made[2].split()) <= LONGEST:
             yield Said(made[0], made[1], made[2], phrase.type)

@@ -18,7 +18,7 @@ from otolith.model.dialog import Mention, mark, marked_time
 _GIVEN = "IN (SELECT value FROM json_each(?))"
 AT_ONCE = 400  # cells asked for in one statement
 ANSWERABLE = 60  # earlier claims among which a value said alone finds what it answers
-ANSWERED_WITHIN = 45 * 86400.0  # seconds in which "no, I meant …" still answers
+ANSWERED_WITHIN = 100 * 86400.0  # seconds in which "no, I meant …" still answers
 
 
 class ClaimRow(NamedTuple):

@@ -70,13 +70,15 @@ class Things(NamedTuple):
 
     def kind_of(self, words: Iterable[str]) -> str:
         """The kind of thing that some words name, the longest name first; "" if it is not known."""
-        listed = list(words)
+        given = list(words)
+        listed = [word.casefold() for word in given]
         if kind := self.kinds.get(" ".join(listed)):
             return kind
         for length in (3, 2, 1):
             for at in range(len(listed) - length + 1):
                 kind = self.kinds.get(" ".join(listed[at : at + length]))
-                if kind and kind not in self.alone:
+                beside = [*given[max(0, at - 1) : at], *given[at + length : at + length + 1]]
+                if kind and kind not in self.alone and not any(word[:1].isupper() for word in beside if at or word is not given[0]):
                     return kind
         return ""
 
@@ -215,7 +217,7 @@ ENGLISH = Attributes(
         decommission, kill, scrap, close, replace, abandon, go away, disband, sunset, revoke, overturn, be go, expire, break down, fall through,
         close down, be over, call off, archive, disable, withdraw, lift, phase out, steal, rip out, turn off, switch off, retract, dissolve,
         wind down, go bankrupt, demolish, be dead, be history, put down, cease"""),
-    lives={"graduate": ("=student", "school", "field"), "retire": ("employer", "role", "=work"), "divorce": ("relationship",), "get divorce": ("relationship",),
+    lives={"graduate": ("=student", "school", "study"), "retire": ("employer", "role", "=work"), "divorce": ("relationship",), "get divorce": ("relationship",),
            "break up": ("partner", "relationship"), "separate": ("relationship", "partner"), "split up": ("relationship", "partner"),
            "resign": ("employer", "role"), "get fire": ("employer", "role"), "get lay off": ("employer", "role"),
            "lay off": ("employer", "role"), "fire": ("employer", "role"), "be make redundant": ("employer", "role")},
@@ -255,18 +257,18 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
     generic=word_set("""service system app application server module component project repo repository codebase code team thing company our
         the a an this that my your new current old main whole entire machine box instance rule rules policy idea decision position
         subscription membership account trip contract one their his her its user's existing tool setup stuff support anything something nothing
-        everything everywhere bit"""),
+        everything everywhere bit all every both each"""),
     own_things=word_set("repo repository project codebase company code we us startup org organisation organization monorepo workspace"),
     environments={word: name for name, words in (row.split(":") for row in (
         "staging:staging stage", "production:production prod", "development:dev development", "test:test testing qa uat",
         "local:local localhost locally", "preview:preview canary sandbox")) for word in words.split()},
     grows=re.compile(r"\b(?:also|too|as well|another|additionally|besides|in addition|both|second|further|plus|alongside|next to|on top of|"
                      r"as a backup|on the side|one more|still)\b", re.I),
-    passing=re.compile(r"\b(?:today|tonight|this (?:week|weekend|morning|afternoon|evening|sprint|month|time|once)|for the (?:demo|day|week|weekend|time being|moment|duration|"
+    passing=re.compile(r"(?<!from )(?<!since )(?<!as of )(?<!starting )\b(?:today|tonight|this (?:week|weekend|morning|afternoon|evening|sprint|month|time|once)|for the (?:demo|day|week|weekend|time being|moment|duration|"
                        r"night|trip|test|talk|show|workshop|summer|holidays?|sake)|temporar\w+|until (?!now)|till|while|just (?:for|this once)|for (?:a|one|two|three|the next|this|\d+) "
                        r"(?:few |couple of )?(?:days?|weeks?|months?|hours?|nights?|sprint|release)|meanwhile|interim|on (?:holiday|vacation|leave)|for now|one-off|as an exception|exceptionally|"
                        r"this once|at the conference|visiting|in the meantime)\b", re.I),
-    rejects=re.compile(r"\s*,?\s*\b(?:instead of|rather than|in place of|and not|not|over|no longer|in favou?r of|as opposed to)\s+", re.I),
+    rejects=re.compile(r"\s*(?:,\s*(?:and\s+)?not|,?\s*\b(?:instead of|rather than|in place of|and not|over|in favou?r of|as opposed to))\s+(?:with |in |on |to )?", re.I),
     personal=word_set("home employer role school field boss name relationship partner origin car like be marital diet team commute eat drink"),
     kin=word_set("""sister brother mother father mum mom dad wife husband son daughter cousin uncle aunt friend partner girlfriend boyfriend boss
         colleague neighbour neighbor roommate flatmate parents kids children grandma grandpa grandmother grandfather niece nephew team

@@ -41,7 +41,7 @@ _OF = re.compile(r"^(?P<head>.+?) (?:of|for|on|in) (?P<np>.+)$")
 _TO = re.compile(r"^(?P<np>.+?) (?:to|until|for|into|over to) (?P<value>.+)$")
 _FROM_TO = re.compile(r"^(?P<old>.+?) (?:over )?to (?P<new>.+)$")
 _WITH = re.compile(r"^(?P<old>.+?) (?:with|by|for) (?P<new>.+)$")
-_FAVOUR = re.compile(r"^(?P<old>.+?) (?:in favou?r of|for|and (?:went|go|gone) with) (?P<new>.+)$")
+_FAVOUR = re.compile(r"^(?P<old>(?!support\b|the idea|plans?\b).+?) (?:in favou?r of|for|and (?:went|go|gone) with) (?P<new>.+)$")
 _DEFINITE = re.compile(r"(?:the|our|all|my) ", re.I)
 _PLACED = re.compile(r"^(?P<np>.+?) (?P<prep>on|in|to|with|at|through|via|from|by) (?P<value>.+)$")
 
@@ -86,6 +86,8 @@ class Claim(NamedTuple):
             yield f"{scope}|{self.subject}|{self.attribute}"
             if self.attribute in ENGLISH.heads:
                 yield f"{scope}||{self.attribute}"
+            if self.thing and " " in self.subject:
+                yield from (f"{scope}|{word}|{self.attribute}" for word in self.subject.split()[:3])
         if not self.single and self.attribute not in (ANY, RETRACT, LEFT, GONE):
             yield f"{scope}|{self.holder}|{self.attribute}"
         for word in list(dict.fromkeys(self.value.split()))[:MOST_CELLS]:
@@ -114,6 +116,10 @@ def read_claims(subject: str, relation: str, wording: str, sentence: str = "", *
     claims = [claim for claim in _read(subject, verb, wording, sentence, table) if claim.value or not claim.holds or claim.attribute != ANY]
     corrects = bool(_CORRECTS.search(sentence)) or verb.key in table.changes or verb.key in table.turns or bool(_NOW.search(sentence[:200]))
     holder, thing = _holder(subject, table), not _is_person(subject, table)
+    if verb.key.startswith("rename") and holder != _SPEAKER:
+        claims.append(Claim(_SPEAKER, "", "name", holder, False, False))
+    if place := re.search(rf"\b(?:in|for|on|at) ((?:the|our|my) [\w -]{{2,30}}?),? {re.escape(subject.casefold())}\b", sentence.casefold()):
+        claims = [claim._replace(environment=claim.environment or _value(place[1], table)) for claim in claims]
     for former in (rejected, replaced(relation, wording, table)):
         if former:
             claims.append(Claim(holder, holder, ANY, former, False, False))
@@ -121,6 +127,7 @@ def read_claims(subject: str, relation: str, wording: str, sentence: str = "", *
                  for claim in claims)
 
 
+_INSTEAD = re.compile(r"\b(?:instead|from now on|no longer|now|moved|changed|rather than|not on)\b", re.I)
 _NOW = re.compile(r"\b(?:now|from now on|as of|these days|since|nowadays|meanwhile|went up|went down)\b", re.I)
 _CORRECTS = re.compile(r"^\W*(?:no|nope|wrong|sorry|oops|correction|actually|not \w+|i (?:was wrong|misspoke|meant)|my (?:mistake|bad)|scratch that|wait|hm+|argh|update"
                        r"|it turns out|turns out)\b|\b(?:i meant|make (?:that|it)|should (?:be|have been)|correction|i was wrong|i misspoke|my mistake|typo)\b", re.I)
@@ -147,6 +154,8 @@ def read_verb(relation: str) -> _Verb:
     time = "now"
     if low[:2] == ["used", "to"]:
         low, time = low[2:], "once"
+    elif low[:2] in (["agreed", "to"], ["decided", "to"]) and len(low) > 2:
+        low = low[2:]
     elif plan := ENGLISH.plans.match(" ".join(word for word in low if word != "not")):
         low, time = [plan["verb"], *" ".join(low).partition(plan["verb"])[2].split()], "future"
     elif low[:1] and low[0] in ("has", "have", "had") and len(low) > 1:
@@ -197,12 +206,17 @@ def _is_past(word: str) -> bool:
 def _words(text: str, table: Attributes) -> list[str]:
     """The content words of a text, as they are compared."""
     tokens = (token.casefold().replace("’", "'").removesuffix("'s").strip(".:'-/") for token in _WORD.findall(text))
-    kept = [token for token in tokens if token and (token not in STOP or token == "may") and token not in table.generic]
+    given = [token for token in tokens if token]
+    kept = [token for token in given if (token not in STOP or token == "may") and token not in table.generic]
     return [NUMBERS.get(token) or stem(token) for token in kept if token != "may" or "May" in text]
 
 
 def _value(text: str, table: Attributes) -> str:
-    return " ".join(dict.fromkeys(_words(text, table)))
+    return " ".join(dict.fromkeys(_words(text, table) or [
+        token.casefold() for token in _WORD.findall(text) if token.casefold() not in STOP and token.casefold() not in _HOLLOW]))
+
+
+_HOLLOW = frozenset("anything something nothing everything bit thing stuff one support job trip rule".split())
 
 
 def _main(text: str) -> str:
@@ -318,7 +332,8 @@ def _read(subject: str, verb: _Verb, wording: str, sentence: str, table: Attribu
         return
     environment = reading.environment or _environment(subject, wording, table=table)
     passing = time == "now" and bool(table.passing.search(near)) and not over
-    weak = passing or bool(table.grows.search(near)) and not over
+    weak = passing or bool(table.grows.search(near)) and not over or (
+        reading.attribute.endswith(" when") and not over and not _INSTEAD.search(near))  # a second day may come beside the first
     personal = person and (reading.attribute in table.personal or reading.attribute.split(":")[0] in table.personal)
     if over:
         reading = reading._replace(holds=not reading.holds, single=reading.single and not reading.value)
@@ -369,7 +384,9 @@ def _ended(subject: str, holder: str, person: bool, verb: _Verb, wording: str, n
         old = favour["old"] if favour else re.sub(r"\b(?:support for|our plan to|the plan to|the idea of)\b", "", wording)
         gerund = re.match(r"(\w+ing)\b(?: (.+))?$", wording)
         if gerund and key in ("quit", "stop", "give up"):
-            yield Claim(holder, holder, lemma(gerund[1]), _value(gerund[2] or gerund[1], table), False, False)
+            rest = gerund[2] or ""
+            told = "" if rest.split(" ")[0] in _TRAILING else rest
+            yield Claim(holder, holder, lemma(gerund[1]), _value(_main_all(told), table), False, False)
             return
         attribute = LEFT if key == "leave" else ANY
         yield Claim(holder, holder, attribute, _value(_main_all(old), table), False, False)
@@ -382,10 +399,13 @@ def _ended(subject: str, holder: str, person: bool, verb: _Verb, wording: str, n
                 yield Claim(_SPEAKER, "", ANY, holder, False, False)
 
 
+_TRAILING = frozenset("in on at since for last this when after before because and but so yesterday today until from".split())
+
+
 def _main_all(text: str) -> str:
     """An ended thing without the time and reason of its end."""
     return re.split(r",|\s(?:last|this|yesterday|because|since|after|and|but|so|when|in (?:january|february|march|april|may|june|july|august|september"
-                    r"|october|november|december|\d{4})|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|for good|from|to|with|until)\b", text, flags=re.I)[0]
+                    r"|october|november|december|\d{4})|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|for good|from|with|until)\b", text, flags=re.I)[0]
 
 
 def _changed(subject: str, holder: str, person: bool, verb: _Verb, wording: str, table: Attributes) -> Claim | None:
@@ -442,7 +462,7 @@ def _about(about: _Noun, value: str, table: Attributes) -> Claim:
 
 
 def _plain(text: str) -> list[str]:
-    return [word.casefold().strip(".,;:!?'\"`()") for word in text.split()]
+    return [word.strip(".,;:!?'\"`()") for word in text.split()]
 
 
 def _moved(subject: str, holder: str, person: bool, key: str, wording: str, table: Attributes) -> Claim | None:
@@ -486,6 +506,7 @@ def _capital(text: str) -> bool:
 def _used(holder: str, wording: str, table: Attributes) -> Claim:
     """A tool that was chosen: one at a time of its kind, for its purpose; a version of a thing, one at a time."""
     main, purpose = _main(wording), _qualifier(wording, table)
+    purpose = "" if purpose in _TOOLS else purpose  # "Vim as my editor"
     version = _VERSION.match(main.strip())
     subject = f"{holder}/{purpose}" if purpose else holder
     if version:
@@ -532,7 +553,7 @@ def _stated(subject: str, holder: str, person: bool, key: str, wording: str, is_
     if base == "have" and (counted := re.match(r"(?:about |around |only )?(\d[\d.,]*k?|[a-z]+) (\w+)", wording)) and (
             counted[1][0].isdigit() or counted[1] in NUMBERS) and (not person or counted[1] != "one"):
         return Claim(holder, holder, f"have:{stem(counted[2])}", NUMBERS.get(counted[1], counted[1]), True, True)
-    if (base in table.places or _DEFINITE.match(wording)) and person and (placed := _PLACED.match(wording)):
+    if key == base and (base in table.places or _DEFINITE.match(wording)) and person and (placed := _PLACED.match(wording)):
         about = _split(placed["np"], table)
         thing = " ".join(filter(None, (about.subject if about.subject != _SPEAKER or not about.attribute else "", about.attribute)))
         value = placed["value"]
@@ -545,7 +566,9 @@ def _stated(subject: str, holder: str, person: bool, key: str, wording: str, is_
         return Claim(holder, " ".join(filter(None, _split(subject, table))), key, _value(_main(wording), table), True, True)
     if not person and " " in key and (_DATE.search(wording) or any(map(str.isdigit, _main(wording)))):
         return Claim(holder, " ".join(filter(None, _split(subject, table))), key, _value(wording, table), True, True)
-    return Claim(holder, holder, base if base != "be" else key, _value(wording, table), True, False)
+    if _DATE.search(wording) and (key.endswith((" on", " at", " every")) or re.search(r"\b(?:on|every) \w+days?\b", wording)):
+        return Claim(holder, holder, f"{base} when", _value(wording, table), True, True)  # a routine; see `weak`
+    return Claim(holder, holder, base if base != "be" else key, _value(_main_all(wording), table), True, False)
 
 
 _PREPOSITIONS = frozenset("in on at by to under with from as into through via".split())
@@ -556,7 +579,7 @@ _REPLIES = re.compile(r"\b(?:answers?|repl(?:y|ies)|explanations?|responses?|mes
 
 def _preference(wording: str, table: Attributes) -> str:
     """The kind of choice between manners: how long, dark or light, tabs or spaces; "" if it is none."""
-    words = [word for word in _plain(wording) if word not in _ARTICLES]
+    words = [word.casefold() for word in _plain(wording) if word not in _ARTICLES]
     kind = table.things.kind_of(words)
     if not kind and _REPLIES.search(wording):
         kind = next((table.things.kinds[word] for word in words if table.things.kinds.get(word) == "length"), "")
@@ -576,6 +599,10 @@ def _state(subject: str, holder: str, person: bool, key: str, wording: str, tabl
     """A verb of the table of states."""
     attribute, main = table.states[key], _main(wording)
     about = _split(subject, table)
+    if attribute == "home" and not person:
+        attribute = "where"
+    if attribute == "where" and _DATE.search(wording) and not key.startswith("be "):
+        return Claim(holder, holder, f"{key.split()[0]} when", _value(wording, table), True, True)
     if attribute in ("when", "start", "end"):
         timed = _timed(subject, key, wording, table)
         return timed._replace(attribute=attribute) if timed and attribute != "when" else timed
@@ -590,7 +617,7 @@ def _state(subject: str, holder: str, person: bool, key: str, wording: str, tabl
         return None
     if attribute == "where":
         return _put(holder, " ".join(filter(None, (about.subject if about.subject != _SPEAKER or not about.attribute else "", about.attribute)))
-                    if not person else holder, wording, table)
+                    if not person else holder, wording, table, versioned=key.endswith(" on"))
     if attribute == "name":
         noun = " ".join(filter(None, (about.subject, about.attribute))) if not person else holder
         return Claim(holder, noun, "name", _value(main, table), True, True)
@@ -601,14 +628,17 @@ def _state(subject: str, holder: str, person: bool, key: str, wording: str, tabl
     return Claim(holder, holder, attribute, _value(main if attribute != "employer" else re.split(r"\s(?:as|in|on|since|and)\s", wording)[0], table), True, True)
 
 
-def _put(holder: str, subject: str, wording: str, table: Attributes) -> Claim:
+def _put(holder: str, subject: str, wording: str, table: Attributes, *, versioned: bool = False) -> Claim:
     """Where a thing is, or what it runs on: a tool of a known kind, a version, or any place."""
     main = _main(wording)
-    version = _VERSION.match(main.strip())
+    version = _VERSION.match(main.strip()) if versioned else None
     if version:
         return Claim(holder, holder, f"version {stem(version['name'].casefold())}", version["number"], True, True)
     things = table.things.kind_of(_plain(main))
     return Claim(holder, subject or _SPEAKER, f"use:{things}" if things else "where", _value(main, table), True, True)
+
+
+_TOOLS = frozenset(ENGLISH.things.kinds.values())
 
 
 def _is(subject: str, holder: str, person: bool, wording: str, table: Attributes) -> Claim | None:
@@ -618,9 +648,13 @@ def _is(subject: str, holder: str, person: bool, wording: str, table: Attributes
     if re.match(r"(?:the |an? )?(?:\w+ )?(?:owner|lead|maintainer|head|manager) of ", wording):
         thing = " ".join(sorted(_key(wording.partition(" of ")[2], table)))
         return Claim(thing, thing, "owner", _value(subject, table), True, True)
+    if about.attribute in _TOOLS and value:
+        return Claim(holder if about.subject else _SPEAKER, about.subject or _SPEAKER, f"use:{about.attribute}", value, True, True)
     if about.attribute and (value or any(map(str.isdigit, wording))):
         exact = _named(wording) or _DATE.search(wording) or about.attribute in table.heads
         attribute = "owner" if about.attribute in ("owner", "maintainer", "lead") and about.subject else about.attribute
+        purpose = "" if _DATE.search(wording) else _qualifier(wording, table)
+        about = about._replace(subject=" ".join(sorted({*about.subject.split(), *purpose.split()})))
         return Claim(about.subject or holder, about.subject, attribute, _value(wording if _DATE.search(wording) else main, table), True, True) if exact else None
     things = table.things.kind_of(_plain(main))
     if things and not person and _named(wording) and things in table.things.exclusive and re.match(r"(?:the|our|my|this|[A-Z]+\b)|user's", subject, re.I):
@@ -629,7 +663,7 @@ def _is(subject: str, holder: str, person: bool, wording: str, table: Attributes
         noun = holder if person else " ".join(filter(None, about))
         return Claim(holder, noun, f"be:{things}" if things not in ("api style",) else f"use:{things}", value, True, things in table.things.exclusive)
     if not person and (_named(wording) or _DATE.search(wording)) and re.match(r"(?:the|our|my|this)\b|user's|[\w.-]*[_.-]", subject, re.I):
-        return Claim(holder, " ".join(filter(None, about)), "when" if _DATE.search(wording) else "be", _value(wording if _DATE.search(wording) else main, table), True, True)
+        return Claim(holder, " ".join(filter(None, about)), "when" if _DATE.search(wording) else "name" if re.match(r"[`#@/]|\w+[_-]", wording) else "be", _value(wording if _DATE.search(wording) else main, table), True, True)
     if not person and re.match(r"[a-z_]+(?:[_.][a-z_]+)+$|[A-Z_]{3,}$", subject):
         return Claim(holder, subject.casefold(), "be", value, True, True)
     return Claim(holder, holder, "be", value, True, False) if value else None
@@ -690,6 +724,8 @@ def _ends(new: Claim, old: Claim) -> bool:
         return new.words <= set(old.holder.split()) or _alike(new, old)
     if new.attribute == LEFT:
         return old.attribute in ("employer", "team", "role", "school", "have", "use", "go", "be") and _alike(new, old)
+    if old.attribute.endswith(" when") and new.attribute == old.attribute.removesuffix(" when") and new.value:
+        return _alike(new, old)
     if new.attribute != ANY and new.attribute != old.attribute and not (
             new.attribute.split(":")[0] == old.attribute.split(":")[0] == "use"):
         return False
@@ -757,7 +793,7 @@ def _first(older: Stated, later: Sequence[Stated], earlier: Sequence[Stated]) ->
 
 def answered(value: Stated, recent: Sequence[Stated], all_earlier: Sequence[Stated], sentence: str) -> Stated | None:
     """Which earlier claim a value said alone is about, the latest first: one that it fits best, or nobody knows."""
-    kind, words = value_kind(value.claim.value), set(_plain(sentence))
+    kind, words = value_kind(value.claim.value), {word.casefold() for word in _plain(sentence)}
     fitting = [earlier for earlier in all_earlier if earlier.claim.attribute not in (ASKED, PLAN) and value_kind(earlier.claim.value) == kind
                and not earlier.claim.words <= value.claim.words and earlier.record != value.record]
     near = {earlier.n for earlier in recent}
