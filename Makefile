@@ -41,7 +41,9 @@ bench: $(TESTED)
 bench-recall: $(TESTED)
 	$(BIN)/python bench/recall.py
 
+# What is done to homes on purpose; about an hour. Root may also cut the power (docs/RELIABILITY.md).
 torture: $(TESTED)
+	$(BIN)/python -m tests.torture
 	OTOLITH_TORTURE=1 $(BIN)/pytest -n 2 tests/test_processes.py
 
 $(STAMP): pyproject.toml constraints.txt

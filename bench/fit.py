@@ -20,7 +20,8 @@ from locomo import DEPTHS, NOW, Dialog, Names, log_sessions, open_memory, read_d
 from otolith import meaning
 from otolith.memory import Memory
 from otolith.model.dates import mentions_time
-from otolith.providers.embedders import Embedder, MiniLM, Static
+from otolith.providers.embedders import Embedder, Static
+from otolith.providers.minilm import MiniLM
 from otolith.recall.question import read_question
 from otolith.recall.rank import (
     WEIGHTS,

@@ -98,11 +98,11 @@ def cold(home: Path, question: str) -> tuple[float, float, float]:
 
 def embedding_rate(turns: Sequence[Turn]) -> list[str]:
     """The static embedder beside the least that could be done: tokens, rows of the table, their mean."""
-    texts, table, tokenizer = [turn.spoken for turn in turns[:EMBEDDED]], load_table(), load_tokenizer()
+    texts, table, encode = [turn.spoken for turn in turns[:EMBEDDED]], load_table(), load_tokenizer().encode
 
     def bare() -> None:
-        for found in tokenizer.encode_batch_fast(texts, add_special_tokens=False):
-            table[found.ids].mean(axis=0)
+        for text in texts:
+            table[encode(text)].mean(axis=0)
 
     spent = np.array([[spend(work)[0] for work in (bare, lambda: Static().embed(texts))] for _ in range(ROUNDS + 1)][1:])
     base, ours = len(texts) / np.median(spent, axis=0)

@@ -30,7 +30,8 @@ from otolith.memory import Memory
 from otolith.model.recall import Recall
 from otolith.model.text import searchable
 from otolith.model.words import STOP
-from otolith.providers.embedders import Embedder, MiniLM, Static
+from otolith.providers.embedders import Embedder, Static
+from otolith.providers.minilm import MiniLM
 from otolith.providers.tokens import count_many
 
 DEPTHS = (5, 10, 25, 50)

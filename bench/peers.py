@@ -149,7 +149,8 @@ def measure(data: Path, models: Path | None, count: int | None, peers: list[str]
     import numpy as np
     from locomo import DEPTHS, read_dialogs
 
-    from otolith.providers.embedders import MiniLM, Static
+    from otolith.providers.embedders import Static
+    from otolith.providers.minilm import MiniLM
 
     embedder, dialogs = MiniLM(models) if models else Static(), read_dialogs(data)[:count]
     with tempfile.TemporaryDirectory() as folder, serve(embedder) as address:

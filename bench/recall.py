@@ -21,7 +21,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from otolith.config import data_folder
-from otolith.providers.embedders import GRAPH
+from otolith.errors import Provider
+from otolith.providers.build_minilm import set_up
+from otolith.providers.minilm import GRAPH
 
 HERE = Path(__file__).parent
 MEASURED = HERE / ".measured"
@@ -168,9 +170,12 @@ def find_data() -> Path:
 
 def find_weights(folder: Path) -> list[str]:
     """The words that name MiniLM's weights to a script, built first if they are not there; none if that fails."""
-    if not (folder / GRAPH).is_file():
-        subprocess.run([sys.executable, "-m", "otolith.providers.build_minilm", str(folder)], check=False)
-    return ["--models", str(folder.resolve())] if (folder / GRAPH).is_file() else []
+    try:
+        set_up(folder, fetch=True)
+    except Provider as error:
+        print(error, file=sys.stderr)
+        return []
+    return ["--models", str(folder.resolve())]
 
 
 def main() -> int:

@@ -110,7 +110,8 @@ def test_a_file_with_any_value_exchanged_is_read_or_named(home: Path, tmp_path: 
     found = read_unit(DiskTree(str(home)), unit)
 
     assert isinstance(found, Unit)
-    index = Index(tmp_path / "cache", str(home), DiskTree(str(home)).identity)
+    index = Index(tmp_path / "cache/index.sqlite", DiskTree(str(home)).identity)
+    index.rebuild(damaged=False)
     put(index, [found])
     index.close()
 
@@ -131,6 +132,7 @@ def test_a_file_of_any_bytes_is_read_or_named(home: Path, tmp_path: Path, path: 
     found = read_unit(DiskTree(str(home)), lay(home, path, junk))
 
     assert isinstance(found, Unit)
-    index = Index(tmp_path / "cache", str(home), DiskTree(str(home)).identity)
+    index = Index(tmp_path / "cache/index.sqlite", DiskTree(str(home)).identity)
+    index.rebuild(damaged=False)
     put(index, [found])
     index.close()

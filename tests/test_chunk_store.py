@@ -107,18 +107,29 @@ def test_tokens_are_counted_unless_they_are_given(store):
 
 
 @pytest.mark.clause("chunk-05")
-@pytest.mark.parametrize("tokens", [801, None])
-def test_more_than_800_tokens_are_refused_with_a_word_on_remember(store, home, tokens):
+@pytest.mark.parametrize(("content", "tokens"), [("word " * 2000, 801), ("word " * 2000, None), ("word " * 2000, 12), ("Short.", 801)])
+def test_more_than_800_tokens_are_refused_with_a_word_on_remember(store, home, content, tokens):
     with pytest.raises(Invalid, match=r"800 tokens.*remember\(\)"):
-        create(store, "word " * 2000, tokens=tokens)
+        create(store, content, tokens=tokens)
 
     assert not (home / "chunks").exists()
+
+
+@pytest.mark.clause("chunk-05")
+@pytest.mark.parametrize("fields", [{"content": "word " * 2000}, {"content": "word " * 2000, "tokens": 12}, {"tokens": 801}])
+def test_an_edit_makes_no_chunk_of_more_than_800_tokens(store, fields):
+    chunk = create(store)
+
+    with pytest.raises(Invalid, match=r"800 tokens"):
+        store.update_chunk(chunk.id, **fields)
+
+    assert store.get_chunk(chunk.id).content == chunk.content
 
 
 @pytest.mark.clause("chunk-06", "chunk-12", "chunk-13")
 @pytest.mark.parametrize("wrong", [
     {"chunk_type": "opinion"}, {"source": "rumour"}, {"confidence": 1.1}, {"confidence": -0.1}, {"confidence": "high"},
-    {"tokens": -1}, {"tokens": "many"}, {"tags": "coding"}, {"tags": [3]}, {"created": "yesterday"}, {"content": "   "},
+    {"tokens": -1}, {"tokens": "many"}, {"tags": "coding"}, {"tags": [3]}, {"created": "yesterdayish"}, {"content": "   "},
     {"content": 7}, {"content": "half \ud83d"}])
 def test_values_outside_the_schema_are_refused_and_nothing_is_written(store, home, wrong):
     with pytest.raises(Invalid):

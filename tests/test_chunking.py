@@ -164,11 +164,12 @@ def test_one_endless_sentence_is_cut_between_words():
     assert all(piece.content.endswith("word ") for piece in pieces)
 
 
-def test_one_endless_word_is_cut_by_force_but_not_inside_a_sign():
-    pieces = cut("e\u0301" * 9000, by_signs)
+@pytest.mark.parametrize("sign", ["e\u0301\u0323", "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466", "字\u0301\u0302\u0303\u0304\u0305\u0306"])
+def test_one_endless_word_is_cut_by_force_but_not_inside_a_sign(sign):
+    pieces = cut(sign * 6000, by_signs)
 
     assert len(pieces) > 1
-    assert all(piece.content.startswith("e") for piece in pieces)
+    assert all(piece.content.startswith(sign) and piece.content.endswith(sign) for piece in pieces)
 
 
 def test_a_fenced_block_is_not_cut_and_keeps_its_indentation():
@@ -196,6 +197,31 @@ def test_sizes_win_over_a_fence_that_leaves_no_room():
     pieces = cut(f"{fence}\n{sentence(20)}\n\n{fence}")
 
     assert all(100 <= piece.tokens <= 800 for piece in pieces)
+
+
+def test_a_fence_that_must_be_cut_is_cut_at_a_line_and_not_at_a_sentence_in_it():
+    fence = "```\n" + "echo done. Then go on\n" * 157 + "```\n"  # 787 words, and a sentence begins in every line
+    pieces = cut(f"{fence}\n{sentence(20)}\n\n{fence}")
+
+    assert all(100 <= piece.tokens <= 800 for piece in pieces)
+    assert all(piece.content.endswith("\n") for piece in pieces)
+
+
+def test_a_paragraph_with_as_many_tokens_as_signs_in_one_half_is_cut_within_the_sizes():
+    text = "a " * 1500 + "abcdefghijklmnopqrst " * 300  # its bytes say little of where its tokens are
+
+    pieces = cut(text)
+
+    assert all(100 <= piece.tokens <= 800 for piece in pieces)
+    assert all(piece.content.endswith(" ") for piece in pieces)  # never within a word
+
+
+def test_what_turns_out_too_long_is_cut_at_a_sentence_near_its_middle():
+    dense, thin = "A b c d e f g h i j. " * 130, "Abcdefghijklmnopqrstuvwxyz abcdefghijklmnopqrstuvwxyz. " * 200
+    pieces = cut(dense + thin)
+
+    assert all(100 <= piece.tokens <= 800 for piece in pieces)
+    assert all(piece.content.endswith(". ") for piece in pieces)
 
 
 def test_a_heading_stays_with_what_it_is_over():

@@ -98,7 +98,7 @@ def test_a_nul_byte_on_stdin_is_refused(run: Run) -> None:
 
 @pytest.mark.parametrize(("path", "text"), [
     ("_config.json", "{"), ("_config.json", "[]"), ("otolith.toml", "= ="),
-    ("otolith.toml", 'projects = "one"'), ("otolith.toml", "\udcff")])
+    ("otolith.toml", 'projects = "one"'), ("otolith.toml", "\udcff"), ("otolith.toml", "caps = 1" + "0" * 5000)])
 def test_a_broken_settings_file_is_named(run: Run, tea: str, home: Path, path: str, text: str) -> None:
     (home / path).write_bytes(text.encode(errors="surrogateescape"))
 

@@ -9,16 +9,21 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from otolith.errors import Invalid, Provider
+from otolith.providers import tokens
 from otolith.providers.embedders import Choice, Static, chain, make_embedder
 from otolith.providers.remote import BATCH, FIRST_SECONDS, Ollama, OpenAI
 from otolith.providers.tokens import TOKENIZER, count_many, count_tokens
 
+ROOT = Path(__file__).parent.parent
 Answer = Callable[[dict[str, Any]], tuple[int, Any]]
 
 
@@ -65,6 +70,37 @@ def test_tokens_are_counted_the_same_alone_and_together():
     assert count_tokens("") == 0
     assert 2 <= count_tokens("One sentence.") <= 5
     assert TOKENIZER
+
+
+LETTERS = st.sampled_from("ab x.y\n\t-=0123<>/sunkéßж東の🙂▁\u200b\x00\x85")
+WORDS = st.sampled_from(["the", " house", "  ", "’s", "Grüße", "<s>", "</s>", "<unk>", "<0x0A>", "東京", "()", "¶", "ing", "\n"])
+
+
+@pytest.fixture(scope="module")
+def library():
+    """The library that the vocabulary was made for."""
+    from tokenizers import Tokenizer
+
+    read = Tokenizer.from_file(str(tokens.package_file("wordllama", "tokenizers/l2_supercat_tokenizer_config.json")))
+    return lambda text: read.encode(text, add_special_tokens=False).ids
+
+
+@given(st.text(max_size=200) | st.text(alphabet=LETTERS, max_size=200) | st.lists(WORDS, max_size=40).map("".join))
+def test_a_text_has_the_tokens_that_the_library_counts(library, text):
+    assert tokens.load_tokenizer().encode(tokens.writable(text)) == library(tokens.writable(text))
+
+
+def test_pages_and_code_have_the_tokens_that_the_library_counts(library):
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("src/otolith/**/*.py")]:
+        text = path.read_text("utf-8")
+        assert tokens.load_tokenizer().encode(text) == library(text), path
+
+
+def test_counting_tokens_loads_no_library_of_tokens():
+    code = ("import sys; from otolith.providers.tokens import count_tokens; count_tokens('a b'); "
+            "print('tokenizers' in sys.modules)")
+
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"
 
 
 def test_counting_tokens_imports_neither_numpy_nor_the_package_that_carries_the_tokenizer():
@@ -116,8 +152,8 @@ def test_an_unknown_embedder_is_refused_by_name():
         chain(Choice(name="cohere"))
 
 
-def test_minilm_without_its_weights_says_how_to_make_them(tmp_path):
-    with pytest.raises(Provider, match="build_minilm"):
+def test_minilm_that_is_not_set_up_says_how_to_set_it_up(tmp_path):
+    with pytest.raises(Provider, match="otolith embed --model minilm"):
         make_embedder("minilm", Choice(minilm_folder=tmp_path)).embed(["a"])
 
 

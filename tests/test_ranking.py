@@ -14,14 +14,14 @@ from otolith.model.dates import mentions_time, read_span
 from otolith.recall import rank as ranking
 from otolith.recall.question import closest, distance, read_question
 from otolith.recall.rank import (
-    Weights,
     best,
     best_by_words,
     gather,
     neighbours,
     rank,
     rarity,
-    timely,
+    text_signs,
+    weights_of,
     with_neighbours,
 )
 
@@ -159,7 +159,8 @@ def test_a_word_with_digits_or_far_from_all_others_is_left_alone():
 
 @pytest.fixture
 def shelf(tmp_path):
-    index = Index(tmp_path / "cache", str(tmp_path), lambda: "1")
+    index = Index(tmp_path / "cache/index.sqlite", lambda: "1")
+    index.rebuild(damaged=False)
     yield index
     index.close()
 
@@ -183,7 +184,7 @@ def recalled(index, text, *speakers, weights=None):
     seeds = best_by_words(rows, rarity([len(part) for part in rows], total), None, 80)
     spots = with_neighbours(index, seeds.tolist())
     columns = gather(spots, seeds, question, rows, total, lambda numbers: np.zeros(len(numbers)))
-    scores = sum(rank(columns, weights or Weights()).values())
+    scores = sum(rank(columns, weights or weights_of("static")).values())
     return index.around.texts([spots[row].n for row in np.argsort(-scores, kind="stable") if columns.ranked[row]])
 
 
@@ -265,7 +266,11 @@ def test_notes_have_no_neighbours(shelf):
 
 
 def test_to_say_when_is_worth_more_to_a_question_that_asks_when():
-    assert timely(Weights(), asks_when=True) > timely(Weights(), asks_when=False) > 0
+    def worth(*, asks_when):
+        signs = text_signs("It was on Monday.", asks_when=asks_when)
+        return sum(sign * weights_of("static").of(name, 0) for name, sign in signs.items())
+
+    assert worth(asks_when=True) > worth(asks_when=False) > 0
 
 
 def test_an_empty_memory_and_an_unknown_word_have_no_candidates(shelf):

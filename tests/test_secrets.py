@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otolith.memory import Memory
-from otolith.model.secrets import redact
+from otolith.model.secrets import holds_secret, redact, redact_value
+from secret_lines import HARMLESS, PLACES, TOKENS, draw, rows
 
 # Put together here, so that no scanner takes this file for a leak.
 BODY = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC3dE5f"
 KEY_BLOCK = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEow" + BODY + "\n" + BODY + "\n-----END RSA " + "PRIVATE KEY-----"
+KEY = "AKIA" + "ABCDEFGH23456722"
 JWT = "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0" + "." + BODY
 
 
@@ -96,6 +98,51 @@ def test_what_is_no_secret_stays_as_it_is(text: str) -> None:
     assert redact(text) == (text, {})
 
 
+@pytest.mark.parametrize(("kind", "template"), rows(TOKENS), ids=[template.replace("¦", "")[:24] for _, template in rows(TOKENS)])
+def test_a_token_is_known_by_its_vendors_form(kind: str, template: str) -> None:
+    for seed in range(5):
+        line, drawn = draw(template, seed)
+
+        for said in (line, f"we used {line} yesterday", f'{{"said": "{line}"}}', f"a\\n{line}\\nb"):
+            text, counts = redact(said)
+
+            assert kind in counts
+            assert max(drawn, key=len) not in text
+
+
+@pytest.mark.parametrize(("kind", "template"), rows(PLACES), ids=[template.replace("¦", "")[:40] for _, template in rows(PLACES)])
+def test_a_secret_is_known_by_the_words_around_it(kind: str, template: str) -> None:
+    for seed in range(5):
+        line, drawn = draw(template, seed)
+        text, counts = redact(f"first line\n{line}\nlast line")
+
+        assert kind in counts
+        assert not drawn or max(drawn, key=len) not in text
+        assert text.startswith("first line\n")
+        assert text.endswith("\nlast line")
+
+
+@pytest.mark.parametrize("template", HARMLESS.strip().splitlines(), ids=lambda template: template[:40])
+def test_what_only_looks_like_a_secret_stays(template: str) -> None:
+    for seed in range(5):
+        line, _ = draw(template, seed)
+
+        assert redact(line) == (line, {})
+
+
+def test_harmless_lines_together_are_harmless_too() -> None:
+    text = "\n\n".join(draw(template)[0] for template in HARMLESS.strip().splitlines())
+
+    assert redact(text) == (text, {})
+
+
+def test_plain_data_is_cleaned_under_its_keys() -> None:
+    value, counts = redact_value({"env": {"DB_PASSWORD": "Tr0ub4dor&3", "PORT": "5432"}, "args": ["-v", "ghp_" + BODY[:36]], "n": 1})
+
+    assert value == {"env": {"DB_PASSWORD": "[secret:password]", "PORT": "5432"}, "args": ["-v", "[secret:github-token]"], "n": 1}
+    assert counts == {"password": 1, "github-token": 1}
+
+
 def test_a_private_key_that_was_cut_off_goes_and_the_sentence_after_it_stays() -> None:
     text, counts = redact(KEY_BLOCK[:110] + "\nand then we went home")
 
@@ -132,7 +179,9 @@ def test_plain_words_are_never_touched(text: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["token=", "-----BEGIN PRIVATE KEY-----!", "eyJ", "eyJaaaaaaaa.eyJ", "http://a:", "password: '", "sk-", "Bearer a", "a"],
+    ["token=", "-----BEGIN PRIVATE KEY-----!", "eyJ", "eyJaaaaaaaa.eyJ", "http://a:", "password: '", "sk-", "Bearer a", "a",
+     "password for ", "password is ", "the password\n", "mysql -u root ", "curl -u a:", "echo a | ", "cookie: a=", "identified by ",
+     "login a password ", "api_key ", "a1B2", "ghp_", "a:1:b:", "M" * 24 + ".", "abc/", "seed phrase: word "],
 )
 def test_time_grows_with_length_and_not_with_its_square(piece: str) -> None:
     def seconds(length: int) -> float:
@@ -147,9 +196,34 @@ def test_time_grows_with_length_and_not_with_its_square(piece: str) -> None:
     assert seconds(800_000) < 8 * small * 3 + 0.05
 
 
+def test_a_fact_that_states_a_secret_is_not_kept_and_the_others_are(mem: Memory) -> None:
+    mem.log("user: My password is Marlin-Quay-62.\nassistant: Noted.\nuser: I live in Lisbon.", topic="me")
+    mem.log("user: My password is [secret:password].", topic="me")
+
+    stated = [f"{fact.subject} {fact.relation} {fact.object}" for fact in mem.facts()]
+
+    assert any("Lisbon" in fact for fact in stated)
+    assert not any(holds_secret(fact) or "Marlin" in fact for fact in stated)
+
+
+def test_what_a_user_asks_to_remember_is_no_memo_if_it_is_a_secret(mem: Memory) -> None:
+    ended = mem.end("user: Remember that the deploy password is Marlin-Quay-62.\nuser: Remember that we deploy on Tuesdays.")
+
+    assert not any("Marlin" in memo.text or "Marlin" in memo.id for memo in ended.kept)
+    assert any("Tuesdays" in memo.text for memo in ended.kept)
+
+
+def test_check_finds_what_was_kept_before(mem: Memory) -> None:
+    mem.note("Database", f"The password is Marlin-Quay-62.\n\nThe other is {KEY}.")
+
+    found = [finding for finding in mem.check(secrets=True) if finding.code == "secret"]
+
+    assert {finding.message for finding in found} == {"looks like a secret (password)", "looks like a secret (aws-key)"}
+    assert all("Marlin" not in str(finding) for finding in found)
+
+
 # Typed by a person
 
-KEY = "AKIA" + "ABCDEFGH23456722"
 TYPED: dict[str, Callable[[Memory, str], object]] = {
     "remember": lambda mem, said: mem.remember(said),
     "note": lambda mem, said: mem.note("Keys", said),

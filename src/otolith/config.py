@@ -240,7 +240,7 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
 
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also an integer too long to be read
         raise Invalid(f"{name} cannot be read: {error}", "fix it or move it away") from None
 
 

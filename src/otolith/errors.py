@@ -6,7 +6,7 @@
     ├── Invalid                   4   422   a value breaks a rule of its kind
     ├── Conflict                  5   409   the file moved on, or the name is taken
     ├── Damaged                   6   200   files that cannot be read were found
-    │   └── BrokenIndex           6   500   the index, a cache, cannot be read; it can be made anew
+    ├── BrokenIndex               6   500   the index, a cache, cannot be read; it is rebuilt and asked again
     ├── CannotWrite               7   507   read-only home, full disk, failed sync
     ├── Provider                  8   502   an embedder or language model failed
     ├── Busy                      9   503   another process held the lock for too long
@@ -70,15 +70,10 @@ class Damaged(OtolithError):
         self.line = line
 
 
-class BrokenIndex(Damaged):
-    """The index cannot be read or is inconsistent. The files are untouched;
-    `otolith reindex` makes it anew.
-    """
+class BrokenIndex(OtolithError):
+    """The index cannot be read or is inconsistent. No file is: who catches Damaged does not mean this."""
 
-    http_status = 500
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message, hint, flaw="index")
+    code, exit_code, http_status = "damaged", 6, 500
 
 
 class CannotWrite(OtolithError):

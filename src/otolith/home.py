@@ -14,15 +14,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith import config as configuration
 from otolith import sync, usage
-from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NeedsConfirmation, NotFound
+from otolith.errors import (
+    BrokenIndex,
+    Busy,
+    CannotWrite,
+    Conflict,
+    Damaged,
+    Invalid,
+    NeedsConfirmation,
+    NotFound,
+)
 from otolith.files import codec, ledger, paths
 from otolith.files.tree import Tree, fingerprint
 from otolith.index.database import Row
-from otolith.index.store import TROUBLE, Index
+from otolith.index.store import Index
 from otolith.index.write import Unit
 from otolith.model.kinds import KINDS
 from otolith.model.record import Change, Origin, Usage, Version, log
 from otolith.model.shape import Value, plain
+from otolith.model.times import micro
 from otolith.units import make_unit, stamps
 
 if TYPE_CHECKING:
@@ -64,8 +74,10 @@ class Home:
         self._many = False
         self._lines: list[bytes] | None = None  # audit lines of a change of several files
         self._counting = True
+        index.fill, index.tell = self._fill, self._tell
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
         self._acting = False
+        self._stamp = 0  # the last moment, in microseconds
         # finishes what only verbs know how to: a purge
         self.complete: Callable[[Home, PendingAct], None] | None = None
 
@@ -73,7 +85,13 @@ class Home:
                trust: str | None = None) -> Origin:
         """Who writes now, through which door."""
         return Origin(agent=agent or self.config.agent, project=project or self.config.project,
-                      door=self.door, session=session or self.session, trust=trust or self.trust)
+                      door=self.door, session=session or self.session, trust=trust or self.trust,
+                      at=self.stamp_now())
+
+    def stamp_now(self) -> str:
+        """The time to the microsecond, later than every one told before, whatever the clock does."""
+        self._stamp = max(self._stamp + 1, int(self.clock() * 1_000_000))
+        return micro(self._stamp)
 
     def moment(self, given: Any, where: str = "created") -> float:
         """A time that a verb was given, in any form; now if none was."""
@@ -88,6 +106,31 @@ class Home:
         if self.tree.folder is None:
             raise Invalid(f"{self.tree.name} is not a folder on this machine", "use a home that is one")
         return self.tree.folder
+
+    # The index is a cache
+
+    def rebuild(self, progress: sync.Progress | None = None) -> None:
+        """Fill a new index from the files, whatever the old one is like."""
+        try:
+            self.sweep(accept_removals=True)  # what changed by now is read last, so that vectors fit
+            self.index.rebuild(damaged=False, progress=progress)
+        except BrokenIndex as error:
+            self.index.heal(error.message)
+
+    def _fill(self, index: Index, order: Mapping[str, int], progress: sync.Progress | None) -> None:
+        sync.sweep(self.tree, index, accept_removals=True, progress=progress, order=order)
+
+    def _tell(self, notice: str) -> None:
+        self.notices += [] if notice in self.notices else [notice]
+
+    def _take_in(self, put: Callable[[], object], what: str = "") -> None:
+        """Bring what is safe in a file into the index; what that cannot take is a notice."""
+        try:
+            self.index.take_in(put)
+        except (Busy, CannotWrite) as error:
+            log.warning("index: %s", error)
+            if what:
+                self._tell(f"the {what} safe, but the index could not take it ({error}); try: otolith sync")
 
     # Acts of several files: what was interrupted is hidden from readers and finished by the next writer
 
@@ -227,7 +270,7 @@ class Home:
             return False
         try:
             return self.index.documents.restamp(loaded.path, loaded.hash, stamps(files)[loaded.path])
-        except TROUBLE as error:
+        except (BrokenIndex, Busy, CannotWrite) as error:
             log.debug("index: %s", error)
             return False
 
@@ -243,10 +286,7 @@ class Home:
             if before is not None:
                 self.keep_edited(path, before)
             version = self.tree.write(path, data, None if before is None else fingerprint(before))
-            try:
-                self.index.marks.set("built", path, fingerprint(data))
-            except (Busy, CannotWrite) as error:
-                log.debug("index: %s", error)
+            self._take_in(lambda: self.index.marks.set("built", path, fingerprint(data)))
             if paths.kind_of(path):
                 self.take_in(path, self._decode(path, data), {path: (version, data)})
         return True
@@ -327,31 +367,26 @@ class Home:
         from otolith.model.secrets import kinds_in
 
         if kinds := ", ".join(kinds_in(value)):
-            notice = f"the {what} holds what looks like a secret ({kinds}); see: otolith check --secrets"
-            self.notices += [] if notice in self.notices else [notice]
+            self._tell(f"the {what} holds what looks like a secret ({kinds}); see: otolith check --secrets")
 
     def take_in(self, unit: str, records: Sequence[Any], files: dict[str, tuple[Version, bytes]]) -> None:
         """What was just written goes into the index."""
         self._put(make_unit(unit, records, files))
 
     def _put(self, unit: Unit, gone: Sequence[str] = ()) -> None:
-        try:
+        def put() -> None:
             with self.index.writing():
                 sync.put(self.index, [unit], gone)
                 if not self._many and any(KINDS[record.kind].embedded_at_once for record in unit.records):
                     self._keep_up()  # all else by the next recall, which is cheaper together
-        except TROUBLE as error:
-            self._not_taken("record is", error)
+
+        self._take_in(put, "record is")
 
     def _keep_up(self) -> None:
         if "numpy" in sys.modules:  # else nothing was embedded yet, and a write does not wait for it
             from otolith.meaning import keep_up
 
             keep_up(self.index, self.config)
-
-    def _not_taken(self, what: str, error: Exception) -> None:
-        log.warning("index: %s", error)
-        self.notices.append(f"the {what} safe, but the index could not take it ({error}); try: otolith sync")
 
     @contextmanager
     def bulk(self) -> Iterator[None]:
@@ -369,14 +404,14 @@ class Home:
                     yield
                 synced = True
                 self._keep_up()
-        except TROUBLE as error:
+        except (BrokenIndex, Busy, CannotWrite):
             if not synced:
                 raise
-            self._not_taken("batch is", error)
+            self._take_in(self.sweep, "batch is")
         finally:
             self._many = False
             if not synced:
-                with suppress(Busy, CannotWrite, NeedsConfirmation):
+                with suppress(BrokenIndex, Busy, CannotWrite, NeedsConfirmation):
                     self.sweep()
 
     @contextmanager
@@ -434,7 +469,8 @@ class Home:
         return sync.touch(self.tree, self.index, units)
 
     def refresh(self, units: Iterable[str]) -> None:
-        sync.refresh(self.tree, self.index, units)
+        names = list(units)
+        self._take_in(lambda: sync.refresh(self.tree, self.index, names), "files are")
 
     def sweep(self, *, accept_removals: bool = False, progress: sync.Progress | None = None) -> list[Change]:
         """Compare the whole tree with the index and bring the index up to it."""

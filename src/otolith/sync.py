@@ -8,6 +8,7 @@ believed. Nothing here writes to the tree.
 from __future__ import annotations
 
 import re
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -37,10 +38,9 @@ def check_removals(changes: Sequence[Change], known: int, accepted: bool) -> Non
                                 "if that is right: otolith sync --accept-removals")
 
 
-def sweep(tree: Tree, index: Index, *, accept_removals: bool = False,
-          progress: Progress | None = None) -> list[Change]:
-    """The full walk."""
-    index.keep_place()
+def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: Progress | None = None,
+          order: Mapping[str, int] | None = None) -> list[Change]:
+    """The full walk. What changed is read by path, or in a given order of units, new ones last."""
     began, opened = time.monotonic(), index.times_opened
     known = index.documents.versions()
     changes = tree.changes(known)
@@ -48,10 +48,13 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False,
     cost, last = time.monotonic() - began, index.documents.last_sweep()
     if not changes and last and 0 <= time.time() - last.when < STAMP_SECONDS:
         return []  # nothing to report, and a stamp is a commit: once a second is enough
-    with index.writing():
-        if index.times_opened != opened:  # removed while we looked: what it knew is no longer known
-            known, changes = {}, tree.changes({})
+    with index.documents.batch():
+        if index.times_opened != opened:  # replaced while we looked
+            known = index.documents.versions()
+            changes = tree.changes(known)
         changes = _settle(tree, index, changes)
+        if order:
+            changes.sort(key=lambda change: order.get(paths.unit_of(change.path), sys.maxsize))
         if changes:
             unread = _apply(tree, index, changes, progress, fresh=not known)
             if unread:

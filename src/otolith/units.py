@@ -158,7 +158,7 @@ def read_links(name: str, version: Version, data: bytes) -> Unit:
     """links.jsonl, replayed: the links that stand, with the trust of who set them."""
     standing: dict[tuple[str, str, str], tuple[Link, str]] = {}
 
-    def take(_: int, line: dict[str, Any]) -> None:
+    def take(_: str, line: dict[str, Any]) -> None:
         created = None if line.get("created") is None else parse_time(line["created"], "created")
         link = Link(source=line["from"], type=line["type"], target=line["to"], strength=line.get("strength"),
                     context=line.get("context"), created=created)
@@ -178,19 +178,19 @@ def read_reviews(name: str, version: Version, data: bytes) -> Unit:
     from otolith.model.dialog import Review, read_review
 
     reviews: list[Review] = []
-    findings = _take_lines(name, data, "review", lambda number, line: reviews.append(
-        read_review(name.split("/")[1], number, line)))
+    findings = _take_lines(name, data, "review", lambda digest, line: reviews.append(
+        read_review(name.split("/")[1], digest[:12], line)))
     return Unit(name=name, files=stamps({name: (version, data)}), reviews=reviews, findings=findings)
 
 
-def _take_lines(name: str, data: bytes, what: str, take: Callable[[int, Any], None]) -> list[Finding]:
-    """Broken lines are findings."""
+def _take_lines(name: str, data: bytes, what: str, take: Callable[[str, Any], None]) -> list[Finding]:
+    """The lines in the order of writing; broken ones are findings."""
     findings = []
-    for number, line in ledger.read_lines(data):
+    for number, digest, line in ledger.replay(data):
         try:
             if line is None:
                 raise Invalid("it is not a JSON object")
-            take(number, line)
+            take(digest, line)
         except (Invalid, KeyError, TypeError) as error:
             message = f"is not a {what}: {error}"
             findings.append(Finding(name, number, "line", message, "fix or remove the line"))

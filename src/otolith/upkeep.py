@@ -3,28 +3,32 @@
 Each rung is one line in RUNGS and names what it reads and what it makes. It runs when what it reads is not
 what its mark in the index says, or when a file that it makes is not as it left it. A rung that reads
 nothing runs every time and asks the same table of marks about each item it works on. So a second round on
-the same day changes no byte. A rung that fails is reported, with its error's own code, and does not stop
-the others; only what a person must confirm does.
+the same day changes no byte. Others may write meanwhile: a rung that misses what it had just read begins
+again. One that fails is reported, with its error's own code, and does not stop the others; only what a person
+must confirm does.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 from otolith import __version__, verbs
-from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound, Provider
+from otolith.errors import BrokenIndex, Conflict, NeedsConfirmation, NotFound, OtolithError
 from otolith.files.paths import EXPORTS
 from otolith.home import Home
 from otolith.model.kinds import KINDS
+from otolith.model.record import log
 from otolith.model.times import day
 from otolith.verbs.reports import Scores
 
 Progress = Callable[[int, int], None]
 USAGE, DATE = ":usage", ":date"  # what a rung may read besides kinds of records
 ALWAYS = (":version", ":settings", ":problems")  # what every rung that names its inputs reads as well
+ATTEMPTS = 3  # at a rung under which others change what it reads
 _PRIVATE = ("session", "openai_key", "chat_key")  # settings that change nothing that is built
 
 
@@ -90,21 +94,46 @@ def run(home: Home, progress: Progress | None = None, providers: Any = None) -> 
         if rung.reads and home.index.marks.get("rung", rung.name) == _stamp(home, rung, inputs):
             skipped.append(rung.name)
             continue
-        module, function = rung.call.split(":")
         try:
-            lines = getattr(getattr(verbs, module), function)(home, scores if rung.scored else providers)
-            if lines:
+            if lines := _climb(home, rung, scores if rung.scored else providers):
                 (proposals if rung.proposes else changed)[rung.name] = list(lines)
             if rung.reads:
                 home.index.marks.set("rung", rung.name, _stamp(home, rung, inputs))
-        except (Provider, Conflict, Damaged, Invalid, NotFound, Busy, CannotWrite) as error:
+        except NeedsConfirmation:
+            raise
+        except OtolithError as error:
             failed[rung.name] = str(error)
             exit_code = exit_code or error.exit_code
+        # nobody sits by a nightly round: what nobody foresaw in a rung is told and ends only that rung
+        except Exception as error:
+            log.warning("upkeep: %s: %r", rung.name, error)
+            failed[rung.name] = f"this is a bug in Otolith: {type(error).__name__}: {error}"
+            exit_code = exit_code or OtolithError.exit_code
         if rung.name in changed or rung.name in failed:
             inputs = {}  # what it wrote, others may read
     if progress:
         progress(len(RUNGS), len(RUNGS))
     return Report(day(home.clock()), changed, proposals, skipped, failed, exit_code)
+
+
+def _climb(home: Home, rung: Rung, given: Any) -> list[str]:
+    """One rung; every rung may be begun again, for what is done already it leaves as it is."""
+    module, function = rung.call.split(":")
+    act = getattr(getattr(verbs, module), function)
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return list(home.index.attempt(partial(act, home, given)) or ())
+        except BrokenIndex as error:
+            if attempt == ATTEMPTS:
+                raise
+            home.index.heal(error.message)
+        except (Conflict, LookupError, NotFound) as error:
+            if attempt == ATTEMPTS:
+                raise
+            log.info("upkeep: %s begins again: %s", rung.name, error)
+            home.sweep()
+        given = Scores(home) if rung.scored else given
+    return []
 
 
 def _inputs(home: Home) -> dict[str, Any]:

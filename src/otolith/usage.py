@@ -6,9 +6,10 @@ tail is folded into the index first.
 
 from __future__ import annotations
 
+from otolith.errors import Busy, CannotWrite
 from otolith.files import ledger, paths
 from otolith.files.tree import Tree
-from otolith.index.store import TROUBLE, Index
+from otolith.index.store import Index
 from otolith.model.record import Usage, log
 
 TAIL_BYTES = 16 * 1024
@@ -30,7 +31,7 @@ def fold(tree: Tree, index: Index, machine: str) -> None:
         totals, length = ledger.read_usage(tree, machine, start)
         try:
             index.documents.add_usage(totals, start + length, anew=start == 0)
-        except TROUBLE as error:
+        except (Busy, CannotWrite) as error:
             log.debug("usage: %s", error)
 
 

@@ -36,12 +36,17 @@ def test_no_body_is_longer_than_50_lines(path: Path) -> None:
     assert long == []
 
 
+# Where one bad thing among many must not stop the others, whatever is wrong with it.
+CATCHING = {"upkeep.py": "what nobody foresaw in a rung is told and ends only that rung",
+            "units.py": "any exception while a file is read is that file's finding"}
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_only_the_doors_catch_everything(path: Path) -> None:
     broad = [node.lineno for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ExceptHandler)
              and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")))]
 
-    assert broad == [] or path.relative_to(PACKAGE).parts[0] == "doors"
+    assert len(broad) <= (name_of(path) in CATCHING) or path.relative_to(PACKAGE).parts[0] == "doors"
 
 
 @pytest.mark.parametrize("path", [path for path in MODULES if path.read_text().strip()], ids=name_of)

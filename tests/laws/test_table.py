@@ -17,6 +17,7 @@ from otolith.doors.mcp import manual as tools_manual
 from otolith.memory import Memory
 from otolith.model.recall import FILTERS as FILTER_NAMES
 from otolith.model.shape import Shape
+from otolith.reader import Reader
 from otolith.verbs.table import (
     ANSWERS,
     DOORS,
@@ -55,7 +56,7 @@ def test_a_method_s_signature_is_that_of_the_table(row: Verb) -> None:
 
 
 def test_every_public_method_is_a_verb_and_every_verb_of_python_a_method() -> None:
-    methods = {name for name in vars(Memory) if not name.startswith("_")}
+    methods = {name for kind in (Memory, Reader) for name in vars(kind) if not name.startswith("_")}
 
     assert methods == {row.python for row in IN_PYTHON} | PLUMBING.keys()
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -311,6 +313,54 @@ def test_too_many_requests_at_once_have_to_wait():
     assert [bucket.take() for _ in range(4)] == [True, True, True, False]
     now[0] = 0.5
     assert [bucket.take() for _ in range(2)] == [True, False]
+
+
+def answered(access: gate.Access, count: int, method: str = "GET", headers: dict[str, str] | None = None) -> list[int]:
+    """The statuses of so many requests, one right after the other."""
+
+    async def ask() -> list[int]:
+        statuses: list[int] = []
+
+        async def send(message):
+            statuses.extend([message["status"]] if message["type"] == "http.response.start" else [])
+
+        pairs = [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
+        for _ in range(count):
+            await access({"type": "http", "method": method, "path": "/api/stats", "headers": pairs}, None, send)
+        return statuses
+
+    return asyncio.run(ask())
+
+
+def guarded(token: str) -> gate.Access:
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    return gate.Access(app, lambda: token, pages=lambda path: False, locked_page=b"")
+
+
+def test_strangers_who_ask_too_often_wait_and_do_not_make_others_wait():
+    token = "t" * 40
+    access = guarded(token)
+    person = {"cookie": f"{gate.COOKIE}={gate.make_cookie(token, time.time())}"}
+
+    strangers = answered(access, 800) + answered(access, 50, headers={"authorization": "Bearer wrong"})
+
+    assert strangers[:400] == [200] * 400
+    assert 429 in strangers[400:800]
+    assert 429 in strangers[800:]  # a wrong token is a stranger's
+    assert answered(access, 800, headers={"authorization": f"Bearer {token}"}) == [200] * 800
+    assert answered(access, 800, headers=person) == [200] * 800
+
+
+def test_who_may_write_may_not_write_without_end():
+    token = "t" * 40
+    access = guarded(token)
+    headers = {"authorization": f"Bearer {token}"}
+
+    assert 429 in answered(access, 3_000, "POST", headers)
+    assert answered(access, 800, "GET", headers) == [200] * 800  # reading has its own measure
 
 
 def test_a_person_on_the_page_is_trusted_and_a_program_is_an_agent(server):

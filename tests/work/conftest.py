@@ -63,7 +63,7 @@ def member_of(work: Work) -> Member:
 
 def touch_of(work: Work, operation: str = "", replaced: bool = False) -> Touch:
     """The work as notices see it."""
-    return Touch(work.id, work.intent.goal, work.intent.task_type, work.agent_id, work.created, work.outcome.success,
+    return Touch(work.id, work.intent.goal, work.intent.task_type, work.agent_id, work.created, 0.0, work.outcome.success,
                  work.outcome.summary, operation, work.outcome.failure_reason or "", work.reasoning.approach_chosen,
                  replaced, follow_ups=work.outcome.follow_up_needed or ())
 

@@ -136,7 +136,7 @@ def test_without_the_index_the_same_is_found(mem, snapshot):
     mem.upkeep()
     before = snapshot()
 
-    mem.home.index.renew(mem.home.sweep)
+    mem.home.rebuild()
     mem.sync()
     mem.upkeep()
 

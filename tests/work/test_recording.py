@@ -66,7 +66,8 @@ def test_a_work_says_who_did_it_where_and_when(mem, clock):
     kept = file_of(mem, work)
     assert (kept["agent_id"], kept["project_id"], kept["session_id"]) == ("kim", "shop", "s-1")
     assert kept["created_at"] == int(clock())
-    assert kept["origin"] == {"agent": "kim", "door": "python", "session": "s-1", "project": "shop", "trust": "user"}
+    assert kept["origin"] == {"agent": "kim", "door": "python", "session": "s-1", "project": "shop", "trust": "user",
+                              "at": "2026-02-10T21:37:00.000000Z"}
 
 
 @pytest.mark.clause("work-03", "work-04")

@@ -294,10 +294,10 @@ def _fence_end(text: str, opening: re.Match[str]) -> int:
 
 
 def _whole_character(text: str, at: int, stop: int) -> int:
-    """The nearest offset from `at` on that parts no accent, joiner or CRLF from what precedes it."""
+    """The nearest offset from `at` on that parts no accent or joiner from what precedes it."""
     for i in range(at, min(at + 16, stop)):
         both = text[i - 1 : i + 1]
-        if unicodedata.category(text[i])[0] != "M" and "\u200d" not in both and both != "\r\n":
+        if unicodedata.category(text[i])[0] != "M" and "\u200d" not in both:
             return i
     return at
 

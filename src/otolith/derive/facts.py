@@ -62,7 +62,7 @@ def _fact(statement: Statement, when: When, source: Mapping[str, Any], lang: Lan
 def _phrased(sentence: Sentence, speech: Speech, drawn: Sequence[Fact], source: Mapping[str, Any], lang: Language) -> Iterator[Fact]:
     """What a sentence says by a phrase, unless a statement drawn from it claims the same."""
     known = {_meaning(claim) for fact in drawn for claim in read_claims(fact.subject, fact.relation, fact.object, sentence.text)}
-    for said in phrases(sentence, speech, lang.code):
+    for said in phrases(sentence, speech, lang):
         meaning = {_meaning(claim) for claim in read_claims(said.subject, said.relation, said.object, sentence.text)}
         if meaning and not meaning <= known:
             known |= meaning

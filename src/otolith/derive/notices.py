@@ -168,7 +168,7 @@ def match_intent(goal: str, task_type: str | None, touches: Iterable[Touch], now
 
 def start_session(touches: Sequence[Touch], now: float, limit: int = MOST) -> list[Notice]:
     """What was left undone, newest first: failures not made good later, steps not taken later."""
-    ordered = sorted(touches, key=lambda touch: (-touch.created, touch.id))
+    ordered = sorted(touches, key=lambda touch: (-touch.created, -touch.at, touch.id))
     notices: list[Notice] = []
     for at, touch in enumerate(ordered):
         if touch.replaced:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from otolith.derive.english import Language
 from otolith.derive.grammar import Speech
 from otolith.derive.sentences import QUOTED, Sentence
 from otolith.model.attributes import ENGLISH as ATTRIBUTES
@@ -61,7 +62,7 @@ ENGLISH_PHRASES = (
     # orders
     _row(_DO + _USE + r" (?P<v>[^,;:!?()¶]{1,60}?),? (?:and )?(?:not|instead of|rather than|in place of|over|never|no longer) (?:with |in |to )?" + _OLD,
          ("{i}", "asks to use", "{v}"), ("{i}", "asks not to use", "{old}"), type="preference", ordered=True, flags=_I),
-    _row(_DO + r"use " + _V, ("{i}", "asks to use", "{v}"), type="preference", ordered=True, flags=_I),
+    _row(_DO + r"use " + _V + r"(?=[^.;!?]{0,40}\b(?:from now on|here|instead|always|going forward|in this (?:repo|project)|everywhere|these days|any ?more|in future|please|by default|for (?:all|every|any)))", ("{i}", "asks to use", "{v}"), type="preference", ordered=True, flags=_I),
     _row(_DO + r"(?:switch|move|migrate|go over|change)(?: over)? to " + _V, ("{i}", "asks to use", "{v}"), type="preference", ordered=True, flags=_I),
     _row(_DO + r"(?:do not|don['’]t|never|stop|avoid|no longer|quit) (?:ever )?(?P<verb>us(?:e|ing)|suggest(?:ing)?|recommend(?:ing)?|add(?:ing)?|writ(?:e|ing)|send(?:ing)?|put(?:ting)?|includ(?:e|ing)|call(?:ing)?|run(?:ning)?|deploy(?:ing)?|push(?:ing)?|commit(?:ting)?|book(?:ing)?|order(?:ing)?) " + _V,
          ("{i}", "asks not to {verb}", "{v}"), type="constraint", ordered=True, flags=_I),
@@ -142,12 +143,12 @@ ENGLISH_PHRASES = (
     _row(_START + r"(?:I |we )?(?:['’]ve |have )?(?:just )?(?P<verb>bumped|raised|lowered|increased|reduced|cut|scaled|upgraded|updated|changed|set|extended|shortened) (?P<what>(?:the |our |my )?[\w`./+#-]+(?: [\w`./+#-]+){0,3}?) (?:up |down |back |over )?(?:from [^,;]{1,20}? )?to (?P<v>[^\s,;:!?()¶]*\d[^,;:!?()¶]{0,30}?)" + _END,
          ("{what}", "was {verb} to", "{v}"), flags=_I),
     _row(r"\b(?:put|brought|pushed|took|raised|set) (?P<what>(?:the|our|my) [\w-]+(?: [\w-]+){0,2}?) (?:up|down|back) to " + _V, ("{what}", "went up to", "{v}")),
-    _row(rf"\b(?P<what>(?:the |our |my |whose |The |Our |My )(?:[\w'’-]+ ){{0,3}}(?:{_HEADS})(?: (?:of|for|in|on) (?:the |our )?[\w./-]+(?: [\w./-]+){{0,2}}?)?) (?:is|are|is now|went up to|went down to|goes up to|rose to|was raised to|was lowered to|was set to|is set to|has been raised to|dropped to|will be|=) (?P<v>(?!(?:on|in|at|a|an|not|called|named|very|too|so|still|going|being|due|always|never|to|by|from|that|what|really|quite|the|my|our|up|down|off|out|over|also|only|just|more|less)\b)[^\s,;:!?()¶][^,;:!?()¶]{{0,40}}?)" + _END,
+    _row(rf"\b(?P<what>(?:the |our |my |whose |The |Our |My )(?!favou?rite|preferred|fave|go-to|all-time)(?:[\w'’-]+ ){{0,3}}(?:{_HEADS})(?: (?:of|for|in|on) (?:the |our )?[\w./-]+(?: [\w./-]+){{0,2}}?)?) (?:is|are|is now|went up to|went down to|goes up to|rose to|was raised to|was lowered to|was set to|is set to|has been raised to|dropped to|will be|=) (?P<v>(?!(?:on|in|at|a|an|not|called|named|very|too|so|still|going|being|due|always|never|to|by|from|that|what|really|quite|the|my|our|up|down|off|out|over|also|only|just|more|less)\b)[^\s,;:!?()¶][^,;:!?()¶]{{0,40}}?)" + _END,
          ("{what}", "is", "{v}")),
     _row(r"\b[Tt]here are (?P<v>\d+|[a-z]+) (?P<unit>[a-z]+) (?:on|in) (?P<what>(?:the|our) [\w-]+(?: [\w-]+){0,2})", ("{what}", "has", "{v} {unit}")),
     _row(r"\b[Ww]e(?:['’]re| are)(?: now)? (?P<v>\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: (?:people|now))? (?:on|in) (?P<what>(?:the|our) [\w-]+(?: [\w-]+){0,2})", ("{what}", "has", "{v} people")),
     _row(r"(?:^|(?<=[.;:!] ))(?P<what>[A-Z][a-z]+s|[Tt]he [\w-]+(?: [\w-]+){0,2}?s) (?:now )?(?P<verb>live|go|are stored|are kept|run|are|land|sit|are sent|are hosted) (?P<prep>in|on|through|to|at|under|via|into) (?P<v>(?:the )?[A-Z/`.\w][^,;:!?()¶]{1,40}?)" + _END, ("{what}", "{verb} {prep}", "{v}")),
-    _row(r"(?:^|(?<=[.;:!] )|(?<=\bso )|(?<=\band ))(?P<what>[A-Z][a-z]+|authentication|logging|auth|deployment|monitoring|caching|search|billing) (?P<verb>uses|runs on|goes through|requires|needs|supports|goes via|is done with|is handled by) " + _V, ("{what}", "{verb}", "{v}")),
+    _row(r"(?:^|(?<=[.;:!] )|(?<=\bso )|(?<=\band ))(?P<what>(?!(?:It|This|That|He|She|They|We|You|Who|What|Which|Everyone|Everybody|Nobody|Someone|One|There|Here|I)\b)[A-Z][a-z]+|authentication|logging|auth|deployment|monitoring|caching|search|billing) (?P<verb>uses|runs on|goes through|requires|needs|supports|goes via|is done with|is handled by) " + _V, ("{what}", "{verb}", "{v}")),
     _row(r"\b(?P<what>[Tt]he (?:[\w-]+ ){0,2}[\w-]+) is (?:now )?(?P<v>`?[A-Za-z]+(?:[_-]\w+)+`?)(?=\W|$)", ("{what}", "is", "{v}")),
     _row(r"\b[Ww]e do (?P<v>(?!not|n['’]t|have|need|it|that|this|the|so|all|know|want|think|like|use|our|a\b)[a-z][\w -]{3,30}?)" + _END, ("{i}", "does", "{v}")),
     # states of the speaker wherever they stand
@@ -198,12 +199,12 @@ _ELSEWHERE = re.compile(
 _ASSURED = frozenset(("will be{prep}",))
 
 
-def phrases(sentence: Sentence, speech: Speech, code: str) -> Iterator[Said]:
+def phrases(sentence: Sentence, speech: Speech, lang: Language) -> Iterator[Said]:
     """What a sentence says by one of its language's phrases."""
-    if sentence.asked:
-        return
     text = sentence.text
-    for phrase in PHRASES.get(code, ()):
+    if sentence.asked or lang.elsewhere.search(text):
+        return
+    for phrase in PHRASES.get(lang.code, ()):
         if phrase.ordered and not speech.instructing:
             continue
         for match in phrase.pattern.finditer(text):
@@ -211,8 +212,13 @@ def phrases(sentence: Sentence, speech: Speech, code: str) -> Iterator[Said]:
                 yield from _said(phrase, match, speech)
 
 
+_STANDING = re.compile(r"\b(?:every|each|always|never|all|any|from now on|everywhere|here|in this|style|by default)\b", re.I)
+
+
 def _meant(text: str, match: re.Match[str], phrase: Phrase) -> bool:
-    """Whether the words are the speaker's own and said for certain."""
+    """Whether the words are the speaker's own and said for certain; an order to do something must be a standing one."""
+    if any("{order}" in said[1] for said in phrase.says) and (not _STANDING.search(match.group()) or re.match(r"\W*(?:always|never)\b", match.group(), re.I)):
+        return False
     start = max(text.rfind(mark, 0, match.start() + 1) for mark in (";", ": ", "(", "—", " but "))
     before, own = text[max(0, start, match.start() - 80): match.start()], match.group()
     own = re.sub(r"\bwill (?:now |in future )?be\b", "", own) if any(said[1] in _ASSURED for said in phrase.says) else own

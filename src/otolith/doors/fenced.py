@@ -59,6 +59,8 @@ def hit_lines(hit: Mapping[str, Any]) -> str:
         marks.append("tags " + ", ".join(map(str, hit["tags"])))
     if hit.get("superseded_by"):
         marks.append(f"superseded by {hit['superseded_by']}")
+    if hit.get("also"):
+        marks.append("also in " + ", ".join(map(str, hit["also"])))
     parts = [f"## {hit.get('title')}", "[" + "; ".join(mark for mark in marks if mark) + "]",
              str(hit.get("text") or "")]
     for near in hit.get("context") or ():
@@ -78,10 +80,12 @@ def _trusts(hits: Sequence[Mapping[str, Any]]) -> str:
 
 def _hits(value: Mapping[str, Any], source: str, budget: int | None = None) -> dict[str, Any]:
     hits, tokens = value.get("hits", []), value.get("tokens", 0)
+    doubt = "" if value.get("enough") else "; NOT A GOOD ANSWER"
+    doubt += "; said by somebody else than was asked about" if value.get("about_somebody_else") else ""
 
     def frame(some: Sequence[Mapping[str, Any]]) -> str:
         return fenced("\n\n".join(map(hit_lines, some)),
-                      f"{source}; {len(some)} records; trust {_trusts(some or hits)}")
+                      f"{source}; {len(some)} records; trust {_trusts(some or hits)}{doubt}")
 
     if hits and budget is not None:
         from otolith.providers.tokens import count_tokens
@@ -94,6 +98,8 @@ def _hits(value: Mapping[str, Any], source: str, budget: int | None = None) -> d
     shown = {"enough": bool(value.get("enough")), "tokens": tokens,
              "hits": [{**_safe(hit), "trust": (hit.get("origin") or {}).get("trust", "user")}
                       for hit in hits], "text": text}
+    if value.get("about_somebody_else"):
+        shown["about_somebody_else"] = True
     return {**shown, "index_lag": value["index_lag"]} if value.get("index_lag") else shown
 
 

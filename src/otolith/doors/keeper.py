@@ -45,7 +45,8 @@ class Keeper:
             from otolith.memory import Memory
 
             self._mem = Memory(self._path, **self._more)
-        return act(self._mem)
+        mem = self._mem
+        return mem.home.index.attempt(lambda: act(mem))
 
     def _let_go(self) -> None:
         if self._mem is not None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from otolith.derive.chunks import in_order
 from otolith.errors import Damaged, Invalid, NotFound
+from otolith.index.store import asks
 from otolith.memory import Memory
 from otolith.model.chunk import Chunk
 from otolith.model.ids import check_chunk_id
@@ -31,11 +32,13 @@ B = TypeVar("B", bound="_Builder")
 _log = logging.getLogger("otolith")
 
 
+@asks
 class ChunkStore:
     """Chunks in a home: `ChunkStore("brain/memory")`. Opening and reading create nothing."""
 
     def __init__(self, path: str | os.PathLike[str], **more: Any) -> None:
         self.mem = Memory(path, **more)
+        self.home = self.mem.home
 
     def __enter__(self) -> ChunkStore:
         return self

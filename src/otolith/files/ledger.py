@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from otolith.errors import Damaged, NotFound
@@ -65,6 +66,21 @@ def read_lines(data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
         except (ValueError, RecursionError):
             value = None
         yield number, value if isinstance(value, dict) else None
+
+
+def replay(data: bytes) -> list[tuple[int, str, dict[str, Any] | None]]:
+    """(line number, digest, object) of each line in the order of writing, wherever it stands: two clones that
+    joined their lines in another order read the same.
+    """
+    lines = data.split(b"\n")
+    read = [(number, sha256(lines[number - 1].strip()).hexdigest(), line)
+            for number, line in read_lines(data)]
+    return sorted(read, key=lambda item: (_written_at(item[2]), item[1]))
+
+
+def _written_at(line: dict[str, Any] | None) -> float:
+    times = (time_or_none(line.get(key)) for key in ("at", "created", "ts")) if line else ()
+    return next((when for when in times if when is not None), 0.0)
 
 
 def read_log(tree: Tree, path: str) -> list[tuple[int, dict[str, Any] | None]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.cards import where
-from otolith.index.database import Facet, columns_of
+from otolith.index.database import Facet, columns_of, replaces
 from otolith.index.words import numbers_in
 from otolith.model.kinds import COUNTED, DATED, KINDS
 
@@ -33,13 +33,13 @@ class Spot(NamedTuple):
     conversation: str | None
     created: float
     place: int
+    last: int  # its record's passages are numbered from `record` to it
     asks: int
 
     @property
     def strand(self) -> str | int | None:
         """The dialog it is a turn of: an entry, or a conversation of chunks; None for all else."""
-        around = KINDS[self.kind].around
-        return self.record if around == "turns" else self.conversation if around == "conversation" else None
+        return _strand(self)
 
 
 class Passage(NamedTuple):
@@ -60,18 +60,43 @@ class Passage(NamedTuple):
     pinned: int
     sunk: int
     unit: str
+    title: str
+    topic: str | None
     start: int
     stop: int
     turn: str | None
     text: str
 
     @property
+    def asks(self) -> bool:
+        """Is it a turn that asks?"""
+        return self.is_turn and self.text.rstrip().endswith(ASKS)
+
+    @property
+    def strand(self) -> str | int | None:
+        return _strand(self)
+
+    @property
     def is_turn(self) -> bool:
         """Does it stand in a dialog, with something said before and after it?"""
-        around = KINDS[self.kind].around
-        return around == "turns" or (around == "conversation" and self.conversation is not None)
+        return self.strand is not None
 
 
+def _strand(spot: Spot | Passage) -> str | int | None:
+    around = KINDS[spot.kind].around
+    return spot.record if around == "turns" else spot.conversation if around == "conversation" else None
+
+
+ASKS = ("?", "？")
+# What is never delivered. An edge that says nothing of its own is only a reason; what a person rejected is
+# not shown again, unless it is named by its id.
+_ECHOES = ", ".join(f"'{row.name}'" for row in KINDS.values() if row.echo)
+_SCORED = ", ".join(f"'{row.name}'" for row in KINDS.values() if row.forget == "score")
+_MUTE = f"""SELECT group_concat(p.n) FROM passages p JOIN records r ON r.n = p.record
+WHERE p.text = '' AND r.kind IN ({_ECHOES})"""
+_REJECTED = f"""SELECT group_concat(p.n) FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last
+WHERE r.sunk AND r.kind IN ({_SCORED}) AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a
+WHERE l.b = r.id AND {replaces('r', 'x')})"""
 # all else is the record's
 _OWN = {name: f"p.{name}" for name in ("n", "record", "speaker", "start", "stop", "turn", "text")}
 _OWN |= {"ord": "p.n - p.record", "said": "coalesce(p.said, r.created)",
@@ -86,7 +111,7 @@ _WITHIN = f"""{_OPENING} WHERE r.kind IN ({_WRITTEN})
 AND r.created >= coalesce(:since, -9e999) AND r.created < coalesce(:before, 9e999)
 AND (:month IS NULL OR strftime('%m', r.created, 'unixepoch') + 0 = :month)
 AND (:day IS NULL OR strftime('%d', r.created, 'unixepoch') + 0 = :day)
-ORDER BY r.created DESC, r.n DESC LIMIT :limit"""
+ORDER BY r.created DESC, r.at DESC, r.n DESC LIMIT :limit"""
 _SAME_RECORDS = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN passages p ON +p.record = w.value ->> 0
 AND p.n BETWEEN w.value ->> 1 AND w.value ->> 2 JOIN records r ON r.n = p.record"""
 # What stands beside many chunks at once: for each of them the nearest records of its conversation on one
@@ -179,6 +204,13 @@ class Around(Facet):
         query = ("SELECT group_concat(p.n) FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last "
                  f"WHERE {condition}")
         return self._mask(self.db.value(query, values))
+
+    def withheld(self, *, rejected: bool) -> NDArray[np.int64]:
+        """The passages that are never delivered; `rejected` with those of what a person rejected."""
+        import numpy as np
+
+        mute = numbers_in(self.db.value(_MUTE))
+        return np.concatenate([mute, numbers_in(self.db.value(_REJECTED))]) if rejected else mute
 
     def weighty(self) -> NDArray[np.bool_] | None:
         """By passage number, whether it opens a pinned or very important record; None if none does."""

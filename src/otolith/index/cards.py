@@ -76,6 +76,10 @@ class Cards(Facet):
         """The record of that very id."""
         return self.db.first(Row, f"SELECT {ROW} FROM records r WHERE id = ?", (record,))
 
+    def order(self) -> dict[str, int]:
+        """Unit → the number of its first record: the order in which they were last read."""
+        return dict(self.db.execute("SELECT unit, min(n) FROM records GROUP BY unit"))
+
     def resolve(self, handle: str) -> list[Row]:
         """An id, else a unique prefix of one (six characters or more), else a title, alias or memo name."""
         if exact := self.find(handle):
@@ -95,7 +99,7 @@ class Cards(Facet):
         query, kinds = f"SELECT {ROW} FROM records r WHERE kind IN {_GIVEN}", json.dumps(LISTED)
         name = fold(start)
         if not start:
-            return self.db.select(Row, f"{query} ORDER BY created DESC, id LIMIT ?", (kinds, limit))
+            return self.db.select(Row, f"{query} ORDER BY created DESC, at DESC, id LIMIT ?", (kinds, limit))
         begins = ("(r.id >= ? AND r.id < ? OR r.n IN (SELECT record FROM names WHERE name >= ? AND name < ? "
                   "AND NOT further))")
         return self.db.select(Row, f"{query} AND {begins} LIMIT ?",
@@ -122,8 +126,8 @@ class Cards(Facet):
         condition, values = where(self.index, chosen, projects)
         total = self.db.value(f"SELECT count(*) FROM records r WHERE {condition}", values)
         order = "ASC" if oldest_first else "DESC"
-        page = (f"SELECT {ROW} FROM records r WHERE {condition} ORDER BY r.created {order}, r.id "
-                "LIMIT ? OFFSET ?")
+        page = (f"SELECT {ROW} FROM records r WHERE {condition} ORDER BY r.created {order}, r.at {order}, "
+                "r.id LIMIT ? OFFSET ?")
         return self.db.select(Row, page, [*values, -1 if limit is None else limit, offset]), total
 
     def tags_of(self, numbers: Iterable[int]) -> dict[int, list[str]]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from otolith.index.database import Facet, columns_of
 from otolith.model.claims import ASKED, CLOSES, Claim, Settled, Stated, answered, settle
-from otolith.model.dialog import Mention, mark, marked_time
+from otolith.model.dialog import Mention, after_all, marked_time
 
 _GIVEN = "IN (SELECT value FROM json_each(?))"
 AT_ONCE = 400  # cells asked for in one statement
@@ -75,6 +75,13 @@ class Closing(NamedTuple):
     @property
     def why(self) -> str:
         return f"replaced on {self.when[:10]}: {self.sentence}" if self.sentence else f"replaced on {self.when[:10]}"
+
+
+class Standing(NamedTuple):
+    """Whether a record holds: what closed it, or since when it holds again."""
+
+    closing: Closing | None
+    since: str | None = None  # a mark
 
 
 class Contest(NamedTuple):
@@ -268,22 +275,33 @@ class Claims(Facet):
 
     # Reading
 
-    def closings(self, records: Iterable[str], until: str = _FOREVER) -> dict[str, Closing]:
-        """Record → what closed it, as far as that was said by then.
+    def standings(self, records: Iterable[str], until: str = _FOREVER, topic: str = "") -> dict[str, Standing]:
+        """Record → since when it holds and what closed it, as far as that was said by then; in a topic, by that topic alone.
 
         A fact is closed by what came after it was last said; a record that says several things, when none of them holds any more.
         """
-        given = json.dumps(list(records))
-        standing: dict[str, dict[str, list[Closing | None]]] = {}
-        for record, mark, *closing in self.db.execute(_STANDING, (until, given, until)):
-            standing.setdefault(record, {}).setdefault(mark, []).append(Closing(*closing) if closing[0] else None)
-        latest = {record: marks[max(marks)] for record, marks in standing.items()}
-        return {record: max(closings, key=lambda closing: closing.mark) for record, found in latest.items()
-                if len(closings := [closing for closing in found if closing]) == len(found)}
+        said: dict[str, dict[str, list[Closing | None]]] = {}
+        for record, mark, *closing in self.db.execute(_STANDING, (until, json.dumps(list(records)), until)):
+            closer = Closing(*closing) if closing[0] else None
+            ours = closer if closer and closer.unit.startswith(f"topics/{topic}/" if topic else "") else None
+            said.setdefault(record, {}).setdefault(mark, []).append(ours)
+        standings: dict[str, Standing] = {}
+        for record, marks in said.items():
+            closings = [closing for closing in marks[max(marks)] if closing]
+            ended = max((closing.mark for listed in marks.values() for closing in listed if closing), default="")
+            whole = len(closings) == len(marks[max(marks)])
+            since = min((mark for mark in marks if mark > ended), default=None) if ended and not whole else None
+            if whole or since:
+                standings[record] = Standing(max(closings, key=lambda closing: closing.mark) if whole else None, since)
+        return standings
+
+    def closings(self, records: Iterable[str], until: str = _FOREVER) -> dict[str, Closing]:
+        """Record → what closed it."""
+        return {record: standing.closing for record, standing in self.standings(records, until).items() if standing.closing}
 
     def outdated(self, units: Iterable[str], as_of: float | None = None) -> dict[tuple[str, str | None], list[tuple[str, Closing]]]:
         """(unit, turn) → the sentences there that a newer claim closes or contests, each with that claim."""
-        until = _FOREVER if as_of is None else mark(as_of, "~", 0)
+        until = _FOREVER if as_of is None else after_all(as_of)
         places: dict[tuple[str, str | None], list[tuple[str, Closing]]] = {}
         for unit, turn, sentence, *closing in self.db.execute(_OUTDATED, (json.dumps(list(units)), until)):
             places.setdefault((unit, turn), []).append((sentence, Closing(*closing)))

@@ -1,10 +1,10 @@
 """The index's file, connection and transactions: in the user's cache folder, one per home and machine,
 deletable at any time.
 
-It knows which folder it was made for (device and inode) and starts afresh for another one. With no writable
-cache it lives in memory. WAL is used only where SQLite is new enough to be safe with several writers; writers
-queue by SQLite's own lock, and the schema of a foreign file is never trusted. What SQLite raises leaves here
-as an error of ours.
+It knows which folder it was made for (device and inode); one of another home is rebuilt. A rebuilt file is
+renamed into its place, and who has the old one open notices by device and inode. So no WAL is used: its log
+belongs to a name, not to a file. Writers queue by SQLite's own lock, and the schema of a foreign file is
+never trusted. What SQLite raises leaves here as an error of ours.
 """
 
 from __future__ import annotations
@@ -14,21 +14,22 @@ import os
 import sqlite3
 from _thread import RLock
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, OtolithError
+from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, WrongUsage
 
-SCHEMA = 10  # the number of the shape that schema.py describes
-WAL_SINCE = (3, 51, 3)
+SCHEMA = 11  # the number of the shape that schema.py describes
 BUSY_SECONDS = 10.0
-TROUBLE = (BrokenIndex, Busy, CannotWrite)  # why an index may fail to take what is safe in the files
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-_UNWRITABLE = {sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL,
-               sqlite3.SQLITE_CANTOPEN}
+_UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL}
+NO_INDEX = "there is no index"
+REMEDY = "it is only a cache; rebuild it: otolith reindex"
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY)
 _READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 Shape = TypeVar("Shape")
+Place = tuple[int, int]  # device and inode
 
 
 def index_path(cache: Path, home: str) -> Path:
@@ -48,6 +49,7 @@ class Row(NamedTuple):
     title: str
     unit: str
     created: float
+    at: float  # the moment of writing; 0 where the record does not say
     updated: float | None
     importance: float | None
     confidence: float | None
@@ -128,34 +130,25 @@ class Connection(sqlite3.Connection):
         self._one_at_a_time = RLock()
 
     def execute(self, sql: str, values: Any = (), /) -> Rows:  # type: ignore[override]
-        with self._one_at_a_time:
-            try:
-                cursor = super().execute(sql, values)
-                rows = Rows(cursor.fetchall())
-            except sqlite3.DatabaseError as error:
-                raise _as_ours(error) from error
+        with self._one_at_a_time, _OURS:
+            cursor = super().execute(sql, values)
+            rows = Rows(cursor.fetchall())
             rows.rowcount = cursor.rowcount
             return rows
 
     def executemany(self, sql: str, values: Any, /) -> sqlite3.Cursor:
-        with self._one_at_a_time:
-            try:
-                return super().executemany(sql, values)
-            except sqlite3.DatabaseError as error:
-                raise _as_ours(error) from error
+        with self._one_at_a_time, _OURS:
+            return super().executemany(sql, values)
 
     def select(self, shape: type[Shape], sql: str, values: Any = ()) -> list[Shape]:
         """Rows as named tuples; the columns must bear the names of the tuple's fields."""
-        with self._one_at_a_time:
-            try:
-                cursor = super().execute(sql, values)
-                rows = cursor.fetchall()
-            except sqlite3.DatabaseError as error:
-                raise _as_ours(error) from error
-            named: Any = shape
-            if (columns := tuple(column[0] for column in cursor.description)) != named._fields:
-                raise sqlite3.ProgrammingError(f"{columns} were selected, {named._fields} are the fields of "
-                                               f"{named.__name__}")
+        named: Any = shape
+        with self._one_at_a_time, _OURS:
+            cursor = super().execute(sql, values)
+            rows = cursor.fetchall()
+            columns = tuple(column[0] for column in cursor.description)
+        if columns != named._fields:
+            raise TypeError(f"{columns} were selected, {named._fields} are the fields of {named.__name__}")
         return list(map(named._make, rows))
 
     def first(self, shape: type[Shape], sql: str, values: Any = ()) -> Shape | None:
@@ -172,17 +165,33 @@ class Connection(sqlite3.Connection):
         return [row[0] for row in self.execute(sql, values)]
 
 
-def _as_ours(error: sqlite3.DatabaseError) -> Exception:
-    """What an error of SQLite means to who asked; one of our own making stays as it is."""
+class _Ours:
+    """What SQLite raises inside leaves as an error of ours; so does text in a row that is none."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, sqlite3.Error | UnicodeDecodeError):
+            raise _as_ours(error) from error
+
+
+_OURS = _Ours()
+
+
+def _as_ours(error: Exception) -> Exception:
+    """What an error of SQLite means to who asked."""
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
-        return error
+    if code is None and isinstance(error, sqlite3.ProgrammingError):
+        return WrongUsage(f"the home is closed, or asked wrongly ({error})", "open it again")
+    if code is None:  # text that is none, a value of another type: no row of ours
+        return BrokenIndex(f"the index is damaged ({error})", REMEDY)
     if code & 0xFF in _BUSY:
         return Busy("the index is in use by another process", "try again")
-    if code & 0xFF in _UNWRITABLE:
+    if code & 0xFF in _UNWRITABLE and code != sqlite3.SQLITE_READONLY_DBMOVED:
         return CannotWrite(f"the index cannot be written: {error}",
                            "the files are safe; delete the cache to rebuild it")
-    return BrokenIndex(f"the index is damaged ({error})", "it is only a cache; rebuild it: otolith reindex")
+    return BrokenIndex(f"the index is damaged ({error})", REMEDY)
 
 
 class Facet:
@@ -199,159 +208,157 @@ class Facet:
 class Database:
     """An open index file."""
 
-    def __init__(self, cache: Path, home: str, identity: Callable[[], str]) -> None:
-        self.path: Path | None = index_path(cache, home)
-        self._identity = identity  # differs between homes in the same place; "none" before there is one
-        self._depth, self.alone = 0, RLock()  # a transaction is one thread's
-        self._connections: list[Connection] = []  # also those left to a thread that still reads from them
-        self._opened: tuple[int, int] | None = None  # device and inode of the file that is open
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self.db = self._connect(str(self.path))
-            self._ready()
-        except (BrokenIndex, CannotWrite, sqlite3.DatabaseError):
-            self._start_over()
-        except OSError:
-            self._in_memory()
-
-    def _connect(self, path: str) -> Connection:
-        db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False,
-                             cached_statements=256, factory=Connection)
-        self._connections.append(db)
-        db.execute("PRAGMA trusted_schema = OFF")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA temp_store = MEMORY")
-        if sqlite3.sqlite_version_info < WAL_SINCE:
-            db.execute("PRAGMA journal_mode = TRUNCATE")  # no file is made and removed at each commit
-        # 32 MB: filling a large index would else write its pages again and again
-        db.execute("PRAGMA cache_size = -32768")
-        return db
-
-    def _ready(self) -> None:
-        if not self._fits():
-            self._make()
-        self._opened = _file(self.path)
-
-    def keep_place(self) -> None:
-        """If somebody removed the file since it was opened, there is an empty one again, to be filled."""
-        if self._opened is None or self._depth or _file(self.path) == self._opened:
-            return
-        self._opened = None  # until it is ready
-        try:
-            Path(str(self.path)).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self.db = self._connect(str(self.path))  # the old one is left to who still reads from it
-            self._ready()
-        except (OSError, sqlite3.Error, OtolithError):
-            self._in_memory()
+    def __init__(self, path: Path | None, identity: Callable[[], str]) -> None:
+        self.path = path  # None: it is kept in memory
+        self.identity = identity  # differs between homes in the same place; "none" before there is one
+        self.depth, self.alone = 0, RLock()  # a transaction is one thread's
+        self._db: Connection | None = None
+        self._former: Connection | None = None  # left to a thread that still reads from it
+        self.opened: Place | None = None  # device and inode of the file that is open
+        self.times_opened = 0
+        self.flaw = ""  # what is wrong with the file that lies there, if it is damaged
 
     @property
-    def times_opened(self) -> int:
-        """Grows when the file was removed by somebody and an empty one was opened in its place."""
-        return len(self._connections)
+    def db(self) -> Connection:
+        if self._db is None:
+            raise BrokenIndex(self.flaw or NO_INDEX, REMEDY)
+        return self._db
 
-    def _make(self, *, anew: bool = False) -> None:
-        if sqlite3.sqlite_version_info >= WAL_SINCE and not self.db.in_transaction:
-            self.db.execute("PRAGMA journal_mode = WAL")
-        with self.writing():  # dropped and made in one step: no other process ever sees it without tables
-            if anew or not self._fits():  # another process may have been first
-                self._drop_tables()
-                from otolith.index.schema import DDL
-
-                for statement in DDL.split(";\n"):
-                    self.db.execute(statement)
-                self.db.execute(f"PRAGMA user_version = {SCHEMA}")
-                self.set("home", self._identity())
-        if self.path is not None:
-            os.chmod(self.path, 0o600)
-
-    def _fits(self) -> bool:
-        """It has our tables and was made for this folder, or before the folder was."""
-        return self.db.value("PRAGMA user_version") == SCHEMA and self.get("home") in (self._identity(),
-                                                                                       "none")
-
-    def _start_over(self) -> None:
-        """The file is no database of ours, or a broken one: it is a cache, so it goes."""
-        if hasattr(self, "db"):
-            self.db.close()
+    def connect(self, path: str) -> Connection:
         try:
-            for ending in ("", "-journal", "-wal", "-shm"):
-                Path(f"{self.path}{ending}").unlink(missing_ok=True)
-            self.db = self._connect(str(self.path))
-            self._ready()
-        except (OSError, sqlite3.Error, OtolithError):
-            self._in_memory()
+            db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False,
+                                 cached_statements=256, factory=Connection)
+        except sqlite3.Error as error:
+            raise _as_ours(error) from error
+        try:
+            db.execute("PRAGMA trusted_schema = OFF")
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA temp_store = MEMORY")
+            db.execute("PRAGMA journal_mode = TRUNCATE")  # no file is made and removed at each commit
+            # 32 MB: filling a large index would else write its pages again and again
+            db.execute("PRAGMA cache_size = -32768")
+        except (BrokenIndex, CannotWrite, Busy):
+            db.close()
+            raise
+        return db
 
-    def _in_memory(self) -> None:
-        self.path = self._opened = None
-        self.db = self._connect(":memory:")
-        self._ready()
+    def take(self, db: Connection, opened: Place | None) -> None:
+        """Ask this connection from now on; the one before is closed when the next comes."""
+        if self._former is not None:
+            self._former.close()
+        self._former, self._db = self._db, db
+        self.opened, self.flaw = opened, ""
+        self.times_opened += 1
 
-    def _drop_tables(self) -> None:
-        """The file itself stays: removing it under another process could mix two databases' journals."""
-        for name in self.db.column("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE "
-                                   "'sqlite_%' "
-                                   "ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'"):
-            self.db.execute(f'DROP TABLE IF EXISTS "{name}"')
+    def keep_place(self) -> bool:
+        """Open the file that lies in the index's place now, if that is another one than is open.
+
+        False if there is none, or none of ours: it is to be rebuilt. `flaw` says what is wrong with it.
+        """
+        if self.path is None or self.depth:
+            return True
+        there = file_at(self.path)
+        if there is not None and there == self.opened:
+            return True
+        with self.alone:
+            return self._open(self.path)
+
+    def _open(self, path: Path) -> bool:
+        there, self.opened, self.flaw = file_at(path), None, ""
+        if there is None:
+            return False
+        try:
+            db = self.connect(str(path))
+        except (BrokenIndex, CannotWrite) as error:
+            self.flaw = error.message
+            return False
+        try:
+            if _fits(db, self.identity()):
+                self.take(db, there)
+                return True
+        except BrokenIndex as error:
+            self.flaw = error.message
+        finally:
+            if self._db is not db:
+                db.close()
+        return False
+
+    def make(self) -> None:
+        """The tables of an index in which nothing is."""
+        from otolith.index.schema import DDL
+
+        with self.writing() as db:
+            for statement in DDL.split(";\n"):
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {SCHEMA}")
+            self.set("home", self.identity())
+
+    def is_sound(self) -> bool:
+        """Whether every page and every index of the file is as SQLite wants it; reads all of it."""
+        try:
+            with suppress(Busy, CannotWrite):
+                self.db.execute("INSERT INTO words(words) VALUES ('integrity-check')")
+            return bool(self.db.value("PRAGMA integrity_check(1)") == "ok")
+        except BrokenIndex:
+            return False
 
     def adopt(self) -> None:
         """The home's folder has just been made: this index is its own."""
         if self.get("home") == "none":
-            self.set("home", self._identity())
-
-    def make_anew(self, fill: Callable[[], object]) -> None:
-        """Empty the index and fill it again, in one step: others see the old one or the new one."""
-        try:
-            with self.writing():
-                self._make(anew=True)
-                fill()
-            return
-        except (BrokenIndex, CannotWrite):  # it is damaged, or cannot be written where it is
-            if self.path is None:
-                self._in_memory()
-            else:
-                self._start_over()
-        with self.writing():
-            fill()
+            self.set("home", self.identity())
 
     def remove_others(self) -> list[Path]:
-        """Remove this home's indexes of other shapes; returns those that would not go."""
+        """Remove this home's indexes of other shapes and what is left of damaged ones; returns those that
+        would not go.
+        """
         left = []
         own = self.path or Path()
-        for old in sorted(own.parent.glob("index-*.sqlite*")) if self.path else ():
+        for old in sorted(own.parent.glob("index-*.*")) if self.path else ():
             try:
-                if not old.name.startswith(own.name):
-                    old.unlink(missing_ok=True)
+                if old.name not in (own.name, f"{own.name}-journal"):
+                    remove(old)
             except OSError:
                 left.append(old)
         return left
 
     def close(self) -> None:
-        for db in self._connections:
-            db.close()
+        for db in (self._db, self._former):
+            if db is not None:
+                db.close()
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction; nested ones are part of the outer, other threads wait."""
         with self.alone:
-            if self._depth:
+            if self.depth:
                 yield self.db
                 return
-            self.keep_place()
+            self.begin()
             with self._transaction() as db:
                 yield db
 
+    def begin(self) -> None:
+        """Others may have put another file in its place until we had the lock: then that one is meant."""
+        while True:
+            if not self.keep_place():
+                raise BrokenIndex(self.flaw or NO_INDEX, REMEDY)
+            self.db.execute("BEGIN IMMEDIATE")
+            if self.path is None or file_at(self.path) == self.opened:
+                return
+            self.db.execute("ROLLBACK")
+
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        self.db.execute("BEGIN IMMEDIATE")
-        self._depth, done = 1, False
+        self.depth, done = 1, False
         try:
             yield self.db
             self.db.execute("COMMIT")
             done = True
         finally:
-            self._depth = 0
-            if not done and self.db.in_transaction:
-                self.db.execute("ROLLBACK")
+            self.depth = 0
+            if not done and self._db is not None and self._db.in_transaction:
+                with suppress(BrokenIndex, Busy, CannotWrite):  # what went wrong first is told
+                    self._db.execute("ROLLBACK")
 
     @contextmanager
     def unspilled(self) -> Iterator[None]:
@@ -366,7 +373,10 @@ class Database:
         """(columns, rows) of a SELECT in the user's own words, on a connection that can do nothing else."""
         from time import monotonic
 
-        deadline, db = monotonic() + seconds, self._reader()
+        try:
+            deadline, db = monotonic() + seconds, self._reader()
+        except sqlite3.Error as error:
+            raise _as_ours(error) from error
         db.set_authorizer(lambda action, _, name, *__: sqlite3.SQLITE_OK
                           if action in _READING and name != "load_extension" else sqlite3.SQLITE_DENY)
         db.set_progress_handler(lambda: monotonic() > deadline, 10_000)
@@ -377,6 +387,8 @@ class Database:
             return [column[0] for column in cursor.description], [list(row) for row in cursor.fetchmany(rows)]
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
             why = str(error)
+            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _DAMAGE:
+                raise _as_ours(error) from error
             if "not authorized" in why or "readonly" in why or "prohibited" in why:
                 raise Invalid("only SELECT is allowed",
                               "the index is a copy; change records with otolith edit") from None
@@ -406,16 +418,36 @@ class Database:
     def set(self, key: str, value: Any) -> None:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
+
 class Bare(Database):
     """A connection to a copy of some tables, asked as an index is."""
 
     def __init__(self, db: Connection) -> None:
-        self.db, self._depth, self.alone = db, 1, RLock()
+        super().__init__(None, str)
+        self._db, self.depth = db, 1
 
 
-def _file(path: Path | None) -> tuple[int, int] | None:
+def _fits(db: Connection, home: str) -> bool:
+    """It has our tables and was made for this folder, or before the folder was."""
+    if db.value("PRAGMA user_version") != SCHEMA:
+        return False
+    return db.value("SELECT value FROM meta WHERE key = 'home'") in (home, "none")
+
+
+def remove(path: Path) -> None:
+    """Remove what lies there, if anything does."""
+    if path.is_dir() and not path.is_symlink():
+        import shutil
+
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def file_at(path: Path) -> Place | None:
+    """Device and inode of the file that lies there now."""
     try:
-        stat = os.stat(path) if path is not None else None
+        status = os.stat(path)
     except OSError:
         return None
-    return (stat.st_dev, stat.st_ino) if stat else None
+    return status.st_dev, status.st_ino

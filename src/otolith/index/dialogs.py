@@ -11,12 +11,12 @@ _NEWEST_WITH_TAG = "SELECT * FROM (SELECT record FROM tags WHERE tag = ? ORDER B
 _MOST_SHARED = """SELECT r.n, r.id, coalesce(r.conversation, ''), r.created FROM ({newest}) s
 JOIN records r ON r.n = s.record WHERE r.kind = 'chunk'
 ORDER BY (SELECT count(*) FROM tags t WHERE t.record = r.n AND t.tag IN ({tags})) DESC,
-r.created DESC, r.n DESC LIMIT 20"""
+r.created DESC, r.at DESC, r.n DESC LIMIT 20"""
 _MEMOS = f"""SELECT id, unit FROM records r WHERE kind = 'memo' AND trust IN ('user', 'agent') AND NOT sunk
 AND (project IS NULL OR project IN ('default', :project)
      OR EXISTS (SELECT 1 FROM tags t WHERE t.tag = :project AND t.record = r.n))
 AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND {replaces('r', 'x')})
-ORDER BY pinned DESC, created DESC, id"""
+ORDER BY pinned DESC, created DESC, at DESC, id"""
 
 _SCORE = ("(SELECT v.score FROM reviewed v WHERE v.fact = {fact}.id OR v.target = {fact}.id "
           "ORDER BY v.mark DESC LIMIT 1)")
@@ -77,7 +77,7 @@ class Dialogs(Facet):
     def topic_of(self, conversation: str) -> str | None:
         """The topic of a conversation's latest entry."""
         topics = self._texts("SELECT topic FROM records WHERE conversation = ? AND kind = 'entry' ORDER BY "
-                             "created DESC LIMIT 1", (conversation,))
+                             "created DESC, at DESC LIMIT 1", (conversation,))
         return topics[0] if topics else None
 
     def built_topics(self) -> list[str]:
@@ -97,7 +97,7 @@ class Dialogs(Facet):
     def unscored(self, topic: str | None, limit: int) -> list[str]:
         """The facts that nobody has scored, the least sure first."""
         return self._texts(f"SELECT id {_UNSCORED} AND (:topic IS NULL OR topic = :topic) "
-                           "ORDER BY confidence, created DESC, id LIMIT :limit",
+                           "ORDER BY confidence, created DESC, at DESC, id LIMIT :limit",
                            {"topic": topic, "limit": limit})
 
     def unscored_counts(self) -> dict[str, int]:
@@ -110,7 +110,7 @@ class Dialogs(Facet):
             "SELECT n.id, o.id FROM links l JOIN records n ON n.id = l.a JOIN records o ON o.id = l.b "
             "WHERE l.word = 'supersedes' AND n.kind = 'fact' AND o.kind = 'fact' "
             f"AND {_SCORE.format(fact='n')} IS NULL AND {_SCORE.format(fact='o')} IS NULL "
-            "ORDER BY n.created DESC LIMIT ?", (limit,)).fetchall()
+            "ORDER BY n.created DESC, n.at DESC LIMIT ?", (limit,)).fetchall()
 
     # Entries, each by the unit it stands in
 
@@ -119,16 +119,16 @@ class Dialogs(Facet):
         return self._texts(
             "SELECT r.unit FROM records r WHERE r.kind = 'entry' AND (:topic IS NULL OR r.topic = :topic) "
             "AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.path = r.unit || '/summary.json') ORDER BY "
-            "r.created, r.id", {"topic": topic})
+            "r.created, r.at, r.id", {"topic": topic})
 
     def recent(self, topic: str, limit: int) -> list[str]:
         return self._texts("SELECT unit FROM records WHERE kind = 'entry' AND topic = ? ORDER BY created "
-                           "DESC, id DESC LIMIT ?", (topic, limit))
+                           "DESC, at DESC, id DESC LIMIT ?", (topic, limit))
 
     def logged_in(self, session: str) -> list[str]:
         """The entries of a session that people or agents wrote, oldest first."""
         return self._texts("SELECT unit FROM records WHERE kind = 'entry' AND session = ? AND trust <> "
-                           "'outside' ORDER BY created, id", (session,))
+                           "'outside' ORDER BY created, at, id", (session,))
 
     # Chunks
 
@@ -174,8 +174,8 @@ class Dialogs(Facet):
     def gauges(self) -> Gauges:
         return Gauges(*self.db.execute(
             "SELECT count(*), coalesce(sum(kind = 'memo'), 0), coalesce((SELECT title FROM records WHERE "
-            "kind = 'memo' AND type = 'future' AND NOT sunk AND trust <> 'outside' ORDER BY created DESC, id "
-            "LIMIT 1), '') FROM records").fetchone())
+            "kind = 'memo' AND type = 'future' AND NOT sunk AND trust <> 'outside' ORDER BY created DESC, "
+            "at DESC, id LIMIT 1), '') FROM records").fetchone())
 
     def _texts(self, query: str, values: Any) -> list[str]:
         return [row[0] for row in self.db.execute(query, values)]

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from otolith.index.claims import Claims, Closing
+from otolith.index.claims import Claims, Standing
 from otolith.index.database import Bare, Connection, Facet, columns_of
 from otolith.index.write import Unit, Units
 from otolith.model.dialog import (
@@ -25,8 +25,11 @@ from otolith.model.dialog import (
     Look,
     Mention,
     Review,
+    after_all,
     compose,
-    mark,
+    entry_of,
+    marked_time,
+    moment_of,
     replay,
     settle,
     slot_of,
@@ -250,17 +253,18 @@ class Facts(Facet):
         touched.again(self._mentions(f"slot {_GIVEN}", (json.dumps(list(self.claims.settle(touched.claims))),)))
         cards, units = [], Units(self.index)
         settled = list(self._settled(touched.slots, touched=touched))
-        closings = self.claims.closings(str(fact.id) for fact, _, _ in settled)
-        for fact, path, project in settled:
+        standings = self.claims.standings(str(fact.id) for fact, *_ in settled)
+        for fact, path, project, began in settled:
             touched.ids.discard(str(fact.id))
-            cards.append((path, _closed(fact, closings).card(str(fact.topic), project)))
+            cards.append((path, _closed(fact, standings).card(str(fact.topic), project, moment_of(began))))
         for record in touched.ids:
             units.drop_record(record)
         units.put_cards(cards)
 
     def _settled(self, slots: Mapping[str, str], *, touched: Touched | None = None,
-                 until: str = _FOREVER) -> Iterator[tuple[Fact, str, str | None]]:
-        """(fact, path, project) of the facts in these slots (slot → topic); its path is the first summary.
+                 until: str = _FOREVER) -> Iterator[tuple[Fact, str, str | None, str]]:
+        """(fact, path, project, mark of its first mention) of the facts in these slots (slot → topic); its
+        path is the first summary.
 
         With `touched` only those that may have changed, without their evidence, which no row holds.
         """
@@ -277,7 +281,7 @@ class Facts(Facet):
                 last, _, project = mention
                 evidence = None if touched else self._evidence(slot, group.id, group.began, until)
                 yield (compose(topic, group, settle(group, groups, before, after), first, last, evidence),
-                       f"{unit}/summary.json", project)
+                       f"{unit}/summary.json", project, group.began)
 
     def _looks(self, slot: str, until: str) -> tuple[Look, Look]:
         """How to find the last mark of a fact of a slot before one, and its first after one."""
@@ -317,7 +321,7 @@ class Facts(Facet):
         query = ("SELECT mark FROM said WHERE slot = ? AND id = ? AND mark > ? AND mark <= ? "
                  "ORDER BY mark DESC LIMIT ?")
         marks = self.db.column(query, (slot, record, began, until, EVIDENCE_SHOWN - 1))
-        return tuple(dict.fromkeys(entry.split(" ")[1] for entry in [began, *reversed(marks)]))
+        return tuple(dict.fromkeys(map(entry_of, [began, *reversed(marks)])))
 
     # Reading
 
@@ -327,22 +331,19 @@ class Facts(Facet):
         with self._as_it_stood(topic, until) as then:
             query = f"SELECT slot, topic FROM said WHERE {_OF_FACT} LIMIT 1"
             slots = dict(then.db.execute(query, {"fact": record}))
-            facts = [fact for fact, _, _ in then._settled(slots, until=until) if fact.id == record]
-        closings = self.claims.closings([record], until)
-        return next((_closed(fact, closings) for fact in facts), None)
+            facts = [fact for fact, *_ in then._settled(slots, until=until) if fact.id == record]
+        standings = self.claims.standings([record], until)
+        return next((_closed(fact, standings) for fact in facts), None)
 
     def of_topic(self, topic: str, as_of: float | None = None, *, alone: bool = False) -> list[Fact]:
         """A topic's facts table, in the order it was first said; `alone`: as if there were no other topic."""
         until = _until(as_of)
         with self._as_it_stood(topic, until) as then:
-            query = "SELECT slot FROM said WHERE topic = ? GROUP BY slot ORDER BY min(mark), slot"
+            query = "SELECT DISTINCT slot FROM said WHERE topic = ?"
             slots = dict.fromkeys(then.db.column(query, (topic,)), topic)
-            facts = [fact for fact, _, _ in then._settled(slots, until=until)]
-        closings = self.claims.closings((str(fact.id) for fact in facts), until)
-        if alone:
-            closings = {record: closing for record, closing in closings.items() if closing.unit.startswith(f"topics/{topic}/")}
-        facts = [_closed(fact, closings) for fact in facts]
-        return sorted(facts, key=lambda fact: (fact.entry_ts, fact.entry_id, fact.turn or 0))
+            facts = [(began, fact) for fact, _, _, began in then._settled(slots, until=until)]
+        standings = self.claims.standings((str(fact.id) for _, fact in facts), until, topic if alone else "")
+        return [_closed(fact, standings) for _, fact in sorted(facts, key=lambda pair: (pair[0], str(pair[1].id)))]
 
     def held_on(self, as_of: float) -> list[str]:
         """The ids of the facts that held on a day: said by then, and replaced by nothing that was."""
@@ -389,12 +390,16 @@ class Facts(Facet):
                                     {"fact": record}))
 
 
-def _closed(fact: Fact, closings: Mapping[str, Closing]) -> Fact:
+def _closed(fact: Fact, standings: Mapping[str, Standing]) -> Fact:
     """The fact with its end, if something closed it; a rejected one needs none."""
-    closing = closings.get(str(fact.id))
-    if closing is None or fact.user_fact_score == 0:
+    standing = standings.get(str(fact.id))
+    if standing is None or fact.user_fact_score == 0:
         return fact
-    return fact.replace(valid_until=closing.when, superseded_by=closing.record, why=closing.why)
+    since = marked_time(standing.since) if standing.since else fact.valid_from
+    closing = standing.closing
+    if closing is None:
+        return fact.replace(valid_from=since)
+    return fact.replace(valid_from=since, valid_until=closing.when, superseded_by=closing.record, why=closing.why)
 
 
 def _said_again(standing: FactRow, row: SaidRow, fact: Fact) -> bool:
@@ -413,4 +418,4 @@ def _said_again(standing: FactRow, row: SaidRow, fact: Fact) -> bool:
 
 
 def _until(as_of: float | None) -> str:
-    return _FOREVER if as_of is None else mark(as_of, "~", 0)
+    return _FOREVER if as_of is None else after_all(as_of)

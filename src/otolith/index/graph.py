@@ -27,7 +27,12 @@ UNION SELECT l.a, r.id, l.said, 0.5, l.created FROM links l JOIN names x ON x.na
 JOIN records r ON r.n = x.record WHERE l.a {_GIVEN} AND l.word = 'mentions' AND r.id <> l.a"""
 _REPLACED = f"""SELECT l.b, l.a, l.created, r.created
 FROM links l JOIN records r ON r.id = l.a JOIN records old ON old.id = l.b
-WHERE {replaces("old", "r")} AND l.b {_GIVEN} ORDER BY r.created, r.id"""
+WHERE {replaces("old", "r")} AND l.b {_GIVEN} ORDER BY r.created, r.at, r.id"""
+
+
+_WHOLES = f"""SELECT l.a, l.b FROM links l WHERE l.word = 'part_of' AND l.a {_GIVEN}
+UNION SELECT l.a, m.b FROM links l JOIN links m ON m.a = l.b AND m.word = 'part_of'
+WHERE l.word = 'part_of' AND l.a {_GIVEN}"""
 
 
 class Neighbour(NamedTuple):
@@ -143,6 +148,13 @@ class Graph(Facet):
         rows = self.db.execute(_REPLACED, {"ids": json.dumps(list(ids))})
         return {old: new for old, new, linked, written in rows if as_of is None
                 or max(linked or 0.0, written) <= as_of}
+
+    def wholes(self, ids: Iterable[str]) -> dict[str, set[str]]:
+        """Record → what is made from it: the chapters it belongs to, and the wisdom of those."""
+        made: dict[str, set[str]] = {}
+        for part, whole in self.db.execute(_WHOLES, {"ids": json.dumps(list(ids))}):
+            made.setdefault(part, set()).add(whole)
+        return made
 
     def links(self, as_of: float | None = None) -> list[GraphLink]:
         """All links but pins; with `as_of` those that stood then."""

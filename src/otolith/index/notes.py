@@ -118,7 +118,7 @@ class Notes(Facet):
                   "limit": -1 if limit is None else limit, "offset": offset}
         total = self.db.execute(f"SELECT count(*) FROM records r WHERE {condition}", values).fetchone()[0]
         rows = self.db.execute(
-            f"SELECT {_ROW} FROM records r WHERE {condition} ORDER BY r.created DESC, r.id "
+            f"SELECT {_ROW} FROM records r WHERE {condition} ORDER BY r.created DESC, r.at DESC, r.id "
                                "LIMIT :limit OFFSET :offset", values)
         return [Row(*row) for row in rows], total
 

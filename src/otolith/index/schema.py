@@ -22,8 +22,8 @@ CREATE INDEX problems_path ON problems(path);
 
 CREATE TABLE records (
   n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, type TEXT NOT NULL, title TEXT NOT NULL,
-  unit TEXT NOT NULL, created REAL NOT NULL, updated REAL, importance REAL, confidence REAL, project TEXT,
-  agent TEXT,
+  unit TEXT NOT NULL, created REAL NOT NULL, at REAL NOT NULL, updated REAL, importance REAL,
+  confidence REAL, project TEXT, agent TEXT,
   session TEXT, conversation TEXT, topic TEXT, success INTEGER, trust TEXT NOT NULL, valid_from REAL,
   valid_until REAL,
   sunk INTEGER NOT NULL, pinned INTEGER NOT NULL, uses INTEGER NOT NULL, used REAL,
@@ -31,10 +31,11 @@ CREATE TABLE records (
   last INTEGER NOT NULL -- its passages are numbered from n to last
 );
 CREATE INDEX records_unit ON records(unit);
-CREATE INDEX records_kind ON records(kind, created);
+CREATE INDEX records_kind ON records(kind, created, at);
 CREATE INDEX records_conversation ON records(conversation, created, place) WHERE conversation IS NOT NULL;
 CREATE INDEX records_topic ON records(topic) WHERE topic IS NOT NULL;
 CREATE INDEX records_weighty ON records(n) WHERE pinned OR importance >= 0.9;
+CREATE INDEX records_sunk ON records(n) WHERE sunk;
 
 CREATE TABLE tags (tag TEXT NOT NULL, record INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tag,
   record)) WITHOUT ROWID;
@@ -50,6 +51,7 @@ CREATE TABLE passages (
   speaker TEXT,
   said REAL, head INTEGER NOT NULL, text TEXT NOT NULL -- head: title and tags are indexed with it
 );
+CREATE INDEX passages_mute ON passages(n) WHERE text = '';
 CREATE VIRTUAL TABLE words USING fts5(text, title, tags, content='',
   tokenize='porter unicode61 remove_diacritics 2');
 CREATE TABLE speakers (word TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID;

@@ -2,20 +2,24 @@
 `index.graph.neighbours(id)`, …
 
 Every call takes values and returns values; nobody above this room sees SQL. Each facet is loaded when it is
-first asked.
+first asked. A verb asks by way of `attempt`, so that a damaged index heals and the verb answers all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from _thread import _local
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from otolith.errors import OtolithError
-from otolith.index.database import TROUBLE as TROUBLE
-from otolith.index.database import Database
+from otolith.errors import BrokenIndex, Busy, CannotWrite
+from otolith.index.database import NO_INDEX, SCHEMA, Database, file_at
 from otolith.index.database import index_path as index_path
+from otolith.model.record import log
 
 if TYPE_CHECKING:
     from otolith.index.around import Around
@@ -37,8 +41,21 @@ _FACETS = {"cards": "cards:Cards", "graph": "graph:Graph", "words": "words:Words
            "marks": "marks:Marks", "claims": "claims:Claims"}
 
 
+# what code stumbles over that is given rows which nobody wrote
+STUMBLES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+T = TypeVar("T")
+Progress = Callable[[int, int], None]
+Fill = Callable[["Index", Mapping[str, int], Progress | None], object]  # the order of units, as last read
+
+
+class _Asking(_local):
+    """How many acts that ask the index a thread is in, one inside the other."""
+
+    depth = 0
+
+
 class Index(Database):
-    """An open index."""
+    """An open index. `fill` brings an index up to the files; `tell` takes a notice for who asked."""
 
     cards: Cards
     graph: Graph
@@ -53,6 +70,12 @@ class Index(Database):
     marks: Marks
     claims: Claims
 
+    def __init__(self, path: Path | None, identity: Callable[[], str]) -> None:
+        super().__init__(path, identity)
+        self.fill: Fill = lambda *_: None
+        self.tell: Callable[[str], object] = log.warning
+        self._asking, self._taken = _Asking(), 0
+
     def __getattr__(self, name: str) -> Any:
         """A facet, when it is first asked."""
         if name not in _FACETS:
@@ -61,24 +84,140 @@ class Index(Database):
         self.__dict__[name] = getattr(import_module(f"otolith.index.{module}"), facet)(self)
         return self.__dict__[name]
 
-    def renew(self, fill: Callable[[], object]) -> None:
-        """Empty the index and fill it again; what was last built is carried over."""
-        built: dict[str, Any] = {}
-        with suppress(OtolithError):  # damage is a good reason to be here
-            built = self.marks.all("built")
+    def attempt(self, act: Callable[[], T]) -> T:
+        """Do what asks the index: of the file that lies in its place now; if that proves damaged, once more
+        of one rebuilt from the files, then of one in memory.
 
-        def fill_all() -> None:
-            self.marks.set_all("built", built)
-            fill()
+        What has brought something it wrote into the index is not done twice.
+        """
+        if not self._asking.depth and not self.keep_place():
+            self.heal(self.flaw)
+        self._asking.depth, taken = self._asking.depth + 1, self._taken
+        try:
+            for attempts in range(3):
+                try:
+                    return act()
+                except BrokenIndex as error:
+                    if attempts == 2 or self._taken != taken:
+                        raise
+                    self.heal(error.message, in_memory=attempts == 1)
+                except STUMBLES:
+                    if attempts or self._taken != taken or self.is_sound():
+                        raise
+                    self.heal("the index is damaged (it holds what was never written there)")
+            raise BrokenIndex("the index cannot be rebuilt")
+        finally:
+            self._asking.depth -= 1
 
-        self.make_anew(fill_all)
+    def take_in(self, put: Callable[[], object]) -> None:
+        """Bring into the index what is safe in files; a damaged index is rebuilt from them instead."""
+        self._taken += 1
+        try:
+            put()
+        except BrokenIndex as error:
+            self.heal(error.message)
+
+    def inspect(self) -> None:
+        """Heal an index of which any part is damaged, also one that nobody would ask for today."""
+        if not self.is_sound():
+            self.heal("the index is damaged (a page is not as it was written)")
+
+    def heal(self, flaw: str, *, in_memory: bool = False) -> None:
+        """Rebuild the index from the files; no flaw means that there was none, or one of another home."""
+        flaw = "" if flaw == NO_INDEX else flaw
+        if in_memory:
+            self.path = None
+        self.rebuild(damaged=bool(flaw))
+        notices = [f"{flaw}; it was rebuilt from the files and nothing is lost"] if flaw else []
+        if self.path is None:
+            notices.append("no cache folder can be written; the index is kept in memory only")
+        if notices:
+            self.tell("; ".join(notices))
+
+    def rebuild(self, *, damaged: bool, progress: Progress | None = None) -> None:
+        """Fill a new file and put it in the index's place; what cannot be kept in a file is kept in memory.
+
+        A transaction that is open here goes on in the new one, which has all that is in the files.
+        """
+        with self.alone:
+            depth, self.depth = self.depth, 0
+            if depth and self.db.in_transaction:
+                with suppress(BrokenIndex, Busy, CannotWrite):
+                    self.db.execute("ROLLBACK")
+            before = self.opened
+            try:
+                if self.path is not None:
+                    self._rebuild_file(self.path, progress, damaged=damaged)
+            except (OSError, BrokenIndex, CannotWrite):
+                if before and not damaged:
+                    raise
+                self.path = None
+            if self.path is None:
+                self.take(self.connect(":memory:"), None)
+                self.make()
+                self.fill(self, {}, progress)
+            if depth:
+                self.begin()
+                self.depth = depth
+
+    def _rebuild_file(self, path: Path, progress: Progress | None, *, damaged: bool) -> None:
+        """A file filled beside the old one; one that somebody else has replaced by now is only opened.
+
+        At the end, while nobody can write to the old file, the new one is brought up to the files once more:
+        what was written meanwhile is in it. From a sound index are taken over what was last built, the order
+        of its records and, with that, their vectors; from a damaged one nothing, for its bytes may be
+        anybody's.
+        """
+        from otolith.index.rebuild import alone, still, swap
+
+        before = self.opened
+        with alone(path):
+            if (damaged or not before) and file_at(path) not in (None, before) and self.keep_place():
+                return
+            sound = not damaged and before is not None
+            beside = path.with_name(f"index-{SCHEMA}.{os.urandom(4).hex()}.new")
+            fresh = Index(beside, self.identity)
+            try:
+                fresh.take(fresh.connect(str(beside)), file_at(beside))
+                fresh.db.execute("PRAGMA synchronous = OFF")
+                fresh.db.execute("PRAGMA journal_mode = MEMORY")
+                fresh.make()
+                self.fill(fresh, self.cards.order() if sound else {}, progress)
+                if sound:
+                    fresh.meaning.take_over(self.meaning)
+                with still(self, path):
+                    self.fill(fresh, {}, None)
+                    if sound:
+                        fresh.marks.set_all("built", self.marks.all("built"))
+                    fresh.close()
+                    swap(beside, path, damaged=damaged)
+            finally:
+                fresh.close()
+                beside.unlink(missing_ok=True)
+        if not self.keep_place():
+            raise BrokenIndex(self.flaw or NO_INDEX)
 
     def shrink(self, gone: Iterable[str]) -> None:
-        """Leave nothing of these ids nor of what was dropped: in words, vectors, free pages or the log."""
+        """Leave nothing of these ids nor of what was dropped: in words, vectors, or free pages."""
         with self.writing():
             self.db.executemany("DELETE FROM usage WHERE id = ?", [(record,) for record in gone])
             self.documents.recount()
             self.db.execute("INSERT INTO words(words) VALUES ('optimize')")
             self.meaning.compact(force=True)
         self.db.execute("VACUUM")
-        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def asks(verbs: type[T]) -> type[T]:
+    """A class whose public methods are verbs on `self.home`: each asks the index by `Index.attempt`."""
+    for name, verb in list(vars(verbs).items()):
+        if callable(verb) and not name.startswith("_") and name not in ("close", "bulk"):
+            setattr(verbs, name, _asking(verb))
+    return verbs
+
+
+def _asking(verb: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(verb)
+    def attempt(self: Any, *given: Any, **named: Any) -> Any:
+        return self.home.index.attempt(lambda: verb(self, *given, **named))
+
+    return attempt

@@ -12,6 +12,7 @@ import os
 from _thread import RLock
 from collections.abc import Iterable, Sequence
 from copy import copy
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.database import Connection, Database, Facet, columns_of
@@ -121,6 +122,38 @@ class Meaning(Facet):
         self.db.execute("UPDATE vector_sets SET last = ? WHERE n = ?", (grown.last, held.n))
         return grown
 
+    def take_over(self, former: Meaning) -> None:
+        """The vectors of an index that this one replaces, for passages whose text has the same sha256.
+
+        A set holds every passage up to its last; so each is taken as far as there is no gap.
+        """
+        for held in former.all_sets():
+            numbers, matrix = _read(former.db, held)
+            rows = {int(n): row for row, n in enumerate(numbers)}
+            known = {_digest(passage): rows[passage.n] for passage in former.missing(None, passages=-1)
+                     if passage.n in rows}
+            lacking = self.missing(None, passages=-1)
+            gap = (at for at, passage in enumerate(lacking) if _digest(passage) not in known)
+            taken = lacking[: next(gap, len(lacking))]
+            if not taken:
+                continue
+            with self.index.writing():
+                grown = self.make_set(held.provider, held.model, held.dimension)
+                for at in range(0, len(taken), BLOCK):
+                    part = taken[at : at + BLOCK]
+                    grown = self.append(grown, [passage.n for passage in part],
+                                        matrix[[known[_digest(passage)] for passage in part]])
+            begun = [passage.id for passage in taken if passage.ord == 0]
+            self._take_over_works(former, begun)
+
+    def _take_over_works(self, former: Meaning, begun: Sequence[str]) -> None:
+        """Seed 003's column, which is of the embedder that was configured."""
+        query = "SELECT id, embedding FROM memories WHERE embedding IS NOT NULL"
+        kept, same = dict(former.db.execute(query)), set(begun)
+        with self.index.writing() as db:
+            db.executemany("UPDATE memories SET embedding = ? WHERE id = ?",
+                           [(vector, id) for id, vector in kept.items() if id in same])
+
     def keep_works(self, vectors: Iterable[tuple[str, Floats]], *, anew: bool) -> None:
         """The vectors of works in seed 003's table; unless `anew`, only where none of that length is."""
         unless = "" if anew else " AND (embedding IS NULL OR length(embedding) <> length(:vector))"
@@ -166,6 +199,10 @@ class Meaning(Facet):
                 self._loaded[held.n] = VectorTable(held)
             self._loaded[held.n].catch_up(self.db)
             return copy(self._loaded[held.n])
+
+
+def _digest(passage: Unembedded) -> bytes:
+    return sha256(passage.text.encode()).digest()
 
 
 def _blocks(db: Connection, held: VectorSet, after: int) -> list[tuple[Ints, NDArray[np.float16]]]:

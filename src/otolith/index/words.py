@@ -149,7 +149,7 @@ class Words(Facet):
 
     def _tagged(self, tag: str) -> list[str]:
         query = ("SELECT r.id FROM tags t JOIN records r ON r.n = t.record WHERE t.tag IN (?, ?) "
-                 "ORDER BY r.created DESC LIMIT ?")
+                 "ORDER BY r.created DESC, r.at DESC LIMIT ?")
         return self.db.column(query, (tag, tag.casefold(), HANDLES))
 
     def _token(self, token: str, whole: str) -> Iterator[tuple[str, str]]:
@@ -169,5 +169,6 @@ class Words(Facet):
         """Works that touched a file, newest first; the path is compared by whole segments from its end."""
         tail = tail_of(path)
         query = ("SELECT DISTINCT m.id FROM file_works x JOIN memories m ON m.id = x.memory_id "
-                 "WHERE x.tail >= ? AND x.tail < ? ORDER BY m.created_at DESC LIMIT ?")
+                 "WHERE x.tail >= ? AND x.tail < ? ORDER BY m.created_at DESC, (SELECT at FROM records "
+                 "WHERE id = m.id) DESC LIMIT ?")
         return self.db.column(query, (tail, tail[:-1] + "0", HANDLES)) if tail else []

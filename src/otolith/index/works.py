@@ -15,11 +15,12 @@ from otolith.model.kinds import WORK_LINKS
 from otolith.model.record import tail_of
 
 WEIGHED = 40  # works on one file that are compared with each other
-_TOUCH = """m.id, m.intent_goal, m.intent_type, m.agent_id, m.created_at, m.outcome_success,
+_AT = "(SELECT at FROM records WHERE id = m.id)"  # the order of works of one second
+_TOUCH = """m.id, m.intent_goal, m.intent_type, m.agent_id, m.created_at, {at}, m.outcome_success,
 m.outcome_summary, {operation},
 CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.outcome, '$.failure_reason'), '') END,
 CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.reasoning, '$.approach_chosen'), '') END"""
-_AIM = _TOUCH.format(operation="''")
+_AIM = _TOUCH.format(operation="''", at=_AT)
 _REPLACED = ("EXISTS (SELECT 1 FROM links l JOIN records n ON n.id = l.a JOIN records o ON o.id = l.b "
              f"WHERE l.b = m.id AND {replaces('o', 'n')})")
 # Works by the end of a path: those whose path ends in it, and those whose path it ends in.
@@ -27,7 +28,7 @@ _ENDING = """SELECT memory_id, operation, unit FROM file_works WHERE tail >= ? A
 UNION ALL SELECT memory_id, operation, unit FROM file_works WHERE tail IN ({marks})"""
 _BELOW = """SELECT f.memory_id, f.operation, r.unit FROM memory_files f JOIN records r ON r.id = f.memory_id
 WHERE f.file_path >= ? AND f.file_path < ?"""
-_ON_FILE = f"""SELECT {_TOUCH.format(operation='x.operation')},
+_ON_FILE = f"""SELECT {_TOUCH.format(operation='x.operation', at=_AT)},
 CASE WHEN m.outcome_success THEN 0 ELSE {_REPLACED} END, m.project_id, x.unit
 FROM ({{works}}) x JOIN memories m ON m.id = x.memory_id {{order}} LIMIT {WEIGHED}"""
 
@@ -40,6 +41,7 @@ class Touch(NamedTuple):
     task_type: str
     agent: str
     created: float
+    at: float  # the moment of writing, which puts works of one second in order
     success: bool
     summary: str = ""
     operation: str = "read"
@@ -122,7 +124,7 @@ class Works(Facet):
                  project: str | None) -> tuple[list[Touch], int]:
         rows = self.db.execute(_ON_FILE.format(works=works, order=""), values).fetchall()
         if len(rows) == WEIGHED:  # only now is it worth putting all of them in order
-            latest = "ORDER BY m.project_id <> ?, m.created_at DESC"
+            latest = "ORDER BY m.project_id <> ?, m.created_at DESC, 6 DESC"
             rows = self.db.execute(_ON_FILE.format(works=works, order=latest), [*values, own]).fetchall()
         touches = [Touch(*row) for row in rows]
         mine = [touch for touch in touches if touch.project == own]
@@ -147,7 +149,7 @@ class Works(Facet):
         rows = self.db.execute(
             f"SELECT {_AIM}, {_REPLACED}, m.project_id, '', "
             "coalesce(json_extract(m.outcome, '$.follow_up_needed'), '[]') FROM memories m WHERE (:project "
-            "IS NULL OR m.project_id = :project) ORDER BY m.created_at DESC, m.id LIMIT "
+            "IS NULL OR m.project_id = :project) ORDER BY m.created_at DESC, 6 DESC, m.id LIMIT "
             ":limit", {"project": project, "limit": limit})
         return [Touch._make([*row[:-1], tuple(json.loads(row[-1]))]) for row in rows]
 
@@ -172,15 +174,15 @@ class Works(Facet):
     def last_session(self, agent: str, session: str | None = None) -> tuple[str, str] | None:
         """(session, project) of an agent's latest work, or of its latest in the session named."""
         row: tuple[str, str] | None = self.db.execute(
-            "SELECT session_id, project_id FROM memories WHERE agent_id = :agent AND (:session IS NULL OR "
-            "session_id = :session) ORDER BY created_at DESC, id LIMIT 1",
+            "SELECT session_id, project_id FROM memories m WHERE agent_id = :agent AND (:session IS NULL OR "
+            f"session_id = :session) ORDER BY created_at DESC, {_AT} DESC, id LIMIT 1",
             {"agent": agent, "session": session}).fetchone()
         return row
 
     def of_session(self, agent: str, session: str, limit: int = 10) -> list[Done]:
         return [Done(*row) for row in self.db.execute(
-            "SELECT id, intent_goal, outcome_success, created_at FROM memories WHERE agent_id = ? AND "
-            "session_id = ? ORDER BY created_at DESC, id LIMIT ?", (agent, session, limit))]
+            "SELECT id, intent_goal, outcome_success, created_at FROM memories m WHERE agent_id = ? AND "
+            f"session_id = ? ORDER BY created_at DESC, {_AT} DESC, id LIMIT ?", (agent, session, limit))]
 
     # Chapters and wisdom
 

@@ -59,8 +59,9 @@ class _Rows:
         """The rows of one record, which bears the number of its first passage; returns the next number."""
         cut = card.cut() or (Stretch(0, 0, ""),)  # a title alone can be found too
         self.records.append(Row(
-            n, card.id, card.kind, card.type, card.title, unit, card.created, card.updated, card.importance,
-            card.confidence, card.project, card.agent, card.session, card.conversation, card.topic,
+            n, card.id, card.kind, card.type, card.title, unit, card.created, card.at, card.updated,
+            card.importance, card.confidence, card.project, card.agent, card.session, card.conversation,
+            card.topic,
             None if card.success is None else int(card.success), card.trust, card.valid_from,
             card.valid_until, int(card.sunk), int(card.pinned), card.usage.count, card.usage.last, card.place,
             n + len(cut) - 1))

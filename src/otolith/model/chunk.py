@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar
 
 from otolith.errors import Invalid
@@ -141,8 +141,13 @@ def speaker_of(content: str) -> str | None:
     return name if name and name.split()[-1].casefold() not in LABELS else None
 
 
-def check_size(tokens: int) -> None:
-    """A single chunk may not be larger than the engine would cut it."""
+def check_size(content: str, tokens: int, count: Callable[[str], int]) -> None:
+    """A single chunk may not be larger than the engine would cut it, whatever number is given for it.
+
+    A token has at least one byte, so a short text need not be counted.
+    """
+    if len(content.encode("utf-8", "replace")) > MAX_TOKENS:
+        tokens = max(tokens, count(content))
     if tokens > MAX_TOKENS:
         raise Invalid(f"a chunk holds at most {MAX_TOKENS} tokens, this is {tokens}",
                       "remember() cuts a longer text into chunks")

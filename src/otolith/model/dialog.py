@@ -116,11 +116,11 @@ class Fact(Record):
         """The fact with the sentence it was drawn from."""
         return f"{self.title}\n“{self.sentence}”" if self.sentence else self.title
 
-    def card(self, topic: str, project: str | None = None) -> Card:
+    def card(self, topic: str, project: str | None = None, at: float = 0.0) -> Card:
         record, title, newer = self.id or self.id_in(topic), self.title, self.superseded_by
         score = self.user_fact_score
         return Card(
-            id=record, kind=self.kind, type=self.type, title=title, created=self.created, topic=topic,
+            id=record, kind=self.kind, type=self.type, title=title, created=self.created, at=at, topic=topic,
             text=f"{title}\n{self.sentence}" if self.sentence else title, confidence=self.confidence,
             importance=score / 10 if score is not None else 0.5, project=project, pinned=score == 10,
             trust=self.trust or "user", sunk=score == 0 or newer is not None,
@@ -345,6 +345,7 @@ class Curation(Shape):
     """One line of a topic's curation.jsonl: what a person said about a fact."""
 
     ts: str = text()
+    at: str | None = text(default=None, sparse=True)  # the moment of writing
     op: str = choice(("score", "correct"))
     fact_id: str = text()
     fact: tuple[str, ...] = strings(default=())
@@ -389,9 +390,26 @@ class Held(NamedTuple):
 Look = Callable[[str, str], str | None]  # (fact id, mark) → a mark of that fact, if there is one
 
 
-def mark(ts: float, entry: str, order: int) -> str:
-    """A key that sorts as time does: entry_ts, then entry_id, then the place within the entry."""
-    return f"{ts + _BEFORE_TIME:016.3f} {entry} {order:05d}"
+def mark(ts: float, at: float, entry: str, order: int) -> str:
+    """A key that sorts as things were said: the time of the turn, the moment of writing, the entry's id, the
+    place within the entry.
+    """
+    return f"{ts + _BEFORE_TIME:016.3f} {at:017.6f} {entry} {order:05d}"
+
+
+def after_all(ts: float) -> str:
+    """A mark after every one of that time."""
+    return f"{ts + _BEFORE_TIME:016.3f} ~"
+
+
+def entry_of(marked: str) -> str:
+    """The entry a mark stands for."""
+    return marked.split(" ")[2]
+
+
+def moment_of(marked: str) -> float:
+    """When what a mark stands for was written; 0 where nothing says."""
+    return float(marked.split(" ")[1])
 
 
 def marked_time(marked: str) -> str:
@@ -406,18 +424,20 @@ def slot_of(topic: str, fact: Fact, record: str) -> str:
 def mentions_of(entry: Entry) -> list[Mention]:
     """The facts an entry's summary states, each with its source filled in."""
     meta, origin = entry.meta, entry.meta.origin
-    ts = parse_time(meta.entry_ts)
-    return [Mention(meta.topic, mark(ts, meta.entry_id, order), origin.project if origin else None,
+    ts, at = parse_time(meta.entry_ts), (time_or_none(origin.at) if origin else None) or 0.0
+    times = {turn.number: time_or_none(turn.ts) for turn in entry.turns if turn.ts}
+    return [Mention(meta.topic, mark(times.get(fact.turn or -1) or ts, at, meta.entry_id, order),
+                    origin.project if origin else None,
                     fact.stated_by(meta, meta.trust_of(fact.trust)))
             for order, fact in enumerate(entry.summary.facts if entry.summary else ())]
 
 
-def read_review(topic: str, number: int, line: Mapping[str, Any]) -> Review:
+def read_review(topic: str, digest: str, line: Mapping[str, Any]) -> Review:
     """A curation line as the table takes it; the fact's words outweigh its id, for topics can be renamed."""
     given = Curation.from_dict(line)
     whole = len(given.fact) == 3
     about = fact_id(topic, *given.fact) if whole else given.fact_id
-    when = mark(parse_time(given.ts, "ts"), "", number)
+    when = mark(parse_time(given.ts, "ts"), time_or_none(given.at) or 0.0, digest, 0)
     if given.op == "score":
         return Review(topic, when, about, given.score)
     if not whole or not given.to:

@@ -126,6 +126,7 @@ class Hit(Value):
     path: str
     score: float = 0.0
     why: Sequence[str] = ()
+    also: Sequence[str] = ()  # what else tells it: topic startup
     tags: Sequence[str] = ()
     origin: Mapping[str, Any] | None = None
     superseded_by: str | None = None
@@ -134,6 +135,7 @@ class Hit(Value):
     context: Sequence[Mapping[str, Any]] = ()  # the neighbourhood, where the budget allowed it
     parts: Mapping[str, float] = NOTHING  # the score taken apart, for --explain
     record: Any = None
+    dialog: str | None = None  # of which it is a turn: an entry or a conversation
     hash: str | None = None  # of a file that was read to be edited: what edit(expect=…) compares
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,11 +146,23 @@ class Hit(Value):
             "tags": list(self.tags), "path": self.path, "origin": self.origin,
             "superseded_by": self.superseded_by, "tokens": self.tokens,
         }
+        if self.also:
+            shown["also"] = list(self.also)
         if self.passage:
             shown["passage"] = dict(self.passage)
         if self.context:
             shown["context"] = [dict(item) for item in self.context]
         return shown
+
+
+def spread(hits: Sequence[Hit], most: int = 2) -> list[tuple[Hit, int]]:
+    """At most so many turns of one dialog, each hit with the number of those left out after it."""
+    of_dialog: dict[str, list[Hit]] = {}
+    for hit in hits:
+        of_dialog.setdefault(hit.dialog or f"{hit.kind} {hit.id} {id(hit)}", []).append(hit)
+    last = {id(same[:most][-1]): len(same) - most for same in of_dialog.values()}
+    shown = {id(hit) for same in of_dialog.values() for hit in same[:most]}
+    return [(hit, max(0, last.get(id(hit), 0))) for hit in hits if id(hit) in shown]
 
 
 class Recall(Value):
@@ -159,12 +173,23 @@ class Recall(Value):
     hits: Sequence[Hit] = ()
     budget: int | None = None
     tokens: int = 0
-    enough: bool = False
+    enough: bool = False  # a label: the first hit answers, by its score or because it was named
+    about_somebody_else: bool = False  # others say it better than the person whom the question names
+    weights: str = ""  # the id of the weights: scores of the same id and embedder are comparable
     index_lag: float = 0.0
     notices: Sequence[str] = ()
 
+    @property
+    def doubt(self) -> str:
+        """What a reader is to know before the hits; empty if they answer."""
+        if self.hits and not self.enough:
+            return "nothing that is known answers this; the nearest"
+        other = self.hits and self.about_somebody_else
+        return "said by somebody else than the question names" if other else ""
+
     def to_dict(self) -> dict[str, Any]:
         shown = {"query": self.query, "depth": self.depth, "budget": self.budget, "tokens": self.tokens,
-                 "enough": self.enough,
-                 "index_lag": round(self.index_lag, 3), "hits": [hit.to_dict() for hit in self.hits]}
+                 "enough": self.enough, "about_somebody_else": self.about_somebody_else,
+                 "weights": self.weights, "index_lag": round(self.index_lag, 3),
+                 "hits": [hit.to_dict() for hit in self.hits]}
         return {**shown, "notices": list(self.notices)} if self.notices else shown

@@ -14,7 +14,7 @@ from otolith.errors import Invalid
 from otolith.model.kinds import LINK_TYPES, origin_of
 from otolith.model.shape import Shape, choice, mapping, number, text
 from otolith.model.text import cut_passages
-from otolith.model.times import parse_time
+from otolith.model.times import parse_time, time_or_none
 
 TRUST = ("user", "agent", "outside")
 DEPTHS = ("summary", "outcome", "reasoning", "full", "complete")
@@ -28,6 +28,7 @@ class Origin(Shape):
     session: str = text(default="")
     project: str = text(default="default")
     trust: str = choice(TRUST, default="user")
+    at: str | None = text(default=None, sparse=True)  # the moment of writing, which puts equal times in order
 
 
 class Usage(NamedTuple):
@@ -101,6 +102,7 @@ class Card(NamedTuple):
     text: str = ""
     passages: Sequence[Stretch] | None = None
     created: float = 0.0
+    at: float = 0.0  # the moment of writing: what comes first of what has the same time
     updated: float | None = None
     tags: Sequence[str] = ()
     names: Sequence[str] = ()  # further exact handles: aliases, a memo's heading
@@ -200,7 +202,7 @@ def origin_fields(origin: Origin | None) -> dict[str, Any]:
     if origin is None:
         return {}
     return {"project": origin.project, "agent": origin.agent, "session": origin.session or None,
-            "trust": origin.trust}
+            "trust": origin.trust, "at": time_or_none(origin.at) or 0.0}
 
 
 class Finding(NamedTuple):

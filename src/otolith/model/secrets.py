@@ -1,73 +1,22 @@
 """Secrets in text, found by named patterns and replaced by `[secret:kind]`.
 
-`redact` is run before a hook or an import writes anything. Every pattern is a fixed prefix or a bounded run,
-so the time grows with the length of the text and with nothing else. It prefers a missed exotic key to a
-maimed sentence: commit hashes, uuids, checksums, identifiers and placeholders are left alone unless a name
-such as `api_key=` stands before them. Patterns are compiled when one of their clues is there: every command
-that writes loads this module.
+`redact` is run before a hook or an import writes anything. What secrets look like stands in `secret_forms`;
+here is how they are looked for, and what is none: commit hashes, uuids, checksums, identifiers, code and
+placeholders stay unless a name such as `api_key=` stands before them. It prefers a missed exotic key to a
+maimed sentence. Time grows with the length of the text and with nothing else.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
+from otolith.model import secret_forms as forms
+from otolith.model.secret_values import TESTS, Match, compiled
 
-class _Pattern(NamedTuple):
-    """A pattern is compiled when one of its clues is in the text, which is ten times cheaper to find out.
-
-    Group 1, where there is one, is the secret; otherwise the whole match.
-    """
-
-    kind: str
-    clues: str
-    pattern: str
-
-
-_END = r"(?![A-Za-z0-9_-])"
-_PATTERNS = (
-    _Pattern("aws-key", "AKIA ASIA ABIA ACCA", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
-    _Pattern("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b"),
-    _Pattern("github-token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{22,255}\b"),
-    _Pattern("gitlab-token", "glpat- glrt- gldt-", r"\bgl(?:pat|rt|dt)-[A-Za-z0-9_-]{20,64}" + _END),
-    _Pattern("anthropic-key", "sk-ant-", r"\bsk-ant-[A-Za-z0-9_-]{20,200}" + _END),
-    _Pattern("openai-key", "sk-proj- sk-svcac sk-adm",
-             r"\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,250}" + _END),
-    _Pattern("openai-key", "sk-", r"\bsk-(?:or-v1-)?(?=[A-Za-z]{0,80}[0-9])[A-Za-z0-9]{32,80}" + _END),
-    _Pattern("slack-token", "xox xapp-",
-             r"\b(?:xox[abeoprs]|xapp)-(?=[A-Za-z-]{0,20}[0-9])[A-Za-z0-9-]{10,250}"),
-    _Pattern("slack-webhook", "hooks.slack.com",
-             r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,120}"),
-    _Pattern("stripe-key", "k_live_ k_test_", r"\b[srp]k_(?:live|test)_[A-Za-z0-9]{16,250}\b"),
-    _Pattern("google-key", "AIza", r"\bAIza[A-Za-z0-9_-]{35}" + _END),
-    _Pattern("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,60}\b"),
-    _Pattern("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
-    _Pattern("pypi-token", "pypi-AgE", r"\bpypi-AgE[A-Za-z0-9_-]{50,500}"),
-    _Pattern("sendgrid-key", "SG.", r"\bSG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
-    _Pattern("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{8,2000}"),
-    _Pattern("authorization", "earer asic oken",
-             r"\b(?:[Bb]earer|[Bb]asic|[Tt]oken) {1,2}(?=[A-Za-z+/._~-]{0,80}[0-9])"
-             r"([A-Za-z0-9+/._~-]{20,4000}={0,2})"),
-)
-_URL_PASSWORD = r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>]{0,100}:([^\s/@\"'<>]{1,200})@"
-_KEY_BEGIN = r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----"
-_KEY_BODY = r"(?:(?:\\[nr]|[\s\"',>|]){0,20}[A-Za-z0-9+/=]{24,}+)*"
-
-_ASSIGNED = (
-    r"(?i)(?P<name>pass(?:word|wd|phrase)|\bpwd|secret|token"
-    r"|(?:api|access|auth|private|secret|signing|encryption)[_-]?key"
-    r"|credentials?)[\"'`]?\s{0,3}(?::=|=>|[:=])\s{0,3}"
-    r"(?:\"(?P<double>[^\"\n]{6,400})\"|'(?P<single>[^'\n]{6,400})'"
-    r"|(?P<bare>[^\s\"'`,;<>()\[\]{}|]{6,400}+(?![(\[{])))"
-)
-_PLACEHOLDER = (r"(?i)[*x.•_-]+|.*(?:your|example|change[_-]?me|placeholder|redacted|dummy|insert|\.\.\.).*"
-                r"|none|null|true|false|undefined|password|passwd|pass|[$\[{<%].*")
-_CODE = r"[$%@&].*|[A-Za-z_]\w*(?:[.:]{1,2}[A-Za-z_]\w*)+|[A-Z][A-Z0-9_]*|[a-z_]+|https?://.*|\d+(?:\.\d+)*"
-_PATH = r"(?:~|\.{1,2})/[\w./-]+|/(?:[\w.-]{1,40}/)+[\w.-]{1,60}|[A-Za-z]:\\.+"
+MARK = "[secret:"
 
 
 def kinds_in(value: Any) -> list[str]:
@@ -86,76 +35,301 @@ def _lines(value: Any) -> Iterator[str]:
         yield value
 
 
+def holds_secret(*texts: str | None) -> bool:
+    """Whether a secret stands in one of the texts, or stood there before it was replaced."""
+    return any(text and (MARK in text or redact(text)[1]) for text in texts)
+
+
+def redact_value(value: Any, name: str = "") -> tuple[Any, dict[str, int]]:
+    """Plain data without secrets, wherever in it they are; `name` is the key that it stands under."""
+    counts: Counter[str] = Counter()
+    return _clean(value, name, counts), dict(counts)
+
+
+def _clean(value: Any, name: str, counts: Counter[str]) -> Any:
+    if isinstance(value, str):
+        clean, kinds = redact(value)
+        if name and not kinds and "\n" not in value:
+            kinds = redact(f'{name}: "{value.replace(chr(34), chr(39))}"')[1]
+            clean = f"{MARK}{next(iter(kinds))}]" if kinds else value
+        counts.update(kinds)
+        return clean
+    if isinstance(value, Mapping):
+        return {_clean(key, "", counts) if isinstance(key, str) else key: _clean(inner, str(key), counts)
+                for key, inner in value.items()}
+    return [_clean(item, name, counts) for item in value] if isinstance(value, list | tuple) else value
+
+
 def redact(text: str) -> tuple[str, dict[str, int]]:
     """The text with its secrets replaced, and how many of each kind were."""
     counts: Counter[str] = Counter()
     text = _redact_private_keys(text, counts)
-    for kind, clues, pattern in _PATTERNS:
-        if any(map(text.__contains__, clues.split())):
-            text = re.sub(pattern, partial(_replace, kind, counts), text)
-    if "://" in text:
-        text = re.sub(_URL_PASSWORD, lambda match: match[0] if _is_placeholder(match[1])
-                      else _replace("url-password", counts, match), text)
-    lowered = text.casefold()
-    if any(clue in lowered for clue in ("pass", "pwd", "secret", "token", "key", "credential")):
-        text = re.sub(_ASSIGNED, partial(_replace_assigned, counts), text)
-    return text, dict(counts)
+    text = _redact_tokens(text, counts)
+    low = _lowered(text)
+    for form in forms.PLACES:
+        if spans := _lines_with(form.clues.split(), low):
+            new = _redact_lines(form, spans, text, counts)
+            text, low = (text, low) if new == text else (new, _lowered(new))
+    if "cookie" in low:
+        text = compiled(forms.COOKIES).sub(lambda header: _redact_form(forms.COOKIE, header[0], counts), text)
+    return _redact_named(text, counts), dict(counts)
 
 
-def _replace(kind: str, counts: Counter[str], match: re.Match[str], group: int | str | None = None) -> str:
-    """The match with its secret replaced: the named group, else its only one, else all of it."""
+_RUN = r"[\w.~+/=%:$@?&-]{15,}"  # no token is shorter; patterns are tried on these first, which are few
+_ESCAPED = r"\\[nrt]"  # the end of a line in JSON
+_START = rf"(?:(?<![A-Za-z0-9_])|(?<={_ESCAPED}))"
+_END = r"(?![A-Za-z0-9])"
+
+
+def _redact_tokens(text: str, counts: Counter[str]) -> str:
+    """The text without what is known by its own form."""
+    plain = compiled(_ESCAPED).sub("\n", text) if "\\" in text else text
+    runs = "\n".join(dict.fromkeys(compiled(_RUN).findall(plain)))
+    for prefix in forms.PREFIXES:
+        if any(map(runs.__contains__, prefix.prefixes.split())):
+            marks = "|".join(map(re.escape, prefix.prefixes.split()))
+            pattern = f"(?:{marks}){prefix.alphabet}{{{prefix.least},{prefix.most}}}"
+            text = _redact_run(forms.Form(prefix.kind, "", pattern, "drawn"), runs, text, counts)
+    for form in forms.FORMS:
+        if any(map(runs.__contains__, form.clues.split())):
+            text = _redact_run(form, runs, text, counts)
+    return text
+
+
+def _redact_run(form: forms.Form, runs: str, text: str, counts: Counter[str]) -> str:
+    pattern = f"{_START}{form.pattern}{_END}"
+    if not compiled(pattern).search(runs):
+        return text
+    return _redact_form(form._replace(pattern=pattern), text, counts)
+
+
+def _lowered(text: str) -> str:
+    """In small letters, sign for sign: there are letters whose small form is longer."""
+    low = text.lower()
+    if len(low) == len(text):
+        return low
+    return "".join(sign if len(sign.lower()) > 1 else sign.lower() for sign in text)
+
+
+def _lines_with(clues: list[str], low: str) -> list[tuple[int, int]]:
+    """The lines in which a clue stands, each with the two after it, in order and apart from each other."""
+    spans = []
+    for clue in clues:
+        position = low.find(clue)
+        while position >= 0:
+            start, end = low.rfind("\n", 0, position) + 1, position
+            for _ in range(3):
+                end = low.find("\n", end + 1) if end >= 0 else end
+            end = len(low) if end < 0 else end
+            spans.append((start, end))
+            position = low.find(clue, end)
+    if len(spans) < 2:
+        return spans
+    apart: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if apart and start <= apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        else:
+            apart.append((start, end))
+    return apart
+
+
+def _redact_lines(form: forms.Form, spans: list[tuple[int, int]], text: str, counts: Counter[str]) -> str:
+    pieces: list[str] = []
+    position = 0
+    for start, end in spans:
+        pieces += text[position:start], _redact_form(form, text[start:end], counts)
+        position = end
+    return "".join((*pieces, text[position:]))
+
+
+def _redact_form(form: forms.Form, text: str, counts: Counter[str]) -> str:
+    """The text without what has a form: its last named group, else its only one, else all of the match."""
+    passes = TESTS[form.test]
+
+    def replace(match: Match) -> str:
+        group = match.lastgroup or match.re.groups
+        value = _value(match, group)
+        if not value or not passes(match, value):
+            return match[0]
+        return _replaced(match, group, value, form.kind, counts)
+
+    return compiled(form.pattern).sub(replace, text)
+
+
+def _value(match: Match, group: str | int) -> str:
+    """What stands there; the sign that ends a sentence is none of it."""
+    value = match[group] or ""
+    return value.rstrip(".,:;!?*)") if group == "bare" else value
+
+
+def _replaced(match: Match, group: str | int, value: str, kind: str, counts: Counter[str]) -> str:
     counts[kind] += 1
-    group = match.re.groups if group is None else group
-    start, end = match.start(group) - match.start(), match.end(group) - match.start()
-    return f"{match[0][:start]}[secret:{kind}]{match[0][end:]}"
+    start = match.start(group) - match.start()
+    return f"{match[0][:start]}{MARK}{kind}]{match[0][start + len(value):]}"
+
+
+# Private keys
+
+_KEY_BEGIN = r"-{4,5} ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+_KEY_BODY = r"(?:(?:\\[nr]|[\s\"',>|+-]){0,20}[A-Za-z0-9+/=]{24,}+)*"
+_LONGEST_KEY = 20_000
+_MOST_SPACES = 60  # in a key's headers; more are a text in which two keys' lines are quoted
 
 
 def _redact_private_keys(text: str, counts: Counter[str]) -> str:
-    if "-----BEGIN" not in text:
+    if "BEGIN" not in text:
         return text
     kept: list[str] = []
     unclosed: set[str] = set()  # a closing line is looked for in vain once, or the time would be quadratic
     position = 0
-    while begin := re.compile(_KEY_BEGIN).search(text, position):
-        kept += text[position : begin.start()], "[secret:private-key]"
-        counts["private-key"] += 1
-        closing = f"-----END {begin[1]}-----"
-        end = -1 if closing in unclosed else text.find(closing, begin.end())
-        if end >= 0:
-            position = end + len(closing)
-        else:  # cut off: what looks like key material goes, whatever follows stays
-            unclosed.add(closing)
-            body = re.compile(_KEY_BODY).match(text, begin.end())
-            position = body.end() if body else begin.end()
-    kept.append(text[position:])
-    return "".join(kept)
+    for begin in compiled(_KEY_BEGIN).finditer(text):
+        if begin.start() < position:
+            continue
+        end = _end_of_key(text, begin, unclosed)
+        if end > begin.end():
+            kept += text[position : begin.start()], f"{MARK}private-key]"
+            counts["private-key"] += 1
+            position = end
+    return "".join((*kept, text[position:]))
 
 
-def _replace_assigned(counts: Counter[str], match: re.Match[str]) -> str:
-    name, group = match["name"].casefold(), match.lastgroup or "bare"
-    password = name.startswith(("pass", "pwd"))
-    if not _is_secret(match[group], password=password, quoted=group != "bare"):
-        return match[0]
-    kind = "password" if password else "api-key" if name.endswith("key") else name.rstrip("s")
-    return _replace(kind, counts, match, group)
+def _end_of_key(text: str, begin: Match, unclosed: set[str]) -> int:
+    """Where a private key ends; where it begins, if only its first line is spoken of."""
+    closing = begin[0].replace("BEGIN", "END")
+    last = begin.end() + _LONGEST_KEY
+    end = -1 if closing in unclosed else text.find(closing, begin.end(), last)
+    if end < 0 and last >= len(text):
+        unclosed.add(closing)
+    inner = text[begin.end() : end] if end >= 0 else ""
+    if inner.count(" ") < _MOST_SPACES and compiled(r"[A-Za-z0-9+/=]{16}").search(inner):
+        return end + len(closing)
+    body = compiled(_KEY_BODY).match(text, begin.end())  # cut off: what looks like a key goes, the rest stays
+    return body.end() if body else begin.end()
 
 
-def _is_secret(value: str, *, password: bool, quoted: bool) -> bool:
-    """Whether an assigned value looks drawn by chance rather than written as a word, a name or code."""
-    prose = " " in value.strip() if quoted else re.fullmatch(_CODE, value)
-    if prose or _is_placeholder(value) or re.fullmatch(_PATH, value):
-        return False
-    lower, upper, digit = (any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit))
-    mixed = digit or (lower and upper and not value.istitle())
-    if password:
-        return mixed or any(not character.isalnum() and character not in "_-. " for character in value)
-    return len(value) >= 12 and mixed and _entropy(value) >= (3.0 if len(value) < 16 else 2.7)
+# A value and its name: password: x, "api_key" => "x", config["token"] = 'x', token: str = "x", --token x,
+# | password | x |, the password for y is x, use x as the password
+
+_SUFFIX = r"s?(?:[_-]?(?:base|prod|production|dev|staging|stage|test|live|value|\d{1,2}))?"
+_EQUALS = (r"(?:\\{0,3}[\"'`\])]){0,3}(?:[ \t]{0,3}:[ \t]{0,2}(?:Optional\[)?[A-Za-z_]\w{1,20}\]?"
+           r"(?: ?\| ?None)?[ \t]{0,3}=|[ \t]{0,8}(?::=|=>|->|={1,3}|[:：→])(?:[*_]{2})?"
+           r"|,\s{0,40}[\"']?[Vv]alue[\"']?\s?[:=]|\s{1,40}[Vv]alue\s?[:=])\s{0,8}")
+_QUOTED = (r"\\{1,3}\"(?P<escaped>[^\"\\\n]{4,400})\\|\"(?P<double>[^\"\n]{4,400})\""
+           r"|'(?P<single>[^'\n]{4,400})'|`(?P<tick>[^`\n]{4,400})`|[“„«](?P<curly>[^“”„»\n]{4,400})[“”»]")
+_BARE = r"(?P<bare>(?:[^\s\"'`,;<>()\[\]{}|\\&]|&(?!\w{1,30}=)){4,400}+)(?![(\[{])"
+_ASSIGNED = f"{_SUFFIX}{_EQUALS}(?:{_QUOTED}|{_BARE})"
+_CELL = rf"[ \t*`]{{0,30}}\|[ \t]{{0,30}}(?:{_QUOTED}|{_BARE})"
+_WORD = r"(?P<bare>[^\s\"'`<>“”„«»|]{4,400})"
+_FLAG = rf"{_SUFFIX}(?: {{1,2}}|=)(?:{_QUOTED}|{_WORD})"
 
 
-def _is_placeholder(value: str) -> bool:
-    return re.fullmatch(_PLACEHOLDER, value) is not None
+_OF = rf"(?:[ \t]+(?:{'|'.join(forms.OF)})(?:[ \t]+[^\s.;:!?]{{1,40}}){{1,6}}?)?"
+_SAID = (rf"s?{_OF}(?:[ \t]+(?:{'|'.join(forms.VERBS)})(?:[ \t]+(?:{'|'.join(forms.NOW)}))?[ \t]*:?\s{{1,2}}"
+         rf"|[ \t]?[是为は는은][ \t]?)(?:{_QUOTED}|{_WORD})")
+_CHANGED = rf"{_OF}[ \t]+(?:to|auf|zu|en|à|a|por|con|in)[ \t]*:?[ \t]+(?:{_QUOTED}|{_WORD})"
+_CHANGING = (r"(?i)\b(?:set|chang|reset|updat|rotat|änder|geänder|setz|gesetz|cambi|restablec|modif)\w{0,8}\b"
+             r"[^.\n]{0,30}$")
+_BESIDE = rf"[ \t]+(?:{_QUOTED}|{_WORD})"
+_BEFORE = (r"(?P<bare>[^\s\"'`<>]{6,120})[\"'`]?[ \t]+(?:as|is|als|ist|comme|est|como|es|come|è)[ \t]+"
+           r"(?:(?:the|my|our|your|a|its|das|mein|unser|le|la|el|il)[ \t]+)?(?:[a-z]{2,12}[ \t]+){0,2}$")
+_PAIR = (r"s?(?:[ \t]+(?:is|are|sind|sont|son|sono)\b|[ \t]*[:=])[ \t]*[\"'`]?[\w.@+-]{2,60}[\"'`]?"
+         r"[ \t]*[/:|][ \t]*[\"'`]?(?P<bare>[^\s\"'`<>,;]{6,100})")
+_KEY_OF = rf"(?i)(?:{'|'.join(forms.KEYS)})[ _-]?$"
+_ANCHORS = "|".join([*sorted(forms.PASSWORDS, key=len, reverse=True), "mot de passe", *forms.TOKENS,
+                     *forms.LOGINS, "pass", "pwd", "pw", "key", "auth"])
+_REACH = 160  # characters before a name that may say something of it
 
 
-def _entropy(value: str) -> float:
-    """Shannon bits a character."""
-    return -sum(count / len(value) * math.log2(count / len(value)) for count in Counter(value).values())
+class _Name(NamedTuple):
+    """A name that a secret may stand behind, and how a value behind it is looked at."""
+
+    kind: str
+    test: str
+    start: int
+    end: int
+
+
+def _redact_named(text: str, counts: Counter[str]) -> str:
+    kept: list[str] = []
+    position = 0
+    for anchor in compiled(_ANCHORS).finditer(_lowered(text)):
+        if anchor.start() < position or not (name := _name(text, anchor)):
+            continue
+        if span := _behind(text, name) or _before(text, name, position):
+            kept += text[position : span[0]], f"{MARK}{name.kind}]"
+            counts[name.kind] += 1
+            position = span[1]
+    return "".join((*kept, text[position:]))
+
+
+def _name(text: str, anchor: Match) -> _Name | None:
+    """What a word that may be a name of secrets is here."""
+    word, start, end = anchor[0], anchor.start(), anchor.end()
+    before = text[max(0, start - 1) : start]
+    if compiled(r"(?i)public[ _-]?(?:key)?[ _-]?$").search(text, max(0, start - 12), start):
+        return None
+    inside = before.isalpha() and not (before.islower() and text[start].isupper())
+    if word == "key":
+        qualified = compiled(_KEY_OF).search(text, max(0, start - 20), start)
+        return _Name("api-key", "token", start, end) if qualified else None
+    if word == "auth":
+        return _Name("authorization", "basic", start, end) if before in ("_", '"', "'") else None
+    if word in forms.LOGINS:
+        return None if inside else _Name("password", "pair", start, end)
+    if word in forms.TOKENS:
+        return None if before == ":" else _Name(word, "token", start, end)
+    if word == "pass":
+        named = _is_pass(text, start, end, inside)
+    else:
+        named = not inside or word.startswith("pass") or not word[0].isascii()
+    return _Name("password", "password", start, end) if named else None
+
+
+def _is_pass(text: str, start: int, end: int, inside: bool) -> bool:
+    """Whether "pass" is a name here: DB_PASS, "pass", smtpPass, pass=; also a verb, and what tests do."""
+    before = text[max(0, start - 1) : start]
+    if before in ("_", "-", '"', "'") or (before.islower() and not inside):
+        return True
+    return not inside and text[start:end].islower() and text[end : end + 1] in ("=", ":")
+
+
+def _behind(text: str, name: _Name) -> tuple[int, int] | None:
+    """Where the secret is that stands after its name: assigned, as an option, or said in words."""
+    if name.test == "pair":
+        assigned = _span(compiled("(?i)" + _ASSIGNED).match(text, name.end), "token")
+        return assigned or _span(compiled(_PAIR).match(text, name.end), "strong")
+    before = text[max(0, name.start - 40) : name.start]
+    patterns = [(_ASSIGNED, name.test)]
+    if before.rstrip(" \t*`").endswith("|"):
+        patterns.append((_CELL, name.test))
+    if compiled(r"(?:^|\s)--?[a-z-]{0,30}$").search(before):
+        patterns.append((_FLAG, name.test))
+    patterns.append((_SAID, name.test))
+    if name.test == "password":
+        patterns.append((_BESIDE, "strong"))
+    if compiled(_CHANGING).search(before):
+        patterns.append((_CHANGED, name.test))
+    for pattern, test in patterns:
+        if span := _span(compiled("(?i)" + pattern).match(text, name.end), test):
+            return span
+    return None
+
+
+def _before(text: str, name: _Name, position: int) -> tuple[int, int] | None:
+    """Where the secret is that stands before its name: "use x as the password"."""
+    if name.test not in ("password", "token") or text[name.start - 1 : name.start] not in (" ", "\t"):
+        return None
+    start = max(position, name.start - _REACH)
+    match = compiled(_BEFORE).search(text[start : name.start])
+    span = _span(match, "strong" if name.test == "password" else name.test)
+    return (span[0] + start, span[1] + start) if span else None
+
+
+def _span(match: Match | None, test: str) -> tuple[int, int] | None:
+    if match is None or not (group := match.lastgroup):
+        return None
+    value = _value(match, group)
+    if not TESTS[test](match, value):
+        return None
+    return match.start(group), match.start(group) + len(value)

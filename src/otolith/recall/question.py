@@ -25,7 +25,7 @@ from otolith.model.words import STOP, WORD, stem, word_set
 MOST_WORDS = 32
 LONGEST = 4000  # characters that are read of a question
 SHORTEST, LONG = 4, 8  # letters of a word that may be a slip, and of one that may be two
-_ROLES = word_set("user assistant system tool human ai agent bot model me you other function developer")
+ROLES = word_set("user assistant system tool human ai agent bot model me you other function developer")
 _ASKS_WHEN = re.compile(
     r"\s*(?:since )?(?:when|how (?:long|often|recently)|(?:what|which) (?:date|day|week|month|year|time))\b",
                         re.I)
@@ -49,7 +49,7 @@ def read_question(text: str, is_speaker: Callable[[str], bool], now: float) -> Q
     read = text[:LONGEST]
     every = dict.fromkeys(word.removesuffix("'s") for word in look_up(read))
     content = [word for word in every if word not in STOP] or list(every)
-    names = frozenset(name for word in content if word not in _ROLES and is_speaker(name := word.casefold()))
+    names = frozenset(name for word in content if word not in ROLES and is_speaker(name := word.casefold()))
     meaning = _without(read, names)
     span = read_span(read, now)
     return Question(text=text, words=tuple(content[:MOST_WORDS]), names=names, meaning=meaning or read,

@@ -6,19 +6,24 @@ and the two turns on either side cover together; its likeness in meaning and, le
 whether it answers a question that was just asked in the question's words; whether the person asked about is
 the one who speaks; whether it says when, for a question that asks when; whether it was said at the time the
 question names. A turn that itself asks counts a little less. Arithmetic over arrays but for a few looks into
-the index. The weights are those that `bench/fit.py` fits on five dialogs, rounded; `bench/locomo.py` measures
-them.
+the index. What a sign is worth depends on where the passage comes from; `bench/fit.py` fits the weights and
+writes them to weights.json.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from otolith.index.around import Spot
+from otolith.index.around import Passage, Spot
 from otolith.index.store import Index
+from otolith.model.dates import mentions_time
 from otolith.model.shape import Value
-from otolith.recall.question import Question, closest, mistyped
+from otolith.recall.question import ROLES, Question, closest, mistyped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,22 +39,37 @@ RANKED = 1  # turns beside a seed that are ranked with it; two find no more
 REACH = 2  # turns on either side that have a say
 
 
+SOURCES = ("talk", "agent", "text")  # dialogs of people; of a user with an assistant; all else
+
+
 class Weights(Value):
-    """What each sign is worth. Only the weight of likeness depends on the embedder."""
+    """What each sign is worth by source, from which score on an answer is one; by embedder, one file of all.
 
-    words: float = 1.2
-    cover: float = 4.1
-    likeness: float = 3.6
-    likeness_around: float = 1.3
-    answer: float = 1.2
-    speaker: float = 2.7
-    timely: float = 0.45
-    when: float = 1.8
-    time: float = 3.1
-    asking: float = -0.55
+    The scores of one file are comparable: a sum of signs on a fixed scale. A sign that the file does not name
+    counts nothing.
+    """
+
+    id: str  # of the file: its hash
+    enough: float  # the score from which on the first hit answers
+    margin: float  # by how much others have to say it better than the person named
+    signs: Mapping[str, Sequence[float]]  # name → its weight in each source
+
+    def weigh(self, name: str, sources: Ints) -> Floats:
+        """The weight of a sign for each of some passages."""
+        import numpy as np
+
+        return np.asarray(self.signs.get(name, (0.0,) * len(SOURCES)), np.float64)[sources]
+
+    def of(self, name: str, source: int) -> float:
+        return float(self.signs[name][source]) if name in self.signs else 0.0
 
 
-WEIGHTS = {"static": Weights(), "minilm": Weights(likeness=4.6)}
+@cache
+def weights_of(embedder: str) -> Weights:
+    """The weights for an embedder's vectors, `words` for none; an unknown one is weighed like MiniLM."""
+    data = Path(__file__).with_name("weights.json").read_bytes()
+    of_all = json.loads(data)
+    return Weights(id=hashlib.sha256(data).hexdigest()[:8], **of_all.get(embedder, of_all["minilm"]))
 
 
 class Columns(Value):
@@ -68,6 +88,20 @@ class Columns(Value):
     by_named: Floats  # said by somebody whom the question names
     asking: Floats
     nearness: Floats  # to the time the question names
+    sources: Ints
+    held: Floats  # words × passages: how many passages of the same record have the word
+    sizes: Floats  # of the record, in passages
+
+    @property
+    def covered(self) -> Floats:
+        """The share of the question that a passage and the turns around it hold together."""
+        import numpy as np
+
+        held = self.matches
+        for step in range(2 * REACH):
+            held = np.maximum(held, _from(self.matches, self.around[:, step]))
+        share: Floats = self.rarity @ held / (self.rarity.sum() or 1.0)
+        return share
 
 
 def rarity(found: Sequence[int], total: int) -> Floats:
@@ -85,34 +119,40 @@ def rarity(found: Sequence[int], total: int) -> Floats:
 
 
 def rank(candidates: Columns, weights: Weights) -> dict[str, Floats]:
-    """The parts of each candidate's score, by the name that `why` shows; their sum is the score.
+    """The parts of each candidate's score, by the name of their sign; their sum is the score.
 
-    That a passage says when is worth `timely` more; it takes its text, so it is looked at only in the best.
+    What takes a passage's text (`text_signs`) is added for the best only.
     """
+    return {name: weights.weigh(name, candidates.sources) * sign for name, sign in signs(candidates).items()
+            if name in weights.signs}
+
+
+def signs(candidates: Columns) -> dict[str, Floats]:
+    """Each sign before it is weighed. A new one is a line here and a line in the file of weights."""
     import numpy as np
 
     seen = candidates
     word_score = seen.rarity @ seen.matches
-    mass = seen.rarity.sum() or 1.0
-    covered, near = seen.matches, np.zeros(len(seen.numbers))
+    near = np.zeros(len(seen.numbers))
     for step, share in enumerate((0.5, 1.0, 1.0, 0.5)):
-        covered = np.maximum(covered, _from(seen.matches, seen.around[:, step]))
         near = near + share * _from(seen.likeness, seen.around[:, step])
     before = seen.around[:, REACH - 1]
     return {
-        "words": weights.words * word_score,
-        "cover": weights.cover / mass * (seen.rarity @ covered),
-        "meaning": weights.likeness * seen.likeness + weights.likeness_around * near,
-        "answer": weights.answer * _from(word_score, before) * _from(seen.asking, before),
-        "speaker": weights.speaker * seen.by_named,
-        "time": weights.time * seen.nearness,
-        "asking": weights.asking * seen.asking,
+        "words": word_score,
+        "cover": seen.covered,
+        "meaning": seen.likeness,
+        "meaning nearby": near,
+        "answer": _from(word_score, before) * _from(seen.asking, before),
+        "speaker": seen.by_named,
+        "time": seen.nearness,
+        "asking": seen.asking,
     }
 
 
-def timely(weights: Weights, *, asks_when: bool) -> float:
-    """What it is worth to say when something was."""
-    return weights.timely + weights.when * asks_when
+def text_signs(text: str, *, asks_when: bool) -> dict[str, float]:
+    """The signs that take a passage's text: that it says when, and that the question asks just that."""
+    timely = float(mentions_time(text))
+    return {"timely": timely, "when": timely * asks_when}
 
 
 def _from(values: Floats, rows: Ints) -> Floats:
@@ -155,6 +195,17 @@ def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: Bools | None, 
     return best(scores, limit)
 
 
+def without(allowed: Bools | None, withheld: Ints, last: int) -> Bools | None:
+    """What is allowed but for some passages; None where everything is."""
+    import numpy as np
+
+    if not len(withheld):
+        return allowed
+    mask = np.ones(last + 1, np.bool_) if allowed is None else allowed.copy()
+    mask[withheld[withheld < len(mask)]] = False
+    return mask
+
+
 def best(scores: NDArray[np.floating], limit: int) -> Ints:
     """The places of the largest positive scores, ascending; of equal ones the later, which are the newer."""
     import numpy as np
@@ -168,10 +219,10 @@ def best(scores: NDArray[np.floating], limit: int) -> Ints:
 
 def with_neighbours(index: Index, seeds: Iterable[int]) -> list[Spot]:
     """The seeds and, for turns of a dialog, what was said around them, as far as what is ranked looks."""
-    found = {spot.n: spot for spot in index.around.spots(seeds)}
-    for spot in index.around.spots_beside(list(found.values()), RANKED + REACH):
-        found.setdefault(spot.n, spot)
-    return list(found.values())
+    spots = {spot.n: spot for spot in index.around.spots(seeds)}
+    for spot in index.around.spots_beside(list(spots.values()), RANKED + REACH):
+        spots.setdefault(spot.n, spot)
+    return list(spots.values())
 
 
 def neighbours(spots: Sequence[Spot]) -> Ints:
@@ -213,7 +264,25 @@ def gather(spots: Sequence[Spot], seeds: Ints, question: Question, rows: Sequenc
         by_named=np.array([named.get(spot.speaker, False) for spot in spots], np.float64),
         asking=np.array([spot.asks for spot in spots], np.float64),
         nearness=np.array([span.nearness(spot.said) if span else 0.0 for spot in spots], np.float64),
+        sources=np.array([source_of(spot) for spot in spots], np.int64),
+        held=_held(spots, rows), sizes=np.array([spot.last - spot.record + 1 for spot in spots], np.float64),
     )
+
+
+def _held(spots: Sequence[Spot], rows: Sequence[Ints]) -> Floats:
+    """In how many passages of each one's record each word is."""
+    import numpy as np
+
+    first, last = np.array([(spot.record, spot.last) for spot in spots], np.int64).reshape(-1, 2).T
+    held = [np.searchsorted(part, last, "right") - np.searchsorted(part, first, "left") for part in rows]
+    return np.array(held, np.float64).reshape(len(rows), len(spots))
+
+
+def source_of(spot: Spot | Passage) -> int:
+    """Which of the sources a passage comes from."""
+    if spot.strand is None:
+        return 2
+    return int(spot.speaker is not None and spot.speaker.casefold() in ROLES)
 
 
 def merged(one: Ints, other: Ints) -> Ints:

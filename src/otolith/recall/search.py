@@ -1,25 +1,35 @@
 """Searching and weighing: the candidates of a question with every part of their scores, best first.
 
-Filters hold for every candidate, whichever way it came. A passage's score comes from `rank`; what its record
-adds stands here: that the question names it outright, that a link leads to it from a good hit, what people
-and use say of it (importance, pin, decay, age). A record that was replaced, deprecated or rejected sinks, and
-never stands above what replaced it.
+Filters hold for every candidate, whichever way it came; what is never delivered is no candidate. A passage's
+score comes from `rank`; what its record adds stands here: that the question names it outright, that a link
+leads to it from a good hit, what people and use say of it (importance, pin, decay, age). What stands before
+what, and what is told once, are the rules of `fold`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from otolith.home import Home
 from otolith.index.around import Passage
+from otolith.index.store import Index
 from otolith.meaning import Sense, sense
-from otolith.model.dates import mentions_time
 from otolith.model.decay import DAY, LAMBDA, usage_factor, weight
 from otolith.model.kinds import KINDS
 from otolith.model.recall import Filter
 from otolith.recall import rank
+from otolith.recall.fold import (
+    Replaced,
+    Weighed,
+    by_id,
+    fold_copies,
+    fold_echoes,
+    once,
+    put_answers_first,
+    sink,
+)
 from otolith.recall.question import Question, read_question
 
 if TYPE_CHECKING:
@@ -32,57 +42,46 @@ STANDING = 0.3  # times the decay score, at most 1
 RECENT, HALF_LIFE = 0.3, 30.0  # for what is new, halved every so many days
 PINNED = 1.0
 CHOSEN = 1.0  # for passing the filter, where nothing is asked; keeps the score of what weighs little above 0
-ECHO = -1.5  # an edge's title repeats those of its two notes, so it matches twice what they match once
-SUNK = -8.0
+ECHO = -1.5  # what repeats others has their words together, so it matches twice what they match once
 # share of its neighbour's score that a link brings, for neighbours among so many best
 LINKED, HEADS = 0.35, 5
 # the cosine below which a passage without any of the question's words, its own or nearby, is no answer
 FLOOR = 0.30
-SLACK = 30  # candidates weighed beyond three times what is wanted
-
-
-class Weighed:
-    """A passage that may be delivered, and why."""
-
-    def __init__(self, passage: Passage, parts: dict[str, float] | None = None) -> None:
-        self.passage, self.parts, self.why = passage, parts or {}, list[str]()
-        self.covered = self.likeness = 0.0
-        self.how: str | None = None
-        self.superseded_by: str | None = None
-
-    @property
-    def score(self) -> float:
-        return sum(self.parts.values())
-
-    @property
-    def key(self) -> int:
-        """What may be delivered once: a turn of an entry, any other record as a whole."""
-        return -self.passage.n if KINDS[self.passage.kind].around == "turns" else self.passage.record
+SLACK = 30  # candidates weighed beyond three times what is asked for
 
 
 class Candidates:
     """The candidates, best first, and how they were found."""
 
-    def __init__(self, question: Question, mask: NDArray[np.bool_] | None) -> None:
-        self.question, self.mask = question, mask
+    def __init__(self, question: Question, weights: rank.Weights, allowed: NDArray[np.bool_] | None,
+                 withheld: NDArray[np.int64], passages: int) -> None:
+        self.question, self.weights, self.allowed = question, weights, allowed
+        self.mask = rank.without(allowed, withheld, passages)
         self.best: list[Weighed] = []
         self.notices: list[str] = []
-        self.embedder: str | None = None
+        self.complete = True  # nothing else could be found by looking further
 
     def passes(self, n: int) -> bool:
-        """Do the filters let a passage pass?"""
+        """May a passage be delivered?"""
         return self.mask is None or (n < len(self.mask) and bool(self.mask[n]))
+
+    def passes_filters(self, n: int) -> bool:
+        """Do the filters let a passage pass, be it ever delivered or not?"""
+        return self.allowed is None or (n < len(self.allowed) and bool(self.allowed[n]))
 
 
 def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> Candidates:
     """Look every way there is and weigh what comes."""
     index, now = home.index, home.clock() if chosen.as_of is None else chosen.as_of
-    question = read_question(query, index.words.is_speaker, now)
-    candidates = Candidates(question, index.around.allowed(chosen, home.config.projects))
-    if not query.strip():
+    question, notices = read_question(query, index.words.is_speaker, now), list[str]()
+    asked = bool(query.strip())
+    felt = sense(index, home.config, question.meaning, providers, notices) if asked else None
+    candidates = Candidates(question, rank.weights_of(felt.embedder.name if felt else "words"),
+                            index.around.allowed(chosen, home.config.projects),
+                            index.around.withheld(rejected=chosen.as_of is None), index.words.last_passage())
+    candidates.notices = notices
+    if not asked:
         return _by_filter(home, candidates, chosen, limit, now)
-    felt = sense(index, home.config, question.meaning, providers, candidates.notices)
-    candidates.embedder = felt.embedder.name if felt else None
     named = {handle.id: handle.how for handle in index.words.handles(query)}
     best = _by_passage(home, candidates, felt, named, limit)
     if question.only_time and question.span:
@@ -95,10 +94,12 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
             candidate.parts["handle"] = HANDLE[how.split(" ")[0]]
             candidate.why.insert(0, how)
     _weigh_usage(home, best, now, counted=chosen.as_of is None)
-    best = _follow_links(home, candidates, _once(best), chosen.as_of)
-    best = _fold_copies(best, chosen)
-    _sink(home, candidates, best, chosen.as_of)
+    best = _follow_links(home, candidates, once(best), chosen.as_of)
+    best = fold_copies(best, chosen.kind)
+    put_answers_first(best)
+    best = _sink(home, candidates, best, chosen.as_of)
     _outdate(home, candidates, best, chosen.as_of)
+    best = _fold_echoes(home, candidates, best, chosen)
     candidates.best = sorted(
         (candidate for candidate in best if candidate.score > 0 or candidate.superseded_by
          or candidate.passage.sunk),
@@ -109,14 +110,14 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
 def _by_filter(home: Home, candidates: Candidates, chosen: Filter, limit: int, now: float) -> Candidates:
     """Without a question: the newest and the weightiest that pass the filter, by what their records add."""
     openings = home.index.around.chosen(chosen, home.config.projects, 3 * limit + SLACK)
-    best = [Weighed(passage, {"chosen": CHOSEN}) for passage in openings]
+    candidates.complete = len(openings) < 3 * limit + SLACK
+    best = [Weighed(passage, {"chosen": CHOSEN}) for passage in openings if candidates.passes(passage.n)]
     for candidate in best:
         candidate.how = "chosen"
         candidate.why.append("chosen by the filter")
         _weigh_record(candidate, now)
     _weigh_usage(home, best, now, counted=chosen.as_of is None)
-    best = _fold_copies(best, chosen)
-    _sink(home, candidates, best, chosen.as_of)
+    best = _sink(home, candidates, fold_copies(best, chosen.kind), chosen.as_of)
     candidates.best = sorted(best, key=lambda candidate: (-candidate.score, candidate.passage.n))
     return candidates
 
@@ -126,17 +127,16 @@ def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: d
     """The best passages by words and meaning, and the opening of every record that is named."""
     import numpy as np
 
-    index, question, passes = home.index, candidates.question, candidates.passes
+    index, question = home.index, candidates.question
     rows, meant = rank.look_up(index, question.words)
-    total, wanted = index.words.count_passages(), max(rank.SEEDS, rank.SEEDS_A_HIT * limit)
+    total, seeding = index.words.count_passages(), max(rank.SEEDS, rank.SEEDS_A_HIT * limit)
     rare = rank.rarity([len(part) for part in rows], total)
-    seeds = rank.best_by_words(rows, rare, candidates.mask, wanted)
+    by_words = rank.best_by_words(rows, rare, candidates.mask, seeding)
     heavy = index.around.weighty()  # of many that match alike, what people marked is not left to chance
-    marked = rank.best_by_words(rows, rare, heavy, wanted) if heavy is not None else seeds[:0]
-    seeds = rank.merged(seeds, marked)
-    if felt is not None:
-        seeds = rank.merged(seeds, felt.nearest(wanted, candidates.mask))
-    openings, dated = _openings(home, candidates, named, wanted)
+    marked = rank.best_by_words(rows, rare, heavy, seeding) if heavy is not None else by_words[:0]
+    by_meaning = felt.nearest(seeding, candidates.mask) if felt is not None else by_words[:0]
+    openings, dated = _openings(home, candidates, named, seeding)
+    seeds = rank.merged(rank.merged(by_words, marked), by_meaning)
     seeds = rank.merged(seeds, np.array(sorted({*openings, *dated}), np.int64))
     spots = rank.with_neighbours(index, seeds.tolist())
     if not spots:
@@ -146,24 +146,38 @@ def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: d
         return felt.likeness(numbers, index.around.texts) if felt else np.zeros(len(numbers))
 
     columns = rank.gather(spots, seeds, question, rows, total, likeness)
-    weights = rank.WEIGHTS.get(candidates.embedder or "static", rank.WEIGHTS["minilm"])
-    parts = rank.rank(columns, weights)
+    parts = rank.rank(columns, candidates.weights)
     scores = np.sum(list(parts.values()), axis=0)
     opens = rank.among(np.array(sorted(openings), np.int64), columns.numbers)
     near = columns.ranked & ((parts["cover"] > 0) | (columns.likeness >= FLOOR) | opens)
-    order = [row for row in np.lexsort((columns.numbers, -scores)).tolist() if near[row]
-             and passes(spots[row].n)]
+    listed = set(openings)
+    order = [row for row in np.lexsort((columns.numbers, -scores)).tolist()
+             if near[row] and (candidates.passes(spots[row].n) or spots[row].n in listed)]
     must = {*openings, *marked.tolist()}
     kept = {spots[row].n: row for at, row in enumerate(order) if at < 3 * limit + SLACK
             or spots[row].n in must}
+    least = columns.likeness[rank.among(by_meaning, columns.numbers)].min(initial=1.0)
+    candidates.complete = (len(by_words) < seeding and len(kept) == len(order)
+                           and (len(by_meaning) < seeding or least < FLOOR))
+    return _weighed(index, candidates, columns, parts, kept, meant)
+
+
+def _weighed(index: Index, candidates: Candidates, columns: rank.Columns, parts: dict[str, Any],
+             kept: dict[int, int], meant: dict[str, str]) -> list[Weighed]:
+    """The passages in these rows, each with the parts of its score and the reasons for it."""
+    question, weights = candidates.question, candidates.weights
     best = []
     for passage in index.around.passages(kept):
         row = kept[passage.n]
         candidate = Weighed(passage, {name: float(part[row]) for name, part in parts.items() if part[row]})
-        if mentions_time(passage.text):
-            candidate.parts["when"] = rank.timely(weights, asks_when=question.asks_when)
-        candidate.covered = float(parts["cover"][row]) / weights.cover
+        source = int(columns.sources[row])
+        for name, sign in rank.text_signs(passage.text, asks_when=question.asks_when).items():
+            if part := sign * weights.of(name, source):
+                candidate.parts[name] = part
+        candidate.covered = float(columns.covered[row])
         candidate.likeness = float(columns.likeness[row])
+        after = int(columns.around[row, rank.REACH])
+        candidate.next = int(columns.numbers[after]) if after >= 0 else None
         words = [word for word, hit in zip(question.words, columns.matches[:, row], strict=True) if hit]
         candidate.why = _reasons(candidate, question, words, meant)
         best.append(candidate)
@@ -179,7 +193,8 @@ def _openings(home: Home, candidates: Candidates, named: dict[str, str], limit: 
     if span and (span.month is None or question.only_time):
         dated = around.within(span.since, span.before, span.month, span.day, limit)
         openings += dated if question.only_time else ()
-    return ([passage.n for passage in openings if candidates.passes(passage.n)],
+    return ([passage.n for passage in openings if candidates.passes(passage.n)
+             or (passage.sunk and named.get(passage.id) == "id" and candidates.passes_filters(passage.n))],
             [passage.n for passage in dated if candidates.passes(passage.n)])
 
 
@@ -200,7 +215,7 @@ def _reasons(candidate: Weighed, question: Question, words: Sequence[str],
     if parts.get("time"):
         within = question.span and question.span.nearness(candidate.passage.said) == 1.0
         why.append(f"from {'' if within else 'soon after '}the time asked about")
-    if parts.get("when") and question.asks_when:
+    if parts.get("when"):
         why.append("says when")
     return why
 
@@ -233,34 +248,18 @@ def _weigh_usage(home: Home, best: Sequence[Weighed], now: float, *, counted: bo
         candidate.parts["standing"] = STANDING * min(1.0, decay)
 
 
-def _once(best: Iterable[Weighed]) -> list[Weighed]:
-    """Several turns of an entry, but any other record once, by its best passage."""
-    kept: dict[int, Weighed] = {}
-    for candidate in best:
-        before = kept.get(candidate.key)
-        if before is None or candidate.score > before.score:
-            kept[candidate.key] = candidate
-    return list(kept.values())
-
-
-def _by_id(best: Iterable[Weighed]) -> dict[str, Weighed]:
-    """Record → its candidate, the worst first; of an entry's turns the best."""
-    return {candidate.passage.id: candidate for candidate in sorted(best,
-                                                                    key=lambda candidate: candidate.score)}
-
-
 def _follow_links(home: Home, candidates: Candidates, best: list[Weighed],
                   as_of: float | None) -> list[Weighed]:
     """Add what a link leads to from the best hits; it never comes to stand above where it was reached from.
     """
-    by_id = _by_id(best)
-    heads = dict(list(by_id.items())[-HEADS:])
+    by_record = by_id(best)
+    heads = dict(list(by_record.items())[-HEADS:])
     hops = [hop for hop in home.index.graph.hops(heads) if as_of is None or (hop.created or 0.0) <= as_of]
-    openings = home.index.around.openings({hop.id for hop in hops} - by_id.keys())
+    openings = home.index.around.openings({hop.id for hop in hops} - by_record.keys())
     fresh = [Weighed(passage) for passage in openings if candidates.passes(passage.n)]
-    by_id |= {candidate.passage.id: candidate for candidate in fresh}
+    by_record |= {candidate.passage.id: candidate for candidate in fresh}
     for hop in hops:
-        source, target = heads[hop.source], by_id.get(hop.id)
+        source, target = heads[hop.source], by_record.get(hop.id)
         if target is None:
             continue
         before = target.parts.get("link", 0.0)
@@ -272,44 +271,19 @@ def _follow_links(home: Home, candidates: Candidates, best: list[Weighed],
     return best + fresh
 
 
-def _fold_copies(best: list[Weighed], chosen: Filter) -> list[Weighed]:
-    """Leave out facts that only repeat their turn. A person's word stays."""
-    turns: dict[str, list[str]] = {}
-    for candidate in best:
-        if KINDS[candidate.passage.kind].around == "turns":
-            turns.setdefault(candidate.passage.unit, []).append(candidate.passage.text)
-
-    def repeats(about: Passage) -> bool:
-        drawn = KINDS[about.kind].drawn and about.kind not in chosen.kind
-        if not drawn or about.pinned or about.importance != 0.5:
-            return False
-        sentence = about.text.partition("\n")[2].strip()
-        return bool(sentence) and any(sentence in text
-                                      for text in turns.get(about.unit.removesuffix("/summary.json"), ()))
-
-    return [candidate for candidate in best if not repeats(candidate.passage)]
-
-
-def _sink(home: Home, candidates: Candidates, best: list[Weighed], as_of: float | None) -> None:
-    """Replaced, deprecated and rejected records go down, below what replaced them."""
-    replaced = home.index.graph.replacements({candidate.passage.id for candidate in best}, as_of)
-    by_id = _by_id(best)
-    for passage in home.index.around.openings({new for new in replaced.values() if new not in by_id}):
+def _sink(home: Home, candidates: Candidates, best: list[Weighed], as_of: float | None) -> list[Weighed]:
+    """Let what was replaced, deprecated or rejected sink; what replaces it is brought along."""
+    index = home.index
+    links = index.graph.replacements({candidate.passage.id for candidate in best}, as_of)
+    newer = by_id(best)
+    for passage in index.around.openings({new for new in links.values() if new not in newer}):
         if candidates.passes(passage.n):
-            best.append(by_id.setdefault(passage.id, Weighed(passage)))
-    for candidate in [candidate for candidate in best if candidate.passage.id in replaced]:
-        candidate.superseded_by = replaced[candidate.passage.id]
-        newer = by_id.get(candidate.superseded_by)
-        if newer is not None and newer.score < 0.9 * candidate.score:
-            newer.parts["replaces"] = 0.9 * candidate.score - newer.score
-            newer.why.append(f"replaces {candidate.passage.id}")
-    for candidate in [candidate for candidate in best if candidate.passage.sunk or candidate.superseded_by]:
-        _sink_one(home, candidate, best, as_of)
-    newest = sorted(best, key=lambda candidate: -candidate.passage.created)  # so that a chain sinks in order
-    for candidate in newest:
-        newer = by_id.get(candidate.superseded_by or "")
-        if newer is not None and candidate.score >= newer.score:
-            candidate.parts["sunk"] -= candidate.score - newer.score + 0.01
+            best.append(newer.setdefault(passage.id, Weighed(passage)))
+    replaced = {candidate.passage.n: Replaced(links[candidate.passage.id]) for candidate in best
+                if candidate.passage.id in links}
+    sank = {candidate.passage.n for candidate in best
+            if candidate.passage.sunk and _sank_by(home, candidate.passage, as_of)}
+    return sink(best, replaced, newer, sank)
 
 
 def _outdate(home: Home, candidates: Candidates, best: list[Weighed], as_of: float | None) -> None:
@@ -340,15 +314,12 @@ def _outdate(home: Home, candidates: Candidates, best: list[Weighed], as_of: flo
             candidate.why.append(closing.why)
 
 
-def _sink_one(home: Home, candidate: Weighed, best: list[Weighed], as_of: float | None) -> None:
-    newer = candidate.superseded_by
-    if not newer and not _sank_by(home, candidate.passage, as_of):
-        return
-    if KINDS[candidate.passage.kind].forget == "score" and not newer and candidate.how != "id":
-        best.remove(candidate)  # a person said: never show it
-        return
-    candidate.parts["sunk"] = SUNK
-    candidate.why.append(f"superseded by {newer}" if newer else "deprecated or rejected")
+def _fold_echoes(home: Home, candidates: Candidates, best: list[Weighed], chosen: Filter) -> list[Weighed]:
+    """Let aggregates come after the records that they are made from."""
+    ids = [candidate.passage.id for candidate in best if not candidate.echo]
+    made = any(KINDS[candidate.passage.kind].members for candidate in best if candidate.echo)
+    wholes = home.index.graph.wholes(ids) if made else {}
+    return fold_echoes(best, wholes, chosen.kind, candidates.weights.enough)
 
 
 def _sank_by(home: Home, passage: Passage, as_of: float | None) -> bool:

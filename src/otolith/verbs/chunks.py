@@ -76,10 +76,10 @@ def create_chunk(home: Home, content: str, *, type: str, conversation_id: str | 
                  tokens: int | None = None, tags: Sequence[str] = (), confidence: float = 0.7,
                  created: Any = None, source: str = "interaction") -> Chunk:
     """Keep one chunk as it is given, with its automatic links; it is neither cut nor compared with others."""
+    from otolith.providers.tokens import count_tokens
+
     _check_text(content)
     if tokens is None:
-        from otolith.providers.tokens import count_tokens
-
         tokens = count_tokens(content)
     conversation = home.session if conversation_id is None else conversation_id
     chunk = _draft(home, created, conversation, type=type, tags=tags, source=source, confidence=confidence,
@@ -87,7 +87,7 @@ def create_chunk(home: Home, content: str, *, type: str, conversation_id: str | 
     place = home.index.dialogs.next_place(conversation, chunk.created) if conversation else 0
     chunk = chunk.replace(id=_new_id(home, chunk.created), content=content, tokens=tokens,
                           metadata=chunk.metadata.replace(extra={"place": place} if place else {}))
-    check_size(chunk.tokens)
+    check_size(content, chunk.tokens, count_tokens)
     return _keep(home, [chunk])[0]
 
 

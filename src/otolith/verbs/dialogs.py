@@ -201,7 +201,7 @@ def review(home: Home, fact: str, score: float | None = AS_IS,
     now = _corrected(before, correct, home.trust).id_in(topic) if correct else row.id
     person = home.trust == "user"
     line = Curation(
-        ts=zulu(home.clock()), op="correct" if correct else "score", fact_id=row.id,
+        ts=zulu(home.clock()), at=home.stamp_now(), op="correct" if correct else "score", fact_id=row.id,
         to=dict(correct) if correct else None, score=before.user_fact_score if score is AS_IS else score,
         fact=(before.subject, before.relation, before.object), by="user" if person else home.config.agent,
         trust=None if person else home.trust).to_dict()
@@ -217,8 +217,8 @@ def reinstate(home: Home, row: Row) -> Fact:
     """Take back that a fact was forgotten: it has the score it had before."""
     if fact_record(home, row).user_fact_score != 0:
         raise Invalid(f"{row.id} is not forgotten")
-    lines = [line for _, line in ledger.read_log(home.tree,
-                                                 f"{paths.topic_folder(str(row.topic))}/curation.jsonl")]
+    data, _ = home.tree.read(f"{paths.topic_folder(str(row.topic))}/curation.jsonl")
+    lines = [line for _, _, line in ledger.replay(data)]
     scores = [line.get("score") for line in lines if line and line.get("fact_id") == row.id]
     while scores and scores[-1] == 0:
         scores.pop()

@@ -95,12 +95,13 @@ def _revise_chunk(_home: Home, chunk: Any, changes: dict[str, Any]) -> Any:
     inner = {key: changes.pop(key) for key in _CHUNK_METADATA if key in changes}
     if "chunk_type" in changes:
         changes["type"] = changes.pop("chunk_type")
-    if "content" in changes and "tokens" not in changes:
+    if "content" in changes or "tokens" in changes:
         from otolith.providers.tokens import count_tokens
 
-        changes["tokens"] = count_tokens(changes["content"])
-    if "tokens" in changes:
-        check_size(chunk.replace(tokens=changes["tokens"]).tokens)
+        content = chunk.replace(content=changes.get("content", chunk.content)).content
+        tokens = changes["tokens"] if "tokens" in changes else count_tokens(content)
+        changes["tokens"] = chunk.replace(tokens=tokens).tokens
+        check_size(content, changes["tokens"], count_tokens)
     if inner:
         changes["metadata"] = chunk.metadata.replace(**inner)
         if "conversation_id" in inner and inner["conversation_id"] != chunk.conversation_id:

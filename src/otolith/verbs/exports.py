@@ -19,10 +19,11 @@ from otolith.files import paths
 from otolith.files.codec import write_object
 from otolith.files.markdown import front_fields
 from otolith.home import Home
-from otolith.meaning import Progress, embedders_of, fill
+from otolith.meaning import Progress, embedders_of, fill, given_embedder, set_up
 from otolith.model.kinds import CHUNK_LINKS
 from otolith.model.times import offset
 from otolith.verbs.steps import bytes_of, each
+from otolith.verbs.tending import change_settings
 
 if TYPE_CHECKING:
     from otolith.index.vectors import VectorSet
@@ -37,8 +38,8 @@ _STAMP = re.compile(r'^  "updated": "[^"]*"', re.MULTILINE)
 
 
 def reindex(home: Home, progress: Progress | None = None) -> dict[str, Any]:
-    """Empty the index, fill it from the files, write the exports."""
-    home.index.renew(lambda: home.sweep(accept_removals=True, progress=progress))
+    """Fill a new index from the files, write the exports."""
+    home.rebuild(progress)
     written = write_exports(home)
     return {"records": home.index.cards.total(), "written": written}
 
@@ -100,15 +101,30 @@ def _fields(fields: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 # Vectors
 
-def embed(home: Home, *, providers: Any = None, progress: Progress | None = None, tell: Tell | None = None
-          ) -> dict[str, Any]:
-    """Embed every passage that lacks a vector; what each set holds now, and what went wrong."""
+def embed(home: Home, model: str | None = None, *, providers: Any = None, progress: Progress | None = None,
+          tell: Tell | None = None) -> dict[str, Any]:
+    """Embed every passage that lacks a vector; what each set holds now, and what went wrong. A `model` is the
+    home's embedder from now on; what it needs on this machine is made first.
+    """
+    chosen = model or home.config.provider
+    if chosen == "minilm" and given_embedder(providers) is None:
+        set_up(fetch=True, progress=progress, tell=tell)
+    if model is not None and model != home.config.provider:
+        change_settings(home, {"embedding_provider": model})
+        if home.config.provider != model and tell:
+            tell(f"this home's embedder is now {model}, but {home.config.provider} is set on the user's side "
+                 "(OTOLITH_PROVIDER or config.toml) and wins")
     home.ensure_fresh()
     return _embed(home, providers, progress, tell)
 
 
 def embed_rung(home: Home, providers: Any = None) -> list[str]:
     """Upkeep's step: one line for each set that grew, and one if the export changed."""
+    if home.config.provider == "minilm" and given_embedder(providers) is None:
+        try:
+            set_up(fetch=False)
+        except Provider as error:
+            home.notices.append(str(error))
     report = _embed(home, providers, None, home.notices.append)
     home.notices.extend(report["notices"])
     lines = [f"{grown['provider']} {grown['model']}: {grown['embedded']} passages embedded"

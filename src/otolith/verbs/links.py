@@ -104,7 +104,7 @@ def write_line(home: Home, op: str, made: Link) -> None:
     home.settle()
     line = {"op": op, "from": made.source, "type": made.type, "to": made.target, "strength": made.strength,
             "context": made.context, "created": zulu(made.created or home.clock()),
-            "origin": home.origin(trust=(made.origin or {}).get("trust")).to_dict()}
+            "at": home.stamp_now(), "origin": home.origin(trust=(made.origin or {}).get("trust")).to_dict()}
     ledger.append_line(home.tree, paths.LINKS,
                        {key: value for key, value in line.items() if value is not None}, synced=True)
     home.refresh([paths.LINKS])

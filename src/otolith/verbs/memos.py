@@ -61,14 +61,17 @@ def memo(
 
 def draft_memos(home: Home, turns: Sequence[Turn]) -> list[MemoDraft]:
     """The memos that a dialog's user turns ask for, named so that none takes the place of another;
-    kept ones are left out.
+    kept ones are left out, and so is what a secret stands or stood in.
     """
     from otolith.derive.triggers import find_triggers, memo_from
+    from otolith.model.secrets import holds_secret
 
     drafts: list[MemoDraft] = []
     for trigger in find_triggers(turns):
         taken = {draft.name for draft in drafts}
         draft = memo_from(trigger, taken)
+        if holds_secret(draft.title, draft.body):
+            continue
         while kept := home.index.cards.find(draft.name):
             if home.load(kept.id).record.text == draft.body.strip("\n"):
                 break

@@ -51,7 +51,7 @@ def _locate(home: Home, handle: str, follow: bool) -> Row:
     elif home.touch([rows[0].unit]):
         rows = home.index.cards.resolve(handle)
     if len(rows) > 1:
-        some = ", ".join(f"{row.id} ({row.title[:40]})" for row in rows[:5])
+        some = ", ".join(f"{row.id} ({' '.join(row.title[:40].split())})" for row in rows[:5])
         raise Invalid(f"{handle!r} could be {len(rows)} records: {some}", "give more of the id")
     if not rows:
         gone = home.index.cards.archived(handle)

@@ -98,7 +98,7 @@ def take_links(home: Home, data: bytes) -> tuple[int, list[Finding]]:
     there: dict[tuple[str, str, str], tuple[int, Link]] = {}
     findings: list[Finding] = []
     taken = 0
-    for number, line in ledger.read_lines(data):
+    for number, _, line in ledger.replay(data):
         try:
             made = _foreign_link(line)
         except Invalid as error:

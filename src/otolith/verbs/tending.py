@@ -80,6 +80,7 @@ def show_settings(home: Home) -> dict[str, Any]:
 
 def check(home: Home, *, secrets: bool = False) -> list[Finding]:
     """Everything in the home that wants a person's eye: sweep, then look at what the sweep cannot see."""
+    home.index.inspect()
     home.sweep()
     findings = {*home.config.flaws, *home.index.cards.problems(), *_dangling(home), *_unmirrored(home),
                 *_twins(home), *_odd_files(home), *_logs(home), *_schemas(home), *_left(home)}
@@ -197,6 +198,7 @@ def _secrets(home: Home) -> Iterator[Finding]:
 
 def sweep(home: Home, _providers: Any = None) -> list[str]:
     """What was changed by hand since the last look; what killed writers left behind is tidied away."""
+    home.index.inspect()
     gone = [f"tidied {path}" for path in home.tree.tidy()] if home.tree.leftovers(LEFT_BEHIND) else []
     return [*gone, *(f"{change.what} {change.path}" + (f": {change.reason}" if change.reason else "")
                      for change in home.sweep())]

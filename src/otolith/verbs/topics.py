@@ -88,8 +88,13 @@ def read_by_model(entry: Entry, ask: Ask) -> EntrySummary:
 
 
 def _summary(entry: Entry, summary: str, drawn: Sequence[Fact], maker: str) -> EntrySummary:
-    placed = tuple(fact.stated_by(entry.meta, entry.meta.trust_of(fact.trust)) for fact in drawn)
-    return EntrySummary(entry_id=entry.id, entry_ts=entry.meta.entry_ts, summary=summary, facts=placed,
+    """What was drawn, without secrets: a fact that states one is none, also where it was replaced before."""
+    from otolith.model.secrets import holds_secret, redact
+
+    placed = tuple(fact.stated_by(entry.meta, entry.meta.trust_of(fact.trust)) for fact in drawn
+                   if not holds_secret(fact.sentence, f"{fact.subject} {fact.relation} {fact.object}"))
+    return EntrySummary(entry_id=entry.id, entry_ts=entry.meta.entry_ts, summary=redact(summary)[0],
+                        facts=placed,
                         made_by=maker)
 
 

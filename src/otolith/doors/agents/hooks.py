@@ -42,7 +42,7 @@ def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> dic
     if ignore.covers_all():
         return None
     with _open(home, folder, given) as mem:
-        said = act(mem, given, ignore)
+        said = mem.home.index.attempt(lambda: act(mem, given, ignore))
     if not said:
         return None
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": said}}

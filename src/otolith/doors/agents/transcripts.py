@@ -112,7 +112,8 @@ def not_yet_said(mem: Memory, session: str | None,
         from otolith.files.codec import read_unit
         from otolith.model.recall import make_filter
 
-        entries, _ = mem.home.index.cards.listing(make_filter(kind="entry", session=session), None)
+        chosen, index = make_filter(kind="entry", session=session), mem.home.index
+        entries, _ = index.attempt(lambda: index.cards.listing(chosen, None))
         for row in entries:
             for record in read_unit(mem.home.tree, row.unit)[0]:
                 said.update((turn.role, turn.text) for turn in record.turns)

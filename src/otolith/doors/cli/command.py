@@ -102,7 +102,8 @@ class Command:
 
     def shape(self, record: Any) -> dict[str, Any]:
         """A record as every door answers it, with the place of its file."""
-        row = self.mem.home.index.cards.find(record.id)
+        index = self.mem.home.index
+        row = index.attempt(lambda: index.cards.find(record.id))
         return record_shape(record, row.unit if row else "")
 
     def kept(self, record: Any, what: str = "kept", **more: Any) -> None:

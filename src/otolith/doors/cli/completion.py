@@ -122,15 +122,18 @@ def _values(param: Param, typed: str, home: str | None) -> Offers:
     if question is None:
         return ()
     from otolith import config
+    from otolith.errors import BrokenIndex
     from otolith.files.disk import open_tree
-    from otolith.index.store import Index
+    from otolith.index.store import Index, index_path
 
     tree = open_tree(config.home_name(home))
     if tree.identity() == "none":
         return ()
-    index = Index(config.cache_folder(), tree.name, tree.identity)
+    index = Index(index_path(config.cache_folder(), tree.name), tree.identity)
     try:
-        return list(question(index, typed))
+        return list(question(index, typed)) if index.keep_place() else ()
+    except BrokenIndex:  # the next verb heals it
+        return ()
     finally:
         index.close()
 

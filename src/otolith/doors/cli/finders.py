@@ -9,7 +9,9 @@ from typing import Any
 
 from otolith.doors.cli.command import Command, deliver, read_stdin, record_shape
 from otolith.errors import CannotWrite, Invalid, NotFound, OtolithError, WrongUsage
+from otolith.model.recall import spread
 
+WEAK = 3  # hits that are shown where none of them answers
 UNMET = "no record passes the filter"
 
 
@@ -29,12 +31,10 @@ def _recall(command: Command) -> None:
     if args.explain:
         for shown, hit in zip(answer["hits"], recalled.hits, strict=True):
             shown["parts"] = {name: round(value, 4) for name, value in hit.parts.items()}
-    hits: Sequence[Mapping[str, Any]] = [{**hit, "place": place} for place,
-                                         hit in enumerate(answer["hits"], 1)]
+    hits = _shown(recalled, answer["hits"], every=args.json)
 
     def lay_out(some: Sequence[Mapping[str, Any]]) -> str:
-        warning = "" if recalled.enough else "\n\n(nothing of this is a good answer)"
-        return "\n\n".join(map(_block, some)) + warning
+        return "\n\n".join([*([f"({recalled.doubt})"] if recalled.doubt else []), *map(_block, some)])
 
     if hits and args.budget is not None and not args.json:
         from otolith.doors.fenced import fit_hits
@@ -48,12 +48,22 @@ def _recall(command: Command) -> None:
             command.warn(notice)
 
 
+def _shown(recalled: Any, hits: Sequence[Mapping[str, Any]], *, every: bool) -> list[Mapping[str, Any]]:
+    """What of an answer is shown, numbered: at a terminal few of one dialog, and few that answer nothing."""
+    counted = [(hit, 0) for hit in recalled.hits] if every else spread(recalled.hits)
+    listed = {id(hit): fields for hit, fields in zip(recalled.hits, hits, strict=True)}
+    few = counted if every or recalled.enough else counted[:WEAK]
+    return [{**listed[id(hit)], "more": more, "place": place} for place, (hit, more) in enumerate(few, 1)]
+
+
 def _block(hit: Mapping[str, Any]) -> str:
     head = f"{hit['place']}. {hit['title']}\n   {hit['kind']} {hit['id']}  {'; '.join(hit['why'])}"
     parts = " + ".join(f"{name} {value:.2f}" for name, value in hit.get("parts", {}).items())
     text = "\n".join(f"   {line}" for line in hit["text"].splitlines())
+    also = f"   also in: {', '.join(hit['also'])}" if hit.get("also") else ""
+    more = f"   +{hit['more']} more of this dialog" if hit.get("more") else ""
     return "\n".join(part for part in (head, f"   {hit['score']:.2f} = {parts}" if parts else "",
-                                       text) if part)
+                                       text, also, more) if part)
 
 
 def _nothing(recalled: Any, filtered: bool) -> str:
@@ -81,7 +91,8 @@ def _list(command: Command) -> None:
     if command.args.forgotten:
         command.mem.sync()
         columns = ("id", "kind", "title", "path")
-        rows = command.mem.home.index.cards.archived()
+        index = command.mem.home.index
+        rows = index.attempt(index.cards.archived)
         return command.table([dict(zip(columns, row, strict=True)) for row in rows], columns)
     items, total = command.mem.list(**command.keywords())
     return command.table(items, ("id", "kind", "type", "title", "tags", "created"), total)
@@ -333,7 +344,8 @@ def _hud(command: Command) -> int | None:
 def _no_access(command: Command) -> int:
     """A home that cannot be opened shows in the HUD, which is the first thing to be seen in any case."""
     try:
-        command.mem.home.index.get("swept")
+        index = command.mem.home.index
+        index.attempt(lambda: index.get("swept"))
     except (OtolithError, OSError) as error:
         from otolith.derive.protocol import render_hud
 

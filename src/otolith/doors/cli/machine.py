@@ -228,6 +228,8 @@ def _config(command: Command) -> None:
                "openai_model": args.openai_model}
     if given := {name: value for name, value in changes.items() if value is not None}:
         change_settings(command.mem.home, given)
+    if args.provider == "minilm":
+        command.warn("set it up and embed what is there with: otolith embed")
     shown = show_settings(command.mem.home)
     command.answer(shown, "\n".join(f"{name} = {value}" for name, value in shown.items()))
 

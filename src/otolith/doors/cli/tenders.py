@@ -80,7 +80,7 @@ def _cold(command: Command) -> None:
 
 def _embed(command: Command) -> None:
     with command.progress("embedding") as progress:
-        done = command.mem.embed(progress, command.warn)
+        done = command.mem.embed(progress, command.warn, model=command.args.model)
     for notice in done["notices"]:
         command.warn(notice)
     lines = [f"{held['provider']} {held['model']}: {held['embedded']} passages embedded"
@@ -141,7 +141,8 @@ def _decay_of_all(command: Command) -> None:
             raise WrongUsage(f"unknown status {args.status!r}", f"use one of {', '.join(STATUSES)}")
         rows = [row for row in rows if status(row[3]) == args.status.capitalize()]
     shown = rows[: args.limit]
-    cards = command.mem.home.index.cards.rows_of([row[0] for row in shown])
+    index = command.mem.home.index
+    cards = index.attempt(lambda: index.cards.rows_of([row[0] for row in shown]))
     items = [{"id": note, "title": cards[note].title if note in cards else "", "decay_score": score,
               "status": status(score), "access_count": count,
               "last_accessed": None if last is None else offset(last)} for note, count, last, score in shown]

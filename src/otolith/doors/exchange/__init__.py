@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from otolith.doors.exchange.bundle import Bundle, Reader
+from otolith.doors.exchange.bundle import Bundle, FormatReader
 from otolith.doors.exchange.items import Found, SourceFinding
 from otolith.doors.exchange.zipped import open_bundle
 from otolith.errors import Invalid, WrongUsage
@@ -29,8 +29,8 @@ class Format(NamedTuple):
     module: str
 
     @property
-    def reader(self) -> Reader:
-        reader: Reader = import_module(f"otolith.doors.exchange.{self.module}").READERS[self.name]
+    def reader(self) -> FormatReader:
+        reader: FormatReader = import_module(f"otolith.doors.exchange.{self.module}").READERS[self.name]
         return reader
 
 

@@ -111,7 +111,7 @@ class Folder(Bundle):
         return self.path / name
 
 
-class Reader(NamedTuple):
+class FormatReader(NamedTuple):
     """A format: whether a bundle is of it, and its items and findings."""
 
     fits: Callable[[Bundle], bool]

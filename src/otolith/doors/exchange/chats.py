@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from otolith.doors.exchange.bundle import Bundle, Reader
+from otolith.doors.exchange.bundle import Bundle, FormatReader
 from otolith.doors.exchange.items import Dialog, Found, NoteItem, SourceFinding, SourceTurn, stamp, words
 from otolith.doors.exchange.jsontext import each_element, each_line, first_objects
 from otolith.errors import Invalid
@@ -224,4 +224,5 @@ def _read_claude(bundle: Bundle) -> Iterator[Found]:
             yield from _claude_projects(bundle, name)
 
 
-READERS = {"chatgpt": Reader(_CHATGPT.fits, _CHATGPT.read), "claude": Reader(_CLAUDE.fits, _read_claude)}
+READERS = {"chatgpt": FormatReader(_CHATGPT.fits, _CHATGPT.read),
+           "claude": FormatReader(_CLAUDE.fits, _read_claude)}

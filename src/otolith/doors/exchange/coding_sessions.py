@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from otolith.doors.exchange.bundle import Bundle, Reader
+from otolith.doors.exchange.bundle import Bundle, FormatReader
 from otolith.doors.exchange.items import Dialog, Found, SourceFinding, SourceTurn, stamp, words
 from otolith.doors.exchange.jsontext import each_line, first_objects
 from otolith.errors import Invalid
@@ -220,4 +220,4 @@ def _add(turns: list[tuple[int, SourceTurn]], at: int, role: str, text: str, whe
 
 CLAUDE_CODE = Transcript("claude-code", "Claude Code", "~/.claude/projects", _is_transcript, read_claude_code)
 CODEX = Transcript("codex", "Codex", "~/.codex/sessions", _is_rollout, read_codex)
-READERS = {form.source: Reader(form.fits, form.read) for form in (CLAUDE_CODE, CODEX)}
+READERS = {form.source: FormatReader(form.fits, form.read) for form in (CLAUDE_CODE, CODEX)}

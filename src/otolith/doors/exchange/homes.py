@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from otolith.doors.exchange.bundle import Bundle, Reader
+from otolith.doors.exchange.bundle import Bundle, FormatReader
 from otolith.doors.exchange.items import FileItem, Found, SourceFinding
 from otolith.doors.exchange.jsontext import each_line, first_objects
 from otolith.errors import Invalid
@@ -140,11 +140,11 @@ def _diary(path: str, blocks: list[Mapping[str, Any]]) -> bytes:
     return f"# {day}\n\n{''.join(texts)}".encode()
 
 
-def _home(system: str) -> Reader:
+def _home(system: str) -> FormatReader:
     """A home of one system alone; of several systems' records at once, it is Otolith's."""
-    return Reader(lambda bundle: _systems(bundle) == [system], _read_home)
+    return FormatReader(lambda bundle: _systems(bundle) == [system], _read_home)
 
 
 READERS = {**{system: _home(system) for system in ("rlm-mem", "local-memory", "cognitive-memory")},
-           "otolith": Reader(lambda bundle: bool(_systems(bundle)), _read_home),
-           "otolith-lines": Reader(_is_export, _read_export)}
+           "otolith": FormatReader(lambda bundle: bool(_systems(bundle)), _read_home),
+           "otolith-lines": FormatReader(_is_export, _read_export)}

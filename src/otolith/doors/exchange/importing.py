@@ -30,7 +30,7 @@ from otolith.doors.exchange.items import (
 from otolith.errors import Conflict, Damaged, Invalid, NotFound
 from otolith.files import codec, front, ledger
 from otolith.model.kinds import kind as row_of
-from otolith.model.secrets import redact
+from otolith.model.secrets import holds_secret, redact, redact_value
 from otolith.model.times import parse_time
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 KINDS = {Dialog: "dialog", NoteItem: "note", MemoItem: "memo", ChunkItem: "chunk", WorkItem: "work",
          LadderItem: "ladder", LinkItem: "link", FileItem: "file"}
+NAMES = ("name", "path", "project", "session", "conversation_id")  # of an item; they name files and folders
 BATCH = 100  # items, for which others wait a moment
 
 
@@ -109,10 +110,12 @@ class Import:
     def _keep(self, item: Any) -> None:
         kind = "entry" if isinstance(item, tuple) else KINDS[type(item)]
         try:
+            if holds_secret(*(str(getattr(item, name, None) or "") for name in NAMES)):
+                raise Invalid("a name in it is a secret", "give it another name, then import it")
             kept = self._entry(*item) if isinstance(item, tuple) else getattr(self, f"_{kind}")(item)
         except (Invalid, Conflict, Damaged, NotFound) as error:
             where = item[0] if isinstance(item, tuple) else getattr(item, "path", item.key)
-            self.findings.append(SourceFinding(where=str(where), message=str(error)))
+            self.findings.append(SourceFinding(where=redact(str(where))[0], message=redact(str(error))[0]))
             return
         if kept is not None:
             (self.kept if kept else self.known)[kind if isinstance(item, tuple) else _label(item)] += 1
@@ -122,9 +125,13 @@ class Import:
         self.secrets.update(secrets)
         return clean
 
+    def _tags(self, item: Any) -> list[str]:
+        """The item's tags; one that is a secret is none."""
+        return [tag for tag in item.tags if self._said(tag) == tag]
+
     def _count(self) -> int:
         assert self.mem is not None
-        return self.mem.home.index.cards.total()
+        return self.mem.home.index.attempt(self.mem.home.index.cards.total)
 
     def _dialog(self, item: Dialog) -> bool:
         from otolith.doors.agents import transcripts
@@ -146,15 +153,15 @@ class Import:
     def _note(self, item: NoteItem) -> bool:
         assert self.mem is not None
         before = self._count()
-        note = self.mem.note(self._said(item.title), self._said(item.text), type=item.type, tags=item.tags,
-                             created=item.created, project=item.project, key=item.key)
+        note = self.mem.note(self._said(item.title), self._said(item.text), type=item.type,
+                             tags=self._tags(item), created=item.created, project=item.project, key=item.key)
         self._ids[item.key] = note.id
         return self._count() > before
 
     def _memo(self, item: MemoItem) -> bool:
         assert self.mem is not None
         before = self._count()
-        memo = self.mem.memo(item.name, self._said(item.text), category=item.category, tags=item.tags,
+        memo = self.mem.memo(item.name, self._said(item.text), category=item.category, tags=self._tags(item),
                              created=item.created)
         self._ids[item.key] = memo.id
         return self._count() > before
@@ -162,8 +169,8 @@ class Import:
     def _chunk(self, item: ChunkItem) -> bool:
         assert self.mem is not None
         before = self._count()
-        chunks = self.mem.remember(self._said(item.text), tags=item.tags, type=item.type, source="import",
-                                   key=item.key,
+        chunks = self.mem.remember(self._said(item.text), tags=self._tags(item), type=item.type,
+                                   source="import", key=item.key,
                                    conversation_id=item.conversation_id or item.source, created=item.created)
         self._ids[item.key] = chunks[0].id
         return self._count() > before
@@ -176,7 +183,7 @@ class Import:
         actions = self._clean(list(item.actions))
         more = [{"type": "file_edit" if doing != "read" else "file_read", "details": {"file_path": path}}
                 for path, doing in item.files if path not in str(actions)]
-        fields = {**layers, "actions": [*actions, *more], "tags": list(item.tags),
+        fields = {**layers, "actions": [*actions, *more], "tags": self._tags(item),
                   "importance": item.importance}
         work = verbs.work.record(self.mem.home, fields, agent=item.agent, project=item.project,
                                  session=item.session, created=item.created, id=item.id, trust="outside",
@@ -197,7 +204,8 @@ class Import:
         ends = [self._ids.get(end) for end in (item.start, item.end)]
         if not ends[0] or not ends[1]:
             raise NotFound(f"an end of the link {item.type} was not imported")
-        beside = self.mem.home.index.graph.neighbours(ends[0])
+        index, start = self.mem.home.index, ends[0]
+        beside = index.attempt(lambda: index.graph.neighbours(start))
         if any(neighbour.id == ends[1] and neighbour.said != "mentions" for neighbour in beside):
             return False
         self.mem.link(ends[0], item.type, ends[1], created=item.created,
@@ -287,18 +295,11 @@ class Import:
             yaml = taken.yaml
         return text[: taken.start] + yaml + text[taken.stop : taken.rest] + self._said(taken.body)
 
-    def _clean(self, value: Any, name: str = "") -> Any:
-        """The value without secrets, wherever in it they are; `name` is the key it stands under."""
-        if isinstance(value, str):
-            clean = self._said(value)
-            found = (redact(f'{name}: "{value.replace(chr(34), chr(39))}"')[1] if name and clean == value
-                     else {})
-            self.secrets.update(found)
-            return f"[secret:{next(iter(found))}]" if found else clean
-        if isinstance(value, dict):
-            return {self._said(key) if isinstance(key, str) else key: self._clean(inner, str(key))
-                    for key, inner in value.items()}
-        return [self._clean(item) for item in value] if isinstance(value, list | tuple) else value
+    def _clean(self, value: Any) -> Any:
+        """The value without secrets, wherever in it they are."""
+        clean, secrets = redact_value(value)
+        self.secrets.update(secrets)
+        return clean
 
     def to_dict(self) -> dict[str, Any]:
         return {"found": dict(self.found), "kept": dict(self.kept), "known": dict(self.known),

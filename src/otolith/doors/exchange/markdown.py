@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from otolith.doors.exchange.bundle import Bundle, Reader
+from otolith.doors.exchange.bundle import Bundle, FormatReader
 from otolith.doors.exchange.items import Found, LinkItem, NoteItem, SourceFinding, stamp, tags, words
 from otolith.errors import Invalid
 
@@ -190,5 +190,5 @@ def _read_memory_folder(bundle: Bundle) -> Iterator[Found]:
                        lambda name, _, note: [PurePosixPath(name).stem, note.title])
 
 
-READERS = {"obsidian": Reader(_is_vault, _read_vault),
-           "claude-memory": Reader(_is_memory_folder, _read_memory_folder)}
+READERS = {"obsidian": FormatReader(_is_vault, _read_vault),
+           "claude-memory": FormatReader(_is_memory_folder, _read_memory_folder)}

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from otolith.doors.exchange.bundle import Bundle, Reader
+from otolith.doors.exchange.bundle import Bundle, FormatReader
 from otolith.doors.exchange.items import (
     ChunkItem,
     Found,
@@ -152,5 +152,6 @@ def _read_candidates(bundle: Bundle) -> Iterator[Found]:
                        category=memo.category, tags=tuple(memo.tags))
 
 
-READERS = {"mem0": Reader(_is_mem0, _read_mem0), "mcp-memory": Reader(_is_mcp_memory, _read_mcp_memory),
-           "candidates": Reader(_has_candidates, _read_candidates)}
+READERS = {"mem0": FormatReader(_is_mem0, _read_mem0),
+           "mcp-memory": FormatReader(_is_mcp_memory, _read_mcp_memory),
+           "candidates": FormatReader(_has_candidates, _read_candidates)}

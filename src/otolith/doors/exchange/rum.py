@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from otolith.doors.exchange.bundle import Bundle, Reader
+from otolith.doors.exchange.bundle import Bundle, FormatReader
 from otolith.doors.exchange.items import (
     Found,
     LadderItem,
@@ -186,4 +186,4 @@ def _ladder(kind: str, row: Mapping[str, Any], members: Mapping[str, Any]) -> Fo
                       fields={**fields, **members}, created=stamp(row.get("created_at")))
 
 
-READERS = {"rum": Reader(_fits, _read)}
+READERS = {"rum": FormatReader(_fits, _read)}

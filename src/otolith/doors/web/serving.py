@@ -103,6 +103,7 @@ def serve(home: str | None, *, port: int, tell: Callable[[int], Any], host: str 
     """Serve until stopped; what was begun is finished."""
     import uvicorn
 
+    from otolith.doors.web.caller import Caller
     from otolith.doors.web.rest import Door, make_app
 
     token, assets = gate.TokenFile(), Assets()
@@ -115,8 +116,9 @@ def serve(home: str | None, *, port: int, tell: Callable[[int], Any], host: str 
                     cookie=f"{gate.COOKIE}-{port}")
         app = protect(make_app(door, _agents_app(agent, hosts) if agents else None), door, hosts)
         server = uvicorn.Server(uvicorn.Config(
-            app, log_level="error", server_header=False, date_header=False, lifespan="on",
-            timeout_graceful_shutdown=10, timeout_keep_alive=75, limit_concurrency=CONNECTIONS, backlog=256))
+            app, http=Caller, ws="none", log_level="error", server_header=False, date_header=False,
+            lifespan="on", timeout_graceful_shutdown=10, timeout_keep_alive=75,
+            limit_concurrency=CONNECTIONS, backlog=256))
         tell(port)
         server.run(sockets=[listening])
 

@@ -118,6 +118,7 @@ CREATED = Param("created", "time", "when it happened (default: now)", None, BY_H
 CREATED_IN_PYTHON = CREATED._replace(doors=("python",))
 KEY = Param("key", "text", "the same key again keeps nothing twice", None)
 TAGGED = Param("tags", "tags", "a tag", (), cli="--tag", metavar="TAG")
+EMBEDDERS = ("static", "minilm", "ollama", "openai", "none")
 PROGRESS = Param("progress", "call", "is called with (done, total) as it goes", None, ("python",))
 ASK = Param("ask", "call", "a model to ask instead of the configured one", None, ("python",))
 FORCE = Param("force", "flag", "replace a file that is there", False, ("cli",))

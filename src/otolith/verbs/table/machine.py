@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from otolith.verbs.table import FILTERS, FORCE, Door, Param, Verb
+from otolith.verbs.table import EMBEDDERS, FILTERS, FORCE, Door, Param, Verb
 
 MACHINE: Mapping[Door, str] = dict.fromkeys(("python", "mcp", "rest"),
                                             "it concerns the machine, not the memory")
@@ -70,7 +70,7 @@ ROWS = {row.name: row for row in (
     Verb("config", "show or change settings", "facts",
          gaps=MACHINE,
          options=(Param("provider", "text", "the embedding provider", None, ("cli",),
-                        choices=("static", "minilm", "ollama", "openai", "none")),
+                        choices=EMBEDDERS),
                   Param("openai_key", "text", "the key; null removes it", None, ("cli",), metavar="KEY",
                         stdin="dash"),
                   Param("ollama_model", "text", "the model to ask Ollama for", None, ("cli",),

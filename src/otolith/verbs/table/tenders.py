@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otolith.verbs.table import ASK, FORCE, NOT_MCP, PROGRESS, Param, Verb
+from otolith.verbs.table import ASK, EMBEDDERS, FORCE, NOT_MCP, PROGRESS, Param, Verb
 
 TERMINAL = "for people at a terminal; upkeep does what an agent needs"
 APPLY = Param("apply", "flag", "do it; without this only the plan is shown", False, ("python", "cli"),
@@ -72,7 +72,9 @@ ROWS = {row.name: row for row in (
          gaps={"mcp": TERMINAL}),
     Verb("embed", "embed what is not embedded yet and write _embeddings.json", "facts", long=True,
          takes=(PROGRESS, Param("tell", "call", "is called with what is sent where", None, ("python",))),
-         examples=("otolith embed",),
+         options=(Param("model", "text", "the home's embedder from now on; what it needs is made or fetched "
+                        "first", None, ("cli", "python"), choices=EMBEDDERS),),
+         examples=("otolith embed", "otolith embed --model minilm"),
          gaps={"mcp": TERMINAL}),
     Verb("cold", "gzip old, rarely used work, or list what would be gzipped", "items", reads=True,
          long=True,

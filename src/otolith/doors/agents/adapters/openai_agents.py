@@ -81,8 +81,8 @@ class OtolithSession(SessionABC):
             raise Invalid(f"nothing was said in session {self.session_id!r} yet")
         fresh = transcripts.not_yet_said(self.mem, self.session_id, said)
         if not fresh:
-            entries, _ = self.mem.home.index.cards.listing(make_filter(kind="entry", session=self.session_id),
-                                                           1)
+            chosen, index = make_filter(kind="entry", session=self.session_id), self.mem.home.index
+            entries, _ = index.attempt(lambda: index.cards.listing(chosen, 1))
             return self.mem.get(entries[0].id).record
         key = transcripts.key_of(f"openai-agents:{len(said) - len(fresh)}", self.session_id, fresh)
         return self.mem.log(fresh, topic=topic, session=self.session_id, key=key)

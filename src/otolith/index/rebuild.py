@@ -1,0 +1,75 @@
+"""How a new index file gets into the place of the old one: filled beside it by one process at a time, then
+renamed, so that others answer from the old one meanwhile.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic, sleep
+
+from otolith.errors import BrokenIndex, Busy, CannotWrite
+from otolith.index.database import Database, remove
+
+SECONDS = 120.0  # how long one waits for another's rebuild, or a rebuild for somebody's batch
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """The index's own lock; what a killed rebuild left behind is removed."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file = os.open(path.parent / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        deadline = monotonic() + SECONDS
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if monotonic() > deadline:
+                    raise Busy("the index is being rebuilt by another process", "try again") from None
+                sleep(0.01)
+        for left in path.parent.glob("index-*.new*"):
+            remove(left)
+        yield
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def still(index: Database, path: Path) -> Iterator[None]:
+    """Nobody writes to the old file, as far as there is one that can be written to."""
+    try:
+        db = index.connect(str(path)) if index.opened else None
+    except (BrokenIndex, CannotWrite):
+        db = None
+    try:
+        if db is not None:
+            db.execute(f"PRAGMA busy_timeout = {SECONDS * 1000:.0f}")
+            with suppress(BrokenIndex, CannotWrite):
+                db.execute("BEGIN IMMEDIATE")
+        yield
+    finally:
+        if db is not None:
+            db.close()
+
+
+def swap(fresh: Path, path: Path, *, damaged: bool) -> None:
+    """Put a filled file in the index's place; what a damaged one left in its journal goes with it."""
+    os.chmod(fresh, 0o600)
+    file = os.open(fresh, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+    if damaged or path.is_dir():
+        aside = path.with_name(f"{path.name}.damaged")
+        remove(aside)
+        with suppress(FileNotFoundError):
+            os.rename(path, aside)
+        for ending in ("-journal", "-wal", "-shm"):
+            remove(path.with_name(path.name + ending))
+    os.rename(fresh, path)
