@@ -154,6 +154,10 @@ class Memory(Reader):
             return verbs.dialogs.review(self.home, fact, correct=correct)
         return verbs.dialogs.review(self.home, fact, score, correct)
 
+    def settle(self, new: str, old: str, holds: str) -> Object:
+        """Say which of two statements holds: `new`, `old`, `both` in their scopes; `open` takes it back."""
+        return verbs.history.settle(self.home, new, old, holds)
+
     def record(self, work: Object | None = None, *, intent: Object | None = None,
                outcome: Object | None = None, perception: Object | None = None,
                reasoning: Object | None = None, actions: Objects = None, links: Object | None = None,

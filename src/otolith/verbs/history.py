@@ -15,12 +15,12 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home, Named
 from otolith.index.claims import ClaimRow
 from otolith.index.facts import ReviewRow
+from otolith.index.write import HOLDS
 from otolith.model.dialog import Fact, marked_time
 from otolith.model.ids import normal
 from otolith.model.record import TRUST
 from otolith.model.times import time_or_none
 
-ANSWERS = ("new", "old", "both", "open")  # open takes an earlier answer back
 DEFAULT = 50
 
 
@@ -40,7 +40,7 @@ class Event(NamedTuple):
 
 
 def history(home: Home, about: str | None = None, *, since: Any = None, before: Any = None,
-            limit: int | None = DEFAULT) -> list[Event]:
+            limit: int | None = DEFAULT) -> list[dict[str, Any]]:
     """What changed about a subject, a topic, a record or everything, oldest first; of many the latest."""
     home.ensure_fresh()
     start = None if since is None else home.moment(since, "since")
@@ -51,7 +51,7 @@ def history(home: Home, about: str | None = None, *, since: Any = None, before: 
     if not events and about is not None and not _is_known(home, about):
         raise NotFound(f"nothing is known about {about!r}", f"try: otolith recall {about!r}")
     events.sort(key=lambda event: (event.when, event.record, event.what))
-    return events if limit is None else events[-limit:]
+    return [event._asdict() for event in (events if limit is None else events[-limit:])]
 
 
 def _within(when: str, start: float | None, stop: float | None) -> bool:
@@ -67,9 +67,8 @@ def _events(home: Home, about: str | None) -> Iterator[Event]:
         yield from _of_topic(home, topic, words)
     if about in topics:
         return
-    for row in home.index.claims.stated(words):
-        if not row.unit.startswith("topics/"):  # those of dialogs were told as facts
-            yield from _of_claim(home, row)
+    for row in home.index.claims.outside_dialogs(words):
+        yield from _of_claim(home, row)
 
 
 def _of_topic(home: Home, topic: str, words: str | None) -> Iterator[Event]:
@@ -91,8 +90,7 @@ def _of_topic(home: Home, topic: str, words: str | None) -> Iterator[Event]:
 
 
 def _is_about(fact: Fact, words: str) -> bool:
-    return words in f" {normal(fact.subject)} {normal(fact.object)} {fact.id} " and (
-        str(fact.id) == words or f" {words} " in f" {normal(fact.subject)} " or f" {words} " in f" {normal(fact.object)} ")
+    return fact.id == words or any(f" {words} " in f" {normal(part)} " for part in (fact.subject, fact.object))
 
 
 def _of_review(review: ReviewRow, fact: Fact | None) -> Event:
@@ -122,7 +120,7 @@ def _is_known(home: Home, about: str) -> bool:
 
 
 class Side(NamedTuple):
-    """One of two statements that do not go together."""
+    """One of two statements about one thing, of which nothing says for sure that the newer ended the older."""
 
     claim: str
     record: str
@@ -134,20 +132,13 @@ class Side(NamedTuple):
     project: str
 
 
-class Contradiction(NamedTuple):
-    """Two statements about one thing of which nothing says for sure that the newer ended the older."""
-
-    newer: Side
-    older: Side
-
-
-def contradictions(home: Home, *, project: str | None = None, limit: int = DEFAULT) -> list[Contradiction]:
+def contradictions(home: Home, *, project: str | None = None, limit: int = DEFAULT) -> list[dict[str, Any]]:
     """What is contested and no person has answered, newest first; of a project, what is told in it."""
     home.ensure_fresh()
     pairs = home.index.claims.contested(limit if project is None else 10 * limit)
-    found = [Contradiction(_side(home, pair.newer), _side(home, pair.older)) for pair in pairs
-             if project is None or {pair.newer.scope, pair.older.scope} <= {"", project}]
-    return found[:limit]
+    told = [pair for pair in pairs if project is None or {pair.newer.scope, pair.older.scope} <= {"", project}]
+    return [{"newer": _side(home, pair.newer)._asdict(), "older": _side(home, pair.older)._asdict()}
+            for pair in told[:limit]]
 
 
 def _side(home: Home, row: ClaimRow) -> Side:
@@ -158,8 +149,8 @@ def _side(home: Home, row: ClaimRow) -> Side:
 
 def settle(home: Home, new: str, old: str, holds: str) -> dict[str, Any]:
     """A person's answer: the new statement holds, the old one does, or both in their scopes."""
-    if holds not in ANSWERS:
-        raise Invalid(f"unknown answer {holds!r}", f"use one of {', '.join(ANSWERS)}")
+    if holds not in HOLDS:
+        raise Invalid(f"unknown answer {holds!r}", f"use one of {', '.join(HOLDS)}")
     if home.trust != "user":
         raise Invalid("only a person says which of two statements holds", "answer on the page or at a terminal")
     newer, older = _claim(home, new), _claim(home, old)
@@ -168,8 +159,8 @@ def settle(home: Home, new: str, old: str, holds: str) -> dict[str, Any]:
     home.settle()
     line = {"at": home.stamp_now(), "op": "settle", "old": older, "new": newer, "holds": holds, "by": "user"}
     with home.writing():
-        ledger.append_line(home.tree, paths.CURATION, line, synced=True)
-        home.refresh([paths.CURATION])
+        ledger.append_line(home.tree, paths.ANSWERS, line, synced=True)
+        home.refresh([paths.ANSWERS])
         home.audit("settled", Named("claim", newer), fingerprint(repr(line).encode()))
     return line
 

@@ -211,6 +211,24 @@ def _facts(command: Command) -> None:
     command.table(rows, ("id", "topic", "type", "score", "confidence", "title", "until"))
 
 
+def _history(command: Command) -> None:
+    command.table(command.mem.history(**command.keywords()), ("when", "what", "text", "was", "until", "why",
+                                                              "record"))
+
+
+def _contradictions(command: Command) -> None:
+    pairs = command.mem.contradictions(**command.keywords())
+
+    def block(pair: Mapping[str, Mapping[str, Any]]) -> str:
+        lines = [f"  {side:<5}  {pair[side]['said'][:10]}  {pair[side]['sentence']}  ({pair[side]['kind']} "
+                 f"{pair[side]['record']}, {pair[side]['trust']})" for side in ("newer", "older")]
+        return "\n".join([*lines, f"  answer: otolith settle {pair['newer']['claim']} {pair['older']['claim']} "
+                                  "new|old|both"])
+
+    command.answer({"items": pairs, "total": len(pairs)}, lambda: "\n\n".join(map(block, pairs))
+                   if pairs else "nothing is contested")
+
+
 def _topics(command: Command) -> None:
     name, mem = command.args.topic, command.mem
     if command.args.build:
@@ -368,7 +386,8 @@ COMMANDS: dict[str, Callable[[Command], int | None]] = {
     "agents": lambda command: command.table(
         command.mem.agents(**command.keywords()), ("id", "type", "parent_id", "project_id", "works",
                                                    "sessions")),
-    "resume": _resume, "chapters": _chapters, "wisdom": _wisdom, "facts": _facts, "topics": _topics,
+    "resume": _resume, "chapters": _chapters, "wisdom": _wisdom, "facts": _facts, "history": _history,
+    "contradictions": _contradictions, "topics": _topics,
     "global": _global, "tags": _tags, "edges": _edges, "graph": _graph,
     "reason": lambda command: command.result(command.mem.reason(**command.keywords())), "explore": _explore,
     "brief": _brief, "hud": _hud,

@@ -63,6 +63,12 @@ def _review(command: Command) -> None:
     return command.answer(fact_row(reviewed), lambda: f"reviewed {_describe(reviewed)}")
 
 
+def _settle(command: Command) -> None:
+    answer = command.mem.settle(**command.keywords())
+    command.answer(answer, lambda: f"settled: {answer['holds']} holds" if answer["holds"] != "open"
+                   else "open again")
+
+
 def fact_row(fact: Any) -> dict[str, Any]:
     """A fact as lists show it."""
     from otolith.model.shape import plain
@@ -292,7 +298,7 @@ def _episode(command: Command) -> None:
 COMMANDS: dict[str, Callable[[Command], None]] = {
     "remember": _remember, "note": _note,
     "memo": lambda command: command.kept(command.mem.memo(**command.keywords())),
-    "log": _log, "review": _review, "record": _record, "agent": _agent,
+    "log": _log, "review": _review, "settle": _settle, "record": _record, "agent": _agent,
     "chapter": lambda command: command.kept(command.mem.chapter(**command.keywords()), "made"), "edit": _edit,
     "link": _link, "unlink": _unlink, "pin": _pin, "unpin": _pin, "forget": _forget,
     "restore": lambda command: command.kept(command.mem.restore(command.args.id), "restored"),
