@@ -48,7 +48,7 @@ def _review(command: Command) -> None:
         if args.json or not (sys.stdin.isatty() and command.tty):
             columns = ("id", "topic", "type", "confidence", "title", "sentence")
             return command.table([fact_row(fact) for fact in waiting], columns)
-        return walk(command, list(waiting))
+        return None if _walk_contradictions(command) == "q" else walk(command, list(waiting))
     if args.score is not None and args.reject:
         raise WrongUsage("a rejected fact has the score 0", "leave the score out")
     words: dict[str, Any] = {"score": 0} if args.reject else {}
@@ -100,6 +100,26 @@ def _describe(fact: Any) -> str:
         speaker = f"{fact.speaker}: " if fact.speaker else ""
         lines.append(f"  {speaker}“{fact.sentence}” ({fact.entry_ts[:10]})")
     return "\n".join(lines)
+
+
+def _walk_contradictions(command: Command) -> str:
+    """Go through what is contested: n, o or b say what holds, Enter leaves it, q stops; returns the last reply."""
+    from otolith.doors.cli.finders import both_sides
+
+    answers, reply = {"n": "new", "o": "old", "b": "both"}, ""
+    for pair in command.mem.contradictions():
+        command.print(f"\nThese do not go together:\n{both_sides(pair)}")
+        reply = "?"
+        while reply not in ("", "q", *answers):
+            try:
+                reply = input("n(ew), o(ld) or b(oth) hold, Enter to skip, q(uit): ").strip().casefold()[:1]
+            except EOFError:
+                reply = "q"
+        if reply == "q":
+            break
+        if reply:
+            command.mem.settle(pair["newer"]["claim"], pair["older"]["claim"], answers[reply])
+    return reply
 
 
 def walk(command: Command, waiting: list[Any]) -> None:
