@@ -173,9 +173,9 @@ class Claims(Facet):
         self.db.execute("UPDATE claims SET void = ? WHERE record = ?", (int(rejected), record))
         return [*rows, *self._reopen(rows)]
 
-    def settle(self, numbers: Iterable[int]) -> set[str]:
-        """Compare these claims with all others of their cells; returns the records whose standing changed."""
-        fresh = set(numbers)
+    def settle(self, new: Iterable[int], freed: Iterable[int] = ()) -> set[str]:
+        """Compare new and freed claims with all others of their cells; returns the records whose standing changed."""
+        fresh = {*new, *freed}
         if not fresh:
             return set()
         self._answer(fresh)
@@ -189,7 +189,10 @@ class Claims(Facet):
                 before = found.get(settled.older.n)
                 if before is None or settled.before(before):
                     found[settled.older.n] = settled
-        return self._write(found, rows, self.answers())
+        changed = self._write(found, rows, self.answers())
+        again = f"SELECT DISTINCT record FROM claims WHERE closed_by IS NOT NULL AND record IN (SELECT record FROM claims WHERE n {_GIVEN})"
+        changed.update(self.db.column(again, (given,)))  # what was closed and is said again
+        return changed.union(self.db.column(f"SELECT DISTINCT record FROM claims WHERE n {_GIVEN}", (json.dumps(list(freed)),)))
 
     def _members(self, cells: Sequence[str]) -> Iterator[list[ClaimRow]]:
         """The claims of each cell that holds several."""

@@ -109,7 +109,8 @@ class Touched:
         self.news: dict[str, dict[str, str]] = {}  # slot → fact → its first new mark
         self.ids: set[str] = set()  # facts whose records may no longer stand
         self.said: dict[tuple[str, str], Said] = {}  # (fact, mark) just read
-        self.claims: set[int] = set()  # to be settled
+        self.claims: set[int] = set()  # new ones, to be settled
+        self.freed: set[int] = set()  # those whose closer went, to be settled again
         self.reviewed: set[str] = set()  # facts that a person may have rejected or taken back
 
     def add(self, mentions: Iterable[SaidRow]) -> None:
@@ -158,7 +159,7 @@ class Facts(Facet):
             if before := self._mentions("unit = ?", (name,)):
                 touched.add(before)
                 self.db.execute("DELETE FROM said WHERE unit = ?", (name,))
-                touched.claims.update(self.claims.drop(name))
+                touched.freed.update(self.claims.drop(name))
         for name, reviews in whole:
             if name.endswith("/curation.jsonl"):
                 self._replace_reviews(name, reviews, about, corrected)
@@ -170,6 +171,7 @@ class Facts(Facet):
             free = {topic for topic in topics if not self._reviewed(topic)}
             rows += [self._row(unit.name, mention, as_said=mention.topic in free)
                      for mention in unit.mentions]
+            touched.reviewed.update(row.id for row, _ in rows if row.topic not in free)
         alone = json.dumps([row.id for row, _ in rows if row.id == row.slot])
         standing = {row.id: row for row in self.db.select(FactRow, _STANDING, (alone,))} if rows else {}
         for row, fact in rows:
@@ -224,7 +226,7 @@ class Facts(Facet):
                          "WHERE unit = ? AND mark = ?")
                 self.db.execute(query, (new.id, new.slot, new.confidence, new.trust, row.unit, row.mark))
                 touched.add([new])
-                touched.claims.update(self.claims.drop(row.unit, row.mark))
+                touched.freed.update(self.claims.drop(row.unit, row.mark))
                 touched.claims.update(self.claims.take([(new.unit, new.id, new.trust, row.mention._replace(fact=fact))]))
 
     def _row(self, unit: str, mention: Mention, *, as_said: bool) -> tuple[SaidRow, Fact]:
@@ -249,8 +251,9 @@ class Facts(Facet):
         """Bring the fact records up to their mentions and reviews, and to what closed them."""
         for record in touched.reviewed:
             rows = self.db.execute(_SCORE, {"id": record, "until": _FOREVER})
-            touched.claims.update(self.claims.reject(record, bool(rows) and rows[0][0] == 0))
-        touched.again(self._mentions(f"slot {_GIVEN}", (json.dumps(list(self.claims.settle(touched.claims))),)))
+            touched.freed.update(self.claims.reject(record, bool(rows) and rows[0][0] == 0))
+        changed = self.claims.settle(touched.claims, touched.freed)
+        touched.again(self._mentions(f"slot {_GIVEN}", (json.dumps(list(changed)),)) if changed else ())
         cards, units = [], Units(self.index)
         settled = list(self._settled(touched.slots, touched=touched))
         standings = self.claims.standings(str(fact.id) for fact, *_ in settled)
