@@ -293,24 +293,28 @@ def _outdate(home: Home, candidates: Candidates, best: list[Weighed], as_of: flo
         return
     places = {(candidate.passage.unit, candidate.passage.turn): candidate for candidate in best}
     words = [word.casefold() for word in candidates.question.words]
-    for candidate in sorted(best, key=lambda candidate: -candidate.passage.said):  # so that a chain goes down in order
+    # so that a chain goes down in order
+    for candidate in sorted(best, key=lambda candidate: -candidate.passage.said):
         for sentence, closing in outdated.get((candidate.passage.unit, candidate.passage.turn), ()):
-            if sentence not in candidate.passage.text or not any(word in sentence.casefold() for word in words):
+            if sentence not in candidate.passage.text or not any(word in sentence.casefold()
+                                                                 for word in words):
                 continue
             newer = places.get((closing.unit, closing.turn))
             if newer is None:
-                found = home.index.around.at(closing.unit, closing.turn)
-                if found is None or not candidates.passes(found.n):
+                passage = home.index.around.at(closing.unit, closing.turn)
+                if passage is None or not candidates.passes(passage.n):
                     continue
-                newer = places[closing.unit, closing.turn] = Weighed(found)
+                newer = places[closing.unit, closing.turn] = Weighed(passage)
                 best.append(newer)
             if newer is candidate:
                 continue
             if newer.score < 0.9 * candidate.score:
-                newer.parts["replaces"] = newer.parts.get("replaces", 0.0) + 0.9 * candidate.score - newer.score
+                newer.parts["replaces"] = newer.parts.get("replaces",
+                                                          0.0) + 0.9 * candidate.score - newer.score
                 newer.why.append(f"replaces what {candidate.passage.id} says")
             if candidate.score >= newer.score:
-                candidate.parts["outdated"] = candidate.parts.get("outdated", 0.0) + newer.score - candidate.score - 0.01
+                candidate.parts["outdated"] = candidate.parts.get("outdated",
+                                                                  0.0) + newer.score - candidate.score - 0.01
             candidate.why.append(closing.why)
 
 
