@@ -18,18 +18,18 @@ from otolith.model.text import without_code
 LONGEST = 20_000  # characters of a record that are read
 
 
-class Read(NamedTuple):
+class ReadSentence(NamedTuple):
     """A sentence of a record with what it claims."""
 
     sentence: str
     claims: tuple[Claim, ...]
 
 
-def read_text(text: str, written: str) -> Iterator[Read]:
+def read_text(text: str, written: str) -> Iterator[ReadSentence]:
     """The claims of a text written at a time (UTC, as files have it), sentence by sentence."""
     turn = Turn(1, "user", "user", without_code(text)[:LONGEST], written)
     for fact in extract([turn], entry_ts=written):
         sentence = fact.sentence or fact.title
         claims = read_claims(fact.subject, fact.relation, fact.object, sentence)
         if claims:
-            yield Read(sentence, claims)
+            yield ReadSentence(sentence, claims)

@@ -359,29 +359,14 @@ class Claims(Facet):
         """(id, unit) of records of these kinds whose claims were not yet read as they are now, newest first.
         """
         return self.db.execute(
-            f"SELECT r.id, r.unit FROM records r LEFT JOIN seen s ON s.rung = 'claims' AND s.key = r.id "
+            "SELECT r.id, r.unit FROM records r LEFT JOIN seen s ON s.rung = 'claims' AND s.key = r.id "
             f"WHERE r.kind {_GIVEN} AND s.stamp IS NOT r.n ORDER BY r.created DESC, r.n DESC LIMIT ?",
             (json.dumps(kinds), limit))
 
     def gone(self) -> list[str]:
         """The units that claims are known of and that are there no longer."""
-        return self.db.column("SELECT DISTINCT unit FROM claims c WHERE NOT EXISTS (SELECT 1 FROM documents d "
-                              "WHERE d.path = c.unit) AND unit NOT LIKE 'topics/%'")
-
-    def renew(self, drawn: Mapping[str, Sequence[Drawn]]) -> None:
-        """Unit → its claims now, in place of those it had; facts that they close or free are brought up to
-        it.
-        """
-        with self.index.writing():
-            freed = [n for unit in drawn for n in self.drop(unit)]
-            new = self.put(draft for drafts in drawn.values() for draft in drafts)
-            if freed or new:
-                from otolith.index.facts import Facts, Touched
-
-                touched = Touched()
-                touched.claims.update(new)
-                touched.freed.update(freed)
-                Facts(self.index).settle(touched)
+        return self.db.column("SELECT DISTINCT unit FROM claims c WHERE NOT EXISTS (SELECT 1 FROM "
+                              "documents d WHERE d.path = c.unit) AND unit NOT LIKE 'topics/%'")
 
     def contested(self, limit: int = 50) -> list[Contest]:
         """Open contradictions, newest first: pairs that no rule and no person has settled."""

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from otolith.index.claims import Claims, Validity
+from otolith.index.claims import Claims, Drawn, Validity
 from otolith.index.database import Bare, Connection, Facet, columns_of
 from otolith.index.write import Unit, Units
 from otolith.model.dialog import (
@@ -163,6 +163,15 @@ class Facts(Facet):
         if about:
             self._review_again(about, corrected, touched)
         self._take_mentions(units, touched)
+
+    def redraw(self, drawn: Mapping[str, Sequence[Drawn]]) -> None:
+        """Take the claims of other records, unit → all it has now, and settle what they close or free."""
+        touched = Touched()
+        with self.index.writing():
+            for unit in drawn:
+                touched.freed.update(self.claims.drop(unit))
+            touched.claims.update(self.claims.put(draft for drafts in drawn.values() for draft in drafts))
+            self.settle(touched)
 
     def _take_mentions(self, units: Sequence[Unit], touched: Touched) -> None:
         """The facts that units state, and what these claim."""

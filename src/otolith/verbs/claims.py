@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from otolith.derive.claims import read_text
 from otolith.home import Home
 from otolith.index.claims import Drawn
 from otolith.model.dialog import mark
@@ -33,13 +32,15 @@ def draw(home: Home, limit: int = AT_ONCE) -> int:
         drafts = drawn.setdefault(unit, [])
         if record.id in ids:
             drafts += _drafts(unit, record)
-    claims.renew(drawn)
+    home.index.facts.redraw(drawn)
     home.index.marks.settle("claims", ids)
     return len(ids)
 
 
 def _drafts(unit: str, record: Any) -> list[Drawn]:
     """The claims of one record; what it says was said when it was written, by whom its origin tells."""
+    from otolith.derive.claims import read_text  # nothing new is loaded where nothing waits
+
     origin = origin_of(record)
     trust = TRUST.index(str(getattr(origin, "trust", None) or "user"))
     moment = mark(record.created, time_or_none(getattr(origin, "at", None)) or 0.0, record.id, 0)
