@@ -259,6 +259,22 @@ def test_an_entry_that_was_half_moved_is_moved_whole_by_the_next_write(home: Pat
     assert number > 4
 
 
+@pytest.mark.parametrize("number", [2, 3, 4])
+def test_a_work_killed_on_its_way_into_the_cold_gets_there_with_the_next_write(home: Path, clock: Clock, number: int) -> None:
+    with Memory(home, clock=clock) as mem:
+        work = mem.record({"goal": "Tame a mule", "task_type": "other", "success": True, "summary": "Tamed"}).id
+    with Memory(home, clock=clock) as mem:
+        break_at(mem, number)
+        with suppress(Died):
+            mem.cold(days=0, apply=True)
+
+    with Memory(home, clock=clock) as mem:
+        mem.memo("user_likes_green_tea", "Yes.")
+        assert [path.split("/")[1] for path in files(home) if work in path] == ["cold"]
+        assert mem.get(work).record.intent.goal == "Tame a mule"
+        assert mem.check() == []
+
+
 MOVES: dict[str, tuple[Callable[[Memory], Any], Callable[[Memory], Any]]] = {  # what comes before, and the move
     "pin": (lambda mem: None, lambda mem: mem.pin("Tea")),
     "unpin": (lambda mem: mem.pin("Tea"), lambda mem: mem.unpin("Tea")),

@@ -23,8 +23,9 @@ from otolith.memory import Memory
 from otolith.model.shape import plain
 
 TITLES = {"call": "kill -9 before each file call of each act", "random": "kill -9 at a random moment"}
-EDGES = {"unmirrored-edge", "missing-edge", "dangling-link"}  # until upkeep: an edge file alone says that there is a link
-PASSING = {"unfinished", "leftover", "duplicate-id", "misplaced", *EDGES}  # until the next write
+# until upkeep, for an edge file alone says that there is a link; or until the same act again: a note is found in any folder
+EDGES = {"unmirrored-edge", "missing-edge", "dangling-link", "misplaced"}
+PASSING = {"unfinished", "leftover", "duplicate-id", *EDGES}  # until the next write
 BUILT = {"topic", "global", "chapter", "wisdom", "fact"}  # come back from others; they are not acknowledged
 TEXTS = ("text", "content", "turns", "intent", "summary", "name")  # what a record says, by whichever of these it has
 SAYS = " ⟶ "  # between that and all else a record holds

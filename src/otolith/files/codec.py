@@ -51,24 +51,31 @@ def decode(path: str, data: bytes, modified: Callable[[], float]) -> list[Any]:
     kind = former_kind(path)
     if path.startswith("archive/"):
         path = first_name(path.removeprefix("archive/"))
-    codec = KINDS[kind].codec if kind in KINDS else "none"
     try:
-        if codec == "front":
-            return [markdown.read_front(kind, path, data, modified)]
-        if codec == "header":
-            return [markdown.read_memo(path, data, modified)]
-        if codec == "json":
-            return [KINDS[kind].shape.from_dict(read_object(unzip(path, data)))]
-        if codec == "diary":
-            return list(markdown.read_episodes(path, data))
-        if codec == "raw":
-            text = markdown.text_of(data)
-            return [KINDS[kind].shape(id=path.split("/", 1)[1], created_at=modified(), text=text)]
+        records = _records(kind, path, data, modified)
+        for record in records:
+            float(record.created)  # a time that is none is found here, not by whoever sorts by it
+        return records
     except Invalid as error:
         raise Damaged(error.message, error.hint or "fix the value", flaw="invalid",
                       line=_line_of(data, error)) from None
     except STUMBLES as error:
         raise odd(error) from None
+
+
+def _records(kind: str, path: str, data: bytes, modified: Callable[[], float]) -> list[Any]:
+    codec = KINDS[kind].codec if kind in KINDS else "none"
+    if codec == "front":
+        return [markdown.read_front(kind, path, data, modified)]
+    if codec == "header":
+        return [markdown.read_memo(path, data, modified)]
+    if codec == "json":
+        return [KINDS[kind].shape.from_dict(read_object(unzip(path, data)))]
+    if codec == "diary":
+        return list(markdown.read_episodes(path, data))
+    if codec == "raw":
+        text = markdown.text_of(data)
+        return [KINDS[kind].shape(id=path.split("/", 1)[1], created_at=modified(), text=text)]
     raise Damaged("is not a record", flaw="unknown")
 
 

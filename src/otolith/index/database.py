@@ -35,7 +35,7 @@ Place = tuple[int, int]  # device and inode
 def index_path(cache: Path, home: str) -> Path:
     """Where a home's index lies."""
     place = os.path.realpath(home) if os.path.isabs(home) else home
-    name = hashlib.sha256(place.encode()).hexdigest()[:16]
+    name = hashlib.sha256(os.fsencode(place)).hexdigest()[:16]  # any bytes may name a folder
     return cache / name / f"index-{SCHEMA}.sqlite"
 
 

@@ -28,6 +28,7 @@ from otolith.verbs.editing import files_of
 from otolith.verbs.exports import write_exports
 from otolith.verbs.memos import cut_from_masters
 from otolith.verbs.steps import bytes_of, each, fetch, locate
+from otolith.verbs.work import repack
 
 PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json",
          "GLOBAL_MEMORY.md", *paths.EXPORTS)
@@ -57,7 +58,10 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
 
 
 def finish(home: Home, intent: PendingAct) -> None:
-    """Carry on with a purge that was interrupted."""
+    """Carry on with a purge that was interrupted, or with a work's way into the cold or out of it."""
+    if intent.verb == "repack":
+        repack(home, intent)
+        return
     home.sweep(accept_removals=True)
     _carry_out(home, intent)
 
