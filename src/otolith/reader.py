@@ -30,7 +30,7 @@ Object = Mapping[str, Any]
 Ask = Callable[[str], Any]
 
 
-@asks
+@asks()
 class Reader:
     """An open home, to ask."""
 

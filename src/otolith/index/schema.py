@@ -58,7 +58,7 @@ CREATE TABLE speakers (word TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT
 
 -- Vectors of passages: a set for each embedder, in blocks of rows by ascending passage number. A set holds
 -- every passage up
--- to `last`; those in `gone` were dropped since.
+-- to `last`; those in `gone` were dropped since. `pieces` has the vectors of a passage's word pieces.
 CREATE TABLE vector_sets (
   n INTEGER PRIMARY KEY, provider TEXT NOT NULL, model TEXT NOT NULL, dimension INTEGER NOT NULL,
   last INTEGER NOT NULL,
@@ -70,6 +70,7 @@ CREATE TABLE vectors (
   PRIMARY KEY (held, last)
 );
 CREATE TABLE gone (n INTEGER PRIMARY KEY);
+CREATE TABLE pieces (n INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
 
 CREATE TABLE links (
   a TEXT NOT NULL, word TEXT NOT NULL, b TEXT NOT NULL, said TEXT NOT NULL, inverted INTEGER NOT NULL,
