@@ -30,11 +30,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from otolith import sync
-from otolith.files.markdown import write_note
+from otolith.files.codec import encode
 from otolith.files.paths import place
 from otolith.index.write import Unit
 from otolith.memory import Memory
-from otolith.model.note import TYPES, Note
+from otolith.model.kinds import NOTE_TYPES
+from otolith.model.note import Note
 from otolith.model.record import Version
 from otolith.units import make_unit
 
@@ -51,12 +52,12 @@ def make_home(root: Path, count: int) -> list[str]:
     for at in range(count):
         words = chance.choices(WORDS, weights, k=chance.randint(60, 140))
         day = f"{2025 + at % 2}-{at % 12 + 1:02}-{at % 28 + 1:02}T10:00:00+00:00"
-        note = Note(id=str(uuid.UUID(int=chance.getrandbits(128), version=4)), type=TYPES[at % len(TYPES)],
+        note = Note(id=str(uuid.UUID(int=chance.getrandbits(128), version=4)), type=tuple(NOTE_TYPES)[at % len(NOTE_TYPES)],
                     title=" ".join(words[:5]), text=". ".join(" ".join(words[i : i + 12]) for i in range(0, len(words), 12)),
                     tags=tuple(sorted(set(words[:3]))), importance=0.5, created_at=day, updated_at=day)
         path = root / place(note)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(write_note(note))
+        path.write_bytes(encode(note))
         ids.append(note.id)
     old = time.time() - 3600
     for path in root.rglob("*.md"):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import pickle
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ from otolith import meaning
 from otolith.memory import Memory
 from otolith.model.dates import mentions_time
 from otolith.model.words import stem
-from otolith.providers.embedders import Embedder, MiniLM, Static
+from otolith.providers.embedders import Embedder, Static
+from otolith.providers.minilm import MiniLM
 from otolith.recall import rank
 from otolith.recall.question import read_question
 
@@ -41,8 +43,7 @@ def signs_of(mem: Memory, query: Query, names: dict[Any, Any], embedder: Embedde
     if felt:
         seeds = rank.merged(seeds, felt.nearest(SEEDS, None))
     spots = rank.with_neighbours(index, seeds.tolist())
-    columns = rank.gather(spots, seeds, question, rows, total,
-                          lambda numbers: felt.likeness(numbers, index.around.texts) if felt else np.zeros(len(numbers)))
+    columns = rank.gather(spots, seeds, question, rows, total, lambda numbers: meaning.near_to(felt, index, numbers, []))
     found = {passage.n: passage for passage in index.around.passages([spot.n for spot in spots])}
     passages = [found[spot.n] for spot in spots]
     starts = [start_of(word) for word in question.words]
@@ -54,7 +55,7 @@ def signs_of(mem: Memory, query: Query, names: dict[Any, Any], embedder: Embedde
         "label": query.label, "text": query.text, "wanted": len(query.gold), "names": len(question.names),
         "asks_when": question.asks_when, "total": total, "words": len(question.words),
         **{name: np.asarray(getattr(columns, name)) for name in (
-            "ranked", "matches", "rarity", "likeness", "around", "by_named", "asking", "nearness", "sources", "held", "sizes")},
+            "ranked", "matches", "rarity", "likeness", "pieces", "block", "around", "by_named", "asking", "nearness", "sources", "held", "sizes")},
         "record": np.array([passage.record for passage in passages]), "created": np.array([passage.said for passage in passages]),
         "number": np.array([passage.n for passage in passages]),
         "length": np.array([len(text) for text in lowered]), "timely": np.array([mentions_time(p.text) for p in passages], float),
@@ -73,8 +74,9 @@ def start_of(word: str) -> str:
     return stem(word).removesuffix("i")
 
 
-def gather_all(folder: Path, models: Path | None, only: list[str]) -> list[dict[str, Any]]:
+def gather_all(folder: Path, models: Path | None, only: Sequence[str], by: Sequence[str]) -> list[dict[str, Any]]:
     embedders: list[Embedder | None] = [None, Static(), *([MiniLM(models)] if models else [])]
+    embedders = [embedder for embedder in embedders if not by or (embedder.name if embedder else "words") in by]
     cases: list[dict[str, Any]] = []
     for stored in read_sets(folder):
         if only and stored.set not in only:
@@ -90,7 +92,7 @@ def gather_all(folder: Path, models: Path | None, only: list[str]) -> list[dict[
                     mem.home.config = mem.home.config.replace(provider=embedder.name if embedder else "none")
                     if embedder:
                         mem.providers = {"embedder": embedder}
-                        mem.embed()
+                        meaning.fill(mem.home.index, mem.home.config, embedder, notices=[])
                     cases += [{"set": stored.set, "home": stored.name, "embedder": embedder.name if embedder else "words",
                                **signs_of(mem, query, names, embedder)} for query in stored.asked if query.step == step]
         print(stored.set, stored.name, len(cases), file=sys.stderr, flush=True)
@@ -102,9 +104,10 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--models", type=Path)
-    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--only", action="append", default=[], help="only this set; may be repeated")
+    parser.add_argument("--embedder", action="append", default=[], choices=("words", "static", "minilm"))
     given = parser.parse_args()
-    given.out.write_bytes(pickle.dumps(gather_all(given.folder, given.models, given.only)))
+    given.out.write_bytes(pickle.dumps(gather_all(given.folder, given.models, given.only, given.embedder)))
     return 0
 
 

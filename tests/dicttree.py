@@ -46,8 +46,8 @@ class DictTree:
         document = self.held[path]
         return Version(document.tick.to_bytes(8), document.own, True)
 
-    def scan(self) -> Iterator[tuple[str, Version | None]]:
-        for path in list(self.held):
+    def scan(self, below: str = "") -> Iterator[tuple[str, Version | None]]:
+        for path in [path for path in self.held if path.startswith(f"{below}/" if below else "")]:
             parts = path.split("/")
             if path in SCANNED_FILES or (parts[0] in SCANNED and not any(part[0] == "." for part in parts)):
                 yield path, self._version(path)

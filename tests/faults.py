@@ -1,6 +1,6 @@
 """Death and failure at the n-th file call: what tests of interrupted acts are made with.
 
-A file call is one call of the `os` module (or of the disk's own exchange of two names) that changes a file
+A file call is one call of the `os` module (or of files/rename.py, for what os lacks) that changes a file
 or a folder; with `READING` also one that only looks. What SQLite does to the index goes past Python and is
 not counted. An *act* is a function without arguments that opens the home itself, for it may run in a fork,
 and a connection to the index must not be carried into one:
@@ -20,6 +20,7 @@ and a connection to the index must not be carried into one:
         with failing_at(number, errno.ENOSPC):  # in this process: that one call raises, all others work
             act()                               # forever=True: and every later changing call, as on a full disk
 
+`sampled(calls)` is every call with OTOLITH_TORTURE=1, as `make torture` sets it, else a few of them.
 `in_child(act)` only runs the act in a fork and gives what it returned or raised, for what must not happen
 here. `short_at(number)` lets the n-th write take one byte less than it was given, and all later ones fail.
 A fork costs about a millisecond, no interpreter is started; the parent must have no open Memory meanwhile.
@@ -32,16 +33,17 @@ import os
 import pickle
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from otolith.files import disk
+from otolith.files import rename
 
 CHANGING = ("write", "fsync", "link", "rename", "replace", "unlink", "remove", "mkdir", "rmdir", "fchmod", "open")
 READING = (*CHANGING, "read", "pread", "stat", "lstat", "fstat", "scandir")
-OWN = ("exchange",)  # what the disk calls past the os module
+OWN = ("exchange", "exclusive_rename")  # of files/rename.py, which calls the C library past the os module
+T = TypeVar("T")
 MAKING = os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -75,7 +77,7 @@ class Snapshot:
 @contextmanager
 def watched(before: Callable[[str], Any], names: tuple[str, ...] = CHANGING) -> Iterator[None]:
     """`before` is called with the name of each file call; what it returns, if anything, is done instead."""
-    places = [*((os, name) for name in names), *((disk, name) for name in OWN if hasattr(disk, name))]
+    places = [*((os, name) for name in names), *((rename, name) for name in OWN)]
     originals = [(module, name, getattr(module, name)) for module, name in places]
 
     def replaced(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,6 +111,13 @@ def calls_of(act: Callable[[], Any], base: Snapshot | None = None,
 
 def count_calls(act: Callable[[], Any], base: Snapshot | None = None, names: tuple[str, ...] = CHANGING) -> int:
     return len(calls_of(act, base, names))
+
+
+def sampled(calls: Sequence[T], about: int = 8) -> list[T]:
+    """All of them under torture; else about so many, spread over the whole, with the first and the last."""
+    if os.environ.get("OTOLITH_TORTURE") == "1" or len(calls) <= about:
+        return list(calls)
+    return [calls[round(at * (len(calls) - 1) / (about - 1))] for at in range(about)]
 
 
 @contextmanager

@@ -505,6 +505,7 @@ public key: see README
 auth_key: AuthKeyV2
 license_key: none
 private_key: Ed25519PrivateKey | None
+api_key: _AzureApiKeyT | None,
 private_key: ~/.ssh/id_ed25519
 signing_key_path: /etc/app/keys/signing.pem
 credentials: include

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from otolith.files.disk import DiskTree
 from otolith.index.store import Index
 from otolith.index.write import Unit
+from otolith.memory import Memory
 from otolith.sync import put
 from otolith.units import read_unit
 
@@ -136,3 +137,14 @@ def test_a_file_of_any_bytes_is_read_or_named(home: Path, tmp_path: Path, path: 
     index.rebuild(damaged=False)
     put(index, [found])
     index.close()
+
+
+def test_a_memo_whose_time_is_none_is_named_and_keeps_nobody_from_tending_the_others(mem: Memory) -> None:
+    memo, other = mem.memo("user_likes_green_tea", "Yes."), mem.memo("user_likes_black_tea", "No.")
+    path = mem.path / f"allmemories/{memo.id}.md"
+    path.write_text(path.read_text().replace(f"**Created:** {memo.created_at}", "**Created:** 0x1f"))
+
+    assert [finding.path for finding in mem.check()] == [f"allmemories/{memo.id}.md"]
+    assert mem.garden().proposals == []
+    assert other.id in mem.brief("tea").text
+    assert mem.upkeep().failed == {}

@@ -119,3 +119,75 @@ def test_a_script_asks_otolith(run: Run, shell: str) -> None:
     assert "otolith complete -- " in script.out
     if shutil.which(shell):
         subprocess.run([shell, "-n"], input=script.out, text=True, check=True)
+
+
+# The other shells as they are: fish tells what it would offer, zsh is typed at on a terminal
+
+
+def script_for(shell: str, home: Path, folder: Path) -> tuple[Path, dict[str, str]]:
+    """The shell's script in a file, and the world to use it in; where there is no such shell, it is said and left out."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell} here")
+    env = {**os.environ, "OTOLITH_HOME": str(home), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    made = subprocess.run([sys.executable, "-m", "otolith", "completion", shell], env=env, check=True, capture_output=True)
+    script = folder / f"completion.{shell}"
+    script.write_bytes(made.stdout)
+    return script, env
+
+
+def test_fish_completes_verbs_options_kinds_tags_and_titles(home: Path, tmp_path: Path, mem: Memory) -> None:
+    mem.note("Redis: drops idle connections", "Set socket_keepalive.", tags=["drinks"])
+    script, env = script_for("fish", home, tmp_path)
+
+    def fish(line: str) -> list[str]:
+        done = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C '{line}'"], env=env, check=True,
+                              capture_output=True, text=True, timeout=120)
+        return [offer.split("\t")[0] for offer in done.stdout.splitlines()]
+
+    assert set(fish("otolith rec")) == {"record", "recall"}
+    assert fish("otolith note T --imp") == ["--importance"]
+    assert fish("otolith list --kind cha") == ["chapter"]
+    assert fish("otolith list --tag d") == ["drinks"]
+    assert [offer.replace("\\", "") for offer in fish("otolith get Red")] == ["Redis: drops idle connections"]
+    assert fish(f"otolith import {tmp_path}/completion") == [str(script)]  # a file, where nothing else fits
+
+
+def typed_at_zsh(script: Path, env: dict[str, str], lines: list[str]) -> list[list[str]]:
+    """The words into which a real zsh makes each line when Tab is pressed at its end."""
+    import pty
+
+    pid, wire = pty.fork()
+    if pid == 0:  # pragma: no cover (the shell's own process)
+        os.execvpe("zsh", ["zsh", "-f", "-i"], {**env, "TERM": "dumb", "ZDOTDIR": str(script.parent)})
+
+    def read_until(mark: str) -> str:
+        text = ""
+        while mark not in text:
+            text += os.read(wire, 65_536).decode("utf-8", "replace")
+        return text
+
+    try:
+        os.write(wire, f"PS1= PS2= RPS1=; unsetopt zle_bracketed_paste prompt_sp; autoload -Uz compinit; compinit -u -D; "
+                       f"source {script}; echo REA''DY\n".encode())
+        read_until("READY")
+        words = []
+        for line in lines:  # Tab, then to the beginning of the line, and what it has become is printed
+            os.write(wire, f"{line}\t".encode() + b"\x01print -rl -- BEG''IN \x05 E''ND\n")
+            shown = read_until("\nEND").rpartition("BEGIN")[2].partition("\nEND")[0]
+            words.append([word.strip() for word in shown.splitlines() if word.strip()][1:])
+        return words
+    finally:
+        os.write(wire, b"exit\n")
+        os.close(wire)
+        os.waitpid(pid, 0)
+
+
+def test_zsh_completes_verbs_options_kinds_tags_and_titles(home: Path, tmp_path: Path, mem: Memory) -> None:
+    mem.note("Redis: drops idle connections", "Set socket_keepalive.", tags=["drinks"])
+    script, env = script_for("zsh", home, tmp_path)
+
+    typed = ["otolith recal", "otolith note T --imp", "otolith list --kind cha", "otolith list --tag d", "otolith get Red"]
+
+    assert typed_at_zsh(script, env, typed) == [
+        ["recall"], ["note", "T", "--importance"], ["list", "--kind", "chapter"], ["list", "--tag", "drinks"],
+        ["get", "Redis: drops idle connections"]]

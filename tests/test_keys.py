@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import Clock, Ran
-from otolith.errors import Conflict
+from faults import Snapshot, calls_of, failing_at, killed_at, sampled
+from otolith.errors import CannotWrite, Conflict
 from otolith.memory import Memory
 from otolith.model.ids import derived_uuid
 
@@ -155,3 +158,48 @@ def test_opening_and_reading_write_nothing(home: Path, run: Callable[..., Ran]) 
         assert run(*words).code == 0
 
     assert list(home.iterdir()) == []
+
+
+# Broken off and tried again
+
+SAID = "Ann: The harbour closes at nine.\nBob: I like tea."
+KEYED: dict[str, tuple[str, Callable[[Memory], Any]]] = {
+    "note": ("note", lambda mem: mem.note("Tea", "Green.", key="k")),
+    "remember": ("chunk", lambda mem: mem.remember("The harbour closes at nine.", conversation_id="c", key="k")),
+    "log": ("entry", lambda mem: mem.log(SAID, topic="tea", key="k")),
+    "log without a topic": ("entry", lambda mem: mem.log(SAID, key="k")),
+    "record": ("work", lambda mem: mem.record(goal="Mend", task_type="bug_fix", success=True, summary="Mended", key="k")),
+    "link": ("edge", lambda mem: mem.link("Kettle", "SOLVES", "Altitude", context="less pressure", key="k")),
+    "chapter": ("chapter", lambda mem: mem.chapter([item["id"] for item in mem.list(kind="work")[0]], title="T", key="k")),
+    "memo": ("memo", lambda mem: mem.memo("user_likes_green_tea", "Yes."))}  # its name is its key
+
+
+@pytest.mark.parametrize("how", ["fails", "is killed", "finds the disk full"])
+@pytest.mark.parametrize("verb", KEYED)
+def test_a_call_that_breaks_off_at_any_file_call_and_is_tried_again_keeps_one_record(home: Path, verb: str, how: str) -> None:
+    kind, call = KEYED[verb]
+    with Memory(home, clock=Clock()) as mem:
+        mem.note("Kettle", "It boils.", type="solution"), mem.note("Altitude", "Water boils early.", type="problem")
+        mem.record(goal="Boil", task_type="other", success=True, summary="Boiled")
+    base, later = Snapshot(home), Clock()
+    later.pass_time(seconds=7)
+
+    def act(clock: Clock | None = None) -> None:
+        with Memory(home, clock=clock or Clock()) as mem:
+            call(mem)
+
+    calls = calls_of(act, base)
+    with Memory(home) as mem:
+        whole = mem.list(limit=None, kind=kind)[1]
+    for number, name in sampled(calls):
+        base.restore()
+        if how == "is killed":
+            assert killed_at(number, act)
+        else:
+            with failing_at(number, errno.EIO if how == "fails" else errno.ENOSPC, forever=how != "fails"), suppress(CannotWrite):
+                act()
+        act(later)
+        with Memory(home, clock=later) as mem:
+            assert mem.list(limit=None, kind=kind)[1] == whole, name
+            assert [finding for finding in mem.check() if finding.code != "line"] == [], name
+            assert kind != "entry" or mem.facts(), name

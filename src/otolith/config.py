@@ -275,6 +275,6 @@ def _git_project(start: str | None) -> str | None:
     except FileNotFoundError:  # the folder one stands in was removed
         return None
     for folder in (here, *here.parents):
-        if (folder / ".git").exists():
+        if os.path.exists(folder / ".git"):  # what may not be looked at counts as not there
             return folder.name or None
     return None

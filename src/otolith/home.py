@@ -69,15 +69,13 @@ class Home:
         self.tree, self.index, self.config = tree, index, config
         self.clock, self.new_id, self.machine = clock, new_id, machine
         self.door, self.trust, self.session = door, trust, session
-        self.notices: list[str] = []
+        self.notices, self.made = list[str](), 0  # what went wrong without harm; records created since
         self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
-        self._many = False
+        self._many, self._counting = False, True
         self._lines: list[bytes] | None = None  # audit lines of a change of several files
-        self._counting = True
         index.fill, index.tell = self._fill, self._tell
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
-        self._acting = False
-        self._stamp = 0  # the last moment, in microseconds
+        self._acting, self._stamp = False, 0  # the last moment, in microseconds
         # finishes what only verbs know how to: a purge
         self.complete: Callable[[Home, PendingAct], None] | None = None
 
@@ -161,6 +159,11 @@ class Home:
 
     def finish(self) -> None:
         """Finish what was interrupted; what cannot be finished now stays hidden and is a notice."""
+        if not self._acting and (twins := sync.second_names(self.tree, self.index)):
+            with self._whole.lock():
+                for path in twins:
+                    self.tree.remove(path)
+            self.refresh(twins)
         if self._acting or not self.heed():
             return
         from otolith.files import intents
@@ -170,12 +173,11 @@ class Home:
                 try:
                     with self.act():
                         if intent.verb == "move":
-                            self._move_all(intent)
+                            self._move_all(intent, resumed=True)
                         elif self.complete is not None:
                             self.complete(self, intent)
                 except (Busy, CannotWrite, Conflict, Damaged) as error:
-                    self.notices.append(
-                        f"a {intent.verb} that was interrupted could not be finished: {error}")
+                    self._tell(f"a {intent.verb} that was interrupted could not be finished: {error}")
             self.heed()
 
     @contextmanager
@@ -187,32 +189,38 @@ class Home:
         finally:
             self._acting = before
 
-    def move_all(self, moves: Mapping[str, str], verb: str, record: Any) -> None:
-        """Give the files of one record other places; interrupted, the next writer moves the rest."""
+    def move_all(self, moves: Mapping[str, str], verb: str, record: Any,
+                 edited: Loaded | None = None) -> None:
+        """Give a record's files other places, after writing what was edited; the next writer ends it."""
         from otolith.files import intents
 
-        plan = {"moves": dict(moves), "audit": verb, "kind": record.kind, "at": self.clock()}
-        if len(moves) > 1:
-            with self.act():
-                self._move_all(intents.declare(self.tree, "move", record.id, plan))
-        else:
-            self._move_all(intents.PendingAct("", "move", record.id, plan))
+        plan = {"moves": dict(moves), "audit": verb, "kind": record.kind, "at": self.clock(),
+                **({"type": record.type} if edited else {})}
+        with self.writing(), self.act():
+            intent = intents.declare(self.tree, "move", record.id, plan)
+            if edited:
+                self.change(edited, record, verb="edited")
+            self._move_all(intent)
 
-    def _move_all(self, intent: PendingAct) -> None:
+    def _move_all(self, intent: PendingAct, *, resumed: bool = False) -> None:
         moves, plan = intent.plan["moves"], intent.plan
+        if resumed and "type" in plan and any(record.type != plan["type"] for path in moves
+                                              if self.tree.look(path) for record in self.read(path)[0]):
+            self.tree.remove(intent.path)  # it was not edited, and is where it belongs
+            return
         for path, to in moves.items():
             if self.tree.look(to) is None:
                 self.tree.move(path, to)
-            elif intent.path and self.tree.look(path):  # interrupted between its new name and its old one
+            elif self.tree.look(path):  # interrupted between its new name and its old one
                 if self.tree.read(path)[0] != self.tree.read(to)[0]:
-                    raise Conflict(f"{to} is already there", f"remove one of the two, then {intent.path}")
+                    raise Conflict(f"{to} is already there", "remove one of the two, then try again")
                 self.tree.remove(path)
         self.refresh(dict.fromkeys(paths.unit_of(path) for path in (*moves, *moves.values())))
         name = self.audit_name(plan["kind"], intent.id)
-        if not intent.path or not ledger.audited(self.tree, plan["audit"], name, plan["at"]):
-            self.audit(plan["audit"], Named(plan["kind"], intent.id), "")
-        if intent.path:
-            self.tree.remove(intent.path)
+        if not resumed or not ledger.audited(self.tree, plan["audit"], name, plan["at"]):
+            digest = fingerprint(self.tree.read(to)[0]) if len(moves) == 1 else ""
+            self.audit(plan["audit"], Named(plan["kind"], intent.id), digest)
+        self.tree.remove(intent.path)
 
     # Writing: the file, then the index, then the log
 
@@ -227,6 +235,7 @@ class Home:
         with self.writing():
             self.take_in(path, [record], {path: (self.tree.write(path, data), data)})
             self.audit(verb, record, fingerprint(data), origin)
+        self.made += 1
         self.warn_of_secrets(record.kind, plain(record))
         return path
 
@@ -276,13 +285,11 @@ class Home:
 
     def build(self, path: str, data: bytes) -> bool:
         """Write a derived file if its bytes differ, after copying a hand-edited one aside; whether it did."""
-        try:
-            before, _ = self.tree.read(path)
-        except NotFound:
-            before = None
-        if before == data:
+        if self._bytes_of(path) == data:
             return False
         with self.writing():
+            if (before := self._bytes_of(path)) == data:  # another process built it while this one waited
+                return False
             if before is not None:
                 self.keep_edited(path, before)
             version = self.tree.write(path, data, None if before is None else fingerprint(before))
@@ -291,14 +298,22 @@ class Home:
                 self.take_in(path, self._decode(path, data), {path: (version, data)})
         return True
 
+    def _bytes_of(self, path: str) -> bytes | None:
+        try:
+            return self.tree.read(path)[0]
+        except NotFound:
+            return None
+
     def _decode(self, path: str, data: bytes) -> list[Any]:
         return codec.decode(path, data, codec.written(self.tree, path))
 
     def keep_edited(self, path: str, data: bytes) -> None:
         """Copy a derived file aside if somebody changed it since it was built."""
         if self.edited_by_hand(path, data):
-            stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self.clock()))
-            self.tree.write(f"archive/edited/{path}.{stamp}", data)
+            stamp, taken = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self.clock())), 0
+            while self.tree.look(aside := f"archive/edited/{path}.{stamp}{f'-{taken}' if taken else ''}"):
+                taken += 1  # edited twice within a second
+            self.tree.write(aside, data)
 
     def edited_by_hand(self, path: str, data: bytes) -> bool:
         """Whether a derived file is not as it was last built."""
@@ -309,19 +324,11 @@ class Home:
         version = self.tree.look(path)
         return version.stamp.hex() if version else None
 
-    def move(self, path: str, to: str, record: Any) -> None:
-        """Give a record's file another place (a pin, a return from the cold)."""
-        with self.writing():
-            self.tree.move(path, to)
-            data, version = self.tree.read(to)
-            self._put(make_unit(to, self._decode(to, data), {to: (version, data)}), gone=[path])
-            self.audit("moved", record, fingerprint(data))
-
     def put_away(self, record: Any, files: Sequence[str]) -> list[str]:
         """Move a record's files into the archive, and with them every other file that has its id."""
         moves: dict[str, str] = {}
         with self.writing():
-            files = list(dict.fromkeys([*files, *self.doubles(record.id)]))
+            files = list(dict.fromkeys([*files, *sync.doubles(self.tree, self.index, record.id)]))
             for path in files:
                 taken, target = 0, paths.archived(path)
                 while self.tree.look(target) is not None or target in moves.values():
@@ -330,9 +337,6 @@ class Home:
                 moves[path] = target
             self.move_all(moves, "forgot", record)
         return list(moves.values())
-
-    def doubles(self, record: str) -> list[str]:
-        return sync.doubles(self.tree, self.index, record)
 
     def audit(self, verb: str, record: Any, sha256: str, origin: Origin | None = None) -> None:
         """One line in the audit log; its failure never undoes what is safe on disk."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
     from otolith.index.vectors import Unembedded, VectorSet, VectorTable
     from otolith.providers.embedders import Choice, Embedder
+    from otolith.providers.minilm import Asked
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
+    Likeness = NDArray[np.float64]
 
 CALL_RECORDS, CALL_PASSAGES = 200, 2000  # what one recall embeds at most by the built-in embedder
 FEW = 32  # passages that a slower local embedder takes along with a question
@@ -46,6 +48,7 @@ class Sense(NamedTuple):
     embedder: Embedder
     vector: Floats
     loaded: VectorTable
+    asked: Asked | None = None  # where passages have vectors of their word pieces, too
 
     def nearest(self, limit: int, allowed: NDArray[np.bool_] | None) -> Ints:
         return self.loaded.nearest(self.vector, limit, allowed)
@@ -60,6 +63,28 @@ class Sense(NamedTuple):
         if len(lacking) and self.embedder.name == "static":
             found[lacking] = self.embedder.embed(texts(numbers[lacking].tolist())) @ self.vector
         return found.astype(np.float64)
+
+
+def near_to(felt: Sense | None, index: Index, numbers: Ints, notices: list[str]
+            ) -> tuple[Likeness, Likeness, Likeness]:
+    """How near passages are to a question: as a whole, by the best of their word pieces for each of the
+    question's (a row each), and as a part of their block; zeros where nothing is known of any. A passage
+    without its word pieces is taken to be as near by them as the others are.
+    """
+    import numpy as np
+
+    likeness = felt.likeness(numbers, index.around.texts) if felt else np.zeros(len(numbers))
+    if felt is None or felt.asked is None or not len(numbers):
+        return likeness, np.zeros((0, len(numbers))), np.zeros(len(numbers))
+    packed = index.meaning.pieces(numbers.tolist())
+    pieces, blocks, whole = felt.asked.compare([packed.get(n, b"") for n in numbers.tolist()])
+    lacking = ~np.array(whole) & np.array([packed.get(n) != b"" for n in numbers.tolist()])
+    if lacking.any():
+        notices.append(f"{int(lacking.sum())} passages are compared less closely: the vectors of their word "
+                       "pieces are missing or torn; run: otolith embed")
+        blocks[lacking] = likeness[lacking]
+        pieces[:, lacking] = pieces[:, whole].mean(axis=1, keepdims=True) if any(whole) else 0.0
+    return likeness, pieces.astype(np.float64), blocks.astype(np.float64)
 
 
 def choice_of(config: Config) -> Choice:
@@ -108,12 +133,15 @@ def embedders_of(config: Config, providers: Any, notices: list[str],
 
 def sense(index: Index, config: Config, text: str, providers: Any, notices: list[str]) -> Sense | None:
     """The question as a vector, by the first embedder that can; None leaves it to the words."""
+    from otolith.providers.embedders import Pieced
+
     for embedder in embedders_of(config, providers, notices, ASK_SECONDS):
         held = _ready(index, config, embedder, notices)
         if held is None or _paused(index, embedder, notices):
             continue
         try:
-            vector = embedder.embed([text])[0]
+            asked = embedder.ask(text) if isinstance(embedder, Pieced) else None
+            vector = embedder.embed([text])[0] if asked is None else asked.vector
         except Provider as error:
             _FAILED.setdefault(index, {})[embedder.name] = time.monotonic() + PAUSE
             notices.append(f"not searched by {embedder.name}: {error}")
@@ -126,7 +154,7 @@ def sense(index: Index, config: Config, text: str, providers: Any, notices: list
                            f"{held.dimension} are "
                            "kept; run: otolith embed")
             continue
-        return Sense(embedder, vector, index.meaning.load(held))
+        return Sense(embedder, vector, index.meaning.load(held), asked)
     return None
 
 
@@ -181,7 +209,7 @@ def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str]
         if not texts:
             break
         try:
-            made = embedder.embed([one.text for one in texts])
+            made, packed = embedder.embed([one.text for one in texts]), _pieces(index, embedder, texts)
             if held and held.dimension != made.shape[1] and dimension is None:
                 return fill(index, config, embedder, notices=notices, records=records, passages=passages,
                             progress=progress,
@@ -189,7 +217,8 @@ def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str]
             if dimension not in (None, made.shape[1]):
                 raise Provider(f"{embedder.name} answers now in {dimension}, now in {made.shape[1]} "
                                "dimensions", "run: otolith embed")
-            held = _append(index, held, embedder, texts, made, keep_works=embedder.name == config.provider)
+            held = _append(index, held, embedder, texts, made, packed,
+                           keep_works=embedder.name == config.provider)
         except (Provider, Busy, CannotWrite) as error:
             notices.append(f"{total - done} passages are not embedded: {error}")
             break
@@ -200,14 +229,42 @@ def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str]
     return held
 
 
+def mend_pieces(index: Index, embedder: Embedder, held: VectorSet) -> int:
+    """Make the vectors of word pieces that are missing or torn; of how many passages."""
+    from otolith.providers.embedders import Pieced
+
+    mended, after = 0, 0
+    while isinstance(embedder, Pieced) and (texts := index.meaning.unpieced(
+            held, embedder.piece_bytes, after=after, passages=BATCHES["minilm"])):
+        packed = _pieces(index, embedder, texts)
+        with index.writing():
+            index.meaning.keep_pieces(packed)
+        mended, after = mended + len(texts), texts[-1].n
+    return mended
+
+
+def _pieces(index: Index, embedder: Embedder, texts: Sequence[Unembedded]) -> list[tuple[int, bytes]]:
+    """(passage, vectors of its word pieces), if the embedder makes such."""
+    from otolith.providers.embedders import Pieced
+
+    if not isinstance(embedder, Pieced) or not texts:
+        return []
+    goes_on = [passage.ord > 0 and (at == 0 or texts[at - 1].n == passage.n - 1)
+               for at, passage in enumerate(texts)]
+    packed = embedder.embed_pieces([passage.text for passage in texts], goes_on,
+                                   index.meaning.lead_in(texts[0]))
+    return [(passage.n, row) for passage, row in zip(texts, packed, strict=True)]
+
+
 def _append(index: Index, held: VectorSet | None, embedder: Embedder, texts: list[Unembedded], made: Floats,
-            *, keep_works: bool) -> VectorSet:
+            packed: list[tuple[int, bytes]], *, keep_works: bool) -> VectorSet:
     held_by, at = index.meaning, (embedder.name, embedder.model, made.shape[1])
     with index.writing():
         now = held_by.find_set(*at)
         if (now.last if now else 0) != (held.last if held else 0):
             return now or held_by.make_set(*at)
         grown = held_by.append(now or held_by.make_set(*at), [passage.n for passage in texts], made)
+        held_by.keep_pieces(packed)
         if keep_works:
             held_by.keep_works([(passage.id, row) for passage, row in zip(texts, made, strict=True)
                                 if passage.kind == "work" and passage.ord == 0], anew=True)

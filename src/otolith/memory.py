@@ -52,7 +52,8 @@ def _fields(parameters: Mapping[str, Any], unset: Any) -> dict[str, Any]:
             if value is not unset and name not in _NOT_FIELDS}
 
 
-@asks
+@asks("review", "agent", "chapter", "edit", "link", "unlink", "pin", "unpin", "forget", "restore", "merge",
+      "unmerge", "garden", "cold", "reflect", "accept")
 class Memory(Reader):
     """An open home. Opening creates nothing; the first write does."""
 

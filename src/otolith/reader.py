@@ -30,7 +30,7 @@ Object = Mapping[str, Any]
 Ask = Callable[[str], Any]
 
 
-@asks
+@asks()
 class Reader:
     """An open home, to ask."""
 
@@ -49,6 +49,7 @@ class Reader:
 
         check_text(query, "the question")
         chosen = filter_among(given, self.home.clock)
+        verbs.claims.draw(self.home)
         answer = recall(self.home, query, chosen, limit=limit, depth=depth, budget=budget,
                         providers=self.providers)
         if answer.hits or not chosen or verbs.records.listing(self.home, chosen, limit=1)[1]:
@@ -110,7 +111,7 @@ class Reader:
 
     def history(self, about: str | None = None, *, since: Time = None, before: Time = None,
                 limit: int = 50) -> Rows:
-        """What changed about a subject, a topic, a record or everything: said, replaced, scored; oldest first."""
+        """What changed about a subject, a topic, a record or everything: said, replaced, scored."""
         check_counts(limit=limit)
         return verbs.history.history(self.home, about, since=since, before=before, limit=limit)
 

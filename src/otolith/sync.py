@@ -19,8 +19,8 @@ from otolith.files.tree import Tree, fingerprint, former_end
 from otolith.index.documents import Filling, Sweep
 from otolith.index.store import Index
 from otolith.index.write import Unit
-from otolith.model.record import Change, Finding
-from otolith.units import broken, read_unit, stamps
+from otolith.model.record import Change, Finding, Version
+from otolith.units import UNREAD, broken, broken_by, read_unit, stamps
 
 BATCH = 500
 _BLOCK = re.compile(rb"(?m)^## \d\d:\d\d - ")  # how a diary goes on
@@ -43,7 +43,7 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
     """The full walk. What changed is read by path, or in a given order of units, new ones last."""
     began, opened = time.monotonic(), index.times_opened
     known = index.documents.versions()
-    changes = tree.changes(known)
+    changes = _believed(tree, known, tree.changes(known))
     check_removals(changes, len(known), accept_removals)
     cost, last = time.monotonic() - began, index.documents.last_sweep()
     if not changes and last and 0 <= time.time() - last.when < STAMP_SECONDS:
@@ -51,15 +51,17 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
     with index.documents.batch():
         if index.times_opened != opened:  # replaced while we looked
             known = index.documents.versions()
-            changes = tree.changes(known)
+            changes = _believed(tree, known, tree.changes(known))
         changes = _settle(tree, index, changes)
         if order:
             changes.sort(key=lambda change: order.get(paths.unit_of(change.path), sys.maxsize))
         if changes:
+            before = {finding.path: finding.message for finding in index.cards.problems()}
             unread = _apply(tree, index, changes, progress, fresh=not known)
             if unread:
                 reasons = {finding.path: finding.message for finding in index.cards.problems()}
                 changes = [_as_read(change, unread, reasons) for change in changes]
+                changes = [change for change in changes if not _known_unread(change, known, before)]
         index.documents.note_sweep(Sweep(time.time(), cost))
     return [change for change in changes if change.what not in ("looked", "moved-from")]
 
@@ -98,6 +100,36 @@ def _only_points(tree: Tree, index: Index, path: str) -> bool:
     except (NotFound, Damaged):
         return False
     return index.documents.restamp(path, before, stamps({path: (version, data)})[path])
+
+
+def _believed(tree: Tree, known: Mapping[str, Version | None], changes: list[Change]) -> list[Change]:
+    """The changes without the removal of files whose folder cannot be read just now: they are not gone."""
+    if not any(change.what in LEAVING for change in changes):
+        return changes
+    left = {change.path for change in changes if change.what in LEAVING}
+    odd = {path for path, version in known.items() if version is None} | {
+        change.path for change in changes if change.reason}
+    shut = [f"{path}/" for path in odd - left if _is_shut(tree, path)]
+    return [change for change in changes
+            if change.what not in LEAVING or not change.path.startswith(tuple(shut))] if shut else changes
+
+
+def _is_shut(tree: Tree, path: str) -> bool:
+    """Whether something lies there that may be a folder: nothing that was put in a folder's place."""
+    try:
+        tree.read(path)
+    except Damaged as error:
+        return error.flaw in ("unreadable", "not-a-file")
+    except NotFound:
+        pass
+    return False
+
+
+def _known_unread(change: Change, known: Mapping[str, Version | None], before: Mapping[str, str]) -> bool:
+    """Whether a file was tried again in vain, for the reason that was told before."""
+    version = known.get(change.path)
+    return (change.what == "not-read" and version is not None and version[0] == UNREAD
+            and before.get(paths.unit_of(change.path)) == change.reason)
 
 
 def _as_read(change: Change, unread: set[str], reasons: Mapping[str, str]) -> Change:
@@ -145,6 +177,17 @@ def doubles(tree: Tree, index: Index, record: str) -> list[str]:
     """The files that hold an id which another file has: with that one gone, theirs would be the record."""
     return [path for unit in _read_all(tree, index.documents.contested(), set())
             if any(card.id == record for card in unit.cards) for path in unit.files]
+
+
+def second_names(tree: Tree, index: Index) -> list[str]:
+    """Files refused for an id that are a second name of the very file that has it: of a move cut off."""
+    twins, names = [], index.documents.contested()
+    for unit in _read_all(tree, names, set()) if names else ():
+        for owner in index.cards.units_of([card.id for card in unit.cards]).values():
+            own, other = tree.look(unit.name), tree.look(owner)
+            if owner != unit.name and own and other and own.same == other.same:
+                twins.append(unit.name)
+    return twins
 
 
 def _read_all(tree: Tree, names: Iterable[str], gone: set[str],
@@ -204,8 +247,17 @@ def _put(index: Index, filling: Filling, units: Sequence[Unit], gone: set[str]) 
     owners = index.cards.units_of(ids)
     if owners or len({*ids}) < len(ids):
         units = list(_own_ids(filling, units, gone, owners))
-    filling.put(units, {unit.name: paths.files_of(unit.name) for unit in units})
-    return units
+    parts = {unit.name: paths.files_of(unit.name) for unit in units}
+    try:
+        with index.savepoint():
+            filling.put(units, parts)
+        return units
+    except codec.STUMBLES as error:  # a value that no column takes: its file is named, the others are taken
+        if len(units) == 1:
+            units = [broken_by(units[0], error)]
+            filling.put(units, parts)
+            return units
+        return [done for unit in units for done in _put(index, filling, [unit], gone)]
 
 
 def _own_ids(filling: Filling, units: Sequence[Unit], gone: set[str],

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Files = Mapping[str, tuple[Version, bytes]]
 NO_FILE: Stamp = (b"", 0, True, "", 0)
+UNREAD = b"?"  # in place of a stamp: no look at the file gives this one
 
 
 def read_unit(tree: Tree, name: str) -> Unit | None:
@@ -53,6 +54,8 @@ def read_unit(tree: Tree, name: str) -> Unit | None:
         return broken(tree, name, error)
     except Invalid as error:  # a value that is not a time, noticed only in the card
         return broken(tree, name, Damaged(error.message, error.hint or "fix the value", flaw="invalid"))
+    except Exception as error:  # one odd value must not keep the rest of a home from being read
+        return broken(tree, name, codec.odd(error))
 
 
 def make_unit(name: str, records: Sequence[Any], files: Files) -> Unit:
@@ -78,11 +81,11 @@ def _named_by_file(card: Card, path: str) -> Card:
 
 
 def shown(index: Index, record: Any) -> Any:
-    """A record as it is delivered: links to what is forgotten and facts that were closed elsewhere are hidden,
-    though its file keeps them.
+    """A record as it is delivered: links to what is forgotten and facts that were closed elsewhere are
+    hidden, though its file keeps them.
     """
-    if record is not None and KINDS[record.kind].retells and (closed := index.claims.closings(record.stated())):
-        return record.without_facts(closed)
+    if record is not None and KINDS[record.kind].retells:
+        return record.without_facts(index.claims.closings(record.stated()))
     if record is None or not KINDS[record.kind].hides_links:
         return record
     gone = {target for target in record.own_targets()
@@ -135,13 +138,21 @@ def broken(tree: Tree, name: str, error: Damaged) -> Unit:
     files: dict[str, Stamp] = {}
     for path in [] if name in paths.SCANNED else paths.files_of(name):
         version = tree.look(path)
-        if version is not None:
-            files[path] = (*version, "", time.time_ns())
+        if version is not None:  # what only the moment kept from us is read again by the next sweep
+            stamp = UNREAD if error.flaw == "unreadable" else version[0]
+            files[path] = (stamp, *version[1:], "", time.time_ns())
         elif path != name and _damage(tree, path):
             files[path] = NO_FILE
     remedy = error.hint or "fix the file or move it out of the home"
     return Unit(name=name, files=files or {name: NO_FILE}, broken=True,
                 findings=[Finding(name, error.line, error.flaw, error.message, remedy)])
+
+
+def broken_by(unit: Unit, error: Exception) -> Unit:
+    """A unit that was read but holds what the index cannot take."""
+    damage = codec.odd(error)
+    finding = Finding(unit.name, None, damage.flaw, damage.message, damage.hint)
+    return Unit(name=unit.name, files=unit.files, broken=True, findings=[finding])
 
 
 def _damage(tree: Tree, path: str) -> Damaged | None:
@@ -210,7 +221,7 @@ def _take_lines(name: str, data: bytes, what: str, take: Callable[[str, Any], No
             if line is None:
                 raise Invalid("it is not a JSON object")
             take(digest, line)
-        except (Invalid, KeyError, TypeError) as error:
+        except (Invalid, *codec.STUMBLES) as error:
             message = f"is not a {what}: {error}"
             findings.append(Finding(name, number, "line", message, "fix or remove the line"))
     return findings

@@ -141,6 +141,15 @@ def test_what_was_deleted_comes_back(mem, home, stocked, name):
     assert len(stocked) == 5
 
 
+def test_a_page_edited_twice_in_a_second_is_kept_aside_twice(mem, home, stocked):
+    mem.upkeep()
+    for text in ("mine\n", "mine too\n"):
+        (home / "CORE.md").write_text(text)
+        mem.core()
+
+    assert sorted(file.read_text() for file in (home / "archive/edited").iterdir()) == ["mine\n", "mine too\n"]
+
+
 def test_a_page_edited_by_hand_is_kept_aside_and_rebuilt(mem, home, stocked):
     mem.upkeep()
     before = (home / "CORE.md").read_text()

@@ -26,7 +26,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # children are forked, and thread
 PARTS = ("kills", "cuts", "iofaults", "crowd", "mutants", "damage", "tokens", "hostile", "residue")
 NOW = 1_770_759_420.0  # 2026-02-10T21:37:00Z
 PRIVATE = ("OTOLITH_", "OPENAI_", "OLLAMA_", "XDG_")
-MOST_TOLD = 10  # failures of a row that are printed
+MOST_TOLD = 20  # failures of a row that are printed
 
 
 class Size(NamedTuple):
@@ -227,7 +227,7 @@ def _work(module: Any, size: Size, worker: int, jobs: int, only: str) -> Iterato
             if not isinstance(outcome, Outcome):
                 outcome = Outcome(1, [*outcome])
             command = f"python -m tests.torture {part} --only '{name}' --seed {size.seed}"
-            lines = [f"{name}: {failure}\n      repeat: {command}" for failure in outcome.failures[:3]]
+            lines = [f"{name}: {failure}\n      repeat: {command}" for failure in outcome.failures[: 3 if outcome.tried == 1 else MOST_TOLD]]
             yield row, Outcome(outcome.tried, lines, outcome.bad)
             if sys.stderr.isatty() or (size.full and worker == 0 and at % 500 == 499):
                 print(f"  {part} {at + 1}/{len(names)} {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)

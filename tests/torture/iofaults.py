@@ -19,7 +19,7 @@ from zlib import crc32
 
 from tests import faults
 from tests.torture.harness import Size, World, files, told
-from tests.torture.kills import after_upkeep, calls, digest, done_again, prepare, survived
+from tests.torture.kills import after_upkeep, afters, digest, done_again, prepare, survived
 from tests.torture.scenes import ACTS, act
 
 from otolith.errors import OtolithError
@@ -62,8 +62,7 @@ def run(trial: str, world: World) -> list[str]:
     if "@" in rest:
         number, _, code = rest.split("@")[1].partition(" ")  # type: ignore[assignment]
     _, ids, before = prepare(world)
-    calls(world, name)
-    done = world.stash["counts"][name][1]
+    done = afters(world, name)
     then = files(world.home)
     failures: list[str] = []
     try:
@@ -75,7 +74,7 @@ def run(trial: str, world: World) -> list[str]:
     except BaseException as error:  # noqa: BLE001 (an error that is none of ours is what is looked for)
         return [f"not an error of ours: {told(error)}"]
     else:
-        failures += _done(world, done, name)
+        failures += _done(world, done[0], name)
     failures = failures or survived(world, before, done) or done_again(world, name, ids)
     return failures or (after_upkeep(world) if crc32(trial.encode()) % 4 == 0 else [])
 

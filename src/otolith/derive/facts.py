@@ -17,9 +17,9 @@ from otolith.derive.grammar import Mode, Speech, Who
 from otolith.derive.phrases import phrases
 from otolith.derive.sentences import QUOTED, Clause, Sentence, clauses, prose, sentences, tokens
 from otolith.derive.statement import Statement, read_clause
-from otolith.model.claims import Claim, read_claims
 from otolith.model.dates import When, first_day, moment, read_time
 from otolith.model.dialog import Fact, Turn
+from otolith.model.statements import read_claims
 
 # tools and system prompts state nothing of anybody
 _TRUST = {"user": "user", "assistant": "agent", "other": "user"}
@@ -44,34 +44,42 @@ def extract(turns: Sequence[Turn], *, entry_ts: str, entry_id: str = "", languag
                         turn.role == "user" and (assisted or not others))
         today = moment(turn.ts, entry_ts)
         for sentence in own:
-            source = {"entry_id": entry_id, "entry_ts": entry_ts, "turn": turn.number, "sentence": sentence.text,
+            source = {"entry_id": entry_id, "entry_ts": entry_ts, "turn": turn.number,
+                      "sentence": sentence.text,
                       "speaker": turn.speaker, "trust": _TRUST[turn.role]}
             drawn = [_fact(statement, when, source, language)
                      for statement, when in _statements(sentence, speech, today, language)]
             for fact in [*drawn, *_phrased(sentence, speech, drawn, source, language)]:
-                facts.setdefault((fact.subject.casefold(), fact.relation.casefold(), fact.object.casefold()), fact)
+                facts.setdefault((fact.subject.casefold(), fact.relation.casefold(), fact.object.casefold()),
+                                 fact)
     return list(facts.values())
 
 
 def _fact(statement: Statement, when: When, source: Mapping[str, Any], lang: Language) -> Fact:
     kind, span = _kind(statement, when, lang)
-    return Fact(subject=statement.subject.name, relation=statement.relation, object=statement.object, type=kind, time_span=span,
+    return Fact(subject=statement.subject.name, relation=statement.relation, object=statement.object,
+                type=kind, time_span=span,
                 confidence=_confidence(statement, when, kind, lang), date=when.date, **source)
 
 
-def _phrased(sentence: Sentence, speech: Speech, drawn: Sequence[Fact], source: Mapping[str, Any], lang: Language) -> Iterator[Fact]:
+def _phrased(sentence: Sentence, speech: Speech, drawn: Sequence[Fact], source: Mapping[str, Any],
+             lang: Language) -> Iterator[Fact]:
     """What a sentence says by a phrase, unless a statement drawn from it claims the same."""
-    known = {_meaning(claim) for fact in drawn for claim in read_claims(fact.subject, fact.relation, fact.object, sentence.text)}
-    for said in phrases(sentence, speech, lang):
-        meaning = {_meaning(claim) for claim in read_claims(said.subject, said.relation, said.object, sentence.text)}
-        if meaning and not meaning <= known:
-            known |= meaning
-            yield Fact(subject=said.subject, relation=said.relation, object=said.object, type=said.type, time_span="current",
-                       confidence=PHRASED, **source)
+    meanings = set().union(*(_meaning(fact, sentence.text) for fact in drawn))
+    for phrased in phrases(sentence, speech, lang):
+        fact = Fact(subject=phrased.subject, relation=phrased.relation, object=phrased.object,
+                    type=phrased.type,
+                    time_span="current", confidence=PHRASED, **source)
+        meaning = _meaning(fact, sentence.text)
+        if meaning and not meaning <= meanings:
+            meanings |= meaning
+            yield fact
 
 
-def _meaning(claim: Claim) -> tuple[str, str, str, bool]:
-    return claim.holder, claim.attribute, claim.value, claim.holds
+def _meaning(fact: Fact, sentence: str) -> set[tuple[str, str, str, bool]]:
+    """What a fact claims, whatever its words."""
+    return {(claim.holder, claim.attribute, claim.value, claim.holds)
+            for claim in read_claims(fact.subject, fact.relation, fact.object, sentence)}
 
 
 def _sentences(text: str, lang: Language) -> list[Sentence]:

@@ -280,7 +280,9 @@ def _main_verb(low: list[str], at: int, lang: Language) -> bool:
 
 
 def _denied(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:
-    """What is not done once is no fact; a prohibition, an incapacity, and what is never or no longer done are."""
+    """What is not done once is no fact; a prohibition, an incapacity, and what is never or no longer done
+    are.
+    """
     at, role = helpers.stop, helpers.role
     base = low[at]
     if (lasting := _lasting_denial(low, helpers, subject, lang)) is not None:
@@ -306,17 +308,29 @@ def _lasting_denial(low: list[str], helpers: Helpers, subject: Subject, lang: La
     ended = within(lang.ended, low[subject.stop:at], low[-1:])
     if subject.who == "other" or helpers.never or lang.keeps_silent(base, word_at(low, at + 1)):
         return None
-    if helpers.roles in ((), ("do",)) and helpers.last not in lang.past_helpers and base not in lang.wavering and base != lang.have:
-        verbs = lang.bases(base, "base") if lang.is_form(base, "base") else lang.bases(base, "third") if not helpers.roles else []
-        told = verbs and (subject.who != "implied" or ended)
-        denial = lang.no_longer.format(lang.after_name(verbs[0])) if ended and told else lang.does_not.format(base)
-        return VerbGroup(denial, verbs[0], "present", at + 1) if told and (helpers.roles or ended) else None
+    if helpers.roles in ((), ("do",)):
+        return _not_done(low, helpers, subject, ended, lang)
     if helpers.roles != ("be",) or not (ended or base in lang.bare_states or within(base, lang.indefinite)):
         return None
     word = _after(subject, helpers.last, lang)
     if doing := lang.bases(base, "progressive"):
-        return VerbGroup(f"{word} {lang.no_longer.format(base)}", doing[0], "progressive", at + 1) if ended else None
-    return VerbGroup(f"{word} {lang.no_longer.format('').strip() if ended else lang.not_word}", lang.be, "copula", at)
+        return VerbGroup(f"{word} {lang.no_longer.format(base)}", doing[0], "progressive",
+                         at + 1) if ended else None
+    return VerbGroup(f"{word} {lang.no_longer.format('').strip() if ended else lang.not_word}", lang.be,
+                     "copula", at)
+
+
+def _not_done(low: list[str], helpers: Helpers, subject: Subject, ended: bool,
+              lang: Language) -> VerbGroup | None:
+    """What somebody does not do, or does no longer."""
+    base = low[helpers.stop]
+    if base in lang.wavering or helpers.last in lang.past_helpers or (subject.who == "implied" and not ended):
+        return None
+    verbs = lang.bases(base, "base") or (lang.bases(base, "third") if not helpers.roles else [])
+    if not verbs or not (helpers.roles or ended):
+        return None
+    denial = lang.no_longer.format(lang.after_name(verbs[0])) if ended else lang.does_not.format(base)
+    return VerbGroup(denial, verbs[0], "present", helpers.stop + 1)
 
 
 def _must(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:

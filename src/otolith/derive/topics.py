@@ -362,24 +362,34 @@ def _shown(tier: str, topic: str, fact: Fact) -> dict[str, Any]:
             "fact_id": fact.id or fact.id_in(topic)}
 
 
+def unknown_keys(given: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(tier, key) of what a home's [tiers] say that means nothing."""
+    return [(tier, key) for tier, own in given.items() if isinstance(own, Mapping)
+            for key in own if tier in CAPS and key not in ("score", "confidence", "types")]
+
+
 def read_tiers(given: Mapping[str, Any]) -> tuple[Tier, ...]:
     """The tiers with a home's own thresholds: [tiers.core] score, confidence, types."""
+    if not isinstance(given, Mapping):
+        raise Invalid("otolith.toml: tiers must be a table", "write [tiers.core] above its keys")
     unknown = [name for name in given if name not in CAPS]
     if unknown:
         raise Invalid(f"otolith.toml: there is no tier {unknown[0]!r}", "use core and secondary")
     tiers = []
     for tier in TIERS:
         own = given.get(tier.name, {})
-        types = tuple(own.get("types", tier.types)) if isinstance(own, Mapping) else ("",)
-        if not set(types) <= set(FACT_TYPES):
+        types = own.get("types", tier.types) if isinstance(own, Mapping) else None
+        if not isinstance(types, list | tuple) or not all(word in FACT_TYPES for word in types):
             raise Invalid(f"otolith.toml: tiers.{tier.name} must be a table of score, confidence and types")
-        tiers.append(tier._replace(score=_number(own, "score", tier.score), types=types,
+        tiers.append(tier._replace(score=_number(own, "score", tier.score), types=tuple(types),
                                    confidence=_number(own, "confidence", tier.confidence)))
     return tuple(tiers)
 
 
 def read_caps(given: Mapping[str, Any]) -> tuple[dict[str, Caps], int]:
     """(caps by tier, active topics) with a home's own: [caps] active_topics, [caps.core] total, each, …"""
+    if not isinstance(given, Mapping):
+        raise Invalid("otolith.toml: caps must be a table", "write [caps] above its keys")
     caps = {}
     for name, cap in CAPS.items():
         own = given.get(name, {})

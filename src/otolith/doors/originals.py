@@ -32,7 +32,7 @@ B = TypeVar("B", bound="_Builder")
 _log = logging.getLogger("otolith")
 
 
-@asks
+@asks()
 class ChunkStore:
     """Chunks in a home: `ChunkStore("brain/memory")`. Opening and reading create nothing."""
 

@@ -26,6 +26,9 @@ SCHEMAS = {"entry_meta": 1, "entry_summary": 1, "topic_memory": 1, "global_memor
 # The one place of compatibility: a schema id no longer written → what turns its object into the next version.
 UPGRADES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
+# what a value may make a reader stumble over: a number of 5,000 digits, a year 99999, lists a thousand deep
+STUMBLES = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_LONG = re.compile(r"\d{4300}")
 _NUL = b"\\u0000"
 _Files = Mapping[str, tuple[Version, bytes]]
 
@@ -48,23 +51,38 @@ def decode(path: str, data: bytes, modified: Callable[[], float]) -> list[Any]:
     kind = former_kind(path)
     if path.startswith("archive/"):
         path = first_name(path.removeprefix("archive/"))
-    codec = KINDS[kind].codec if kind in KINDS else "none"
     try:
-        if codec == "front":
-            return [markdown.read_front(kind, path, data, modified)]
-        if codec == "header":
-            return [markdown.read_memo(path, data, modified)]
-        if codec == "json":
-            return [KINDS[kind].shape.from_dict(read_object(unzip(path, data)))]
-        if codec == "diary":
-            return list(markdown.read_episodes(path, data))
-        if codec == "raw":
-            text = markdown.text_of(data)
-            return [KINDS[kind].shape(id=path.split("/", 1)[1], created_at=modified(), text=text)]
+        records = _records(kind, path, data, modified)
+        for record in records:
+            float(record.created)  # a time that is none is found here, not by whoever sorts by it
+        return records
     except Invalid as error:
         raise Damaged(error.message, error.hint or "fix the value", flaw="invalid",
                       line=_line_of(data, error)) from None
+    except STUMBLES as error:
+        raise odd(error) from None
+
+
+def _records(kind: str, path: str, data: bytes, modified: Callable[[], float]) -> list[Any]:
+    codec = KINDS[kind].codec if kind in KINDS else "none"
+    if codec == "front":
+        return [markdown.read_front(kind, path, data, modified)]
+    if codec == "header":
+        return [markdown.read_memo(path, data, modified)]
+    if codec == "json":
+        return [KINDS[kind].shape.from_dict(read_object(unzip(path, data)))]
+    if codec == "diary":
+        return list(markdown.read_episodes(path, data))
+    if codec == "raw":
+        text = markdown.text_of(data)
+        return [KINDS[kind].shape(id=path.split("/", 1)[1], created_at=modified(), text=text)]
     raise Damaged("is not a record", flaw="unknown")
+
+
+def odd(error: Exception) -> Damaged:
+    """A file with a value that nobody foresaw."""
+    what = " ".join(str(error).split())[:200]
+    return Damaged(f"cannot be read: {type(error).__name__}: {what}", "fix or remove the value", flaw="odd")
 
 
 def _line_of(data: bytes, error: Invalid) -> int | None:
@@ -119,10 +137,12 @@ def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Versi
         raw = markdown.text_of(files[f"{unit}/raw.md"][1]) if f"{unit}/raw.md" in files else ""
         meta = _entry_meta(unit, files, {"entry_id": entry_id, "topic": topic}, written(tree, *files), flaws)
         summary = _entry_summary(unit, files, entry_id, flaws)
+        turns: list[Turn] = read_turns(raw, meta.roles)
+        return [Entry(meta=meta, raw=raw, summary=summary, turns=turns, flaws=flaws or None)], files
     except Invalid as error:
         raise Damaged(error.message, error.hint, flaw="invalid") from None
-    turns: list[Turn] = read_turns(raw, meta.roles)
-    return [Entry(meta=meta, raw=raw, summary=summary, turns=turns, flaws=flaws or None)], files
+    except STUMBLES as error:
+        raise odd(error) from None
 
 
 def _entry_part(path: str, files: _Files, flaws: list[Finding]) -> dict[str, Any]:
@@ -275,6 +295,10 @@ def read_object(data: bytes) -> dict[str, Any]:
         raise Damaged(what, "restore it from a backup or fix it", flaw="json", line=error.lineno) from None
     except RecursionError:
         raise Damaged("is nested too deeply", flaw="json", line=1) from None
+    except ValueError as error:  # a number of more digits than Python reads
+        line = 1 + text.count("\n", 0, digits.start()) if (digits := _LONG.search(text)) else 1
+        raise Damaged(f"holds a number that cannot be read: {str(error).split(';')[0]}", "shorten the number",
+                      flaw="json", line=line) from None
     if not isinstance(value, dict):
         raise Damaged("is not a JSON object", flaw="json", line=1)
     escaped = re.search(r"\\u[dD][89a-fA-F]", text)
@@ -300,7 +324,7 @@ def check_schema(value: Mapping[str, Any]) -> None:
     if not isinstance(schema, str):
         return
     name, _, version = schema.rpartition(".v")
-    if name in SCHEMAS and version.isdigit() and int(version) > SCHEMAS[name]:
+    if name in SCHEMAS and version.isdecimal() and int(version[:9]) > SCHEMAS[name]:
         raise Damaged(f"has schema {schema}, newer than this Otolith reads ({name}.v{SCHEMAS[name]})",
                       "update Otolith; the file was left alone", flaw="newer-schema", line=1)
 

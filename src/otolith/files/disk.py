@@ -1,9 +1,10 @@
 """The tree as a folder on disk: atomic, durable, wary. Here alone size, times and inode of a file are known.
 
 A write is a temporary file in the same folder, synced, then linked or renamed into place, then the folder is
-synced; only then does it return. An update looks at the file once more under the lock, and at the file it put
-aside, so that an editor that slips in between is noticed and wins. Every folder on the way is opened without
-following symlinks, each name within a folder that is held open.
+synced; only then does it return. An update looks at the file once more under the lock, exchanges the two and
+looks at the one it got, so that an editor that slips in between is noticed and wins. Where the system knows
+no exchange or no links, it goes longer ways. Every folder on the way is opened without following symlinks,
+each name within a folder that is held open.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import stat
 import struct
 import time
 from _thread import _local
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from otolith.errors import Conflict, Damaged, Invalid, NotFound, WrongUsage
-from otolith.files.lock import HomeLock, cannot_write
+from otolith.files.lock import NO_LINKS, HomeLock, cannot_write
 from otolith.files.paths import SCANNED, SCANNED_FILES, check_path
 from otolith.files.tree import MAX_BYTES, Measure, Tree, Versions, compare, fingerprint
 from otolith.model.record import Change, Version
@@ -100,16 +101,16 @@ class DiskTree:
 
     # Looking
 
-    def scan(self) -> Iterator[tuple[str, Version | None]]:
+    def scan(self, below: str = "") -> Iterator[tuple[str, Version | None]]:
         settled = _settled()
-        for folder in SCANNED:
+        for folder in [below] if below else SCANNED:
             if os.path.islink(f"{self.folder}/{folder}"):
                 yield folder, None
                 continue
             todo = [folder]
             while todo:
                 yield from self._list(todo.pop(), todo, settled)
-        for name in SCANNED_FILES:
+        for name in () if below else SCANNED_FILES:
             if version := self.look(name):
                 yield name, version
 
@@ -209,7 +210,8 @@ class DiskTree:
                         raise
                     with suppress(FileExistsError):
                         os.mkdir(part, 0o700, dir_fd=here)
-                        os.fsync(here)
+                        with _undone(os.rmdir, part, here):
+                            os.fsync(here)
                     below = os.open(part, FOLDER, dir_fd=here)
             finally:
                 os.close(here)
@@ -246,17 +248,21 @@ class DiskTree:
                 self._fill(folder, temporary, data, mode)
                 if replacing is None:
                     try:
-                        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+                        _name(folder, temporary, name)
                     except FileExistsError:
                         raise Conflict(f"{path} is already there", "nothing was overwritten") from None
                     if self._later.files is not None:
                         self._later.files[path] = None
                 else:
-                    self._swap(folder, temporary, name, path, replacing)
+                    from otolith.files.rename import swap
+
+                    if not swap(folder, temporary, name, replacing, fingerprint(data)):
+                        raise _moved_on(path)
             finally:
                 with suppress(OSError):  # renamed into place, or left over and hidden from readers
                     os.unlink(temporary, dir_fd=folder)
-            self._sync(folder, path)
+            with _undone(os.unlink, name, folder) if replacing is None else nullcontext():
+                self._sync(folder, path)
             return _version(os.stat(name, dir_fd=folder, follow_symlinks=False), _settled())
 
     def _fill(self, folder: int, name: str, data: bytes, mode: int | None) -> None:
@@ -272,21 +278,6 @@ class DiskTree:
                 os.fsync(file)
         finally:
             os.close(file)
-
-    def _swap(self, folder: int, temporary: str, name: str, path: str, replacing: str) -> None:
-        """Put the new file in the old one's place unless the old one is not what was read."""
-        aside = f".otolith-{os.urandom(6).hex()}.old.tmp"
-        if fingerprint(_slurp(folder, name, path)) != replacing:
-            raise _moved_on(path)
-        os.link(name, aside, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-        try:
-            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-            if fingerprint(_slurp(folder, aside, path)) != replacing:
-                os.rename(aside, name, src_dir_fd=folder, dst_dir_fd=folder)
-                raise _moved_on(path)
-        finally:
-            with suppress(OSError):
-                os.unlink(aside, dir_fd=folder)
 
     def _sync(self, folder: int, path: str) -> None:
         if self._later.folders is not None:
@@ -312,16 +303,15 @@ class DiskTree:
                 self._sync(folder, path)
 
     def move(self, path: str, to: str) -> None:
+        from otolith.files.rename import move_name
+
         with self._place(path) as (old, name), self._place(to, make=True) as (new, target):
             try:
-                os.link(name, target, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
+                move_name(old, name, new, target)
             except FileExistsError:
                 raise Conflict(f"{to} is already there", "nothing was moved") from None
             except FileNotFoundError:
                 raise NotFound(f"no file {path}") from None
-            os.fsync(new)
-            os.unlink(name, dir_fd=old)
-            os.fsync(old)
 
     def remove(self, path: str) -> None:
         with self._place(path) as (folder, name):
@@ -418,6 +408,29 @@ class _Reader(DiskTree):
             self._opened = -1
 
 
+@contextmanager
+def _undone(undo: Callable[..., None], name: str, folder: int) -> Iterator[None]:
+    """A new name whose folder cannot be synced is taken back: a failed write leaves nothing to trip over."""
+    try:
+        yield
+    except OSError:
+        with suppress(OSError):
+            undo(name, dir_fd=folder)
+        raise
+
+
+def _name(folder: int, temporary: str, name: str) -> None:
+    """Give a new file its name, which must be free; a link does that in one step, where there are links."""
+    try:
+        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        from otolith.files.rename import take_name
+
+        take_name(folder, temporary, folder, name)
+
+
 def _moved_on(path: str) -> Conflict:
     return Conflict(f"{path} was changed by somebody else meanwhile",
                     "read it again; nothing was overwritten")
@@ -428,17 +441,6 @@ def _mode_of(folder: int, name: str, path: str) -> int:
         return stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except FileNotFoundError:
         raise _moved_on(path) from None
-
-
-def _slurp(folder: int, name: str, path: str) -> bytes:
-    try:
-        file = os.open(name, READ, dir_fd=folder)
-    except FileNotFoundError:
-        raise _moved_on(path) from None
-    try:
-        return _read_rest(file, os.fstat(file).st_size)
-    finally:
-        os.close(file)
 
 
 def _read_rest(file: int, size: int) -> bytes:

@@ -1,5 +1,4 @@
-"""Intents: acts of several files that must be finished once they have begun, a purge or a move of several
-files.
+"""Intents: acts of several steps that must be finished once they have begun, a purge or a move.
 
 An intent is `log/intent-<8 hex>.json`: written and synced before the first file changes, removed after the
 last one did. Whoever finds one finds an act that was interrupted. While a purge's intent stands, the files
@@ -34,8 +33,8 @@ class PendingAct(NamedTuple):
 
     @property
     def hidden(self) -> Collection[str]:
-        """The files that readers no longer see."""
-        return self.plan.get("paths", ()) if self.verb == "purge" else ()
+        """The files that readers no longer see: what goes, and what is told anew without it."""
+        return [*self.plan.get("paths", ()), *self.plan.get("retold", ())] if self.verb == "purge" else ()
 
 
 def declare(tree: Tree, verb: str, record: str, plan: Mapping[str, Any]) -> PendingAct:
@@ -71,8 +70,8 @@ class Veiled:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tree, name)
 
-    def scan(self) -> Iterator[tuple[str, Version | None]]:
-        return (item for item in self._tree.scan() if item[0] not in self._hidden)
+    def scan(self, below: str = "") -> Iterator[tuple[str, Version | None]]:
+        return (item for item in self._tree.scan(below) if item[0] not in self._hidden)
 
     def changes(self, since: Versions) -> list[Change]:
         return compare(dict(self.scan()), since)

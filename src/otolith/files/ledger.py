@@ -1,7 +1,7 @@
 """The append-only files: the audit log, the usage ledger, links that no record can hold, and the diary.
 
-Each line is one write, not synced. A torn last line is closed by the next append and reported by whoever
-reads the file; it never hides the lines around it.
+Each line is one write, not synced but for those that are the only truth of something. A torn last line is
+closed by the next append and reported by whoever reads the file; it never hides the lines around it.
 """
 
 from __future__ import annotations
@@ -171,8 +171,10 @@ def add(known: Usage, more: Usage) -> Usage:
 
 
 def append_episode(tree: Tree, now: float, heading: str, *, kind: str, tags: Sequence[str] = (),
-                   memory: str | None = None, summary: str = "") -> str:
-    """Write one block of today's diary; the day's first block brings the heading."""
+                   memory: str | None = None, summary: str = "", synced: bool = False) -> str:
+    """Write one block of today's diary; the day's first block brings the heading. One that points to no
+    record is the only truth of what it says, and is `synced`.
+    """
     check_whole([heading, kind, list(tags), memory, summary])  # one bad character would hide the whole day
     date = day(now)
     path = paths.episode_file(date)
@@ -180,7 +182,7 @@ def append_episode(tree: Tree, now: float, heading: str, *, kind: str, tags: Seq
                                    memory=memory, summary=summary)
     with tree.lock():
         opening = "" if tree.look(path) else f"# {date}\n\n"
-        tree.append(path, (opening + block).encode())
+        tree.append(path, (opening + block).encode(), synced=synced)
     return path
 
 

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from otolith.errors import Busy, CannotWrite
 
 LOCK_SECONDS = 10.0
+# What a file system says that knows no hard links, such as exFAT or SMB.
+NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS}
 _REASONS = {
     errno.ENOSPC: "the disk is full", errno.EDQUOT: "the quota is used up", errno.EROFS: "it is read-only",
     errno.EACCES: "permission denied", errno.EPERM: "permission denied", errno.ENAMETOOLONG: "name too long",

@@ -83,8 +83,10 @@ class Tree(Protocol):
     def identity(self) -> str:
         """What distinguishes this home from another one of the same name; `none` before it is made."""
 
-    def scan(self) -> Iterator[tuple[str, Version | None]]:
-        """Every document of the home; a version of None marks something that is not a plain document."""
+    def scan(self, below: str = "") -> Iterator[tuple[str, Version | None]]:
+        """Every document of the home, or of one folder with all in it; a version of None marks something that
+        is not a plain document.
+        """
 
     def changes(self, since: Versions) -> list[Change]:
         """What differs from the versions known before."""

@@ -35,7 +35,7 @@ Place = tuple[int, int]  # device and inode
 def index_path(cache: Path, home: str) -> Path:
     """Where a home's index lies."""
     place = os.path.realpath(home) if os.path.isabs(home) else home
-    name = hashlib.sha256(place.encode()).hexdigest()[:16]
+    name = hashlib.sha256(os.fsencode(place)).hexdigest()[:16]  # any bytes may name a folder
     return cache / name / f"index-{SCHEMA}.sqlite"
 
 
@@ -182,6 +182,8 @@ _OURS = _Ours()
 def _as_ours(error: Exception) -> Exception:
     """What an error of SQLite means to who asked."""
     code = getattr(error, "sqlite_errorcode", None)
+    if code is None and "binding parameter" in str(error):
+        return TypeError(str(error))  # no fault of the index: it was given what no column takes
     if code is None and isinstance(error, sqlite3.ProgrammingError):
         return WrongUsage(f"the home is closed, or asked wrongly ({error})", "open it again")
     if code is None:  # text that is none, a value of another type: no row of ours
@@ -359,6 +361,20 @@ class Database:
             if not done and self._db is not None and self._db.in_transaction:
                 with suppress(BrokenIndex, Busy, CannotWrite):  # what went wrong first is told
                     self._db.execute("ROLLBACK")
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Inside a transaction: what fails here leaves what was written before it."""
+        db, done = self.db, False
+        db.execute("SAVEPOINT part")
+        try:
+            yield
+            done = True
+        finally:
+            if not done and db.in_transaction:
+                db.execute("ROLLBACK TO part")
+            if db.in_transaction:
+                db.execute("RELEASE part")
 
     @contextmanager
     def unspilled(self) -> Iterator[None]:

@@ -148,9 +148,11 @@ class Dialogs(Facet):
 
     def chunks_like(self, title: str, conversation: str, content: str) -> list[str]:
         """The units of a conversation's chunks that begin as this text does."""
-        return self._texts("SELECT r.unit FROM names x JOIN records r ON r.n = x.record JOIN passages p ON "
-                           "p.n = r.n WHERE x.name = ? AND r.kind = 'chunk' AND coalesce(r.conversation, '') "
-                           "= ? AND p.text = substr(?, 1, length(p.text))", (title, conversation, content))
+        # CROSS JOIN keeps the order: by the name, which few have, and not by the kind, which many are
+        return self._texts("SELECT r.unit FROM names x CROSS JOIN records r ON r.n = x.record CROSS JOIN "
+                           "passages p ON p.n = r.n WHERE x.name = ? AND r.kind = 'chunk' AND "
+                           "coalesce(r.conversation, '') = ? AND p.text = substr(?, 1, length(p.text))",
+                           (title, conversation, content))
 
     def chunks_named(self, *names: str) -> list[str]:
         """The units of chunks that bear one of these further names."""

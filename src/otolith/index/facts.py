@@ -15,14 +15,13 @@ from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from otolith.index.claims import Claims, Standing
+from otolith.index.claims import Claims, Drawn, Validity
 from otolith.index.database import Bare, Connection, Facet, columns_of
 from otolith.index.write import Unit, Units
 from otolith.model.dialog import (
     EVIDENCE_SHOWN,
     Fact,
     FactGroup,
-    Look,
     Mention,
     Review,
     after_all,
@@ -31,8 +30,6 @@ from otolith.model.dialog import (
     marked_time,
     moment_of,
     replay,
-    settle,
-    slot_of,
 )
 from otolith.model.record import TRUST
 
@@ -109,7 +106,8 @@ class Touched:
         self.news: dict[str, dict[str, str]] = {}  # slot → fact → its first new mark
         self.ids: set[str] = set()  # facts whose records may no longer stand
         self.said: dict[tuple[str, str], Said] = {}  # (fact, mark) just read
-        self.claims: set[int] = set()  # to be settled
+        self.claims: set[int] = set()  # new ones, to be settled
+        self.freed: set[int] = set()  # those whose closer went, to be settled again
         self.reviewed: set[str] = set()  # facts that a person may have rejected or taken back
 
     def add(self, mentions: Iterable[SaidRow]) -> None:
@@ -158,18 +156,32 @@ class Facts(Facet):
             if before := self._mentions("unit = ?", (name,)):
                 touched.add(before)
                 self.db.execute("DELETE FROM said WHERE unit = ?", (name,))
-                touched.claims.update(self.claims.drop(name))
+                touched.freed.update(self.claims.drop(name))
         for name, reviews in whole:
             if name.endswith("/curation.jsonl"):
                 self._replace_reviews(name, reviews, about, corrected)
         if about:
             self._review_again(about, corrected, touched)
+        self._take_mentions(units, touched)
+
+    def redraw(self, drawn: Mapping[str, Sequence[Drawn]]) -> None:
+        """Take the claims of other records, unit → all it has now, and settle what they close or free."""
+        touched = Touched()
+        with self.index.writing():
+            for unit in drawn:
+                touched.freed.update(self.claims.drop(unit))
+            touched.claims.update(self.claims.put(draft for drafts in drawn.values() for draft in drafts))
+            self.settle(touched)
+
+    def _take_mentions(self, units: Sequence[Unit], touched: Touched) -> None:
+        """The facts that units state, and what these claim."""
         rows: list[tuple[SaidRow, Fact]] = []
         for unit in units:
             topics = {mention.topic for mention in unit.mentions}
             free = {topic for topic in topics if not self._reviewed(topic)}
             rows += [self._row(unit.name, mention, as_said=mention.topic in free)
                      for mention in unit.mentions]
+            touched.reviewed.update(row.id for row, _ in rows if row.topic not in free)
         alone = json.dumps([row.id for row, _ in rows if row.id == row.slot])
         standing = {row.id: row for row in self.db.select(FactRow, _STANDING, (alone,))} if rows else {}
         for row, fact in rows:
@@ -224,8 +236,9 @@ class Facts(Facet):
                          "WHERE unit = ? AND mark = ?")
                 self.db.execute(query, (new.id, new.slot, new.confidence, new.trust, row.unit, row.mark))
                 touched.add([new])
-                touched.claims.update(self.claims.drop(row.unit, row.mark))
-                touched.claims.update(self.claims.take([(new.unit, new.id, new.trust, row.mention._replace(fact=fact))]))
+                touched.freed.update(self.claims.drop(row.unit, row.mark))
+                touched.claims.update(self.claims.take([(new.unit, new.id, new.trust,
+                                                         row.mention._replace(fact=fact))]))
 
     def _row(self, unit: str, mention: Mention, *, as_said: bool) -> tuple[SaidRow, Fact]:
         """(a mention's row, the fact after its corrections)."""
@@ -233,7 +246,7 @@ class Facts(Facet):
         raw = fact.id_in(topic)
         now = fact if as_said else replay(topic, fact, self._latest)
         record = raw if now is fact else now.id_in(topic)
-        row = SaidRow(unit, mention.mark, topic, mention.project, raw, record, slot_of(topic, now, record),
+        row = SaidRow(unit, mention.mark, topic, mention.project, raw, record, record,
                       now.confidence, TRUST.index(now.trust or "user"), fact.user_fact_score,
                       _written(fact.to_dict()))
         return row, now
@@ -249,8 +262,9 @@ class Facts(Facet):
         """Bring the fact records up to their mentions and reviews, and to what closed them."""
         for record in touched.reviewed:
             rows = self.db.execute(_SCORE, {"id": record, "until": _FOREVER})
-            touched.claims.update(self.claims.reject(record, bool(rows) and rows[0][0] == 0))
-        touched.again(self._mentions(f"slot {_GIVEN}", (json.dumps(list(self.claims.settle(touched.claims))),)))
+            touched.freed.update(self.claims.reject(record, bool(rows) and rows[0][0] == 0))
+        changed = self.claims.settle(touched.claims, touched.freed)
+        touched.again(self._mentions(f"slot {_GIVEN}", (json.dumps(list(changed)),)) if changed else ())
         cards, units = [], Units(self.index)
         settled = list(self._settled(touched.slots, touched=touched))
         standings = self.claims.standings(str(fact.id) for fact, *_ in settled)
@@ -273,28 +287,14 @@ class Facts(Facet):
             topic, as_said = slots[slot], slots[slot] not in reviewed
             if not as_said:
                 groups = [self._scored(group, until) for group in groups]
-            before, after = self._looks(slot, until)
             for group in touched.chosen(slot, groups) if touched else groups:
                 first, unit, _ = mention = self._said(slot, group.id, group.began, touched, as_said)
                 if group.times > 1:
                     mention = self._said(slot, group.id, group.ended, touched, as_said)
                 last, _, project = mention
                 evidence = None if touched else self._evidence(slot, group.id, group.began, until)
-                yield (compose(topic, group, settle(group, groups, before, after), first, last, evidence),
+                yield (compose(topic, group, first, last, evidence),
                        f"{unit}/summary.json", project, group.began)
-
-    def _looks(self, slot: str, until: str) -> tuple[Look, Look]:
-        """How to find the last mark of a fact of a slot before one, and its first after one."""
-
-        def before(record: str, here: str) -> str | None:
-            return self.db.value("SELECT max(mark) FROM said WHERE slot = ? AND id = ? AND mark < ?",
-                                 (slot, record, here)) or None
-
-        def after(record: str, here: str) -> str | None:
-            return self.db.value("SELECT min(mark) FROM said WHERE slot = ? AND id = ? AND mark > ? "
-                                 "AND mark <= ?", (slot, record, here, until)) or None
-
-        return before, after
 
     def _grouped(self, slots: Sequence[str], until: str) -> dict[str, list[FactGroup]]:
         """The slots in their order, each with its mentions counted by fact."""
@@ -343,7 +343,8 @@ class Facts(Facet):
             slots = dict.fromkeys(then.db.column(query, (topic,)), topic)
             facts = [(began, fact) for fact, _, _, began in then._settled(slots, until=until)]
         standings = self.claims.standings((str(fact.id) for _, fact in facts), until, topic if alone else "")
-        return [_closed(fact, standings) for _, fact in sorted(facts, key=lambda pair: (pair[0], str(pair[1].id)))]
+        return [_closed(fact, standings) for _,
+                fact in sorted(facts, key=lambda pair: (pair[0], str(pair[1].id)))]
 
     def held_on(self, as_of: float) -> list[str]:
         """The ids of the facts that held on a day: said by then, and replaced by nothing that was."""
@@ -353,7 +354,8 @@ class Facts(Facet):
         facts = [slot for slot, topic in self.db.execute(query, (until,)) if topic not in later]
         closings = self.claims.closings(facts, until)
         then = [fact for topic in later for fact in self.of_topic(topic, as_of)]
-        return [fact for fact in facts if fact not in closings] + [str(fact.id) for fact in then if not fact.superseded_by]
+        return [fact for fact in facts if fact not in closings] + [str(fact.id) for fact in then
+                                                                   if not fact.superseded_by]
 
     @contextmanager
     def _as_it_stood(self, topic: str | None, until: str) -> Iterator[Facts]:
@@ -394,7 +396,7 @@ class Facts(Facet):
                                     {"fact": record}))
 
 
-def _closed(fact: Fact, standings: Mapping[str, Standing]) -> Fact:
+def _closed(fact: Fact, standings: Mapping[str, Validity]) -> Fact:
     """The fact with its end, if something closed it; a rejected one needs none."""
     standing = standings.get(str(fact.id))
     if standing is None or fact.user_fact_score == 0:
@@ -403,7 +405,8 @@ def _closed(fact: Fact, standings: Mapping[str, Standing]) -> Fact:
     closing = standing.closing
     if closing is None:
         return fact.replace(valid_from=since)
-    return fact.replace(valid_from=since, valid_until=closing.when, superseded_by=closing.record, why=closing.why)
+    return fact.replace(valid_from=since, valid_until=closing.when, superseded_by=closing.record,
+                        why=closing.why)
 
 
 def _said_again(standing: FactRow, row: SaidRow, fact: Fact) -> bool:

@@ -58,7 +58,7 @@ CREATE TABLE speakers (word TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT
 
 -- Vectors of passages: a set for each embedder, in blocks of rows by ascending passage number. A set holds
 -- every passage up
--- to `last`; those in `gone` were dropped since.
+-- to `last`; those in `gone` were dropped since. `pieces` has the vectors of a passage's word pieces.
 CREATE TABLE vector_sets (
   n INTEGER PRIMARY KEY, provider TEXT NOT NULL, model TEXT NOT NULL, dimension INTEGER NOT NULL,
   last INTEGER NOT NULL,
@@ -70,6 +70,7 @@ CREATE TABLE vectors (
   PRIMARY KEY (held, last)
 );
 CREATE TABLE gone (n INTEGER PRIMARY KEY);
+CREATE TABLE pieces (n INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
 
 CREATE TABLE links (
   a TEXT NOT NULL, word TEXT NOT NULL, b TEXT NOT NULL, said TEXT NOT NULL, inverted INTEGER NOT NULL,
@@ -196,20 +197,23 @@ CREATE INDEX reviewed_topic ON reviewed(topic, mark);
 CREATE INDEX reviewed_fact ON reviewed(fact, mark);
 CREATE INDEX reviewed_target ON reviewed(target, mark) WHERE target IS NOT NULL;
 
--- What records claim to hold, each with the first later claim that closed it; a cell is where claims meet that may close each
--- other. `settled` is what a person answered.
+-- What records claim to hold, each with the first later claim that closed it; a cell is where claims meet
+-- that may close each other. `settled` is what a person answered.
 CREATE TABLE claims (
-  n INTEGER PRIMARY KEY, unit TEXT NOT NULL, record TEXT NOT NULL, turn TEXT, mark TEXT NOT NULL, scope TEXT NOT NULL,
-  holder TEXT NOT NULL, subject TEXT NOT NULL, attribute TEXT NOT NULL, value TEXT NOT NULL, holds INTEGER NOT NULL,
-  single INTEGER NOT NULL, environment TEXT NOT NULL, personal INTEGER NOT NULL, weak INTEGER NOT NULL, corrects INTEGER NOT NULL,
-  thing INTEGER NOT NULL, trust INTEGER NOT NULL, main INTEGER NOT NULL, void INTEGER NOT NULL, sentence TEXT NOT NULL, closed_by INTEGER,
-  contested_by INTEGER
+  n INTEGER PRIMARY KEY, unit TEXT NOT NULL, record TEXT NOT NULL, turn TEXT, mark TEXT NOT NULL,
+  scope TEXT NOT NULL, holder TEXT NOT NULL, subject TEXT NOT NULL, attribute TEXT NOT NULL,
+  value TEXT NOT NULL, holds INTEGER NOT NULL, single INTEGER NOT NULL, environment TEXT NOT NULL,
+  personal INTEGER NOT NULL, weak INTEGER NOT NULL, corrects INTEGER NOT NULL, thing INTEGER NOT NULL,
+  trust INTEGER NOT NULL, main INTEGER NOT NULL, void INTEGER NOT NULL, sentence TEXT NOT NULL,
+  closed_by INTEGER, contested_by INTEGER
 );
 CREATE INDEX claims_unit ON claims(unit);
 CREATE INDEX claims_record ON claims(record, mark);
 CREATE INDEX claims_recent ON claims(scope, mark) WHERE holds AND main;
 CREATE INDEX claims_closed ON claims(closed_by) WHERE closed_by IS NOT NULL;
 CREATE INDEX claims_contested ON claims(contested_by) WHERE contested_by IS NOT NULL;
-CREATE TABLE claim_cells (cell TEXT NOT NULL, claim INTEGER NOT NULL, PRIMARY KEY (cell, claim)) WITHOUT ROWID;
-CREATE TABLE settled (at TEXT NOT NULL, mark TEXT NOT NULL, old TEXT NOT NULL, new TEXT NOT NULL, holds TEXT NOT NULL);
+CREATE TABLE claim_cells (
+  cell TEXT NOT NULL, claim INTEGER NOT NULL, PRIMARY KEY (cell, claim)) WITHOUT ROWID;
+CREATE TABLE settled (
+  at TEXT NOT NULL, mark TEXT NOT NULL, old TEXT NOT NULL, new TEXT NOT NULL, holds TEXT NOT NULL);
 """

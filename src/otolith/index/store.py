@@ -20,6 +20,7 @@ from otolith.errors import BrokenIndex, Busy, CannotWrite
 from otolith.index.database import NO_INDEX, SCHEMA, Database, file_at
 from otolith.index.database import index_path as index_path
 from otolith.model.record import log
+from otolith.model.text import check_whole
 
 if TYPE_CHECKING:
     from otolith.index.around import Around
@@ -207,17 +208,26 @@ class Index(Database):
         self.db.execute("VACUUM")
 
 
-def asks(verbs: type[T]) -> type[T]:
-    """A class whose public methods are verbs on `self.home`: each asks the index by `Index.attempt`."""
-    for name, verb in list(vars(verbs).items()):
-        if callable(verb) and not name.startswith("_") and name not in ("close", "bulk"):
-            setattr(verbs, name, _asking(verb))
-    return verbs
+def asks(*changing: str) -> Callable[[type[T]], type[T]]:
+    """A class whose public methods are verbs on `self.home`: what they are given must be whole text, and each
+    asks the index by `Index.attempt`. Before those that change a record, what was interrupted is finished, or
+    they might read what finishing changes.
+    """
+    def decorate(verbs: type[T]) -> type[T]:
+        for name, verb in list(vars(verbs).items()):
+            if callable(verb) and not name.startswith("_") and name not in ("close", "bulk"):
+                setattr(verbs, name, _asking(verb, name in changing))
+        return verbs
+
+    return decorate
 
 
-def _asking(verb: Callable[..., Any]) -> Callable[..., Any]:
+def _asking(verb: Callable[..., Any], changes: bool) -> Callable[..., Any]:
     @wraps(verb)
     def attempt(self: Any, *given: Any, **named: Any) -> Any:
+        check_whole([given, named], nul=True)  # a question may hold one; what is kept is checked again
+        if changes:
+            self.home.index.attempt(self.home.finish)
         return self.home.index.attempt(lambda: verb(self, *given, **named))
 
     return attempt

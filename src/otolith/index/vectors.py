@@ -4,13 +4,18 @@ A set is filled in the order of passage numbers, which are never used twice; so 
 after its `last`, and a table of dropped numbers tells what to overlook. Rows lie in blocks of half floats
 that merge as they grow; a process that asks holds them as one array of floats. Deleting the index only means
 embedding again.
+
+A set of MiniLM has, beside the vector of each passage, those of its word pieces, because what matches a
+question best is often a few words. They are read for the candidates of a question only, so they lie in a row
+for each passage, which goes with it.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from _thread import RLock
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,8 +33,11 @@ BLOCK = 4096  # rows in the largest blocks
 COARSE = 20_000  # rows from which the nearest are first looked for by half of their dimensions
 COARSE_SHARE = 8  # of these, so many times as many as are wanted are looked at in full
 GONE_SHARE = 8  # one dropped row in so many is worth writing the set anew
+PIECED = "minilm"  # whose sets have vectors of word pieces
 _MISSING = ("SELECT p.n, p.n - r.n, r.id, r.kind, r.title, p.head, p.text FROM passages p "
-            "JOIN records r ON r.n = p.record WHERE p.n > ? ORDER BY p.n LIMIT ?")
+            "JOIN records r ON r.n = p.record WHERE p.n > ? {} ORDER BY p.n LIMIT ?")
+_UNPIECED = ("AND p.n <= ? AND NOT EXISTS (SELECT 1 FROM pieces i WHERE i.n = p.n AND (length(vectors) = 0 "
+             "OR length(vectors) > ? AND (length(vectors) - ?) % ? = 0))")
 
 
 class VectorSet(NamedTuple):
@@ -76,6 +84,11 @@ class Meaning(Facet):
         return made
 
     def drop_set(self, held: VectorSet) -> None:
+        self._drop(held)
+        if held.provider == PIECED:
+            self.db.execute("DELETE FROM pieces")
+
+    def _drop(self, held: VectorSet) -> None:
         self.db.execute("DELETE FROM vectors WHERE held = ?", (held.n,))
         self.db.execute("DELETE FROM vector_sets WHERE n = ?", (held.n,))
 
@@ -92,14 +105,37 @@ class Meaning(Facet):
         """The next passages that a set lacks, with the text to embed: a title goes before it."""
         lacking: list[Unembedded] = []
         seen: set[str] = set()
-        after = held.last if held else 0
-        for n, ord_, id, kind, title, head, text in self.db.execute(_MISSING, (after, passages)):
-            seen.add(id)
+        for passage in self._unembedded("", (held.last if held else 0, passages)):
+            seen.add(passage.id)
             if records is not None and len(seen) > records:
                 break
-            titled = f"{title}. {text}" if head and title and not text.startswith(title.rstrip("…")) else text
-            lacking.append(Unembedded(n, ord_, id, kind, titled))
+            lacking.append(passage)
         return lacking
+
+    def _unembedded(self, condition: str, values: tuple[int, ...]) -> Iterator[Unembedded]:
+        for n, ord_, id, kind, title, head, text in self.db.execute(_MISSING.format(condition), values):
+            titled = f"{title}. {text}" if head and title and not text.startswith(title.rstrip("…")) else text
+            yield Unembedded(n, ord_, id, kind, titled)
+
+    # Word pieces
+
+    def lead_in(self, passage: Unembedded) -> str:
+        """What stands before a passage in its record."""
+        query = "SELECT text FROM passages WHERE n = ? AND ? > 0"
+        return str(self.db.value(query, (passage.n - 1, passage.ord)) or "")
+
+    def keep_pieces(self, rows: Iterable[tuple[int, bytes]]) -> None:
+        self.db.executemany("INSERT OR REPLACE INTO pieces VALUES (?,?)", rows)
+
+    def pieces(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Passage → the vectors of its word pieces, where there are any."""
+        query = "SELECT n, vectors FROM pieces WHERE n IN (SELECT value FROM json_each(?))"
+        return dict(self.db.execute(query, (json.dumps(numbers),)))
+
+    def unpieced(self, held: VectorSet, size: int, *, after: int, passages: int) -> list[Unembedded]:
+        """Passages of a set that lack the vectors of their word pieces, each of a size, or whose are torn."""
+        return list(self._unembedded(_UNPIECED, (after, held.last, held.dimension, held.dimension, size,
+                                                 passages)))
 
     def append(self, held: VectorSet, numbers: Sequence[int], vectors: Floats) -> VectorSet:
         """Add rows that come after all others; blocks no larger than the new one merge with it."""
@@ -141,8 +177,12 @@ class Meaning(Facet):
                 grown = self.make_set(held.provider, held.model, held.dimension)
                 for at in range(0, len(taken), BLOCK):
                     part = taken[at : at + BLOCK]
-                    grown = self.append(grown, [passage.n for passage in part],
-                                        matrix[[known[_digest(passage)] for passage in part]])
+                    places = [known[_digest(passage)] for passage in part]
+                    grown = self.append(grown, [passage.n for passage in part], matrix[places])
+                    if held.provider == PIECED:
+                        kept = former.pieces(numbers[places].tolist())
+                        self.keep_pieces((passage.n, kept[n]) for passage, n in zip(
+                            part, numbers[places].tolist(), strict=True) if n in kept)
             begun = [passage.id for passage in taken if passage.ord == 0]
             self._take_over_works(former, begun)
 
@@ -172,7 +212,7 @@ class Meaning(Facet):
             numbers, matrix = _read(self.db, held)
             kept = np.ones(len(numbers), np.bool_)
             kept[_rows_of(numbers, _gone(self.db))] = False
-            self.drop_set(held)
+            self._drop(held)
             fresh = self.make_set(held.provider, held.model, held.dimension)
             for at in range(0, int(kept.sum()), BLOCK):
                 part = slice(at, at + BLOCK)

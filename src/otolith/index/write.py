@@ -246,7 +246,8 @@ class Units(Facet):
             db.executemany("UPDATE speakers SET passages = passages - 1 WHERE word = ?",
                            [(word,) for word in _words_of(speaker)])
         db.executemany("INSERT OR IGNORE INTO gone VALUES (?)", [(n,) for n in range(row.n, row.last + 1)])
-        db.execute("DELETE FROM passages WHERE n BETWEEN ? AND ?", span)
+        for table in ("passages", "pieces"):
+            db.execute(f"DELETE FROM {table} WHERE n BETWEEN ? AND ?", span)
         db.execute("DELETE FROM names WHERE name = ? AND record = ?", (fold(row.title), row.n))
         for table in ("tags WHERE record = ?", "names WHERE record = ? AND further", "records WHERE n = ?"):
             db.execute(f"DELETE FROM {table}", (row.n,))

@@ -1,8 +1,10 @@
-"""Which things have one value at a time, which verbs change or end them, and which values compete: English, as data.
+"""Which things have one value at a time, which verbs change or end them, and which values compete: English,
+as data.
 
-A language is one `Attributes` value; where there is none, nothing is closed and the newer stands first. Verbs are written as their
-base with the preposition that follows (`live in`); their forms are made by rule. `KINDS_OF_THINGS` says what kind of thing a
-name is, so that an editor gives way to an editor and not to a database. This module knows no rule and no record.
+A language is one `Attributes` value; where there is none, nothing is closed and the newer stands first.
+Verbs are written as their base with the preposition that follows (`live in`); their forms are made by rule.
+`KINDS_OF_THINGS` says what kind of thing a name is, so that an editor gives way to an editor and not to a
+database. This module knows no rule and no record.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from otolith.model.words import stem, word_set
 
 
 def _rows(text: str) -> dict[str, str]:
-    """`home: live in, reside in` on each line → {"live in": "home", …}."""
-    pairs = (line.split(":", 1) for line in text.strip().splitlines())
+    """`home: live in, reside in` on each line, long ones indented on the next → {"live in": "home", …}."""
+    pairs = (line.split(":", 1) for line in text.strip().replace("\n  ", " ").splitlines())
     return {key.strip(): name.strip() for name, keys in pairs for key in keys.split(",")}
 
 
@@ -26,20 +28,28 @@ def _phrases(text: str) -> frozenset[str]:
 
 
 # base, past, participle; regular verbs stand in the tables below and are conjugated by rule
-_IRREGULAR = """leave left; quit quit; sell sold; take took taken; get got gotten; give gave given; go went gone; become became become;
-run ran run; write wrote written; choose chose chosen; build built; buy bought; make made; keep kept; hold held; lead led; break broke
-broken; lose lost; eat ate eaten; drink drank drunk; drive drove driven; speak spoke spoken; set set; cut cut; shut shut; put put; bring
-brought; wear wore worn; ride rode ridden; sing sang sung; swim swam swum; teach taught; begin began begun; send sent; sit sat; pay paid;
-meet met; rewrite rewrote rewritten; rebuild rebuilt; grow grew grown; rise rose risen; fall fell fallen; think thought; mean meant; say
-said; tell told; spend spent; feed fed; wake woke woken; sleep slept; read read; see saw seen; split split; have had; do did done; come
-came come; bear bore born; let let; know knew known; stick stuck; lay laid; rip ripped; withdraw withdrew withdrawn; swear swore sworn;
-wind wound; fire fired; oversee oversaw overseen; steal stole stolen; throw threw thrown; tear tore torn; shrink shrank shrunk; find found"""
-_DOUBLING = word_set("""plan stop drop swap ship cancel scrap travel prefer log commit shop program jog ban chat knit skip submit transfer
-    rip quit run set cut shut put get begin swim sit split pin opt chop jog refer occur deter rob hug mop nap tip trim""")
+_IRREGULAR = """
+    leave left; quit quit; sell sold; take took taken; get got gotten; give gave given; go went gone; become
+    became become; run ran run; write wrote written; choose chose chosen; build built; buy bought; make made;
+    keep kept; hold held; lead led; break broke broken; lose lost; eat ate eaten; drink drank drunk; drive
+    drove driven; speak spoke spoken; set set; cut cut; shut shut; put put; bring brought; wear wore worn;
+    ride rode ridden; sing sang sung; swim swam swum; teach taught; begin began begun; send sent; sit sat;
+    pay paid; meet met; rewrite rewrote rewritten; rebuild rebuilt; grow grew grown; rise rose risen; fall
+    fell fallen; think thought; mean meant; say said; tell told; spend spent; feed fed; wake woke woken;
+    sleep slept; read read; see saw seen; split split; have had; do did done; come came come; bear bore born;
+    let let; know knew known; stick stuck; lay laid; rip ripped; withdraw withdrew withdrawn; swear swore
+    sworn; wind wound; fire fired; oversee oversaw overseen; steal stole stolen; throw threw thrown; tear
+    tore torn; shrink shrank shrunk; find found"""
+_DOUBLING = word_set("""
+    plan stop drop swap ship cancel scrap travel prefer log commit shop program jog ban chat knit skip submit
+    transfer rip quit run set cut shut put get begin swim sit split pin opt chop jog refer occur deter rob
+    hug mop nap tip trim""")
 _BE = word_set("is are am was were been being be")
-_HELPERS = word_set("""is are am was were has have had been being does do did will would shall can could may might must should not never no
-    longer also just now already still only really always currently finally recently since usually fully since officially then
-    meanwhile successfully eventually definitely actually since both all ever""")
+_HELPERS = word_set("""
+    is are am was were has have had been being does do did will would shall can could may might must should
+    not never no longer also just now already still only really always currently finally recently since
+    usually fully since officially then meanwhile successfully eventually definitely actually since both all
+    ever""")
 
 
 def _forms(base: str) -> Iterable[str]:
@@ -57,8 +67,9 @@ def _lemmas(verbs: Iterable[str]) -> dict[str, str]:
     """Every form → its base, for these verbs."""
     forms = {form: base for base in verbs for form in _forms(base)}
     for base, *others in (row.split() for row in _IRREGULAR.split(";")):
-        forms |= {form: base for form in (*_forms(base), *others)}
-    return forms | dict.fromkeys(_BE, "be") | {"has": "have", "dying": "die", "died": "die", "canceled": "cancel", "canceling": "cancel"}
+        forms |= dict.fromkeys((*_forms(base), *others), base)
+    return forms | dict.fromkeys(_BE, "be") | {"has": "have", "dying": "die", "died": "die",
+                                               "canceled": "cancel", "canceling": "cancel"}
 
 
 class Things(NamedTuple):
@@ -78,34 +89,44 @@ class Things(NamedTuple):
             for at in range(len(listed) - length + 1):
                 kind = self.kinds.get(" ".join(listed[at : at + length]))
                 beside = [*given[max(0, at - 1) : at], *given[at + length : at + length + 1]]
-                if kind and kind not in self.alone and not any(word[:1].isupper() for word in beside if at or word is not given[0]):
+                if kind and kind not in self.alone and not any(word[:1].isupper() for word in beside if at
+                                                               or word is not given[0]):
                     return kind
         return ""
 
 
 _THINGS = _rows("""
-editor: vim, neovim, nvim, emacs, vs code, vscode, visual studio code, sublime, sublime text, atom, nano, pycharm, intellij, jetbrains, webstorm, zed, helix, cursor, notepad, eclipse, xcode, kate
-package manager: npm, pnpm, yarn, bun, pip, poetry, uv, pipenv, conda, cargo, maven, gradle, bundler, composer
-database: postgres, postgresql, mysql, mariadb, sqlite, mongodb, mongo, oracle, mssql, sql server, dynamodb, cassandra, couchdb, cockroachdb, duckdb, clickhouse, firestore, supabase, neo4j
+editor: vim, neovim, nvim, emacs, vs code, vscode, visual studio code, sublime, sublime text, atom, nano,
+  pycharm, intellij, jetbrains, webstorm, zed, helix, cursor, notepad, eclipse, xcode, kate
+package manager: npm, pnpm, yarn, bun, pip, poetry, uv, pipenv, conda, cargo, maven, gradle, bundler,
+  composer
+database: postgres, postgresql, mysql, mariadb, sqlite, mongodb, mongo, oracle, mssql, sql server,
+  dynamodb, cassandra, couchdb, cockroachdb, duckdb, clickhouse, firestore, supabase, neo4j
 cache: redis, memcached, valkey
 queue: kafka, rabbitmq, sqs, nats, celery, pulsar, zeromq, sidekiq, pubsub
 search engine: elasticsearch, opensearch, solr, meilisearch, typesense, algolia
 version control: git, mercurial, svn, subversion, perforce
 code host: github, gitlab, bitbucket, gitea, codeberg, forgejo, sourcehut
-ci: jenkins, github actions, gitlab ci, circleci, travis, travis ci, buildkite, teamcity, drone, azure pipelines
-cloud: aws, azure, gcp, google cloud, heroku, fly.io, fly, render, vercel, netlify, hetzner, digitalocean, linode, ovh, cloudflare, railway, scaleway, on-prem
-test runner: pytest, nose, unittest, jest, vitest, mocha, jasmine, karma, rspec, junit, tox, nox, cypress, playwright, selenium
+ci: jenkins, github actions, gitlab ci, circleci, travis, travis ci, buildkite, teamcity, drone, azure
+  pipelines
+cloud: aws, azure, gcp, google cloud, heroku, fly.io, fly, render, vercel, netlify, hetzner, digitalocean,
+  linode, ovh, cloudflare, railway, scaleway, on-prem
+test runner: pytest, nose, unittest, jest, vitest, mocha, jasmine, karma, rspec, junit, tox, nox, cypress,
+  playwright, selenium
 linter: ruff, flake8, pylint, eslint, biome, rubocop
 formatter: black, prettier, yapf, autopep8, gofmt
 bundler: webpack, vite, rollup, parcel, esbuild, turbopack
 frontend framework: react, vue, svelte, angular, ember, solid, htmx, nextjs, next.js, nuxt, remix, jquery
-web framework: django, flask, fastapi, rails, laravel, express, spring, phoenix, nestjs, starlette, symfony, koa
+web framework: django, flask, fastapi, rails, laravel, express, spring, phoenix, nestjs, starlette,
+  symfony, koa
 api style: rest, graphql, grpc, soap, http, json-rpc, websockets, trpc
-programming language: python, ruby, go, golang, rust, java, kotlin, scala, elixir, typescript, javascript, php, perl, haskell, c++, c#, swift, clojure, erlang, lua, zig, ocaml, f#, dart
+programming language: python, ruby, go, golang, rust, java, kotlin, scala, elixir, typescript, javascript,
+  php, perl, haskell, c++, c#, swift, clojure, erlang, lua, zig, ocaml, f#, dart
 container tool: docker, podman, containerd
 orchestrator: kubernetes, nomad, swarm, docker swarm, ecs, mesos
 infrastructure tool: terraform, ansible, puppet, chef, pulumi, saltstack, cloudformation
-tracker: jira, linear, trello, asana, bugzilla, redmine, youtrack, github issues, clickup, basecamp, shortcut, notion board
+tracker: jira, linear, trello, asana, bugzilla, redmine, youtrack, github issues, clickup, basecamp,
+  shortcut, notion board
 chat: slack, teams, microsoft teams, discord, mattermost, zulip, irc
 mail service: sendgrid, mailgun, postmark, ses, mailchimp, sparkpost
 mail client: outlook, thunderbird, gmail, apple mail, protonmail, fastmail
@@ -121,24 +142,35 @@ monitoring: datadog, grafana, prometheus, new relic, sentry, zabbix, nagios, hon
 logging: loki, splunk, logstash, fluentd, graylog
 indentation: tabs, spaces, tab, space
 theme: dark mode, light mode, dark theme, light theme, dark, light
-length: short answers, long answers, brief answers, detailed answers, concise answers, verbose answers, short, long, brief, concise, detailed, verbose, terse
+length: short answers, long answers, brief answers, detailed answers, concise answers, verbose answers,
+  short, long, brief, concise, detailed, verbose, terse
 quotes: single quotes, double quotes
 case: snake_case, camelcase, kebab-case, pascalcase, snake case, camel case, kebab case
 license: mit, apache, apache-2.0, apache 2.0, gpl, gplv3, bsd, mpl, agpl, lgpl, mit license, gpl license
-branching: merge commits, rebase, squash, squash merges, squash merging, rebasing, trunk based development, feature branches
+branching: merge commits, rebase, squash, squash merges, squash merging, rebasing, trunk based development,
+  feature branches
 diet: vegan, vegetarian, pescatarian, omnivore, keto, meat eater
 marital status: married, single, divorced, engaged, widowed, separated
 work status: employed, unemployed, retired, self-employed, freelance, freelancer, student, freelancing
 work mode: remote, remotely, hybrid, on-site, onsite, from home, in the office, in person
 switch: enabled, disabled, on, off, active, inactive
 access: public, private, open source, closed source, proprietary, open, closed
-state: done, blocked, in progress, on hold, paused, finished, deprecated, experimental, stable, beta, alpha, archived, frozen, broken, fixed, red, green, down, up, live, offline, online, mandatory, optional, required, read-only, cancelled, released, unreleased, merged, approved, rejected
+state: done, blocked, in progress, on hold, paused, finished, deprecated, experimental, stable, beta,
+  alpha, archived, frozen, broken, fixed, red, green, down, up, live, offline, online, mandatory, optional,
+  required, read-only, cancelled, released, unreleased, merged, approved, rejected
 hand: left-handed, right-handed
 units: metric, imperial, celsius, fahrenheit, kilometres, miles
 clock: 24-hour, 12-hour, 24-hour clock, 12-hour clock
 """)
-KINDS_OF_THINGS = Things(_THINGS, word_set("") | frozenset("""editor|package manager|database|version control|code host|ci|cloud|test runner|linter|formatter|bundler|frontend framework|web framework|api style|container tool|orchestrator|infrastructure tool|tracker|mail service|mail client|payment service|browser|shell|desktop system|phone|notes app|music service|indentation|theme|length|quotes|case|license|branching|diet|marital status|work status|work mode|switch|access|state|hand|units|clock|programming language|search engine|queue|chat""".split("|")),
-                         frozenset(("switch", "state", "access", "work mode", "theme", "length", "units", "tracker app")))
+KINDS_OF_THINGS = Things(_THINGS, word_set("") | frozenset("""
+    editor|package manager|database|version control|code host|ci|cloud|test
+    runner|linter|formatter|bundler|frontend framework|web framework|api style|container
+    tool|orchestrator|infrastructure tool|tracker|mail service|mail client|payment
+    service|browser|shell|desktop system|phone|notes app|music
+    service|indentation|theme|length|quotes|case|license|branching|diet|marital status|work status|work
+    mode|switch|access|state|hand|units|clock|programming language|search engine|queue|chat""".split("|")),
+                         frozenset(("switch", "state", "access", "work mode", "theme", "length", "units",
+                                    "tracker app")))
 
 
 class Attributes(NamedTuple):
@@ -155,7 +187,11 @@ class Attributes(NamedTuple):
     owns: frozenset[str]  # verbs whose subject is the owner of their object
     owned: frozenset[str]  # the same from the other side
     places: frozenset[str]  # verbs that put a thing somewhere: host X on Y
-    turns: Mapping[str, str]  # verbs that bring a thing to a value: raise X to Y → attribute, or "" by the thing
+    # verbs that bring a thing to a value: raise X to Y → attribute, or "" by the thing
+    swaps: frozenset[str]  # verbs that put one thing in another's place
+    shifts: frozenset[str]  # verbs that go from one value to another
+    careers: Mapping[str, str]  # verbs that give a person another home, employer, role
+    turns: Mapping[str, str]
     likes: Mapping[str, int]  # verbs of liking → 1, of disliking → -1
     plans: re.Pattern[str]
     heads: frozenset[str]  # nouns that name an attribute: port, limit, deadline
@@ -184,7 +220,11 @@ name: name, call, know as, go by
 relationship: marry to, engage to
 partner: date, see
 origin: be from, come from, bear in, bear on
-where: run on, host on, host at, host by, host with, deploy on, deploy to, deploy with, run at, live under, store in, store on, store at, keep in, keep on, keep at, serve under, serve from, serve at, go in, go into, go through, go via, be in, be at, be under, be on, sit in, sit under, sit on, locate in, locate at, take place in, run in, track in, save in, save to, write to, back up to, publish to, publish on, land in, send to, ship to, go out through, go out via
+where: run on, host on, host at, host by, host with, deploy on, deploy to, deploy with, run at, live under,
+  store in, store on, store at, keep in, keep on, keep at, serve under, serve from, serve at, go in, go
+  into, go through, go via, be in, be at, be under, be on, sit in, sit under, sit on, locate in, locate at,
+  take place in, run in, track in, save in, save to, write to, back up to, publish to, publish on, land in,
+  send to, ship to, go out through, go out via
 port: listen on
 language: write in, build in
 car: drive
@@ -194,90 +234,156 @@ end: end at, end on, close at, finish at
 when: be due, be due on, be schedule for, take place on, schedule for, happen on, happen at, be plan for
 commute: commute by
 """)
-_ADOPTS = _phrases("""switch to, switch over to, change to, migrate to, move to, move over to, go back to, convert to, upgrade to,
-    downgrade to, adopt, start use, go over to, go with, settle on, choose, pick, opt for, go for, standardise on, standardize on, change over to,
-    decide on, decide for, come back to, fall back to, return to""")
-_POSTPONES = _phrases("""move to, push to, postpone to, delay to, reschedule to, reschedule for, shift to, bring forward to, push back to,
-    postpone until, move back to, put off to, put off until, slip to, change to, move up to, pull forward to""")
-_CHANGES = _ADOPTS | _POSTPONES | _phrases("""relocate to, settle in, move in to, move into, move back to, move house to, resettle in, join,
-    start at, start work at, hire by, start with, promote to, become, rename to, rename, rename as, port to, move onto, rewrite in,
-    raise to, lower to, bump to, increase to, reduce to, cut to, set to, go up to, go down to, rise to, drop to, grow to, shrink to, climb to,
-    fall to, adjust to, extend to, come down to, double to, scale to, scale down to, scale up to, marry, get marry to, go down to, come to""")
+_ADOPTS = _phrases("""
+    switch to, switch over to, change to, migrate to, move to, move over to, go back to, convert to, upgrade
+    to, downgrade to, adopt, start use, go over to, go with, settle on, choose, pick, opt for, go for,
+    standardise on, standardize on, change over to, decide on, decide for, come back to, fall back to, return
+    to""")
+_POSTPONES = _phrases("""
+    move to, push to, postpone to, delay to, reschedule to, reschedule for, shift to, bring forward to, push
+    back to, postpone until, move back to, put off to, put off until, slip to, change to, move up to, pull
+    forward to""")
+_CHANGES = _ADOPTS | _POSTPONES | _phrases("""
+    relocate to, settle in, move in to, move into, move back to, move house to, resettle in, join, start at,
+    start work at, hire by, start with, promote to, become, rename to, rename, rename as, port to, move onto,
+    rewrite in, raise to, lower to, bump to, increase to, reduce to, cut to, set to, go up to, go down to,
+    rise to, drop to, grow to, shrink to, climb to, fall to, adjust to, extend to, come down to, double to,
+    scale to, scale down to, scale up to, marry, get marry to, go down to, come to""")
 ENGLISH = Attributes(
     states=_STATES, changes=_CHANGES, adopts=_ADOPTS, postpones=_POSTPONES,
-    ends=_phrases("""leave, quit, sell, drop, ditch, cancel, resign from, retire from, give up, stop,
-        get rid of, throw away, throw out, end, remove, delete, uninstall, unsubscribe from, abandon, scrap, kill, close, lose, finish,
-        shut down, disable, turn off, switch off, deprecate, retire, discontinue, decommission, decide against, reverse, overturn, revoke, withdraw,
-        withdraw from, step down from, step down as, move out of, move away from, break up with, divorce, split up with, separate from, part with,
-        get laid off from, lay off from, let go from, fire from, fire by, expel from, drop out of, graduate from, phase out, part ways with,
-        sunset, do away with, pull out of, back out of, call off, give away, donate, return, swear off, move off, move off of, be do with, do with,
-        hand over, hand off, rip out, take out, tear out, close down, wind down, terminate, end up leaving, take back, disregard, forget, ignore,
-        walk back, hand back, say goodbye to, migrate off, migrate away from, switch away from, move on from, switch off of, kick out, outgrow, stop use, cut"""),
-    gone=_phrases("""die, pass away, remove, delete, deprecate, retire, discontinue, cancel, shut down, sell, drop, end,
-        decommission, kill, scrap, close, replace, abandon, go away, disband, sunset, revoke, overturn, be go, expire, break down, fall through,
-        close down, be over, call off, archive, disable, withdraw, lift, phase out, steal, rip out, turn off, switch off, retract, dissolve,
-        wind down, go bankrupt, demolish, be dead, be history, put down, cease"""),
-    lives={"graduate": ("=student", "school", "study"), "retire": ("employer", "role", "=work"), "divorce": ("relationship",), "get divorce": ("relationship",),
-           "break up": ("partner", "relationship"), "separate": ("relationship", "partner"), "split up": ("relationship", "partner"),
-           "resign": ("employer", "role"), "get fire": ("employer", "role"), "get lay off": ("employer", "role"),
-           "lay off": ("employer", "role"), "fire": ("employer", "role"), "be make redundant": ("employer", "role")},
+    ends=_phrases("""
+        leave, quit, sell, drop, ditch, cancel, resign from, retire from, give up, stop, get rid of, throw
+        away, throw out, end, remove, delete, uninstall, unsubscribe from, abandon, scrap, kill, close, lose,
+        finish, shut down, disable, turn off, switch off, deprecate, retire, discontinue, decommission,
+        decide against, reverse, overturn, revoke, withdraw, withdraw from, step down from, step down as,
+        move out of, move away from, break up with, divorce, split up with, separate from, part with, get
+        laid off from, lay off from, let go from, fire from, fire by, expel from, drop out of, graduate from,
+        phase out, part ways with, sunset, do away with, pull out of, back out of, call off, give away,
+        donate, return, swear off, move off, move off of, be do with, do with, hand over, hand off, rip out,
+        take out, tear out, close down, wind down, terminate, end up leaving, take back, disregard, forget,
+        ignore, walk back, hand back, say goodbye to, migrate off, migrate away from, switch away from, move
+        on from, switch off of, kick out, outgrow, stop use, cut"""),
+    gone=_phrases("""
+        die, pass away, remove, delete, deprecate, retire, discontinue, cancel, shut down, sell, drop, end,
+        decommission, kill, scrap, close, replace, abandon, go away, disband, sunset, revoke, overturn, be
+        go, expire, break down, fall through, close down, be over, call off, archive, disable, withdraw,
+        lift, phase out, steal, rip out, turn off, switch off, retract, dissolve, wind down, go bankrupt,
+        demolish, be dead, be history, put down, cease"""),
+    lives={"graduate": ("=student", "school", "study"), "retire": ("employer", "role", "=work"),
+           "divorce": ("relationship",), "get divorce": ("relationship",),
+           "break up": ("partner", "relationship"), "separate": ("relationship", "partner"),
+           "split up": ("relationship", "partner"),
+           "resign": ("employer", "role"), "get fire": ("employer", "role"),
+           "get lay off": ("employer", "role"),
+           "lay off": ("employer", "role"), "fire": ("employer", "role"),
+           "be make redundant": ("employer", "role")},
     uses=word_set("use adopt prefer choose pick favor favour run") | frozenset((
-        "go with", "work with", "work in", "rely on", "be on", "stick with", "stick to", "settle on", "opt for", "decide on", "decide for",
-        "build on", "write in", "build with", "test with", "develop in", "code in", "start use", "stay on", "stay with", "store in")),
-    owns=frozenset(("own", "maintain", "lead", "manage", "run", "handle", "take over", "look after", "be in charge of", "be responsible for",
-                    "be on call for", "head", "chair", "coordinate", "supervise", "take on", "inherit", "be the owner of", "be the lead of",
-                    "be the maintainer of", "be lead of", "be owner of", "drive", "take care of", "oversee", "moderate", "host")),
-    owned=frozenset(("own by", "maintain by", "lead by", "manage by", "run by", "handle by", "look after by", "belong to", "be in the hands of",
-                     "take over by", "head by", "chair by", "assign to", "hand over to", "hand to", "hand off to", "pass to", "go to", "be with",
+        "go with", "work with", "work in", "rely on", "be on", "stick with", "stick to", "settle on",
+        "opt for", "decide on", "decide for",
+        "build on", "write in", "build with", "test with", "develop in", "code in", "start use", "stay on",
+        "stay with", "store in")),
+    owns=frozenset(("own", "maintain", "lead", "manage", "run", "handle", "take over", "look after",
+                    "be in charge of", "be responsible for",
+                    "be on call for", "head", "chair", "coordinate", "supervise", "take on", "inherit",
+                    "be the owner of", "be the lead of",
+                    "be the maintainer of", "be lead of", "be owner of", "drive", "take care of", "oversee",
+                    "moderate", "host")),
+    owned=frozenset(("own by", "maintain by", "lead by", "manage by", "run by", "handle by", "look after by",
+                     "belong to", "be in the hands of",
+                     "take over by", "head by", "chair by", "assign to", "hand over to", "hand to",
+                     "hand off to", "pass to", "go to", "be with",
                      "transfer to", "oversee by")),
-    places=word_set("host deploy run store keep write build take track manage ship do test send put publish document plan log bank buy order back cache track serve mirror handle"),
+    places=word_set(
+            "host deploy run store keep write build take track manage ship do test send put publish"
+            " document plan log bank buy order back cache track serve mirror handle"),
+    swaps=frozenset(("replace", "swap", "exchange", "trade", "trade in", "substitute", "swap out")),
+    shifts=word_set("switch move migrate change go upgrade convert jump increase rise grow fall drop"),
+    careers=_rows("""
+home: move, relocate, settle, resettle
+employer: join, start, hire
+role: promote, become
+relationship: marry
+"""),
     turns=_rows("""
 number: raise, lower, bump, increase, reduce, cut, set, change, extend, shorten, adjust, double, scale, update
 when: move, push, postpone, delay, reschedule, shift, bring forward, push back, put off
 name: rename
 use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
 """),
-    likes={"like": 1, "love": 1, "enjoy": 1, "adore": 1, "want": 1, "be into": 1, "be fond of": 1, "be keen on": 1, "favor": 1, "favour": 1,
-           "hate": -1, "dislike": -1, "detest": -1, "avoid": -1, "loathe": -1, "despise": -1, "can't stand": -1},
-    plans=re.compile(r"(?:will|shall|(?:is|are|am) going to|(?:is|are|am) (?:planning|hoping|about|due|supposed) to|plans? to|needs? to"
-                     r"|wants? to|hopes? to|intends? to|aims? to|ha(?:s|ve) to|must|should|promised to|agreed to|decided to|planned to) (?P<verb>\w+)"),
-    heads=word_set("""port limit timeout version deadline owner size budget ttl interval quota threshold price rent salary rate fee cost
-        password host hostname url uri endpoint branch license licence address email phone number name title status date time day
-        language framework database region zone capacity height weight age birthday color colour theme format encoding charset level
-        priority severity count max min maximum minimum retention frequency schedule delay window length width depth duration period
-        retries replicas workers threads connections instances cap ceiling target goal coverage score grade mileage mode plan tier
-        provider registrar vendor supplier editor shell os platform stack engine runtime default path folder directory bucket channel
-        room seat desk office location venue city timezone locale currency unit pin code token key id slug prefix suffix domain
-        subdomain subnet ip gateway mtu baud resolution speed volume temperature dose dosage batch page start end launch release
-        kickoff demo exam wedding meeting standup retro review appointment flight delivery"""),
-    roles=word_set("""manager boss lead owner maintainer supervisor director head captain chair president ceo cto cfo dentist doctor gp
-        therapist landlord landlady accountant lawyer coach trainer teacher tutor mentor advisor adviser wife husband spouse partner
-        girlfriend boyfriend fiance fiancee roommate flatmate successor assistant secretary contact on-call admin reviewer employer
-        name surname nickname favorite favourite car phone laptop bike bank insurer gym job"""),
-    generic=word_set("""service system app application server module component project repo repository codebase code team thing company our
-        the a an this that my your new current old main whole entire machine box instance rule rules policy idea decision position
-        subscription membership account trip contract one their his her its user's existing tool setup stuff support anything something nothing
-        everything everywhere bit all every both each"""),
-    own_things=word_set("repo repository project codebase company code we us startup org organisation organization monorepo workspace"),
+    likes={"like": 1, "love": 1, "enjoy": 1, "adore": 1, "want": 1, "be into": 1, "be fond of": 1,
+           "be keen on": 1, "favor": 1, "favour": 1,
+           "hate": -1, "dislike": -1, "detest": -1, "avoid": -1, "loathe": -1, "despise": -1,
+           "can't stand": -1},
+    plans=re.compile(
+            r"(?:will|shall|(?:is|are|am) going to|(?:is|are|am) (?:planning|hoping|about|due|supposed)"
+            r" to|plans? to|needs? to"
+                     r"|wants? to|hopes? to|intends? to|aims? to|ha(?:s|ve) to|must|should"
+                             r"|promised to|agreed to|decided to|planned to) (?P<verb>\w+)"),
+    heads=word_set("""
+        port limit timeout version deadline owner size budget ttl interval quota threshold price rent salary
+        rate fee cost password host hostname url uri endpoint branch license licence address email phone
+        number name title status date time day language framework database region zone capacity height weight
+        age birthday color colour theme format encoding charset level priority severity count max min maximum
+        minimum retention frequency schedule delay window length width depth duration period retries replicas
+        workers threads connections instances cap ceiling target goal coverage score grade mileage mode plan
+        tier provider registrar vendor supplier editor shell os platform stack engine runtime default path
+        folder directory bucket channel room seat desk office location venue city timezone locale currency
+        unit pin code token key id slug prefix suffix domain subdomain subnet ip gateway mtu baud resolution
+        speed volume temperature dose dosage batch page start end launch release kickoff demo exam wedding
+        meeting standup retro review appointment flight delivery"""),
+    roles=word_set("""
+        manager boss lead owner maintainer supervisor director head captain chair president ceo cto cfo
+        dentist doctor gp therapist landlord landlady accountant lawyer coach trainer teacher tutor mentor
+        advisor adviser wife husband spouse partner girlfriend boyfriend fiance fiancee roommate flatmate
+        successor assistant secretary contact on-call admin reviewer employer name surname nickname favorite
+        favourite car phone laptop bike bank insurer gym job"""),
+    generic=word_set("""
+        service system app application server module component project repo repository codebase code team
+        thing company our the a an this that my your new current old main whole entire machine box instance
+        rule rules policy idea decision position subscription membership account trip contract one their his
+        her its user's existing tool setup stuff support anything something nothing everything everywhere bit
+        all every both each"""),
+    own_things=word_set(
+            "repo repository project codebase company code we us startup org organisation organization"
+            " monorepo workspace"),
     environments={word: name for name, words in (row.split(":") for row in (
-        "staging:staging stage", "production:production prod", "development:dev development", "test:test testing qa uat",
+        "staging:staging stage", "production:production prod", "development:dev development",
+        "test:test testing qa uat",
         "local:local localhost locally", "preview:preview canary sandbox")) for word in words.split()},
-    grows=re.compile(r"\b(?:also|too|as well|another|additionally|besides|in addition|both|second|further|plus|alongside|next to|on top of|"
+    grows=re.compile(
+            r"\b(?:also|too|as well|another|additionally|besides|in addition|both|second|further|plus"
+            r"|alongside|next to|on top of|"
                      r"as a backup|on the side|one more|still)\b", re.I),
-    passing=re.compile(r"(?<!from )(?<!since )(?<!as of )(?<!starting )\b(?:today|tonight|this (?:week|weekend|morning|afternoon|evening|sprint|month|time|once)|for the (?:demo|day|week|weekend|time being|moment|duration|"
-                       r"night|trip|test|talk|show|workshop|summer|holidays?|sake)|temporar\w+|until (?!now)|till|while|just (?:for|this once)|for (?:a|one|two|three|the next|this|\d+) "
-                       r"(?:few |couple of )?(?:days?|weeks?|months?|hours?|nights?|sprint|release)|meanwhile|interim|on (?:holiday|vacation|leave)|for now|one-off|as an exception|exceptionally|"
+    passing=re.compile(
+            r"(?<!from )(?<!since )(?<!as of )(?<!starting )\b(?:today|tonight|this (?:week|weekend"
+            r"|morning|afternoon|evening|sprint|month|time|once)|for the (?:demo|day|week|weekend|time"
+            r" being|moment|duration|"
+                       r"night|trip|test|talk|show|workshop|summer|holidays?|sake)|temporar\w+"
+                               r"|until (?!now)|till|while|just (?:for|this once)|for (?:a|one|two|three"
+                               r"|the next|this|\d+) "
+                       r"(?:few |couple of )?(?:days?|weeks?|months?|hours?|nights?|sprint"
+                               r"|release)|meanwhile|interim|on (?:holiday|vacation|leave)|for now"
+                               r"|one-off|as an exception|exceptionally|"
                        r"this once|at the conference|visiting|in the meantime)\b", re.I),
-    rejects=re.compile(r"\s*(?:,\s*(?:and\s+)?not|,?\s*\b(?:instead of|rather than|in place of|and not|over|in favou?r of|as opposed to))\s+(?:with |in |on |to )?", re.I),
-    personal=word_set("home employer role school field boss name relationship partner origin car like be marital diet team commute eat drink"),
-    kin=word_set("""sister brother mother father mum mom dad wife husband son daughter cousin uncle aunt friend partner girlfriend boyfriend boss
-        colleague neighbour neighbor roommate flatmate parents kids children grandma grandpa grandmother grandfather niece nephew team
-        fiance fiancee ex manager teacher doctor landlord coworker family"""),
+    rejects=re.compile(
+            r"\s*(?:,\s*(?:and\s+)?not|,?\s*\b(?:instead of|rather than|in place of|and not|over|in"
+            r" favou?r of|as opposed to))\s+(?:with |in |on |to )?", re.I),
+    personal=word_set(
+            "home employer role school field boss name relationship partner origin car like be marital"
+            " diet team commute eat drink"),
+    kin=word_set("""
+        sister brother mother father mum mom dad wife husband son daughter cousin uncle aunt friend partner
+        girlfriend boyfriend boss colleague neighbour neighbor roommate flatmate parents kids children
+        grandma grandpa grandmother grandfather niece nephew team fiance fiancee ex manager teacher doctor
+        landlord coworker family"""),
     things=KINDS_OF_THINGS)
 _VERBS = {words.split()[0] for table in (
-    ENGLISH.states, ENGLISH.changes, ENGLISH.ends, ENGLISH.gone, ENGLISH.lives, ENGLISH.uses, ENGLISH.owns, ENGLISH.owned, ENGLISH.places,
+    ENGLISH.states, ENGLISH.changes, ENGLISH.ends, ENGLISH.gone, ENGLISH.lives, ENGLISH.uses, ENGLISH.owns,
+    ENGLISH.owned, ENGLISH.places,
     ENGLISH.turns, ENGLISH.likes) for words in table if words.strip()}
-_LEMMAS = _lemmas(_VERBS | word_set("play smoke visit rent support require call renew finish send live study eat work join marry name employ"))
+_LEMMAS = _lemmas(_VERBS | word_set(
+        "play smoke visit rent support require call renew finish send live study eat work join marry name"
+        " employ"))
 
 
 def lemma(word: str) -> str:
@@ -292,3 +398,11 @@ def is_participle(word: str) -> bool:
 
 NUMBERS = {word: str(number) for number, word in enumerate(
     "zero one two three four five six seven eight nine ten eleven twelve".split())}
+DATE = re.compile(
+        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct"
+        r"|nov|dec)\w*\b|\b\d{4}-\d\d"
+                   r"|\btomorrow\b|\bq[1-4]\b|\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?(?:am|pm)\b"
+                           r"|\b\d{1,2}(?:st|nd|rd|th)\b|\b(?:next|this) (?:week|month|year|quarter|spring"
+                   r"|summer|autumn|fall|winter)\b|\bnoon\b|\bmidnight\b", re.I)
+VERSION = re.compile(r"^(?:the )?(?P<name>[A-Za-z][\w.+#-]*?)\s*(?:version )?v?(?P<number>\d+(?:\.\d+)*)$")
+SPEAKER = "user"  # the one who is spoken to by an agent; whose things need no owner

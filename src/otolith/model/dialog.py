@@ -8,14 +8,11 @@ mention wins and the older fact gets an end. The index brings the rows; this mod
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from functools import lru_cache
-from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
 
 from otolith.errors import Invalid
-from otolith.model.ids import check_id, check_topic, fact_id, normal
+from otolith.model.ids import check_id, check_topic, fact_id
 from otolith.model.kinds import FACT_TYPES
 from otolith.model.record import TRUST, Card, Finding, Link, Origin, Record, Stretch
 from otolith.model.shape import (
@@ -40,13 +37,6 @@ META_SCHEMA = "entry_meta.v1"
 SUMMARY_SCHEMA = "entry_summary.v1"
 TOPIC_SCHEMA = "topic_memory.v1"
 GLOBAL_SCHEMA = "global_memory.v1"
-# A subject has one of these at a time, so a newer object replaces the older one. The one table of its kind.
-SINGLE_VALUED = frozenset({
-    "lives in", "lives at", "works at", "works for", "works as", "is named", "is called", "is married to",
-    "is engaged to", "is from", "was born in", "was born on", "is based in", "studies at", "reports to",
-    "runs on",
-    "listens on", "is hosted on", "is deployed on", "is deployed to", "defaults to", "is written in"})
-SINGLE_VALUED_LIKE = r"favou?rite .{1,60}|preferred .{1,60}"
 CORRECTABLE = ("subject", "relation", "object", "type", "time_span", "date", "confidence")
 EVIDENCE_SHOWN = 5  # of a fact said a thousand times: the first entry and the latest ones
 _BEFORE_TIME = 1e11  # keeps marks of the years before 1970 in order
@@ -311,7 +301,8 @@ class GlobalMemory(Record):
 
     def without_facts(self, closed: Container[str]) -> GlobalMemory:
         """The page without facts that hold no longer."""
-        return self.replace(do_not_forget=[item for item in self.do_not_forget if item.get("fact_id") not in closed])
+        return self.replace(do_not_forget=[item for item in self.do_not_forget
+                                           if item.get("fact_id") not in closed])
 
     def stated(self) -> list[str]:
         """The facts that it tells, by id."""
@@ -379,17 +370,6 @@ class FactGroup(NamedTuple):
     score: float | None
 
 
-class Held(NamedTuple):
-    """Since when a fact holds, until when, and what took its place; times as marks."""
-
-    since: str
-    until: str | None = None
-    successor: str | None = None
-
-
-Look = Callable[[str, str], str | None]  # (fact id, mark) → a mark of that fact, if there is one
-
-
 def mark(ts: float, at: float, entry: str, order: int) -> str:
     """A key that sorts as things were said: the time of the turn, the moment of writing, the entry's id, the
     place within the entry.
@@ -415,10 +395,6 @@ def moment_of(marked: str) -> float:
 def marked_time(marked: str) -> str:
     """The time a mark stands for, as files write it."""
     return zulu(float(marked.split(" ", 1)[0]) - _BEFORE_TIME)
-
-
-def slot_of(topic: str, fact: Fact, record: str) -> str:
-    return record
 
 
 def mentions_of(entry: Entry) -> list[Mention]:
@@ -466,30 +442,10 @@ def replay(topic: str, fact: Fact, latest: Callable[[str, str], Review | None]) 
     return fact
 
 
-def settle(group: FactGroup, groups: Sequence[FactGroup], before: Look, after: Look) -> Held:
-    """When a fact of a slot holds, among all facts of that slot.
-
-    What a person rejected replaces nothing; nor does what is from outside replace a user's or agent's word.
-    """
-    if group.score == 0:
-        return Held(group.began)
-    rivals = [rival for rival in groups if rival.id != group.id and rival.score != 0
-              and (rival.trust != "outside" or group.trust == "outside")]
-    # Only a rival that was said both before and after is looked up: of thousands in a slot nearly none was.
-    earlier = [rival.ended if rival.ended < group.ended else before(rival.id, group.ended)
-               for rival in rivals if rival.began < group.ended]
-    interrupted = max(filter(None, earlier), default="")
-    since = (after(group.id, interrupted) or group.began) if interrupted else group.began
-    later = [(began, rival.id) for rival in rivals if rival.ended > group.ended
-             and (began := rival.began if rival.began > group.ended else after(rival.id, group.ended))]
-    return Held(since, *min(later, default=()))
-
-
-def compose(topic: str, group: FactGroup, held: Held, first: Fact, last: Fact,
+def compose(topic: str, group: FactGroup, first: Fact, last: Fact,
             evidence: tuple[str, ...] | None = None) -> Fact:
     """The fact as a record: said first so, typed as it was said last, as sure as its surest mention."""
     return first.replace(
         type=last.type, time_span=last.time_span, confidence=group.confidence, trust=group.trust, id=group.id,
         user_fact_score=group.score, topic=topic, evidence=evidence, evidence_count=group.times,
-        valid_from=marked_time(held.since), valid_until=marked_time(held.until) if held.until else None,
-        superseded_by=held.successor)
+        valid_from=marked_time(group.began))

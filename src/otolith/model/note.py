@@ -91,10 +91,11 @@ class Note(Record):
         return {relation.target for relation in self.relations}
 
     def without_links(self, gone: Collection[str], word: str | None = None) -> Note:
-        """The note without its relations to these records, or only those of one type."""
+        """The note without its relations to these records or by these edges, or only those of one type."""
         return self.replace(relations=tuple(
             relation for relation in self.relations
-            if relation.target not in gone or word not in (None, relation.type)))
+            if not (relation.target in gone or relation.edge_id in gone)
+            or word not in (None, relation.type)))
 
     def card(self) -> Card:
         own = [Link(source=self.id, type=r.type, target=r.target, strength=r.strength, context=r.context,

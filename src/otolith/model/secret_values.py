@@ -42,6 +42,7 @@ _PATH = r"(?:~|\.{1,2})/[\w./-]+|/(?:[\w.-]{1,40}/)*[\w.-]{1,60}|[A-Za-z]:[\\/].
 _SPECIAL = frozenset("!@#$%^&*+?~§°")
 _LITTLE = frozenset("a an and are be by can do enter for from have here if in is it must my no not of on or"
                     " please should that the this to use was when which will with you your".split())
+_SHORTEST_LETTERS = 2.8  # of words in which there is no digit at all
 _SHORTEST_WORD = 3.5  # on the mean; drawn letters change case and give way to digits more often
 
 
@@ -56,7 +57,8 @@ def _is_wordy(value: str) -> bool:
     numbers = [piece for piece in pieces if piece[0].isdigit()]
     if not numbers and (value.islower() or value.isupper()):
         return True
-    return (sum(map(len, words)) >= _SHORTEST_WORD * len(words) > 0 and 2 * len(numbers) <= max(2, len(words))
+    shortest = _SHORTEST_WORD if numbers else _SHORTEST_LETTERS
+    return (sum(map(len, words)) >= shortest * len(words) > 0 and 2 * len(numbers) <= max(2, len(words))
             and all(len(number) <= 5 for number in numbers)
             and not any(map(compiled(r"(?i).?[bcdfghjklmnpqrstvwxz]{5}").match, words)))
 

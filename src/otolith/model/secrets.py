@@ -238,6 +238,7 @@ _PAIR = (r"s?(?:[ \t]+(?:is|are|sind|sont|son|sono)\b|[ \t]*[:=])[ \t]*[\"'`]?[\
 _KEY_OF = rf"(?i)(?:{'|'.join(forms.KEYS)})[ _-]?$"
 _ANCHORS = "|".join([*sorted(forms.PASSWORDS, key=len, reverse=True), "mot de passe", *forms.TOKENS,
                      *forms.LOGINS, "pass", "pwd", "pw", "key", "auth"])
+_NO_NAME = r"(?i)public[ _-]?(?:key)?[ _-]?$|\[secret:[a-z-]*$"  # what stands before it; a mark
 _REACH = 160  # characters before a name that may say something of it
 
 
@@ -267,7 +268,7 @@ def _name(text: str, anchor: Match) -> _Name | None:
     """What a word that may be a name of secrets is here."""
     word, start, end = anchor[0], anchor.start(), anchor.end()
     before = text[max(0, start - 1) : start]
-    if compiled(r"(?i)public[ _-]?(?:key)?[ _-]?$").search(text, max(0, start - 12), start):
+    if compiled(_NO_NAME).search(text, max(0, start - 40), start):
         return None
     inside = before.isalpha() and not (before.islower() and text[start].isupper())
     if word == "key":

@@ -171,10 +171,12 @@ def fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def check_whole(value: Any) -> None:
-    """Refuse what no file can hold as text, anywhere in a value: a NUL, and half of a surrogate pair."""
+def check_whole(value: Any, *, nul: bool = False) -> None:
+    """Refuse what no file can hold as text, anywhere in a value: half of a surrogate pair; a NUL, unless
+    `nul`.
+    """
     if isinstance(value, str):
-        if "\0" in value:
+        if "\0" in value and not nul:
             raise Invalid("the text holds a NUL", "leave it out; a file of text cannot hold it")
         try:
             value.encode()
@@ -184,11 +186,11 @@ def check_whole(value: Any) -> None:
                           "give whole Unicode text") from None
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            check_whole(key)
-            check_whole(item)
+            check_whole(key, nul=nul)
+            check_whole(item, nul=nul)
     elif isinstance(value, list | tuple):
         for item in value:
-            check_whole(item)
+            check_whole(item, nul=nul)
 
 
 # Fences round recalled text, and characters made visible

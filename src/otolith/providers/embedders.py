@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from otolith.errors import Invalid, Provider
 from otolith.model.shape import Value
@@ -21,6 +21,8 @@ from otolith.providers.tokens import load_tokenizer, package_file, writable
 if TYPE_CHECKING:
     from numpy import float16, float32
     from numpy.typing import NDArray
+
+    from otolith.providers.minilm import Asked
 
 _TABLE = "weights/l2_supercat_256.safetensors"
 # that the static embedder reads; a passage has a tenth of that, and a megabyte of query says no more
@@ -42,6 +44,22 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
         """One L2-normalised row a text; an empty text is a row of zeros."""
+        ...
+
+
+@runtime_checkable
+class Pieced(Embedder, Protocol):
+    """An embedder that has a vector for each word piece, too."""
+
+    piece_bytes: int  # that such a vector takes
+
+    def ask(self, text: str) -> Asked:
+        """A question, with its word pieces."""
+        ...
+
+    def embed_pieces(self, texts: Sequence[str], goes_on: Sequence[bool], lead_in: str) -> list[bytes]:
+        """For each passage what `Asked` compares; it may go on from the one before, the first from a lead-in.
+        """
         ...
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import unicodedata
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.errors import Provider
+from otolith.model.words import STOP
 from otolith.providers.tokens import KEPT, writable
 
 if TYPE_CHECKING:
@@ -30,6 +31,13 @@ _SET_UP = "run: otolith embed --model minilm"
 _BATCH = 32  # texts at a time
 _MOST_TOKENS = 256  # that MiniLM was trained to read
 _CLS, _SEP = 101, 102  # what BERT has before and behind a text
+WIDTH, PIECE = 384, 128  # numbers in a vector: of a text, of a word piece
+# What is kept as a small integer is so many times as large: of eight bits in a passage's vector, of four in a
+# word piece's, where finer ones did no better and twice the dimensions did.
+_BLOCK_SCALE, _PIECE_SCALE = 400, 20
+_PIECE_BYTES, _MIDDLE = PIECE // 2, 8
+_MOST_IN_BLOCK, _MOST_LEAD_IN = 200, 100  # word pieces
+STOP_WEIGHT = 0.3
 _HAN = (("\u4e00", "\u9fff"), ("\u3400", "\u4dbf"), ("\U00020000", "\U0002ceaf"), ("\uf900", "\ufaff"),
         ("\U0002f800", "\U0002fa1f"))
 _MARKS = {**dict.fromkeys((*range(32), 127)), **{ord(sign): " " for sign in "\t\n\r"},
@@ -47,7 +55,8 @@ class MiniLM:
 
     name = "minilm"
     model = "all-MiniLM-L6-v2-int8"
-    dimension = 384
+    dimension = WIDTH
+    piece_bytes = _PIECE_BYTES
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -55,15 +64,135 @@ class MiniLM:
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
         import numpy as np
 
-        session, pieces = _load_minilm(self._folder)
         vectors = np.zeros((len(texts), self.dimension), np.float32)
-        ids = [pieces.encode(writable(text[: _MOST_TOKENS * 20]))[: _MOST_TOKENS - 2] for text in texts]
-        # Texts of like length together: a batch is padded to its longest.
-        order = sorted((at for at in range(len(texts)) if ids[at]), key=lambda at: len(ids[at]))
+        for row, vector, _ in self._run([self._cut(text) for text in texts]):
+            vectors[row] = vector
+        return vectors
+
+    def ask(self, text: str) -> Asked:
+        """A question's vector, and those of its word pieces."""
+        import numpy as np
+
+        _, pieces = _load_minilm(self._folder)
+        ids = self._cut(text)
+        for _, vector, states in self._run([ids]):
+            weights = np.array([pieces.weight(number) for number in ids], np.float32)
+            return Asked(vector, _reduce(states[1:-1]), weights / (weights.sum() or 1))
+        return Asked(np.zeros(self.dimension, np.float32), np.zeros((0, PIECE), np.float32),
+                     np.zeros(0, np.float32))
+
+    def embed_pieces(self, texts: Sequence[str], goes_on: Sequence[bool], lead_in: str = "") -> list[bytes]:
+        """For each passage its vector taken out of its block, and those of its word pieces.
+
+        A block is a run of passages of one record (`goes_on` from the one before, the first from `lead_in`)
+        that is read at once, with the last passage of the block before it: so "It was great!" knows what was.
+        """
+        _, pieces = _load_minilm(self._folder)
+        ids = [self._cut(text) for text in texts]
+        blocks = list(_blocks(ids, goes_on, self._cut(lead_in)))
+        packed = [b""] * len(ids)
+        for at, _, states in self._run([block for block, _ in blocks]):
+            for row, start in blocks[at][1]:
+                own = states[1 + start : 1 + start + len(ids[row])]
+                packed[row] = _pack(own, [pieces.weight(number) > 0 for number in ids[row]])
+        return packed
+
+    def _cut(self, text: str) -> list[int]:
+        _, pieces = _load_minilm(self._folder)
+        return pieces.encode(writable(text[: _MOST_TOKENS * 20]))[: _MOST_TOKENS - 2]
+
+    def _run(self, lists: Sequence[Sequence[int]]
+             ) -> Iterator[tuple[int, NDArray[float32], NDArray[float32]]]:
+        """(place in the list, vector, states of its word pieces and of BERT's two marks) of each that is not
+        empty. Texts of like length together: a batch is padded to its longest.
+        """
+        session, _ = _load_minilm(self._folder)
+        order = sorted((at for at in range(len(lists)) if lists[at]), key=lambda at: len(lists[at]))
         for start in range(0, len(order), _BATCH):
             rows = order[start : start + _BATCH]
-            vectors[rows] = session.run(None, _padded([ids[row] for row in rows]))[0]
-        return vectors
+            vectors, states = session.run(None, _padded([lists[row] for row in rows]))
+            for at, row in enumerate(rows):
+                yield row, vectors[at], states[at, : len(lists[row]) + 2]
+
+
+class Asked(NamedTuple):
+    """A question as it is compared with passages."""
+
+    vector: NDArray[float32]
+    pieces: NDArray[float32]  # a row for each word piece
+    weights: NDArray[float32]  # of each, in sum 1
+
+    def compare(self, packed: Sequence[bytes]) -> tuple[NDArray[float32], NDArray[float32], list[bool]]:
+        """For each passage how well its best word piece matches each of the question's, by their weights
+        (word pieces × passages), its likeness as a part of its block, and whether it could be read at all.
+        """
+        import numpy as np
+
+        whole = [len(row) > WIDTH and not (len(row) - WIDTH) % _PIECE_BYTES for row in packed]
+        matched = np.zeros((len(self.pieces), len(packed)), np.float32)
+        likeness = np.zeros(len(packed), np.float32)
+        rows = [row for row, good in zip(packed, whole, strict=True) if good]
+        if not rows:
+            return matched, likeness, whole
+        vectors = np.frombuffer(b"".join(row[:WIDTH] for row in rows), np.int8).reshape(-1, WIDTH)
+        likeness[whole] = vectors.astype(np.float32) @ self.vector / _BLOCK_SCALE
+        pairs = np.frombuffer(b"".join(row[WIDTH:] for row in rows), np.uint8).reshape(-1, _PIECE_BYTES)
+        low, high = (half.astype(np.float32) for half in (pairs & 15, pairs >> 4))
+        products = low @ self.pieces[:, :_PIECE_BYTES].T + high @ self.pieces[:, _PIECE_BYTES:].T
+        starts = np.cumsum([0, *((len(row) - WIDTH) // _PIECE_BYTES for row in rows[:-1])])
+        best = np.maximum.reduceat(products, starts) - _MIDDLE * self.pieces.sum(axis=1)
+        matched[:, whole] = (best * self.weights / _PIECE_SCALE).T
+        return matched, likeness, whole
+
+
+def _pack(states: NDArray[float32], telling: Sequence[bool]) -> bytes:
+    """A passage's vector and, behind it, those of its word pieces that tell something, in small integers."""
+    import numpy as np
+
+    vector = states.mean(axis=0)
+    vector = (vector / (np.linalg.norm(vector) or 1) * _BLOCK_SCALE).round().clip(-127, 127).astype(np.int8)
+    pieces = _reduce(states[np.array(telling)] if any(telling) else states[:1])
+    small = ((pieces * _PIECE_SCALE).round().clip(-7, 7) + _MIDDLE).astype(np.uint8)
+    pairs = small[:, :_PIECE_BYTES] | small[:, _PIECE_BYTES:] << 4
+    return bytes(vector.tobytes() + pairs.tobytes())
+
+
+def _reduce(states: NDArray[float32]) -> NDArray[float32]:
+    """The states of word pieces in their main directions, of length one."""
+    import numpy as np
+
+    mean, directions = _load_directions()
+    reduced = (states - mean) @ directions.T
+    lengths = np.linalg.norm(reduced, axis=1, keepdims=True)
+    reduced /= np.where(lengths > 0, lengths, 1)
+    return reduced.astype(np.float32, copy=False)
+
+
+@cache
+def _load_directions() -> tuple[NDArray[float32], NDArray[float32]]:
+    """(mean, main directions) of the states of word pieces, fitted once (bench/pieces.py); a file of ours."""
+    import numpy as np
+
+    data = np.fromfile(Path(__file__).with_name("minilm-pieces.f2"), "<f2").astype(np.float32)
+    return data[:WIDTH], data[WIDTH:].reshape(PIECE, WIDTH)
+
+
+def _blocks(lists: Sequence[Sequence[int]], goes_on: Sequence[bool], lead_in: Sequence[int]
+            ) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
+    """Runs of passages that are read at once: the word pieces, and which passage begins where in them."""
+    block, spans = list[int](), list[tuple[int, int]]()
+    before = lead_in
+    for row, pieces in enumerate(lists):
+        if spans and not (goes_on[row] and len(block) + len(pieces) <= _MOST_IN_BLOCK):
+            yield block, spans
+            block, spans = [], []
+        if not spans and goes_on[row]:
+            block = list(before[-_MOST_LEAD_IN:])
+        spans.append((row, len(block)))
+        block += pieces
+        before = pieces
+    if spans:
+        yield block, spans
 
 
 def _padded(lists: Sequence[Sequence[int]]) -> dict[str, NDArray[Any]]:
@@ -131,6 +260,16 @@ class WordPieces:
     def __init__(self, vocabulary: Sequence[str]) -> None:
         self._numbers = {piece: number for number, piece in enumerate(vocabulary)}
         self._words: dict[str, list[int]] = {}
+
+    @cached_property
+    def _light(self) -> dict[int, float]:
+        """The pieces that tell little: marks nothing, the commonest words a little."""
+        return {number: STOP_WEIGHT if piece in STOP else 0.0 for piece, number in self._numbers.items()
+                if piece in STOP or not any(map(str.isalnum, piece))}
+
+    def weight(self, number: int) -> float:
+        """How much of a text's meaning a piece is likely to carry."""
+        return self._light.get(number, 1.0)
 
     def encode(self, text: str) -> list[int]:
         words, ids = self._words, list[int]()

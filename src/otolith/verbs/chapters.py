@@ -26,7 +26,7 @@ from otolith.files import codec, paths
 from otolith.home import Home
 from otolith.model.work import Chapter, Wisdom, Work
 from otolith.providers.chat import answer_of
-from otolith.verbs.steps import derived_id, each, fetch, locate
+from otolith.verbs.steps import derived_id, each, fetch, kept_before, locate
 from otolith.verbs.topics import maker_of, model_of
 
 if TYPE_CHECKING:
@@ -37,12 +37,12 @@ BATCH = 100
 
 def chapters(home: Home, project: str | None = None, origin: str | None = None) -> list[Chapter]:
     home.ensure_fresh()
-    return _load(home, home.index.work.chapters(project, origin))
+    return _readable(home, home.index.work.chapters(project, origin))
 
 
 def wisdom(home: Home, project: str | None = None) -> list[Wisdom]:
     home.ensure_fresh()
-    return _load(home, home.index.work.wisdom(project))
+    return _readable(home, home.index.work.wisdom(project))
 
 
 def make_chapter(home: Home, works: Sequence[str], *, title: str | None = None, summary: str | None = None,
@@ -59,7 +59,7 @@ def make_chapter(home: Home, works: Sequence[str], *, title: str | None = None, 
     chapter = describe(members, chapter_id=f"chapter_{derived_id(home, 'chapter', key)}",
                        project=project or members[0].project_id, origin="manual", title=title,
                        summary=summary, tags=tags, made=int(home.clock()))
-    if key is not None and home.index.cards.find(chapter.id):
+    if key is not None and kept_before(home, chapter):
         kept: Chapter = home.load(chapter.id).record
         return kept
     by_rules = [name for name, given in (("title", title), ("summary", summary), ("tags", tags))
@@ -133,6 +133,13 @@ def climb_wisdom(home: Home, providers: Any = None) -> list[str]:
 
 def _load(home: Home, ids: Iterable[str]) -> list[Any]:
     return [home.load(record).record for record in ids]
+
+
+def _readable(home: Home, ids: Sequence[str]) -> list[Any]:
+    """Those of the records that can be read now, in their order; the others are check's business."""
+    units = home.index.cards.units_of(ids)
+    records = {record.id: record for _, record in each(home, dict.fromkeys(units.values()))}
+    return [records[id] for id in ids if id in records]
 
 
 class _Writer:

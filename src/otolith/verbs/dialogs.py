@@ -27,7 +27,7 @@ from otolith.model.text import check_whole
 from otolith.model.times import parse_time, zulu
 from otolith.model.turns import as_message, read_messages, read_turns, write_turns
 from otolith.providers.chat import Ask
-from otolith.verbs.steps import fact_record, locate
+from otolith.verbs.steps import bytes_of, each, fact_record, locate
 from otolith.verbs.topics import enrich, model_of, read_by_rules, read_topic, unread
 
 AS_IS: Any = object()  # a review that says nothing of the score
@@ -45,8 +45,9 @@ def log(home: Home, dialog: Any, topic: str | None = None, *, ask: Ask | None = 
     home.warn_of_secrets("dialog", raw)
     if conversation_id is None and session is not None:
         conversation_id = session
+    model = model_of(home, ask, providers)
     if key is not None and (same := _kept_before(home, key, raw)):
-        return same
+        return same if same.summary or model else enrich(home, same, None)
     when = _when(home, turns, created)
     name = _topic_name(home, topic) if topic is not None else _find_topic(home, turns, conversation_id)
     meta = EntryMeta(
@@ -56,13 +57,13 @@ def log(home: Home, dialog: Any, topic: str | None = None, *, ask: Ask | None = 
         origin=home.origin(agent=agent, project=project, session=session))
     check_whole(meta.to_dict())
     entry = Entry(meta=meta, raw=raw, turns=turns)
-    model = model_of(home, ask, providers)
     with home.writing():
         if key is not None:
             home.settle()
-            if same := _kept_before(home, key, raw):
-                return same
-            entry = entry.replace(meta=meta.replace(key=derived_uuid(home.config.home_id, "log", key)))
+            mark = derived_uuid(home.config.home_id, "log", key)
+            entry = entry.replace(meta=meta.replace(entry_id=entry_id(when, mark), key=mark))
+            if same := _kept_before(home, key, raw) or _broken_off(home, entry):
+                return same if same.summary or model else enrich(home, same, None)
         entry, files = _keep(home, entry, indexed=model is not None or key is not None)
     try:
         return enrich(home, entry, model, files)
@@ -160,6 +161,20 @@ def _kept_before(home: Home, key: str, raw: str) -> Entry | None:
             if entry.raw != raw:
                 raise Conflict(f"another dialog was kept under that key: {row.id}", "use another key")
             return entry
+    return None
+
+
+def _broken_off(home: Home, entry: Entry) -> Entry | None:
+    """The entry of the same key that a writer left when it was killed: it is given the file that it lacks."""
+    folder, own = paths.topic_folder(entry.topic), f"_{str(entry.meta.key)[:8]}/"  # of the first try's time
+    units = {paths.unit_of(path) for path, _ in home.tree.scan(folder) if own in path}
+    for unit, held in each(home, sorted(units)):
+        if held.raw == entry.raw and held.meta.key in (None, entry.meta.key):
+            path, before = f"{unit}/meta.json", bytes_of(home, f"{unit}/meta.json")
+            meta = entry.meta.replace(entry_id=held.id, entry_ts=held.meta.entry_ts).to_dict()
+            home.tree.write(path, before or write_object(meta), fingerprint(before) if before else None)
+            home.refresh([unit])
+            return next((kept for _, kept in each(home, [unit])), None)
     return None
 
 

@@ -19,7 +19,7 @@ from otolith.files import paths
 from otolith.files.codec import write_object
 from otolith.files.markdown import front_fields
 from otolith.home import Home
-from otolith.meaning import Progress, embedders_of, fill, given_embedder, set_up
+from otolith.meaning import Progress, embedders_of, fill, given_embedder, mend_pieces, set_up
 from otolith.model.kinds import CHUNK_LINKS
 from otolith.model.times import offset
 from otolith.verbs.steps import bytes_of, each
@@ -169,6 +169,9 @@ def _fill(home: Home, embedder: Embedder, notices: list[str], progress: Progress
             tell(f"sending the text of {missing} passages to {embedder.name} at {address}")
         held = fill(home.index, home.config, embedder, notices=notices, progress=progress,
                     dimension=dimension)
+        if held and (mended := mend_pieces(home.index, embedder, held)):
+            notices.append(f"the vectors of the word pieces of {mended} passages were missing or torn and "
+                           "were made again")
     except Provider as error:
         notices.append(str(error))
     return held, max(0, missing - meaning.count_missing(held))

@@ -19,7 +19,7 @@ from otolith.model.kinds import KINDS, LINK_TYPES
 from otolith.model.note import Edge, Note, Relation
 from otolith.model.record import Link, check_type
 from otolith.model.times import offset, zulu
-from otolith.verbs.steps import derived_id, each, locate
+from otolith.verbs.steps import derived_id, each, kept_before, locate
 
 if TYPE_CHECKING:
     from otolith.index.notes import StandingEdge, Written
@@ -182,6 +182,8 @@ def _link_notes(home: Home, a: Row, b: Row, made: Link, text: str | None, key: s
         edge = Edge(id=derived_id(home, "link", key), type=made.type, from_id=a.id, from_title=a.title,
                     to_id=b.id, to_title=b.title, strength=0.8 if made.strength is None else made.strength,
                     created_at=now, updated_at=now, origin=home.origin(), text=text or made.context or "")
+        if kept_before(home, edge):  # by somebody who was killed then; now it stands
+            return _link_notes(home, a, b, made, text, key)
         home.create(edge, verb="link")
         mend(home, (edge.from_id, edge.to_id), given=[edge])
     return edge.link()

@@ -21,7 +21,7 @@ from otolith.model.times import minute
 from otolith.verbs import undo as journal
 from otolith.verbs.editing import forget
 from otolith.verbs.links import supersede
-from otolith.verbs.steps import check_text, each
+from otolith.verbs.steps import check_text, each, kept_before
 
 if TYPE_CHECKING:
     from otolith.derive.protocol import Proposal
@@ -47,7 +47,7 @@ def memo(
                 text=text.strip("\n"), supersedes=read_strings(supersedes, "supersedes"),
                 origin=home.origin(agent=agent, project=project, session=session))
     with home.writing():  # of several who say the same at once the first keeps it, the others find it
-        if row := home.index.cards.find(stem):
+        if row := kept_before(home, made):
             same: Memo = home.load(row.id).record
             if (same.text, same.category, same.tags) == (made.text, made.category, made.tags):
                 return same

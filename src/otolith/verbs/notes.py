@@ -64,7 +64,7 @@ def episode(home: Home, heading: str, *, type: str = "diary", tags: Sequence[str
     words = [" ".join(tag.split()) for tag in read_tags(tags)]
     home.settle()
     path = ledger.append_episode(home.tree, home.clock(), heading, kind=" ".join(type.split()) or "diary",
-                                 tags=words, summary=summary or heading)
+                                 tags=words, summary=summary or heading, synced=True)
     home.warn_of_secrets("episode", [heading, summary])
     home.refresh([path])
     return path
@@ -168,7 +168,7 @@ def move_page(home: Home, name: str, to: str) -> None:
         raise Invalid(f"{name} cannot become {to}: pages below {IMPORTED} came from outside, and only those "
                       "are there", "write a page of your own")
     loaded = _page(home, name)
-    home.move(loaded.path, FOLDER + to, loaded.record)
+    home.move_all({loaded.path: FOLDER + to}, "moved", loaded.record)
 
 
 def forget_page(home: Home, name: str) -> None:

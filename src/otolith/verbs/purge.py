@@ -21,12 +21,14 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home, Named
 from otolith.model.kinds import KINDS
 from otolith.model.text import fold
+from otolith.sync import doubles
 from otolith.verbs import merging, reports, topics, undo
 from otolith.verbs.chapters import without_work
 from otolith.verbs.editing import files_of
 from otolith.verbs.exports import write_exports
 from otolith.verbs.memos import cut_from_masters
 from otolith.verbs.steps import bytes_of, each, fetch, locate
+from otolith.verbs.work import repack
 
 PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json",
          "GLOBAL_MEMORY.md", *paths.EXPORTS)
@@ -56,7 +58,10 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
 
 
 def finish(home: Home, intent: PendingAct) -> None:
-    """Carry on with a purge that was interrupted."""
+    """Carry on with a purge that was interrupted, or with a work's way into the cold or out of it."""
+    if intent.verb == "repack":
+        repack(home, intent)
+        return
     home.sweep(accept_removals=True)
     _carry_out(home, intent)
 
@@ -93,7 +98,9 @@ def meant(home: Home, handle: str) -> tuple[str, str]:
 # The plan: all that carrying it out, or finishing it another day, needs to know
 
 def _plan(home: Home, record: str) -> dict[str, Any]:
-    """What is to go: `paths` as files, `words` wherever they stand, `pages` to be built anew."""
+    """What is to go: `paths` as files, `words` wherever they stand; what is built anew (`pages`) or told anew
+    (`retold`).
+    """
     index, old = home.index, home.index.cards.archived(record)
     row = index.cards.find(record)
     if row is None and not old:
@@ -106,7 +113,8 @@ def _plan(home: Home, record: str) -> dict[str, Any]:
     if row and KINDS[kind].purge == "files":
         fetch(home, row)
         own = files_of(home, unit)
-    own += [path for _, _, _, copy in old for path in files_of(home, copy)] + home.doubles(record)
+    own += [path for _, _, _, copy in old for path in files_of(home, copy)]
+    own += doubles(home.tree, index, record)
     edges = _edges(home, record)
     titles = [row.title] if row else [title for _, _, title, _ in old]
     mention = unit.rsplit("/", 1)[-1] if KINDS[kind].purge == "files" else record
@@ -115,16 +123,21 @@ def _plan(home: Home, record: str) -> dict[str, Any]:
     folders = sorted({"/".join(path.removeprefix("archive/").split("/")[:2]) for path in own
                       if KINDS[kind].states_facts})
     retelling = _retelling(home, record)[0]
+    ends = {end for _, copy in each(home, own) if hasattr(copy, "from_id")
+            for end in (copy.from_id, copy.to_id)} | {end for edge in edges.values() for end in edge["ends"]}
+    headings = [heading for title in titles for heading in merging.headings(title)]
+    diaries = [path for path in index.notes.documents("episodes/") if (data := bytes_of(home, path))
+               and ledger.strike_blocks(data, path, record, mention, headings) != data]
+    retold = [unit for unit, other in retelling if other.type == "manual"]
     own += [unit for unit, other in retelling if other.type != "manual"]
     about = (*(f"{folder}/" for folder in folders), *(unit.removeprefix("archive/") for unit, _ in retelling))
     pages = _pages(home, (*KINDS[kind].pages, *about), words)
     return {"kind": kind, "mention": mention, "words": words, "at": home.clock(), "stage": "remove",
-            "headings": [heading for title in titles for heading in merging.headings(title)],
+            "headings": headings, "retold": [*retold, *diaries],
             "paths": list(dict.fromkeys([*own, *(path for edge in edges.values() for path in edge["paths"]),
                                          *pages])),
-            "edges": list(edges), "ends": sorted({end for edge in edges.values()
-                                                  for end in edge["ends"]} - {record}),
-            "facts": sorted(facts), "folders": folders, "pages": pages}
+            "edges": list(edges), "ends": sorted(ends - {record}), "facts": sorted(facts), "folders": folders,
+            "pages": pages}
 
 
 def _edges(home: Home, record: str) -> dict[str, dict[str, Any]]:
@@ -184,6 +197,7 @@ def _carry_out(home: Home, intent: PendingAct) -> list[str]:
     if intent.plan["stage"] == "remove":
         shared = _remove(home, intent)
         intent = intents.amend(home.tree, intent, stage="build")
+    home.tree.tidy()  # what killed writers left may hold its words, the intent's own writer too
     _build(home, intent.plan["pages"])
     name = home.audit_name(intent.plan["kind"], intent.id)
     if not ledger.audited(home.tree, "purged", name, intent.plan["at"]):
@@ -212,7 +226,6 @@ def _remove(home: Home, intent: PendingAct) -> list[str]:
     for path in plan["paths"]:
         with suppress(NotFound):
             home.tree.remove(path)
-    home.tree.tidy()
     for path in [*plan["paths"], *(path.removeprefix("archive/") for path in plan["paths"])]:
         if path.removeprefix("archive/").startswith("topics/"):  # folders that only a purged entry kept
             home.tree.prune(path)
@@ -284,7 +297,8 @@ def _rewrite_logs(home: Home, record: str, plan: Plan) -> None:
         return line
 
     reviews = [f"{folder}/curation.jsonl" for folder in plan["folders"]] if plan["facts"] else []
-    for path in (paths.LINKS, paths.usage_log(home.machine), paths.SHOWN, *reviews):
+    logs = [path for path in home.tree.within("log") if path.endswith(".jsonl") and path != undo.GARDEN_LOG]
+    for path in (paths.LINKS, *logs, *reviews):
         _rewrite_lines(home, path, without, needles)
     for path in home.index.notes.documents("episodes/"):
         _rewrite(home, path, lambda data, path=path: ledger.strike_blocks(  # type: ignore[misc]

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from otolith.errors import CannotWrite, Damaged, Invalid, NotFound
-from otolith.files import codec, ledger
+from otolith.files import codec, ledger, paths
+from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index.database import Row
 from otolith.model.ids import check_id, derived_uuid
@@ -146,6 +147,18 @@ def under_key(home: Home, made: Any, verb: str, key: str, prefix: str = "") -> t
     had an id.
     """
     home.settle()
-    rows = (home.index.cards.find(prefix + derived_uuid(home_id, verb, key))
-            for home_id in (home.config.home_id, ""))
-    return made.replace(id=prefix + derived_id(home, verb, key)), next((row for row in rows if row), None)
+    made = made.replace(id=prefix + derived_id(home, verb, key))
+    early = prefix + derived_uuid("", verb, key)
+    return made, kept_before(home, made) or home.index.cards.find(early)
+
+
+def kept_before(home: Home, made: Any) -> Row | None:
+    """What has a new record's id already; a writer that was killed may have left its file unknown to the
+    index.
+    """
+    row = home.index.cards.find(made.id)
+    if row is None and (data := bytes_of(home, path := paths.place(made))):
+        home.tree.write(path, data, fingerprint(data))  # nobody acknowledged it: now it is synced
+        home.refresh([path])
+        row = home.index.cards.find(made.id)
+    return row

@@ -83,7 +83,8 @@ def check(home: Home, *, secrets: bool = False) -> list[Finding]:
     home.index.inspect()
     home.sweep()
     findings = {*home.config.flaws, *home.index.cards.problems(), *_dangling(home), *_unmirrored(home),
-                *_twins(home), *_odd_files(home), *_logs(home), *_schemas(home), *_left(home)}
+                *_twins(home), *_odd_files(home), *_logs(home), *_schemas(home), *_left(home),
+                *_settings(home)}
     if secrets:
         findings.update(_secrets(home))
     return sorted(findings, key=lambda finding: (finding.path, finding.line or 0, finding.code))
@@ -98,6 +99,23 @@ def _left(home: Home) -> Iterator[Finding]:
         yield Finding(path, None, "unfinished",
                       "an act was interrupted; what it was about to remove is hidden meanwhile",
                       "the next verb that writes finishes it, or: otolith upkeep")
+
+
+def _settings(home: Home) -> Iterator[Finding]:
+    """What otolith.toml says of tiers and caps that means nothing."""
+    from otolith.derive.topics import read_caps, read_tiers, unknown_keys
+
+    lines = (bytes_of(home, configuration.TRACKED) or b"").decode(errors="replace").splitlines()
+    for read, table in ((read_tiers, home.config.tiers), (read_caps, home.config.caps)):
+        try:
+            read(table)
+            for tier, key in unknown_keys(table) if read is read_tiers else ():
+                line = next((at for at, text in enumerate(lines, 1) if text.lstrip().startswith(key)), None)
+                yield Finding(configuration.TRACKED, line, "settings", f"tiers.{tier} has no key {key!r}",
+                              "use score, confidence and types")
+        except Invalid as error:
+            yield Finding(configuration.TRACKED, None, "settings", error.message.partition(": ")[2],
+                          error.hint or "fix the value")
 
 
 def _dangling(home: Home) -> Iterator[Finding]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.errors import Conflict, Invalid, NotFound
-from otolith.files import paths
+from otolith.files import codec, paths
 from otolith.home import Home
 from otolith.index.works import Shelved
 from otolith.model.ids import check_agent_id, check_prefixed
@@ -23,6 +23,9 @@ from otolith.model.shape import Shape, plain, read_strings, read_tags
 from otolith.model.text import check_whole
 from otolith.model.work import MAX_NESTED, Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
 from otolith.verbs.steps import derived_id, lay, locate, under_key
+
+if TYPE_CHECKING:
+    from otolith.files.intents import PendingAct
 
 LAYERS: dict[str, type[Shape]] = {"intent": Intent, "perception": Perception, "reasoning": Reasoning,
                                   "outcome": Outcome}
@@ -295,20 +298,30 @@ def store_cold(home: Home, *, days: float = DAYS, uses: int = FEW_USES, apply: b
 
 
 def _carry_out(home: Home, move: Move) -> None:
-    import gzip
+    """Pack or unpack a work's file; interrupted in the middle, the next writer ends it."""
+    from otolith.files import intents
 
-    with home.writing():
-        data, _ = home.tree.read(move.source)
-        work = home.load(move.id).record
-        new = gzip.compress(data, mtime=0) if is_cold(move.target) else gzip.decompress(data)
+    with home.writing(), home.act():
+        plan = {"source": move.source, "target": move.target}
+        repack(home, intents.declare(home.tree, "repack", move.id, plan))
+
+
+def repack(home: Home, intent: PendingAct) -> None:
+    """Every step may be repeated."""
+    source, target = intent.plan["source"], intent.plan["target"]
+    if home.tree.look(source):
+        data, _ = home.tree.read(source)
+        work, = codec.decode(source, data, lambda: 0.0)
+        new = codec.zip_again(target, codec.unzip(source, data))
         try:
-            home.tree.write(move.target, new)
+            home.tree.write(target, new)
         except Conflict:
-            if home.tree.read(move.target)[0] != new:
+            if home.tree.read(target)[0] != new:
                 raise
-        home.tree.remove(move.source)
-        home.refresh([move.source, move.target])
-        home.audit("cooled" if is_cold(move.target) else "warmed", work, "")
+        home.tree.remove(source)
+        home.audit("cooled" if is_cold(target) else "warmed", work, "")
+    home.refresh([source, target])
+    home.tree.remove(intent.path)
 
 
 def cold_rung(home: Home, _providers: Any = None) -> list[str]:

@@ -54,8 +54,24 @@ class Command:
         if self._mem is None:
             from otolith.memory import Memory
 
+            if self.args.home and self._only_reads():
+                self._check_home(self.args.home)
             self._mem = Memory(self.args.home, door="cli", config=self.settings)
         return self._mem
+
+    def _only_reads(self) -> bool:
+        """Whether the command, with what it was given, has nothing to do in a home that is not there."""
+        writes = any(getattr(self.args, param.name, None) for param in self.row.at("cli") if param.writes)
+        return (self.row.reads and not writes) or self.row.name in ("sync", "reindex", "upkeep")
+
+    def _check_home(self, home: str) -> None:
+        """Who reads from a home names one that is there; the user's own may yet have to be made."""
+        from otolith.files.disk import open_tree
+
+        tree = open_tree(home)
+        if tree.identity() == "none":
+            raise NotFound(f"there is no home {tree.name}",
+                           f"look at its name, or make one: otolith init {tree.name}")
 
     def keywords(self, *leave_out: str, **instead: Any) -> dict[str, Any]:
         """What was given, as the keywords of the verb's method; what was not given is left to its default."""

@@ -44,11 +44,13 @@ _otolith() {
     if (( $#offers )); then _describe otolith offers; else _files; fi
 }
 compdef _otolith otolith""",
+    # asked once: where there are no offers, the rule does not hold and fish offers files
     "fish": r"""function __otolith_offers
     set -l words (commandline -opc) (commandline -ct)
-    otolith complete -- $words[2..-1] 2>/dev/null
+    set -g __otolith_offered (otolith complete -- $words[2..-1] 2>/dev/null)
+    string length -q -- $__otolith_offered
 end
-complete -c otolith -a '(__otolith_offers)'""",
+complete -c otolith -f -n __otolith_offers -a '(printf "%s\n" $__otolith_offered)'""",
 }
 
 

@@ -26,8 +26,8 @@ DOOR_NAMES = {"python": "Python", "cli": "the command line", "mcp": "MCP", "rest
 def write() -> str:
     """The whole page."""
     rows = table()
-    codes = ", ".join(f"{error.exit_code} {error.code.replace('_', ' ')}"
-                      for error in OtolithError.__subclasses__())
+    codes = ", ".join(dict.fromkeys(f"{error.exit_code} {error.code.replace('_', ' ')}"
+                                    for error in OtolithError.__subclasses__()))
     parts = [INTRODUCTION.format(codes=codes)]
     for family, names in FAMILIES.items():
         parts.append(f"## {HEADINGS[family]}\n")

@@ -103,7 +103,9 @@ def _describe(fact: Any) -> str:
 
 
 def _walk_contradictions(command: Command) -> str:
-    """Go through what is contested: n, o or b say what holds, Enter leaves it, q stops; returns the last reply."""
+    """Go through what is contested: n, o or b say what holds, Enter leaves it, q stops; returns the last
+    reply.
+    """
     from otolith.doors.cli.finders import both_sides
 
     answers, reply = {"n": "new", "o": "old", "b": "both"}, ""

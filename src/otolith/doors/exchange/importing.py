@@ -129,10 +129,6 @@ class Import:
         """The item's tags; one that is a secret is none."""
         return [tag for tag in item.tags if self._said(tag) == tag]
 
-    def _count(self) -> int:
-        assert self.mem is not None
-        return self.mem.home.index.attempt(self.mem.home.index.cards.total)
-
     def _dialog(self, item: Dialog) -> bool:
         from otolith.doors.agents import transcripts
 
@@ -152,32 +148,32 @@ class Import:
 
     def _note(self, item: NoteItem) -> bool:
         assert self.mem is not None
-        before = self._count()
+        before = self.mem.home.made
         note = self.mem.note(self._said(item.title), self._said(item.text), type=item.type,
                              tags=self._tags(item), created=item.created, project=item.project, key=item.key)
         self._ids[item.key] = note.id
-        return self._count() > before
+        return self.mem.home.made > before
 
     def _memo(self, item: MemoItem) -> bool:
         assert self.mem is not None
-        before = self._count()
+        before = self.mem.home.made
         memo = self.mem.memo(item.name, self._said(item.text), category=item.category, tags=self._tags(item),
                              created=item.created)
         self._ids[item.key] = memo.id
-        return self._count() > before
+        return self.mem.home.made > before
 
     def _chunk(self, item: ChunkItem) -> bool:
         assert self.mem is not None
-        before = self._count()
+        before = self.mem.home.made
         chunks = self.mem.remember(self._said(item.text), tags=self._tags(item), type=item.type,
                                    source="import", key=item.key,
                                    conversation_id=item.conversation_id or item.source, created=item.created)
         self._ids[item.key] = chunks[0].id
-        return self._count() > before
+        return self.mem.home.made > before
 
     def _work(self, item: WorkItem) -> bool:
         assert self.mem is not None
-        before = self._count()
+        before = self.mem.home.made
         layers = {name: self._clean(getattr(item, name))
                   for name in ("intent", "outcome", "perception", "reasoning")}
         actions = self._clean(list(item.actions))
@@ -189,7 +185,7 @@ class Import:
                                  session=item.session, created=item.created, id=item.id, trust="outside",
                                  usage=(item.uses, parse_time(item.used) if item.used else None))
         self._ids[item.key] = work.id
-        return self._count() > before
+        return self.mem.home.made > before
 
     def _ladder(self, item: LadderItem) -> bool:
         from otolith.verbs.taking import take_record
