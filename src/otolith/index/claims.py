@@ -412,6 +412,7 @@ class Claims(Facet):
         first.
         """
         query = (f"SELECT {_ROW} FROM claims c WHERE main AND unit NOT LIKE 'topics/%' AND "
-                 "(:about IS NULL OR record = :about OR instr(' ' || holder || ' ' || subject || ' ', ' ' || :about || ' ')) "
+                 "(:about IS NULL OR record = :about OR "
+                 "instr(' ' || holder || ' ' || subject || ' ', ' ' || :about || ' ')) "
                  "ORDER BY mark DESC, n DESC LIMIT :limit")
         return self.db.select(ClaimRow, query, {"about": about, "limit": limit})[::-1]

@@ -1,7 +1,7 @@
-"""What changed, what is contested, and what a person says about it: the claims and facts as people ask for them.
+"""What changed, what is contested, and what a person says about it: claims and facts as people ask for them.
 
-One list of open contradictions, whatever kind of record they come from; garden, reflection, check, the brief and the page
-read it here. An answer is a line in the home's curation.jsonl and touches no record.
+There is one list of open contradictions, whatever kind of record they come from. An answer is a line in the
+home's curation.jsonl and touches no record.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def _of_topic(home: Home, topic: str, words: str | None) -> Iterator[Event]:
         yield Event(when=fact.valid_from or fact.entry_ts, what="said", text=fact.title, was="",
                     why=fact.sentence or "", until=fact.valid_until, **shared)
         if fact.valid_until:
-            yield Event(when=fact.valid_until, what="replaced", text=newer.title if newer else "", was=fact.title,
-                        why=(newer.sentence or "") if newer else "", until=None,
+            yield Event(when=fact.valid_until, what="replaced", text=newer.title if newer else "",
+                        was=fact.title, why=(newer.sentence or "") if newer else "", until=None,
                         **{**shared, "record": str(fact.superseded_by or fact.id)})
     for review in home.index.facts.reviews(topic):
         if review.fact in facts or review.target in facts:
@@ -90,14 +90,15 @@ def _of_topic(home: Home, topic: str, words: str | None) -> Iterator[Event]:
 
 
 def _is_about(fact: Fact, words: str) -> bool:
-    return fact.id == words or any(f" {words} " in f" {normal(part)} " for part in (fact.subject, fact.object))
+    return fact.id == words or any(f" {words} " in f" {normal(part)} "
+                                   for part in (fact.subject, fact.object))
 
 
 def _of_review(review: ReviewRow, fact: Fact | None) -> Event:
     text = fact.title if fact else review.fact
-    said = f"score {review.score:g}" if review.score is not None else "score taken back"
-    return Event(when=marked_time(review.mark), what="corrected" if review.target else "scored", text=text, was="",
-                 why="" if review.target else said, until=None, record=review.target or review.fact,
+    verdict = f"score {review.score:g}" if review.score is not None else "score taken back"
+    return Event(when=marked_time(review.mark), what="corrected" if review.target else "scored", text=text,
+                 was="", why="" if review.target else verdict, until=None, record=review.target or review.fact,
                  topic=review.topic, project="", trust=review.trust)
 
 
@@ -106,10 +107,11 @@ def _of_claim(home: Home, row: ClaimRow) -> Iterator[Event]:
     closer = home.index.claims.closer(row)
     shared = {"topic": "", "project": row.scope}
     yield Event(when=marked_time(row.mark), what="said", text=row.sentence, was="", why="",
-                until=marked_time(closer.mark) if closer else None, record=row.record, trust=TRUST[row.trust], **shared)
+                until=marked_time(closer.mark) if closer else None, record=row.record, trust=TRUST[row.trust],
+                **shared)
     if closer:
-        yield Event(when=marked_time(closer.mark), what="replaced", text=closer.sentence, was=row.sentence, why="",
-                    until=None, record=closer.record, trust=TRUST[closer.trust], **shared)
+        yield Event(when=marked_time(closer.mark), what="replaced", text=closer.sentence, was=row.sentence,
+                    why="", until=None, record=closer.record, trust=TRUST[closer.trust], **shared)
 
 
 def _is_known(home: Home, about: str) -> bool:
@@ -120,7 +122,9 @@ def _is_known(home: Home, about: str) -> bool:
 
 
 class Side(NamedTuple):
-    """One of two statements about one thing, of which nothing says for sure that the newer ended the older."""
+    """One of two statements about one thing, of which nothing says for sure that the newer ended the
+    older.
+    """
 
     claim: str
     record: str
@@ -136,14 +140,16 @@ def contradictions(home: Home, *, project: str | None = None, limit: int = DEFAU
     """What is contested and no person has answered, newest first; of a project, what is told in it."""
     home.ensure_fresh()
     pairs = home.index.claims.contested(limit if project is None else 10 * limit)
-    told = [pair for pair in pairs if project is None or {pair.newer.scope, pair.older.scope} <= {"", project}]
+    chosen = [pair for pair in pairs if project is None
+            or {pair.newer.scope, pair.older.scope} <= {"", project}]
     return [{"newer": _side(home, pair.newer)._asdict(), "older": _side(home, pair.older)._asdict()}
-            for pair in told[:limit]]
+            for pair in chosen[:limit]]
 
 
 def _side(home: Home, row: ClaimRow) -> Side:
     card = home.index.cards.find(row.record)
-    return Side(claim=row.id, record=row.record, kind=card.kind if card else "", title=card.title if card else row.sentence,
+    return Side(claim=row.id, record=row.record, kind=card.kind if card else "", title=card.title if card
+                else row.sentence,
                 sentence=row.sentence, said=marked_time(row.mark), trust=TRUST[row.trust], project=row.scope)
 
 
@@ -152,7 +158,8 @@ def settle(home: Home, new: str, old: str, holds: str) -> dict[str, Any]:
     if holds not in HOLDS:
         raise Invalid(f"unknown answer {holds!r}", f"use one of {', '.join(HOLDS)}")
     if home.trust != "user":
-        raise Invalid("only a person says which of two statements holds", "answer on the page or at a terminal")
+        raise Invalid("only a person says which of two statements holds",
+                      "answer on the page or at a terminal")
     newer, older = _claim(home, new), _claim(home, old)
     if newer == older:
         raise Invalid("these are the same statement", "give two of a contradiction: otolith contradictions")

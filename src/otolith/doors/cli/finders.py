@@ -217,17 +217,12 @@ def _history(command: Command) -> None:
 
 
 def _contradictions(command: Command) -> None:
+    from otolith.doors.cli.writers import both_sides
+
     pairs = command.mem.contradictions(**command.keywords())
     command.answer({"items": pairs, "total": len(pairs)}, lambda: "\n\n".join(
         f"{both_sides(pair)}\n  answer: otolith settle {pair['newer']['claim']} {pair['older']['claim']} "
         "new|old|both" for pair in pairs) if pairs else "nothing is contested")
-
-
-def both_sides(pair: Mapping[str, Mapping[str, Any]]) -> str:
-    """A contradiction as a terminal shows it: both sentences, with dates and sources."""
-    lines = (f"  {name:<5}  {side['said'][:10]}  {side['sentence']}  ({side['kind']} {side['record']}, "
-             f"{side['trust']})" for name, side in ((name, pair[name]) for name in ("newer", "older")))
-    return "\n".join(lines)
 
 
 def _topics(command: Command) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from otolith.doors.cli.command import Command, read_text
@@ -102,12 +102,17 @@ def _describe(fact: Any) -> str:
     return "\n".join(lines)
 
 
+def both_sides(pair: Mapping[str, Mapping[str, Any]]) -> str:
+    """A contradiction as a terminal shows it: both sentences, with dates and sources."""
+    lines = (f"  {name:<5}  {side['said'][:10]}  {side['sentence']}  ({side['kind']} {side['record']}, "
+             f"{side['trust']})" for name, side in ((name, pair[name]) for name in ("newer", "older")))
+    return "\n".join(lines)
+
+
 def _walk_contradictions(command: Command) -> str:
     """Go through what is contested: n, o or b say what holds, Enter leaves it, q stops; returns the last
     reply.
     """
-    from otolith.doors.cli.finders import both_sides
-
     answers, reply = {"n": "new", "o": "old", "b": "both"}, ""
     for pair in command.mem.contradictions():
         command.print(f"\nThese do not go together:\n{both_sides(pair)}")
