@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from otolith.model.attributes import ENGLISH as TABLE
 from otolith.model.attributes import SPEAKER, lemma
+from otolith.model.changes import Wording, choose, read_change
 from otolith.model.claims import ANY, ASKED, GONE, LEFT, PLAN, RETRACT, RULE, Claim
 from otolith.model.relations import (
     TRAILING,
@@ -25,7 +26,7 @@ from otolith.model.relations import (
     value_of,
     without_reason,
 )
-from otolith.model.states import Wording, choose, read_change, read_state
+from otolith.model.states import read_state
 from otolith.model.words import stem
 
 _FAVOUR = re.compile(r"^(?P<old>(?!support\b|the idea|plans?\b).+?) (?:in favou?r of|for"
