@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from otolith.model.chunk import Chunk
     from otolith.model.dialog import Entry, Fact, GlobalMemory, Topic
     from otolith.model.memo import Memo
+    from otolith.model.narrative import Chapter
     from otolith.model.note import Note
     from otolith.model.record import Change, Finding, Link
-    from otolith.model.work import Agent, Chapter, Work
+    from otolith.model.work import Agent, Work
     from otolith.sync import Progress
     from otolith.upkeep import Report
     from otolith.verbs.memos import Garden

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from otolith.derive.reasoning import Conclusion
     from otolith.derive.similar import EdgeProposal, TagScore
     from otolith.model.dialog import Fact, GlobalMemory
+    from otolith.model.narrative import Chapter, Wisdom
     from otolith.model.recall import Hit, Recall
-    from otolith.model.work import Chapter, Wisdom
     from otolith.verbs.reasoning import Explored
 
 Some = str | Sequence[str] | None  # one word or several

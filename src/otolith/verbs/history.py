@@ -98,8 +98,8 @@ def _of_review(review: ReviewRow, fact: Fact | None) -> Event:
     text = fact.title if fact else review.fact
     verdict = f"score {review.score:g}" if review.score is not None else "score taken back"
     return Event(when=marked_time(review.mark), what="corrected" if review.target else "scored", text=text,
-                 was="", why="" if review.target else verdict, until=None, record=review.target or review.fact,
-                 topic=review.topic, project="", trust=review.trust)
+                 was="", why="" if review.target else verdict, until=None,
+                 record=review.target or review.fact, topic=review.topic, project="", trust=review.trust)
 
 
 def _of_claim(home: Home, row: ClaimRow) -> Iterator[Event]:
