@@ -20,9 +20,9 @@ from otolith.model.ids import derived_uuid
 from otolith.model.narrative import Chapter
 from otolith.model.record import TRUST, place_of
 from otolith.model.shape import NOTHING, Shape, flag, integer, mapping, parts, strings, text
-from otolith.model.text import TITLE_SIGNS, counted, first_sentence
+from otolith.model.text import TITLE_SIGNS, counted, first_sentence, fold
 from otolith.model.times import day
-from otolith.model.words import key_words, stem
+from otolith.model.words import key_words, likeness, stem, stems
 from otolith.model.work import Work
 
 if TYPE_CHECKING:
