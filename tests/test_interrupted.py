@@ -55,11 +55,17 @@ def files(home: Path) -> dict[str, bytes]:
             if path.is_file() and path.name != ".lock"}
 
 
-def traces(home: Path, word: str) -> list[str]:
-    """Where a word stands, in names and in bytes: in the home, the index and the user's settings."""
+def traces(home: Path, *words: str) -> list[str]:
+    """Where words stand, in names and in bytes: in the home, the index and the user's settings; the audit log has ids."""
     places = [home, *(Path(os.environ[f"XDG_{name}_HOME"]) for name in ("CACHE", "CONFIG"))]
-    return [str(path) for place in places for path in place.rglob("*") if word in path.name.lower()
+    return [f"{path}: {word}" for place in places for path in place.rglob("*")
+            for word in (words[:1] if path.name == "audit.log" else words) if word in path.name.lower()
             or (path.is_file() and word.encode() in path.read_bytes().lower())]
+
+
+def lasting(home: Path) -> dict[str, bytes]:
+    """What is the same however often somebody looked or tried: all but ledgers and the audit log."""
+    return {path: data for path, data in files(home).items() if not path.startswith(("log/", "index/audit.log"))}
 
 
 def purgeable(home: Path, kind: str) -> str:
@@ -162,20 +168,31 @@ def test_a_purge_killed_at_any_file_call_is_hidden_at_once_and_finished_without_
             mem.forget(record, purge=True)
 
     calls = calls_of(act, base)
-    assert traces(home, SECRET) == []
+    words = (SECRET,) if kind == "episode" else (SECRET, record)  # a block's number goes to the next of its minute
+    assert traces(home, *words) == []
     finishers: list[Callable[[Memory], Any]] = [
         lambda mem: mem.memo("user_likes_green_tea", "Yes."), lambda mem: mem.edit("Kettle", text="Cold."),
         lambda mem: mem.upkeep(), lambda mem: mem.forget("Zebra"), lambda mem: mem.link("Zebra", "RELATED_TO", "Kettle")]
     for at, (number, name) in enumerate(sampled(calls, 5)):
+        finish = finishers[at % len(finishers)]
+        base.restore()
+        act()
+        with opened(home) as mem:
+            shown(mem)
+        with opened(home) as mem:
+            finish(mem)
+        whole = lasting(home)
         base.restore()
         assert killed_at(number, act)
         begun = bool(list((home / "log").glob("intent-*.json")))
         with opened(home) as mem:
             assert not begun or SECRET not in shown(mem), (number, name)
+            assert begun == any(finding.code == "unfinished" for finding in mem.check()), (number, name)
         with opened(home) as mem:
-            finishers[at % len(finishers)](mem)
+            finish(mem)
             assert not any("interrupted" in notice for notice in mem.notices)
-        assert not begun or traces(home, SECRET) == [], (number, name)
+        assert not begun or traces(home, *words) == [], (number, name)
+        assert not begun or lasting(home) == whole, (number, name)
         assert list((home / "log").glob("intent-*")) == []
         if not begun:  # not yet, or it is done
             with suppress(NotFound):

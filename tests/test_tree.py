@@ -7,8 +7,8 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -695,6 +695,64 @@ def test_opening_a_tree_makes_nothing(disk: DiskTree, home: Path) -> None:
     assert list(disk.scan()) == []
     assert disk.look(NOTE) is None
     assert not home.exists()
+
+
+@pytest.mark.parametrize("lost", [NOTE, "links.jsonl"])
+def test_a_file_whose_stat_fails_for_a_moment_is_not_taken_for_gone(home: Path, monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
+    with Memory(home) as mem:
+        tea, mate = mem.memo("user_likes_green_tea", "Quagga."), mem.memo("user_likes_mate", "Yes.")
+        mem.link(tea.id, "cites", mate.id)
+        path = mem.get(tea.id).path if lost == NOTE else lost
+        links = mem.related(tea.id)
+
+        with failing_stat(monkeypatch, path):
+            changes = mem.sync()
+            assert [change for change in changes if change.what == "removed"] == []
+            assert [hit.id for hit in mem.recall("quagga").hits][:1] == [tea.id]
+            assert mem.related(tea.id) == links
+        mem.sync()
+
+        assert mem.get(tea.id).record.text == "Quagga."
+        assert mem.related(tea.id) == links
+        assert mem.check() == []
+
+
+@contextmanager
+def failing_stat(monkeypatch: pytest.MonkeyPatch, lost: str) -> Iterator[None]:
+    """The system cannot say what a file is like, whichever way it is asked."""
+    scandir, lstat = os.scandir, os.lstat
+
+    class Item:
+        def __init__(self, item: os.DirEntry[str]) -> None:
+            self._item, self.name = item, item.name
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._item, name)
+
+        def stat(self, **how: bool) -> os.stat_result:
+            return fail(self._item.path) or self._item.stat(**how)
+
+    class Listing:
+        def __init__(self, path: str) -> None:
+            self._items = scandir(path)
+
+        def __enter__(self) -> Listing:
+            return self
+
+        def __iter__(self) -> Iterator[Item]:
+            return map(Item, self._items)
+
+        def __exit__(self, *_: object) -> None:
+            self._items.close()
+
+    def fail(path: str) -> None:
+        if str(path).endswith(lost):
+            raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", Listing)
+        patch.setattr(os, "lstat", lambda path, **more: fail(path) or lstat(path, **more))
+        yield
 
 
 # What is synced when
