@@ -80,7 +80,11 @@ def _named_by_file(card: Card, path: str) -> Card:
 
 
 def shown(index: Index, record: Any) -> Any:
-    """A record as it is delivered: links to what is forgotten are hidden, though its file keeps them."""
+    """A record as it is delivered: links to what is forgotten and facts that were closed elsewhere are
+    hidden, though its file keeps them.
+    """
+    if record is not None and KINDS[record.kind].retells:
+        return record.without_facts(index.claims.closings(record.stated()))
     if record is None or not KINDS[record.kind].hides_links:
         return record
     gone = {target for target in record.own_targets()

@@ -147,7 +147,7 @@ class Filling:
 
     def settle(self) -> None:
         """Bring the fact records up to what was stated, once all is in."""
-        if self._touched is not None and self._touched.slots:
+        if self._touched is not None and (self._touched.slots or self._touched.claims or self._touched.freed):
             from otolith.index.facts import Facts
 
             Facts(self.units.index).settle(self._touched)

@@ -155,6 +155,8 @@ class Kind(NamedTuple):
     id_tells: bool = False  # its id says what it is about: audit lines hold a hash of it
     named_by_file: bool = False  # found by its file's name, too
     states_facts: bool = False  # facts are drawn from it
+    claims: bool = False  # what it says is read for claims about what holds
+    retells: bool = False  # it tells facts again: those that hold no longer are left out when it is delivered
     embedded_at_once: bool = False  # its vector is made with the write, if that costs little
     colour: str = "#7b7b74"
     dark: str = "#a3a39b"  # its colour on a dark page
@@ -190,18 +192,19 @@ _ROWS = (
     Kind("note", "note:Note", "notes", "Notes", "front", ("graph/**.md", "vault/**.md"),
          "{folder}/{slug}-{suffix}.md", tuple(NOTE_TYPES), origin="origin", pin="vault",
          pages=("CORE.md", "REFLECTION.md"), editable=("title", "text", "type", "tags", "importance"),
-         links="edges", link_words=NOTE_LINKS, body="prose", around="passages", listed=True,
+         links="edges", link_words=NOTE_LINKS, body="prose", claims=True, around="passages", listed=True,
          named_by_file=True, weighted=True, colour="#b8622f", dark="#e0935f"),
     Kind("edge", "note:Edge", "edges", "Relations", "front", ("graph/edges/*.md",),
          "graph/edges/{from}--{type}--{to}-{suffix}.md", NOTE_LINKS, origin="origin", pin="",
          editable=("text", "strength"), echo=True, counted=False, dated=False, decays=False),
     Kind("memo", "memo:Memo", "memos", "Memos", "header", ("allmemories/*.md",), "allmemories/{id}.md",
          MEMO_CATEGORIES, origin="origin", editable=("text", "category", "tags"), links="header",
-         link_words=("supersedes",), around="passages", listed=True, id_tells=True, colour="#7560b5",
+         link_words=("supersedes",), claims=True, around="passages", listed=True, id_tells=True,
+         colour="#7560b5",
          dark="#a996e6"),
     Kind("chunk", "chunk:Chunk", "chunks", "Chunks", "json", ("chunks/*/*.json",), "chunks/{month}/{id}.json",
          tuple(CHUNK_TYPES), origin="metadata", editable=("content", "type", "tags", "confidence"),
-         links="lists", link_words=CHUNK_LINKS, body="content", titled=False, lines=True,
+         links="lists", link_words=CHUNK_LINKS, body="content", claims=True, titled=False, lines=True,
          around="conversation", listed=True, colour="#3c8288", dark="#6bb9bf"),
     Kind("entry", "dialog:Entry", "entries", "Dialogs", "folder",
          ("topics/*/*/raw.md", "topics/*/*/meta.json", "topics/*/*/summary.json"), "topics/{topic}/{id}",
@@ -215,16 +218,17 @@ _ROWS = (
     Kind("topic", "dialog:Topic", "topics", "Topics", "json", ("topics/*/topic_memory.json",),
          "topics/{topic}/topic_memory.json", ("topic",), origin="trust", built=True, built_from="entry",
          not_edited="topics are built from entries; review their facts instead", pin="", forget="",
-         not_forgotten=_BUILT, purge="", body="", echo=True, lines=True, listed=True, dated=False,
-         decays=False, id_tells=True, colour="#ad4d84", dark="#dd86b7"),
+         not_forgotten=_BUILT, purge="", body="", echo=True, retells=True, lines=True, listed=True,
+         dated=False, decays=False, id_tells=True, colour="#ad4d84", dark="#dd86b7"),
     Kind("global", "dialog:GlobalMemory", "global memory", "Global memory", "json", ("GLOBAL_MEMORY.json",),
          "GLOBAL_MEMORY.json", ("global",), built=True, built_from="topic",
          not_edited="the global memory is built from topics", pin="", forget="",
-         not_forgotten=_BUILT, purge="", body="", echo=True, lines=True, counted=False, dated=False,
-         decays=False),
+         not_forgotten=_BUILT, purge="", body="", echo=True, retells=True, lines=True, counted=False,
+         dated=False, decays=False),
     Kind("work", "work:Work", "works", "Work", "json", ("work/*/*.json", "work/cold/*/*.json.gz"),
          "work/{month}/{id}.json", TASK_TYPES, origin="origin", editable=("tags", "importance"),
-         links="lists", link_words=WORK_LINKS, body="whole", layers="at_depth", lines=True, listed=True,
+         links="lists", link_words=WORK_LINKS, body="whole", claims=True, layers="at_depth", lines=True,
+         listed=True,
          embedded_at_once=True, colour="#3f6fb0", dark="#79a6e3"),
     Kind("agent", "work:Agent", "agents", "Agents", "json", ("work/agents/*.json",), "work/agents/{id}.json",
          ("main", "subagent"), body="", counted=False, dated=False),

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from otolith.verbs import (  # isort: skip
-        chapters, chunks, dialogs, edges, editing, exports, links, memos, merging, notes, offering,
+        chapters, chunks, claims, dialogs, edges, editing, exports, links, memos, merging, notes, offering,
         purge, reasoning, records, reports, session, steps, taking, tending, topics, undo, work)
 
-__all__ = ["chapters", "chunks", "dialogs", "edges", "editing", "exports", "links", "memos", "merging",
+__all__ = ["chapters", "chunks", "claims", "dialogs", "edges", "editing", "exports", "links", "memos",
+           "merging",
            "notes", "offering", "purge", "reasoning", "records", "reports", "session", "steps", "taking",
            "tending", "topics", "undo", "work"]
 
