@@ -831,6 +831,27 @@ def test_a_move_syncs_the_new_folder_and_then_the_old_one(tmp_path: Path, monkey
     assert synced == [("vault", how == "links", True), ("general", False, True)]
 
 
+def test_every_folder_that_a_write_makes_is_synced_in_the_one_above_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[os.stat_result] = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: (synced.append(os.fstat(file)), fsync(file))[1])
+
+    DiskTree(str(tmp_path / "home")).write(NOTE, b"tea")
+
+    folders = [tmp_path, tmp_path / "home", tmp_path / "home/graph", tmp_path / "home/graph/general"]
+    assert [status.st_ino for status in synced if stat.S_ISDIR(status.st_mode)] == [path.stat().st_ino for path in folders]
+
+
+def test_a_removal_is_synced_before_it_is_acknowledged(tmp_path: Path, steps: list[str]) -> None:
+    tree = DiskTree(str(tmp_path))
+    tree.write(NOTE, b"tea")
+    del steps[:]
+
+    tree.remove(NOTE)
+
+    assert steps == ["folder"]
+
+
 def test_the_name_of_a_file_made_by_a_synced_line_is_synced_too(tmp_path: Path, steps: list[str]) -> None:
     tree = DiskTree(str(tmp_path))
 
