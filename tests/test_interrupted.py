@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
@@ -19,6 +20,7 @@ from otolith.errors import Invalid, NotFound, OtolithError
 from otolith.files import rename
 from otolith.memory import Memory
 
+KNOWN = {"line", "leftover", "missing-edge", "unmirrored-edge"}  # what upkeep ends
 CHANGING = ("write", "append", "move", "remove", "tidy")
 SECRET = "quaggaherd"
 
@@ -235,6 +237,41 @@ def test_a_purge_that_fails_half_way_is_finished_by_the_next_write_and_denies_no
         with opened(home) as mem:  # what could not be done to the index, the next purge or sweep does
             mem.reindex() if not failure else None
         assert traces(home, SECRET) == [], (number, name)
+
+
+WRITES: dict[str, Callable[[Memory], Any]] = {
+    "note": lambda mem: mem.note("Mate", "Bitter."), "edit": lambda mem: mem.edit("Tea", text="Black.", type="solution"),
+    "link": lambda mem: mem.link("Tea", "SOLVES", "Kettle"), "forget": lambda mem: mem.forget("Tea"),
+    "log": lambda mem: mem.log("Ann: I like green tea.", topic="tea"), "episode": lambda mem: mem.episode("It rained")}
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
+@pytest.mark.parametrize("verb", WRITES)
+def test_that_nothing_was_changed_is_said_only_where_nothing_was(home: Path, verb: str, code: int) -> None:
+    with Memory(home, clock=Clock()) as mem:
+        mem.note("Tea", "Green."), mem.note("Kettle", "Hot.", type="problem")
+    base = Snapshot(home)
+    before = lasting(home)
+
+    def act() -> None:
+        with opened(home) as mem:
+            WRITES[verb](mem)
+
+    failures = 0
+    for number, name in sampled(calls_of(act, base), 10):
+        base.restore()
+        failure = ""
+        with failing_at(number, code, forever=code == errno.ENOSPC):
+            try:
+                act()
+            except OtolithError as error:
+                failure = f"{error} {error.hint}"
+        failures += bool(failure)
+        assert not re.search(r"nothing was \w+", failure) or lasting(home) == before, (number, name, failure)
+        with opened(home) as mem:
+            mem.memo("user_likes_green_tea", "Yes.")
+            assert [finding for finding in mem.check() if finding.code not in KNOWN] == [], (number, name)
+    assert failures
 
 
 def test_an_intent_is_private_and_names_what_is_to_go(mem: Memory, home: Path) -> None:
