@@ -72,6 +72,16 @@ def test_a_replaced_work_is_counted_but_teaches_nothing(make):
     assert "2 works" in chapter.summary
 
 
+@pytest.mark.parametrize(("newer", "older", "replaced"), [
+    ("outside", "user", False), ("outside", "agent", False), ("outside", "outside", True), ("agent", "user", True)])
+def test_a_work_from_outside_replaces_only_what_is_from_outside(make, newer, older, replaced):
+    works = [make(1, files=["a/x"], learnings=["Use the old API"], origin={"trust": older}),
+             make(2, files=["a/x"], learnings=["Use the new API instead, always"], links={"supersedes": "mem_1"},
+                  origin={"trust": newer})]
+
+    assert ("Use the old API" not in told(works).learnings) == replaced
+
+
 def test_learnings_are_bounded_and_what_several_works_say_comes_first(make):
     works = [make(n, files=["a/x"], learnings=[f"Lesson {chr(97 + n) * 5} stands alone", "Pin the version of the compiler"])
              for n in range(20)]
