@@ -25,7 +25,8 @@ import numpy as np
 from otolith.recall import rank
 
 WEIGHTS = Path(rank.__file__).with_name("weights.json")
-TALK = ("words", "cover", "meaning", "meaning nearby", "pieces", "block", "whole", "answer", "speaker", "timely", "when", "time", "asking")
+TALK = ("words", "cover", "meaning", "meaning nearby", "pieces", "pieces nearby", "block", "whole", "answer", "speaker", "timely", "when",
+        "time", "asking")
 AGENT = ("words", "meaning", "whole", "later")
 TEXT = ("share", "meaning", "title", "repeated")
 # What the sets of a source say nothing about is weighed as in talk.
@@ -59,8 +60,7 @@ def read_cases(paths: Sequence[Path], embedder: str) -> list[Case]:
 
 def _case(case: dict[str, Any]) -> Case:
     rarity, matches, around, kept = case["rarity"], case["matches"], case["around"], case["ranked"].astype(bool)
-    zeros = np.zeros(len(kept))
-    columns = rank.Columns(**{name: case.get(name, zeros) for name in (
+    columns = rank.Columns(**{name: case[name] for name in (
         "ranked", "matches", "rarity", "likeness", "pieces", "block", "around", "by_named", "asking", "nearness", "held", "sizes",
         "sources")}, numbers=case["number"], said=case["created"]).replace(ranked=kept)
     signs = rank.signs(columns)

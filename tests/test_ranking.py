@@ -184,7 +184,7 @@ def recalled(index, text, *speakers, weights=None):
     rows = [index.words.look_up(word) for word in question.words]
     seeds = best_by_words(rows, rarity([len(part) for part in rows], total), None, 80)
     spots = with_neighbours(index, seeds.tolist())
-    columns = gather(spots, seeds, question, rows, total, lambda numbers: np.zeros((3, len(numbers))))
+    columns = gather(spots, seeds, question, rows, total, lambda numbers: (np.zeros(len(numbers)), np.zeros((0, len(numbers))), np.zeros(len(numbers))))
     scores = sum(rank(columns, weights or weights_of("static")).values())
     return index.around.texts([spots[row].n for row in np.argsort(-scores, kind="stable") if columns.ranked[row]])
 
@@ -254,7 +254,7 @@ def test_the_speaker_asked_about_is_preferred(shelf):
 
     question = ask("Does Ann love pottery?", "ann")
     rows = [shelf.words.look_up(word) for word in question.words]
-    columns = gather(with_neighbours(shelf, [1, 2]), np.array([1, 2]), question, rows, 2, lambda n: np.zeros((3, len(n))))
+    columns = gather(with_neighbours(shelf, [1, 2]), np.array([1, 2]), question, rows, 2, lambda n: (np.zeros(len(n)), np.zeros((0, len(n))), np.zeros(len(n))))
 
     assert columns.by_named.tolist() == [0.0, 1.0]
 

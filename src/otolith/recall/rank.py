@@ -88,8 +88,8 @@ class Columns(Value):
     matches: Floats  # words of the question × passages
     rarity: Floats  # of each word, 0..1
     likeness: Floats  # cosine with the question; zeros without vectors
-    pieces: Floats  # how well its best word pieces match the question's; zeros without such vectors
-    block: Floats  # cosine of what it means among the passages before it; zeros as well
+    pieces: Floats  # how well its best word piece matches each of the question's, which are the rows, if any
+    block: Floats  # cosine of what it means among the passages before it; zeros without such vectors
     around: Ints
     by_named: Floats  # said by somebody whom the question names
     asking: Floats
@@ -102,13 +102,18 @@ class Columns(Value):
     @property
     def covered(self) -> Floats:
         """The share of the question that a passage and the turns around it hold together."""
+
+        share: Floats = self.rarity @ self.best_around(self.matches) / (self.rarity.sum() or 1.0)
+        return share
+
+    def best_around(self, rows: Floats) -> Floats:
+        """The best of a passage and the turns around it, row by row."""
         import numpy as np
 
-        held = self.matches
+        best = rows
         for step in range(2 * REACH):
-            held = np.maximum(held, _from(self.matches, self.around[:, step]))
-        share: Floats = self.rarity @ held / (self.rarity.sum() or 1.0)
-        return share
+            best = np.maximum(best, _from(rows, self.around[:, step]))
+        return best
 
 
 def rarity(found: Sequence[int], total: int) -> Floats:
@@ -151,7 +156,8 @@ def signs(candidates: Columns) -> dict[str, Floats]:
         "whole": seen.rarity @ (seen.held > 0) / mass,
         "meaning": seen.likeness,
         "meaning nearby": near,
-        "pieces": seen.pieces,
+        "pieces": seen.pieces.sum(axis=0),
+        "pieces nearby": seen.best_around(seen.pieces).sum(axis=0),
         "block": seen.block,
         "answer": _from(word_score, before) * _from(seen.asking, before),
         "speaker": seen.by_named,

@@ -97,7 +97,9 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     best = _follow_links(home, candidates, once(best), chosen.as_of)
     best = fold_copies(best, chosen.kind)
     put_answers_first(best)
-    best = _fold_echoes(home, candidates, _sink(home, candidates, best, chosen.as_of), chosen)
+    best = _sink(home, candidates, best, chosen.as_of)
+    _outdate(home, candidates, best, chosen.as_of)
+    best = _fold_echoes(home, candidates, best, chosen)
     candidates.best = sorted(
         (candidate for candidate in best if candidate.score > 0 or candidate.superseded_by
          or candidate.passage.sunk),
@@ -289,6 +291,38 @@ def _sink(home: Home, candidates: Candidates, best: list[Weighed], as_of: float 
     sank = {candidate.passage.n for candidate in best
             if candidate.passage.sunk and _sank_by(home, candidate.passage, as_of)}
     return sink(best, replaced, newer, sank)
+
+
+def _outdate(home: Home, candidates: Candidates, best: list[Weighed], as_of: float | None) -> None:
+    """What states an old value stands below what states the new one, where the question is about it."""
+    outdated = home.index.claims.outdated({candidate.passage.unit for candidate in best}, as_of)
+    if not outdated:
+        return
+    places = {(candidate.passage.unit, candidate.passage.turn): candidate for candidate in best}
+    words = [word.casefold() for word in candidates.question.words]
+    # so that a chain goes down in order
+    for candidate in sorted(best, key=lambda candidate: -candidate.passage.said):
+        for sentence, closing in outdated.get((candidate.passage.unit, candidate.passage.turn), ()):
+            if sentence not in candidate.passage.text or not any(word in sentence.casefold()
+                                                                 for word in words):
+                continue
+            newer = places.get((closing.unit, closing.turn))
+            if newer is None:
+                passage = home.index.around.at(closing.unit, closing.turn)
+                if passage is None or not candidates.passes(passage.n):
+                    continue
+                newer = places[closing.unit, closing.turn] = Weighed(passage)
+                best.append(newer)
+            if newer is candidate:
+                continue
+            if newer.score < 0.9 * candidate.score:
+                newer.parts["replaces"] = newer.parts.get("replaces",
+                                                          0.0) + 0.9 * candidate.score - newer.score
+                newer.why.append(f"replaces what {candidate.passage.id} says")
+            if candidate.score >= newer.score:
+                candidate.parts["outdated"] = candidate.parts.get("outdated",
+                                                                  0.0) + newer.score - candidate.score - 0.01
+            candidate.why.append(closing.why)
 
 
 def _fold_echoes(home: Home, candidates: Candidates, best: list[Weighed], chosen: Filter) -> list[Weighed]:
