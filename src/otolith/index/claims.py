@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from otolith.index.database import Facet, columns_of
+from otolith.index.write import Answer
 from otolith.model.claims import ASKED, CLOSES, Claim, Settled, Stated, answered, settle
 from otolith.model.dialog import Mention, after_all, marked_time
 
@@ -238,12 +239,14 @@ class Claims(Facet):
             older, newer = rows[n], rows[settled.newer.n]
             closes = settled.verdict == CLOSES
             answer = answers.get((older.id, newer.id)) if answers else None
-            if answer is not None:
-                if answer != "new":
-                    continue
-                closes = True
-            column, before = ("closed_by",
-                              older.closed_by) if closes else ("contested_by", older.contested_by)
+            if answer == "old":
+                self.db.execute("UPDATE claims SET closed_by = ? WHERE n = ?", (older.n, newer.n))
+                changed.add(newer.record)
+            if answer in ("old", "both"):
+                continue
+            closes = closes or answer == "new"
+            column, before = (("closed_by", older.closed_by) if closes
+                              else ("contested_by", older.contested_by))
             if before == newer.n:
                 continue
             if before is not None and (held := self._mark(before)) and (held, before) < (newer.mark, newer.n):
@@ -295,15 +298,13 @@ class Claims(Facet):
         return {(old, new): holds for old, new, holds in self.db.execute(
                 "SELECT old, new, holds FROM settled ORDER BY at, mark")}
 
-    def replace_answers(self, lines: Sequence[tuple[str, str, str, str, str]]) -> list[int]:
-        """Take in the home's curation lines (at, mark, old, new, holds); returns the claims to be settled
-        again.
-        """
+    def replace_answers(self, answers: Sequence[Answer]) -> list[int]:
+        """Take in all answers of the home; returns the claims to be settled again."""
         before = {(old, new) for old, new, in self.db.execute("SELECT old, new FROM settled")}
         self.db.execute("DELETE FROM settled")
-        self.db.executemany("INSERT INTO settled VALUES (?,?,?,?,?)", lines)
-        about = {claim for pair in before for claim in pair} | {claim for _, _, old, new, _ in lines
-                                                                for claim in (old, new)}
+        self.db.executemany("INSERT INTO settled VALUES (?,?,?,?,?)", answers)
+        about = {claim for pair in before for claim in pair}
+        about |= {claim for answer in answers for claim in (answer.old, answer.new)}
         if not about:
             return []
         rows = [row.n for row in self.db.select(ClaimRow,
@@ -402,9 +403,16 @@ class Claims(Facet):
                 f"SELECT {_ROW} FROM claims c ORDER BY mark, n")
                                   if row.id == claim]
 
-    def about(self, word: str, limit: int = 200) -> list[ClaimRow]:
-        """The claims whose subject has this word, oldest first."""
-        query = (
-                f"SELECT {_ROW} FROM claims c WHERE main AND (' ' || holder || ' ' || subject || ' ')"
-                f" LIKE ? ORDER BY mark, n LIMIT ?")
-        return self.db.select(ClaimRow, query, (f"% {word} %", limit))
+    def closer(self, row: ClaimRow) -> ClaimRow | None:
+        """The claim that closed this one."""
+        return self._row(row.closed_by)
+
+    def outside_dialogs(self, about: str | None, limit: int = 500) -> list[ClaimRow]:
+        """What notes, memos, chunks and works claim first and foremost, of a subject, a record or all, oldest
+        first.
+        """
+        query = (f"SELECT {_ROW} FROM claims c WHERE main AND unit NOT LIKE 'topics/%' AND "
+                 "(:about IS NULL OR record = :about OR "
+                 "instr(' ' || holder || ' ' || subject || ' ', ' ' || :about || ' ')) "
+                 "ORDER BY mark DESC, n DESC LIMIT :limit")
+        return self.db.select(ClaimRow, query, {"about": about, "limit": limit})[::-1]

@@ -379,6 +379,10 @@ class Facts(Facet):
         """The mark of a topic's latest review; empty if there is none."""
         return str(self.db.value("SELECT coalesce(max(mark), '') FROM reviewed WHERE topic = ?", (topic,)))
 
+    def reviews(self, topic: str) -> list[ReviewRow]:
+        """What people said about a topic's facts, oldest first."""
+        return self._reviews("topic = ? ORDER BY mark", (topic,))
+
     def only_in(self, unit: str) -> set[str]:
         """The ids of facts that only this entry states, as said and as corrected."""
         query = f"SELECT 1 FROM said WHERE ({_OF_FACT} OR {_AS_SAID}) AND unit <> :unit"
