@@ -1,153 +1,222 @@
-"""Fit the weights of `recall/rank.py` on the development dialogs, and tell honestly how they do on a dialog left out.
+"""Fit the weights of `recall/rank.py` over all sets together, and tell honestly how they do on what was left out.
 
-    python bench/fit.py DATA.json [--models FOLDER]
+    python bench/signs.py DATA_FOLDER SIGNS.pickle [--models FOLDER]
+    python bench/fit.py SIGNS.pickle … [--write]
 
-Per question the candidates of the shipped search; a softmax over their scores should give the evidence turns all the mass.
-Each dialog is measured with weights fitted on the other four. Prints figures and weights; changes nothing.
+Each source has its own weights. Talk (LoCoMo): from the weights shipped, one after the other is moved as long as the mean of R@5, R@10
+and R@25 rises. Texts (documentation, Japanese, code) and chats with an assistant (RealMem): a softmax over the candidates' scores
+should give the mass to what is wanted; for texts, foreign questions should give it to nothing. Then a base is added to texts and chats
+so that the same score separates own from foreign questions in every source. Everything is measured with
+weights fitted without it: a dialog left out, a fifth of the questions left out. `--write` writes src/otolith/recall/weights.json.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from locomo import DEPTHS, NOW, Dialog, Names, log_sessions, open_memory, read_dialogs
 
-from otolith import meaning
-from otolith.memory import Memory
-from otolith.model.dates import mentions_time
-from otolith.providers.embedders import Embedder, Static
-from otolith.providers.minilm import MiniLM
-from otolith.recall.question import read_question
-from otolith.recall.rank import (
-    WEIGHTS,
-    Weights,
-    best_by_words,
-    gather,
-    look_up,
-    merged,
-    rank,
-    rarity,
-    with_neighbours,
-)
+from otolith.recall import rank
 
-NAMES = ("words", "cover", "likeness", "likeness_around", "answer", "speaker", "timely", "when", "time", "asking")
-NONE = dict.fromkeys(NAMES, 0.0)
-SEEDS, ROUNDS, STEP, RIDGE = 100, 400, 0.15, 1e-3
+WEIGHTS = Path(rank.__file__).with_name("weights.json")
+TALK = ("words", "cover", "meaning", "meaning nearby", "pieces", "pieces nearby", "block", "whole", "answer", "speaker", "timely", "when",
+        "time", "asking")
+AGENT = ("words", "meaning", "whole", "later")
+TEXT = ("share", "meaning", "title", "repeated")
+# What the sets of a source say nothing about is weighed as in talk.
+AS_TALK = {"agent": ("timely", "when", "time", "asking", "answer", "speaker"), "text": ("time",)}
+NAMES = tuple(dict.fromkeys((*TALK, *AGENT, *TEXT)))
+SETS = {"talk": ("locomo",), "agent": ("realmem",), "text": ("docs", "japanese", "code")}
+OF = {"talk": TALK, "agent": AGENT, "text": TEXT}
+CUTS = {"locomo": (5, 10, 25, 50), "realmem": (1, 3, 5, 10)}
+STEPS = (0.75, 0.9, 1.1, 1.33)  # times a weight that the search tries
+FOLDS, ROUNDS, NOTHING = 5, 150, 5.0  # the score of "nothing answers"
+RIDGE = {"agent": 1e-3, "text": 1e-4}
+KEPT, PASSED = 6.0, 92.0  # percentiles: own questions that may fall below, foreign ones that must
 
 
 class Case(NamedTuple):
-    """A question: its candidates' features, which of them are evidence, how much evidence there is, its category."""
+    """A question: its candidates' signs, what each is of what is wanted (-1 nothing), and where it belongs."""
 
-    features: np.ndarray
-    evidence: np.ndarray
+    signs: np.ndarray
+    gold: np.ndarray
+    records: np.ndarray
     wanted: int
-    category: int
+    label: str
+    set: str
+    home: str
 
 
-def cases(mem: Memory, dialog: Dialog, names: Names, embedder: Embedder) -> list[Case]:
-    db = mem.home.index.db
-    places = {n: names[(entry, int(turn))] for n, entry, turn in db.execute(
-        "SELECT p.n, r.id, p.turn FROM passages p JOIN records r ON r.n = p.record WHERE r.kind = 'entry'")}
-    said = dict(db.execute("SELECT n, text FROM passages"))
-    return [_case(mem, asked, places, said, embedder) for asked in dialog.asked]
+def read_cases(paths: Sequence[Path], embedder: str) -> list[Case]:
+    raw = [case for path in paths for case in pickle.loads(path.read_bytes()) if case["embedder"] == embedder]
+    return [_case(case) for case in raw]
 
 
-def _case(mem: Memory, asked: Any, places: dict[int, int], said: dict[int, str], embedder: Embedder) -> Case:
-    index = mem.home.index
-    question = read_question(asked.text, index.words.is_speaker, NOW)
-    rows, _ = look_up(index, question.words)
-    total = index.words.count_passages()
-    felt = meaning.sense(mem.home.index, mem.home.config, question.meaning, {"embedder": embedder}, [])
-    if felt is None or felt.embedder.name != embedder.name:
-        raise SystemExit(f"{embedder.name} does not answer")
-    seeds = merged(best_by_words(rows, rarity([len(part) for part in rows], total), None, SEEDS), felt.nearest(SEEDS, None))
-    spots = with_neighbours(index, seeds.tolist())
-    columns = gather(spots, seeds, question, rows, total, lambda numbers: meaning.near_to(felt, index, numbers, []))
-    timely = np.array([mentions_time(said[spot.n]) for spot in spots], float)
-    parts = {name: sum(rank(columns, Weights(**{**NONE, name: 1.0})).values()) for name in NAMES}
-    parts |= {"timely": timely, "when": timely * question.asks_when}
-    kept = [row for row, spot in enumerate(spots) if columns.ranked[row] and spot.n in places]
-    features = np.stack([np.asarray(parts[name], float)[kept] for name in NAMES], axis=1)
-    hit = np.array([places[spots[row].n] in asked.evidence for row in kept], bool)
-    return Case(features, hit, len(asked.evidence), asked.category)
+def _case(case: dict[str, Any]) -> Case:
+    rarity, matches, around, kept = case["rarity"], case["matches"], case["around"], case["ranked"].astype(bool)
+    columns = rank.Columns(**{name: case[name] for name in (
+        "ranked", "matches", "rarity", "likeness", "pieces", "block", "around", "by_named", "asking", "nearness", "held", "sizes",
+        "sources")}, numbers=case["number"], said=case["created"]).replace(ranked=kept)
+    signs = rank.signs(columns)
+    mass = rarity.sum() or 1.0
+    times = np.where(matches > 0, np.maximum(case["often"], 1), 0.0)
+    damped = rank.BM25[0] * (1 - rank.BM25[1] + rank.BM25[1] * case["length"] / rank.LENGTH)
+    signs |= {"timely": case["timely"], "when": case["timely"] * case["asks_when"], "title": rarity @ case["title"] / mass,
+              "repeated": rarity @ (times / (times + damped)) / mass}
+    return Case(np.stack([signs[name][kept] for name in NAMES], axis=1) if len(around) else np.zeros((0, len(NAMES))),
+                case["gold"][kept], case["record"][kept], case["wanted"], case["label"], case["set"], case["home"])
 
 
-def fit(given: Sequence[Case], fixed: Sequence[str] = ()) -> np.ndarray:
-    """Adam on the softmax's loss; the names in `fixed` stay zero."""
-    useful = [case for case in given if case.evidence.any() and case.category != 5]
-    free = np.array([name not in fixed for name in NAMES], float)
-    weights, first, second = np.zeros(len(NAMES)), np.zeros(len(NAMES)), np.zeros(len(NAMES))
-    for turn in range(1, ROUNDS + 1):
-        slope = 2 * RIDGE * weights
-        for case in useful:
-            scores = case.features @ weights
-            share = np.exp(scores - scores.max())
-            share /= share.sum()
-            slope = slope + (share @ case.features - case.features[case.evidence].mean(axis=0)) / len(useful)
-        first, second = 0.9 * first + 0.1 * slope, 0.99 * second + 0.01 * slope**2
-        weights = weights - free * STEP * (first / (1 - 0.9**turn)) / (np.sqrt(second / (1 - 0.99**turn)) + 1e-9)
+# Measuring
+
+def recall_at(case: Case, weights: np.ndarray) -> list[float]:
+    """The share of what is wanted among the first; other sets than LoCoMo count records, which are hits once."""
+    order = np.argsort(-(case.signs @ weights), kind="stable")
+    if case.set != "locomo":
+        _, first = np.unique(case.records[order], return_index=True)
+        order = order[np.sort(first)]
+    return [len(set(case.gold[order[:cut]].tolist()) - {-1}) / case.wanted for cut in CUTS.get(case.set, (1, 5, 10))]
+
+
+def mean_recall(cases: Sequence[Case], weights: Callable[[Case], np.ndarray]) -> np.ndarray:
+    return 100 * np.mean([recall_at(case, weights(case)) for case in cases if case.label == "own"], axis=0)
+
+
+def best_score(case: Case, weights: np.ndarray) -> float:
+    """What `enough` is judged by: age counts for the order only."""
+    answering = weights * (np.array(NAMES) != "later")
+    return float((case.signs @ answering).max(initial=0.0))
+
+
+# Fitting
+
+def climb(cases: Sequence[Case], start: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """Move one weight after the other while that helps."""
+    own = [case for case in cases if case.label == "own"]
+
+    def goodness(weights: np.ndarray) -> float:
+        return float(np.mean([recall_at(case, weights)[:3] for case in own]))
+
+    weights, reached = start.copy(), goodness(start)
+    for name in names:
+        for step in STEPS:
+            trial = weights.copy()
+            trial[NAMES.index(name)] *= step
+            if (worth := goodness(trial)) > reached + 5e-4:
+                weights, reached = trial, worth
     return weights
 
 
-def recall_at(given: Sequence[Case], weights: np.ndarray, *, every: bool = False) -> np.ndarray:
-    """R@5, 10, 25, 50; with every category or without the fifth."""
-    rows = []
-    for case in given:
-        if every or case.category != 5:
-            order = np.argsort(-(case.features @ weights), kind="stable")
-            rows.append([case.evidence[order[:depth]].sum() / case.wanted for depth in DEPTHS])
-    return 100 * np.mean(rows, axis=0)
+def soften(cases: Sequence[Case], names: Sequence[str], ridge: float) -> np.ndarray:
+    """Gradient descent (Adam) on the softmax's loss; every set counts alike."""
+    free = np.array([name in names for name in NAMES], float)
+    share = {(case.set, case.label): 0 for case in cases}
+    for case in cases:
+        share[case.set, case.label] += 1
+    weights, first, second = np.zeros(len(NAMES)), np.zeros(len(NAMES)), np.zeros(len(NAMES))
+    for turn in range(1, ROUNDS + 1):
+        slope = 2 * ridge * weights * len(share)
+        for case in cases:
+            slope = slope + _slope(case, weights) * (1.0 if case.label == "own" else 0.5) / share[case.set, case.label]
+        first, second = 0.9 * first + 0.1 * slope, 0.99 * second + 0.01 * slope**2
+        weights = weights - free * 0.4 * (first / (1 - 0.9**turn)) / (np.sqrt(second / (1 - 0.99**turn)) + 1e-9)
+    return weights
 
 
-def report(name: str, by_dialog: list[list[Case]]) -> None:
-    every = [case for part in by_dialog for case in part]
-    shipped = np.array([getattr(WEIGHTS[name], part) for part in NAMES])
-    row(f"{name}, shipped weights, in sample", [(part, shipped) for part in by_dialog])
-    for fixed in ((), ("speaker",)):
-        folds = [fit([case for at, part in enumerate(by_dialog) if at != out for case in part], fixed)
-                 for out in range(len(by_dialog))]
-        sign = f", without the {fixed[0]} sign" if fixed else ""
-        row(f"{name}, fitted on the other four{sign}", list(zip(by_dialog, folds, strict=True)))
-        print("weights of all five", {part: round(float(value), 2) for part, value in zip(NAMES, fit(every, fixed), strict=True)})
-        print("spread over the folds", {part: round(float(value), 2) for part, value in
-                                        zip(NAMES, np.std(folds, axis=0), strict=True)}, flush=True)
+def _slope(case: Case, weights: np.ndarray) -> np.ndarray:
+    scores = np.append(case.signs @ weights, NOTHING if case.set in SETS["text"] else -np.inf)
+    mass = np.exp(scores - scores.max())
+    slope = mass[:-1] / mass.sum() @ case.signs
+    keys = set(case.gold.tolist()) - {-1}
+    for key in keys if case.label == "own" else ():
+        part = mass[:-1] * (case.gold == key)
+        slope = slope - part / part.sum() @ case.signs / len(keys)
+    return slope if keys or case.label == "foreign" else np.zeros(len(NAMES))
 
 
-def row(label: str, measured: Sequence[tuple[list[Case], np.ndarray]]) -> None:
-    """A line of the table: the mean over all questions, each dialog with its own weights."""
-    parts = [(len([case for case in part if case.category != 5]), recall_at(part, weights)) for part, weights in measured]
-    mean = np.average([found for _, found in parts], axis=0, weights=[count for count, _ in parts])
-    both = np.average([recall_at(part, weights, every=True)[1] for part, weights in measured],
-                      weights=[len(part) for part, _ in measured])
-    cells = [*(f"{value:.1f}" for value in mean), f"{both:.1f}", " ".join(f"{found[1]:.1f}" for _, found in parts)]
-    print(f"| {label} | " + " | ".join(cells) + " |", flush=True)
+def fit_source(source: str, cases: Sequence[Case], start: np.ndarray) -> np.ndarray:
+    if source == "talk":
+        return climb(cases, start, [name for name in TALK if start[NAMES.index(name)]])
+    labels = ("own", "foreign") if source == "text" else ("own",)
+    return soften([case for case in cases if case.label in labels], OF[source], RIDGE[source])
+
+
+def report(embedder: str, source: str, cases: Sequence[Case], start: np.ndarray) -> np.ndarray:
+    """Fit a source on all of it; print what weights that never saw a question do with it."""
+    groups = [case.home if source == "talk" else str(at % FOLDS) for at, case in enumerate(cases)]
+    left_out = {group: fit_source(source, [case for case, of in zip(cases, groups, strict=True) if of != group], start)
+                for group in dict.fromkeys(groups)}
+    weights, of = fit_source(source, cases, start), {id(case): left_out[group] for case, group in zip(cases, groups, strict=True)}
+    for name in SETS[source]:
+        some = [case for case in cases if case.set == name]
+        for label, chosen in (("fitted on all", lambda _: weights), ("left out", lambda case: of[id(case)])):
+            print(f"| {embedder}, {name}, {label} | " + " | ".join(f"{value:.1f}" for value in mean_recall(some, chosen)) + " |", flush=True)
+    return weights
+
+
+def calibrate(cases: dict[str, list[Case]], weights: dict[str, np.ndarray]) -> tuple[float, dict[str, float]]:
+    """(the score from which on an answer is one, what each source's scores need to be added for that)."""
+    middles = {}
+    for source, some in cases.items():
+        gaps = []
+        for name in SETS[source]:
+            own, foreign = ([best_score(case, weights[source]) for case in some if (case.set, case.label) == (name, label)]
+                            for label in ("own", "foreign"))
+            gaps.append(min(np.percentile(own, KEPT), (np.percentile(own, KEPT) + np.percentile(foreign, PASSED)) / 2))
+        middles[source] = float(np.mean(gaps))
+    return middles["talk"], {source: middles["talk"] - middle for source, middle in middles.items()}
+
+
+def labels(embedder: str, cases: dict[str, list[Case]], weights: dict[str, np.ndarray], enough: float, bases: dict[str, float]) -> None:
+    for source, some in cases.items():
+        for name in SETS[source]:
+            kept, passed = (100 * np.mean([best_score(case, weights[source]) + bases[source] >= enough for case in some
+                                           if (case.set, case.label) == (name, label)]) for label in ("own", "foreign"))
+            print(f"| {embedder}, {name}, called enough | own {kept:.1f} | foreign {passed:.1f} |")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--models", type=Path, help="folder with the MiniLM weights")
+    parser.add_argument("signs", type=Path, nargs="+")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--embedder", action="append", choices=("words", "static", "minilm"))
     given = parser.parse_args()
-    embedders: list[Embedder] = [Static(), *([MiniLM(given.models)] if given.models else [])]
-    found: dict[str, list[list[Case]]] = {}
-    for dialog in read_dialogs(given.data):
-        with open_memory() as mem:
-            with mem.bulk():
-                names = log_sessions(mem, dialog)
-            for embedder in embedders:
-                mem.providers = {"embedder": embedder}
-                mem.home.config = mem.home.config.replace(provider=embedder.name)
-                mem.embed()
-                found.setdefault(embedder.name, []).append(cases(mem, dialog, names, embedder))
-        print(dialog.name, file=sys.stderr)
-    for name, by_dialog in found.items():
-        report(name, by_dialog)
+    file = json.loads(WEIGHTS.read_text())
+    for embedder in given.embedder or ("words", "static", "minilm"):
+        every = read_cases(given.signs, embedder)
+        by_source = {source: [case for case in every if case.set in sets] for source, sets in SETS.items()}
+        by_source = {source: cases for source, cases in by_source.items() if cases}
+        start = np.array([file[embedder]["signs"].get(name, [0.0])[0] for name in NAMES])
+        weights = {source: report(embedder, source, cases, start) for source, cases in by_source.items()}
+        for source, names in AS_TALK.items():
+            for at in [NAMES.index(name) for name in names] if source in weights else ():
+                weights[source][at] = weights["talk"][at]
+        enough, bases = calibrate(by_source, weights)
+        labels(embedder, by_source, weights, enough, bases)
+        signs = {name: [round(float(weights[source][at]), 2) if source in weights else file[embedder]["signs"].get(name, [0.0] * 3)[column]
+                        for column, source in enumerate(rank.SOURCES)] for at, name in enumerate(NAMES)}
+        signs["base"] = [round(bases.get(source, 0.0), 2) for source in rank.SOURCES]
+        file[embedder] = {"enough": round(enough, 2), "margin": file[embedder]["margin"],
+                          "signs": {name: row for name, row in signs.items() if any(row)}}
+        print(json.dumps(file[embedder]), flush=True)
+        if given.write:
+            WEIGHTS.write_text(lay_out(file))
     return 0
+
+
+def lay_out(file: dict[str, Any]) -> str:
+    """A line a sign."""
+    parts = []
+    for name, of in file.items():
+        signs = ",\n".join(f"   {json.dumps(sign)}: {json.dumps(row)}" for sign, row in of["signs"].items())
+        parts.append(f' {json.dumps(name)}: {{"enough": {of["enough"]}, "margin": {of["margin"]}, "signs": {{\n{signs}}}}}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python bench/pieces.py MODELS TEXT.json … OUT
 
-PCA over the states of the word pieces of every string in the given JSON files that is longer than a few words; the first
-that has its turn is drawn by chance. Run once; the result is a file of the package. What is given must be free to use: the
+PCA over the states of the word pieces of every string in the given JSON files that is longer than a few words, as many as are
+enough, drawn by chance. Run once; the result is a file of the package. What is given must be free to use: the
 file in the package is from RealMemBench's dialogs (Apache-2.0) and documentation under the MIT licence.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from otolith.providers.minilm import PIECE, MiniLM
 
-TEXTS = 2500
+TEXTS = 1000
 
 
 def strings(value: Any) -> Iterator[str]:
@@ -35,7 +35,7 @@ def main() -> int:
     models, *sources, out = map(Path, sys.argv[1:])
     chance, embedder, states = random.Random(0), MiniLM(models), []
     for source in sources:
-        texts = sorted({text[:800] for text in strings(json.loads(source.read_text("utf-8"))) if len(text.split()) > 5})
+        texts = sorted({text[:600] for text in strings(json.loads(source.read_text("utf-8"))) if len(text.split()) > 5})
         for _, _, part in embedder._run([embedder._cut(text) for text in chance.sample(texts, min(TEXTS, len(texts)))]):
             states.append(part[1:-1])
     matrix = np.concatenate(states).astype(np.float64)

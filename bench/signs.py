@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import pickle
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,9 @@ def start_of(word: str) -> str:
     return stem(word).removesuffix("i")
 
 
-def gather_all(folder: Path, models: Path | None, only: list[str]) -> list[dict[str, Any]]:
+def gather_all(folder: Path, models: Path | None, only: Sequence[str], by: Sequence[str]) -> list[dict[str, Any]]:
     embedders: list[Embedder | None] = [None, Static(), *([MiniLM(models)] if models else [])]
+    embedders = [embedder for embedder in embedders if not by or (embedder.name if embedder else "words") in by]
     cases: list[dict[str, Any]] = []
     for stored in read_sets(folder):
         if only and stored.set not in only:
@@ -90,7 +92,7 @@ def gather_all(folder: Path, models: Path | None, only: list[str]) -> list[dict[
                     mem.home.config = mem.home.config.replace(provider=embedder.name if embedder else "none")
                     if embedder:
                         mem.providers = {"embedder": embedder}
-                        mem.embed()
+                        meaning.fill(mem.home.index, mem.home.config, embedder, notices=[])
                     cases += [{"set": stored.set, "home": stored.name, "embedder": embedder.name if embedder else "words",
                                **signs_of(mem, query, names, embedder)} for query in stored.asked if query.step == step]
         print(stored.set, stored.name, len(cases), file=sys.stderr, flush=True)
@@ -102,9 +104,10 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--models", type=Path)
-    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--only", action="append", default=[], help="only this set; may be repeated")
+    parser.add_argument("--embedder", action="append", default=[], choices=("words", "static", "minilm"))
     given = parser.parse_args()
-    given.out.write_bytes(pickle.dumps(gather_all(given.folder, given.models, given.only)))
+    given.out.write_bytes(pickle.dumps(gather_all(given.folder, given.models, given.only, given.embedder)))
     return 0
 
 

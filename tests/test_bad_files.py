@@ -148,3 +148,27 @@ def test_a_memo_whose_time_is_none_is_named_and_keeps_nobody_from_tending_the_ot
     assert mem.garden().proposals == []
     assert other.id in mem.brief("tea").text
     assert mem.upkeep().failed == {}
+
+
+def test_chapters_are_built_around_a_work_that_cannot_be_read_and_it_is_named(home: Path) -> None:
+    with Memory(home) as mem:
+        works = {folder: [mem.record({"goal": f"Mend {folder} {at}", "task_type": "bug_fix", "success": True, "summary": "Mended",
+                                      "files": [f"{folder}/a.py"]}).id for at in range(4)] for folder in ("mill", "barn")}
+        mem.upkeep()
+        assert {tuple(sorted(chapter.memories)) for chapter in mem.chapters()} == {tuple(sorted(ids)) for ids in works.values()}
+        for ids in works.values():
+            mem.edit(ids[0], summary="Mended again")
+        torn = home / mem.get(works["mill"][1]).path
+        whole = torn.read_bytes()
+        torn.write_bytes(whole[:40])
+
+        report = mem.upkeep()
+
+        assert report.failed == {}
+        assert any(torn.name in finding.path for finding in mem.check())
+        assert any(torn.name in notice for notice in mem.notices)
+        assert len(mem.chapters()) == 2
+        torn.write_bytes(whole)
+        mem.upkeep()
+        assert mem.check() == []
+        assert all("Mended again" in str(chapter.to_dict()) for chapter in mem.chapters())

@@ -74,6 +74,21 @@ def test_a_purged_memo_leaves_nothing_in_the_gauges_of_a_session(mem: Memory, ho
     assert everything(home, memo.id) == []
 
 
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_a_purge_by_a_title_that_two_records_share_names_both_and_removes_neither(mem: Memory, home: Path, forgotten: bool) -> None:
+    twins = [mem.note("Quagga", text).id for text in ("Striped.", "Gone.")]
+    for twin in twins if forgotten else ():
+        mem.forget(twin)
+    before = {path: path.read_bytes() for path in home.rglob("*.md")}
+
+    with pytest.raises(Invalid) as refused:
+        mem.forget("Quagga", purge=True)
+
+    assert all(twin in str(refused.value) for twin in twins)
+    assert {path: path.read_bytes() for path in home.rglob("*.md")} == before
+    assert list((home / "log").glob("intent-*")) == []
+
+
 def test_a_purged_entry_leaves_no_folder(mem: Memory, home: Path) -> None:
     entry = mem.log("Ann: The quagga is gone.", topic="zoo")
 

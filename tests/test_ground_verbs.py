@@ -136,7 +136,7 @@ def test_who_wrote_a_note_is_set_by_the_door(mem: Memory, clock: Clock) -> None:
         note = agent.note("Tea", "Steep.", agent="helper")
 
     assert mem.get(note.id).origin == {"agent": "helper", "door": "mcp", "session": note.origin.session, "project": "default",
-                                       "trust": "agent"}
+                                       "trust": "agent", "at": "2026-02-10T21:37:00.000000Z"}
 
 
 @pytest.mark.parametrize("field", ["origin", "id", "created", "pinned", "relations"])

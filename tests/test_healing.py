@@ -350,3 +350,19 @@ def test_a_purge_leaves_nothing_of_a_damaged_index(told_of: Path, home: Path, cl
 def test_an_index_lies_where_the_manual_says(told_of: Path, home: Path) -> None:
     assert told_of == index_path(config.cache_folder(), str(home))
     assert told_of.parent.joinpath("lock").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_index_that_was_there_before_its_home_is_its_own_and_of_no_other_in_its_place(home: Path) -> None:
+    with Memory(home) as mem:
+        assert mem.list() == ([], 0)
+        assert not home.exists()
+        mem.note("Tea", "Green.")
+        mem.home.index.marks.set("built", "a page", "as it was")
+    with Memory(home) as mem:
+        assert mem.home.index.marks.get("built", "a page") == "as it was"
+
+    home.rename(home.with_name("elsewhere"))
+    home.mkdir()
+    with Memory(home) as mem:
+        assert mem.list() == ([], 0)
+        assert mem.home.index.marks.get("built", "a page") is None

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from otolith.index.around import Passage
 from otolith.index.store import Index
 from otolith.model.dates import mentions_time, read_span
 from otolith.recall import rank as ranking
@@ -167,8 +168,8 @@ def shelf(tmp_path):
 
 def put(index, n, text, *, record=None, kind="note", conversation=None, created=NOW, speaker=None):
     db, record = index.db, record or n
-    columns = "n, id, kind, type, title, unit, created, conversation, trust, sunk, pinned, uses, place, last"
-    db.execute(f"INSERT OR IGNORE INTO records ({columns}) VALUES (?,?,?,'','','',?,?,'user',0,0,0,0,?)",
+    columns = "n, id, kind, type, title, unit, created, at, conversation, trust, sunk, pinned, uses, place, last"
+    db.execute(f"INSERT OR IGNORE INTO records ({columns}) VALUES (?,?,?,'','','',?,0,?,'user',0,0,0,0,?)",
                (record, str(record), kind, created, conversation, n))
     db.execute("UPDATE records SET last = ? WHERE n = ?", (n, record))
     db.execute("INSERT INTO passages (n, record, start, stop, speaker, head, text) VALUES (?,?,0,0,?,0,?)",
@@ -183,7 +184,7 @@ def recalled(index, text, *speakers, weights=None):
     rows = [index.words.look_up(word) for word in question.words]
     seeds = best_by_words(rows, rarity([len(part) for part in rows], total), None, 80)
     spots = with_neighbours(index, seeds.tolist())
-    columns = gather(spots, seeds, question, rows, total, lambda numbers: np.zeros((3, len(numbers))))
+    columns = gather(spots, seeds, question, rows, total, lambda numbers: (np.zeros(len(numbers)), np.zeros((0, len(numbers))), np.zeros(len(numbers))))
     scores = sum(rank(columns, weights or weights_of("static")).values())
     return index.around.texts([spots[row].n for row in np.argsort(-scores, kind="stable") if columns.ranked[row]])
 
@@ -253,7 +254,7 @@ def test_the_speaker_asked_about_is_preferred(shelf):
 
     question = ask("Does Ann love pottery?", "ann")
     rows = [shelf.words.look_up(word) for word in question.words]
-    columns = gather(with_neighbours(shelf, [1, 2]), np.array([1, 2]), question, rows, 2, lambda n: np.zeros((3, len(n))))
+    columns = gather(with_neighbours(shelf, [1, 2]), np.array([1, 2]), question, rows, 2, lambda n: (np.zeros(len(n)), np.zeros((0, len(n))), np.zeros(len(n))))
 
     assert columns.by_named.tolist() == [0.0, 1.0]
 
@@ -267,7 +268,9 @@ def test_notes_have_no_neighbours(shelf):
 
 def test_to_say_when_is_worth_more_to_a_question_that_asks_when():
     def worth(*, asks_when):
-        signs = text_signs("It was on Monday.", asks_when=asks_when)
+        passage = Passage(*[None] * len(Passage._fields))._replace(text="It was on Monday.", title="", kind="note")
+        signs = text_signs(passage, ask("when" if asks_when else "who").replace(words=()), np.zeros(0), np.zeros(0),
+                           counted=False)
         return sum(sign * weights_of("static").of(name, 0) for name, sign in signs.items())
 
     assert worth(asks_when=True) > worth(asks_when=False) > 0

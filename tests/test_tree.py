@@ -7,8 +7,8 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -697,6 +697,64 @@ def test_opening_a_tree_makes_nothing(disk: DiskTree, home: Path) -> None:
     assert not home.exists()
 
 
+@pytest.mark.parametrize("lost", [NOTE, "links.jsonl"])
+def test_a_file_whose_stat_fails_for_a_moment_is_not_taken_for_gone(home: Path, monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
+    with Memory(home) as mem:
+        tea, mate = mem.memo("user_likes_green_tea", "Quagga."), mem.memo("user_likes_mate", "Yes.")
+        mem.link(tea.id, "cites", mate.id)
+        path = mem.get(tea.id).path if lost == NOTE else lost
+        links = mem.related(tea.id)
+
+        with failing_stat(monkeypatch, path):
+            changes = mem.sync()
+            assert [change for change in changes if change.what == "removed"] == []
+            assert [hit.id for hit in mem.recall("quagga").hits][:1] == [tea.id]
+            assert mem.related(tea.id) == links
+        mem.sync()
+
+        assert mem.get(tea.id).record.text == "Quagga."
+        assert mem.related(tea.id) == links
+        assert mem.check() == []
+
+
+@contextmanager
+def failing_stat(monkeypatch: pytest.MonkeyPatch, lost: str) -> Iterator[None]:
+    """The system cannot say what a file is like, whichever way it is asked."""
+    scandir, lstat = os.scandir, os.lstat
+
+    class Item:
+        def __init__(self, item: os.DirEntry[str]) -> None:
+            self._item, self.name = item, item.name
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._item, name)
+
+        def stat(self, **how: bool) -> os.stat_result:
+            return fail(self._item.path) or self._item.stat(**how)
+
+    class Listing:
+        def __init__(self, path: str) -> None:
+            self._items = scandir(path)
+
+        def __enter__(self) -> Listing:
+            return self
+
+        def __iter__(self) -> Iterator[Item]:
+            return map(Item, self._items)
+
+        def __exit__(self, *_: object) -> None:
+            self._items.close()
+
+    def fail(path: str) -> None:
+        if str(path).endswith(lost):
+            raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", Listing)
+        patch.setattr(os, "lstat", lambda path, **more: fail(path) or lstat(path, **more))
+        yield
+
+
 # What is synced when
 
 @pytest.fixture
@@ -771,6 +829,27 @@ def test_a_move_syncs_the_new_folder_and_then_the_old_one(tmp_path: Path, monkey
     tree.move(NOTE, "vault/tea.md")
 
     assert synced == [("vault", how == "links", True), ("general", False, True)]
+
+
+def test_every_folder_that_a_write_makes_is_synced_in_the_one_above_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[os.stat_result] = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: (synced.append(os.fstat(file)), fsync(file))[1])
+
+    DiskTree(str(tmp_path / "home")).write(NOTE, b"tea")
+
+    folders = [tmp_path, tmp_path / "home", tmp_path / "home/graph", tmp_path / "home/graph/general"]
+    assert [status.st_ino for status in synced if stat.S_ISDIR(status.st_mode)] == [path.stat().st_ino for path in folders]
+
+
+def test_a_removal_is_synced_before_it_is_acknowledged(tmp_path: Path, steps: list[str]) -> None:
+    tree = DiskTree(str(tmp_path))
+    tree.write(NOTE, b"tea")
+    del steps[:]
+
+    tree.remove(NOTE)
+
+    assert steps == ["folder"]
 
 
 def test_the_name_of_a_file_made_by_a_synced_line_is_synced_too(tmp_path: Path, steps: list[str]) -> None:

@@ -65,6 +65,7 @@ def test_a_merge_of_an_earlier_version_can_be_undone(mem: Memory, home: Path) ->
         "version": 1, "merged": "2026-02-10T21:37:00+00:00", "keep": keep, "absorb": gone, "relations": [], "edges": {},
         "dropped": [], "uses": [0, None], "note": {
             "text": ["It stays.", "It stays.\n\n## Quagga 0\n\nIt goes."], "aliases": [None, ["Quagga 0"]]}}))
+    mem.sync()
 
     assert mem.unmerge(gone).id == gone
 

@@ -173,7 +173,7 @@ class Home:
                 try:
                     with self.act():
                         if intent.verb == "move":
-                            self._move_all(intent)
+                            self._move_all(intent, resumed=True)
                         elif self.complete is not None:
                             self.complete(self, intent)
                 except (Busy, CannotWrite, Conflict, Damaged) as error:
@@ -189,19 +189,25 @@ class Home:
         finally:
             self._acting = before
 
-    def move_all(self, moves: Mapping[str, str], verb: str, record: Any) -> None:
-        """Give the files of one record other places; interrupted, the next writer moves the rest."""
+    def move_all(self, moves: Mapping[str, str], verb: str, record: Any,
+                 edited: Loaded | None = None) -> None:
+        """Give a record's files other places, after writing what was edited; the next writer ends it."""
         from otolith.files import intents
 
-        plan = {"moves": dict(moves), "audit": verb, "kind": record.kind, "at": self.clock()}
-        if len(moves) > 1:
-            with self.act():
-                self._move_all(intents.declare(self.tree, "move", record.id, plan))
-        else:
-            self._move_all(intents.PendingAct("", "move", record.id, plan))
+        plan = {"moves": dict(moves), "audit": verb, "kind": record.kind, "at": self.clock(),
+                **({"type": record.type} if edited else {})}
+        with self.writing(), self.act():
+            intent = intents.declare(self.tree, "move", record.id, plan)
+            if edited:
+                self.change(edited, record, verb="edited")
+            self._move_all(intent)
 
-    def _move_all(self, intent: PendingAct) -> None:
+    def _move_all(self, intent: PendingAct, *, resumed: bool = False) -> None:
         moves, plan = intent.plan["moves"], intent.plan
+        if resumed and "type" in plan and any(record.type != plan["type"] for path in moves
+                                              if self.tree.look(path) for record in self.read(path)[0]):
+            self.tree.remove(intent.path)  # it was not edited, and is where it belongs
+            return
         for path, to in moves.items():
             if self.tree.look(to) is None:
                 self.tree.move(path, to)
@@ -211,10 +217,10 @@ class Home:
                 self.tree.remove(path)
         self.refresh(dict.fromkeys(paths.unit_of(path) for path in (*moves, *moves.values())))
         name = self.audit_name(plan["kind"], intent.id)
-        if not intent.path or not ledger.audited(self.tree, plan["audit"], name, plan["at"]):
-            self.audit(plan["audit"], Named(plan["kind"], intent.id), "")
-        if intent.path:
-            self.tree.remove(intent.path)
+        if not resumed or not ledger.audited(self.tree, plan["audit"], name, plan["at"]):
+            digest = fingerprint(self.tree.read(to)[0]) if len(moves) == 1 else ""
+            self.audit(plan["audit"], Named(plan["kind"], intent.id), digest)
+        self.tree.remove(intent.path)
 
     # Writing: the file, then the index, then the log
 
@@ -317,14 +323,6 @@ class Home:
         """What becomes another when the file does; None while there is none."""
         version = self.tree.look(path)
         return version.stamp.hex() if version else None
-
-    def move(self, path: str, to: str, record: Any) -> None:
-        """Give a record's file another place (a pin, a return from the cold)."""
-        with self.writing():
-            self.tree.move(path, to)
-            data, version = self.tree.read(to)
-            self._put(make_unit(to, self._decode(to, data), {to: (version, data)}), gone=[path])
-            self.audit("moved", record, fingerprint(data))
 
     def put_away(self, record: Any, files: Sequence[str]) -> list[str]:
         """Move a record's files into the archive, and with them every other file that has its id."""

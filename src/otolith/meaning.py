@@ -67,25 +67,24 @@ class Sense(NamedTuple):
 
 def near_to(felt: Sense | None, index: Index, numbers: Ints, notices: list[str]
             ) -> tuple[Likeness, Likeness, Likeness]:
-    """How near passages are to a question: as a whole, by the best of their word pieces, and as a part of
-    their block; zeros where nothing is known of any. A passage without its word pieces is taken to be as near
-    by them as the others are.
+    """How near passages are to a question: as a whole, by the best of their word pieces for each of the
+    question's (a row each), and as a part of their block; zeros where nothing is known of any. A passage
+    without its word pieces is taken to be as near by them as the others are.
     """
     import numpy as np
 
-    pieces, blocks = np.zeros((2, len(numbers)))
     likeness = felt.likeness(numbers, index.around.texts) if felt else np.zeros(len(numbers))
     if felt is None or felt.asked is None or not len(numbers):
-        return likeness, pieces, blocks
+        return likeness, np.zeros((0, len(numbers))), np.zeros(len(numbers))
     packed = index.meaning.pieces(numbers.tolist())
-    pieces[:], blocks[:], whole = felt.asked.compare([packed.get(n, b"") for n in numbers.tolist()])
+    pieces, blocks, whole = felt.asked.compare([packed.get(n, b"") for n in numbers.tolist()])
     lacking = ~np.array(whole) & np.array([packed.get(n) != b"" for n in numbers.tolist()])
     if lacking.any():
         notices.append(f"{int(lacking.sum())} passages are compared less closely: the vectors of their word "
                        "pieces are missing or torn; run: otolith embed")
         blocks[lacking] = likeness[lacking]
-        pieces[lacking] = pieces[whole].mean() if any(whole) else 0.0
-    return likeness, pieces, blocks
+        pieces[:, lacking] = pieces[:, whole].mean(axis=1, keepdims=True) if any(whole) else 0.0
+    return likeness, pieces.astype(np.float64), blocks.astype(np.float64)
 
 
 def choice_of(config: Config) -> Choice:
@@ -236,7 +235,7 @@ def mend_pieces(index: Index, embedder: Embedder, held: VectorSet) -> int:
 
     mended, after = 0, 0
     while isinstance(embedder, Pieced) and (texts := index.meaning.unpieced(
-            held, embedder.piece, after=after, passages=BATCHES["minilm"])):
+            held, embedder.piece_bytes, after=after, passages=BATCHES["minilm"])):
         packed = _pieces(index, embedder, texts)
         with index.writing():
             index.meaning.keep_pieces(packed)

@@ -14,7 +14,7 @@ from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.tree import Tree, fingerprint
 from otolith.index.store import Index
-from otolith.index.write import Stamp, Unit
+from otolith.index.write import HOLDS, Answer, Stamp, Unit
 from otolith.model.ids import suffix
 from otolith.model.kinds import KINDS
 from otolith.model.record import Card, Finding, Link, Version, log
@@ -40,9 +40,10 @@ def read_unit(tree: Tree, name: str) -> Unit | None:
     try:
         if kind == "":
             return _stranger(tree, name)
-        if kind in ("links", "curation"):
+        if kind in paths.LEDGERS:
             data, version = tree.read(name)
-            return (read_links if kind == "links" else read_reviews)(name, version, data)
+            read = {"links": read_links, "curation": read_reviews, "answers": read_answers}[kind]
+            return read(name, version, data)
         records, files = codec.read_unit(tree, name)
         if kind == "archived":
             return Unit(name=name, files=stamps(files), archived=[(r.id, r.kind, r.title) for r in records])
@@ -80,7 +81,11 @@ def _named_by_file(card: Card, path: str) -> Card:
 
 
 def shown(index: Index, record: Any) -> Any:
-    """A record as it is delivered: links to what is forgotten are hidden, though its file keeps them."""
+    """A record as it is delivered: links to what is forgotten and facts that were closed elsewhere are
+    hidden, though its file keeps them.
+    """
+    if record is not None and KINDS[record.kind].retells:
+        return record.without_facts(index.claims.closings(record.stated()))
     if record is None or not KINDS[record.kind].hides_links:
         return record
     gone = {target for target in record.own_targets()
@@ -188,6 +193,24 @@ def read_reviews(name: str, version: Version, data: bytes) -> Unit:
     findings = _take_lines(name, data, "review", lambda digest, line: reviews.append(
         read_review(name.split("/")[1], digest[:12], line)))
     return Unit(name=name, files=stamps({name: (version, data)}), reviews=reviews, findings=findings)
+
+
+def read_answers(name: str, version: Version, data: bytes) -> Unit:
+    """The home's curation.jsonl: what a person said about two claims that do not go together."""
+    answers: list[Answer] = []
+
+    def take(digest: str, line: dict[str, Any]) -> None:
+        if line.get("op") != "settle":
+            raise Invalid(f"unknown op {line.get('op')!r}")
+        parse_time(line["at"], "at")
+        if not all(isinstance(line[key], str) for key in ("at", "old", "new")) or line["holds"] not in HOLDS:
+            raise Invalid(f"old and new are claims, holds one of {', '.join(HOLDS)}")
+        if line["old"] == line["new"]:
+            raise Invalid("a claim does not replace itself")
+        answers.append(Answer(line["at"], digest[:12], line["old"], line["new"], line["holds"]))
+
+    findings = _take_lines(name, data, "answer", take)
+    return Unit(name=name, files=stamps({name: (version, data)}), answers=answers, findings=findings)
 
 
 def _take_lines(name: str, data: bytes, what: str, take: Callable[[str, Any], None]) -> list[Finding]:

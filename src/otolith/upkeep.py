@@ -47,10 +47,12 @@ class Rung(NamedTuple):
 RUNGS = (
     Rung("sync", "tending:sweep"),
     Rung("usage", "tending:fold"),
+    Rung("claims", "claims:draw_rung"),
     Rung("edges", "links:heal", reads=("note", "edge")),
     Rung("entries", "topics:entries_rung"),
     Rung("topics", "topics:topics_rung"),
-    Rung("global", "topics:global_rung", reads=("topic",), makes=("GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md")),
+    Rung("global", "topics:global_rung", reads=("topic", "fact"),
+         makes=("GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md")),
     Rung("chapters", "chapters:climb"),
     Rung("wisdom", "chapters:climb_wisdom"),
     Rung("cold", "work:cold_rung", reads=("work", USAGE, DATE)),

@@ -12,7 +12,7 @@ from otolith.files.tree import Tree
 from otolith.index.store import Index
 from otolith.model.record import Usage, log
 
-TAIL_BYTES = 16 * 1024
+TAIL_BYTES = 4 * 1024  # about ten recalls
 
 
 def since(tree: Tree, index: Index, machine: str) -> dict[str, Usage]:

@@ -6,7 +6,7 @@ import pytest
 
 from otolith.derive.chapters import MOST_LEARNINGS, describe, find_groups, read_digest, write_chapter
 from otolith.errors import Invalid
-from otolith.model.work import Chapter
+from otolith.model.narrative import Chapter
 from work.conftest import member_of
 
 
@@ -70,6 +70,16 @@ def test_a_replaced_work_is_counted_but_teaches_nothing(make):
 
     assert chapter.learnings == ("Use the new API instead, always",)
     assert "2 works" in chapter.summary
+
+
+@pytest.mark.parametrize(("newer", "older", "replaced"), [
+    ("outside", "user", False), ("outside", "agent", False), ("outside", "outside", True), ("agent", "user", True)])
+def test_a_work_from_outside_replaces_only_what_is_from_outside(make, newer, older, replaced):
+    works = [make(1, files=["a/x"], learnings=["Use the old API"], origin={"trust": older}),
+             make(2, files=["a/x"], learnings=["Use the new API instead, always"], links={"supersedes": "mem_1"},
+                  origin={"trust": newer})]
+
+    assert ("Use the old API" not in told(works).learnings) == replaced
 
 
 def test_learnings_are_bounded_and_what_several_works_say_comes_first(make):

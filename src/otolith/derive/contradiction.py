@@ -58,7 +58,7 @@ _NO_SUBJECT = _EMPTY | _HELPERS
 _REJECTS = re.compile(r"\b(?:over|instead of|rather than|not|than)\b", re.IGNORECASE)
 
 
-class Claim(Value):
+class Assertion(Value):
     """One statement, taken apart. `chosen` and `rejected` are the two sides of a comparison."""
 
     sentence: str
@@ -73,7 +73,7 @@ class Claim(Value):
 Cell = tuple[frozenset[str], str, str]
 
 
-def cells(claim: Claim) -> Iterator[Cell]:
+def cells(claim: Assertion) -> Iterator[Cell]:
     """Where to look for opponents: two claims that share no cell cannot contradict each other.
 
     With them a thousand statements about one person are compared by what they speak of, not each with each.
@@ -84,21 +84,21 @@ def cells(claim: Claim) -> Iterator[Cell]:
         yield claim.subject, claim.relation, "*"
 
 
-def _has_one_value(claim: Claim) -> bool:
+def _has_one_value(claim: Assertion) -> bool:
     return claim.relation in _ONE_PLACE or (claim.relation == "be" and bool(claim.subject & _ONE_VALUE))
 
 
-def find_claims(text: str) -> list[Claim]:
+def find_claims(text: str) -> list[Assertion]:
     """The statements of a text that have a subject and a relation the tables know."""
     claims = (_claim(sentence) for sentence in sentences(text)
               if len(sentence) <= 400 and not is_supposed(sentence) and not is_question(sentence))
     return [claim for claim in claims if claim]
 
 
-def find_contradiction(older: Iterable[Claim], newer: Iterable[Claim], *, one_subject: bool = False
+def find_contradiction(older: Iterable[Assertion], newer: Iterable[Assertion], *, one_subject: bool = False
                        ) -> str | None:
     """Why the newer claims contradict the older, or None. `one_subject`: both are about one narrow thing."""
-    by_frame: dict[tuple[frozenset[str], str], list[Claim]] = {}
+    by_frame: dict[tuple[frozenset[str], str], list[Assertion]] = {}
     for claim in older:
         by_frame.setdefault((claim.subject, claim.relation), []).append(claim)
     for claim in newer:
@@ -109,7 +109,7 @@ def find_contradiction(older: Iterable[Claim], newer: Iterable[Claim], *, one_su
     return None
 
 
-def _claim(sentence: str) -> Claim | None:
+def _claim(sentence: str) -> Assertion | None:
     tokens = words(sentence)
     at = next((at for at in range(1, len(tokens)) if _is_verb(tokens, at)), 0)
     subject = frozenset("user" if word in _ME else stem(word.removesuffix("'s")) for word in tokens[:at]
@@ -121,7 +121,7 @@ def _claim(sentence: str) -> Claim | None:
     chosen_text, rejected_text = _compare(sentence[ends[at] if at < len(ends) else len(sentence):])
     chosen, flipped = _object(chosen_text)
     denials = sum(word in _DENIALS for word in (*tokens[:at], *words(chosen_text)))
-    return Claim(sentence=sentence, subject=subject, relation=relation, chosen=chosen,
+    return Assertion(sentence=sentence, subject=subject, relation=relation, chosen=chosen,
                  denied=(denials + turned + flipped) % 2 == 1, rejected=_object(rejected_text)[0],
                  exclusive=stem(tokens[at]) in _CHOOSING)
 
@@ -161,7 +161,7 @@ def _compare(text: str) -> tuple[str, str]:
     return text[: match.start()], text[match.end() :]
 
 
-def _oppose(older: Claim, newer: Claim, one_subject: bool) -> str | None:
+def _oppose(older: Assertion, newer: Assertion, one_subject: bool) -> str | None:
     if not older.denied and not newer.denied:
         if older.rejected & newer.chosen and not older.rejected & older.chosen:
             return "chooses what was rejected"
@@ -176,7 +176,7 @@ def _oppose(older: Claim, newer: Claim, one_subject: bool) -> str | None:
     return _exclude(older, newer, one_subject)
 
 
-def _exclude(older: Claim, newer: Claim, one_subject: bool) -> str | None:
+def _exclude(older: Assertion, newer: Assertion, one_subject: bool) -> str | None:
     """Why two plain claims of which each says something more cannot both hold."""
     both, left, right = older.chosen & newer.chosen, older.chosen - newer.chosen, newer.chosen - older.chosen
     if both and all(any(map(str.isdigit, word)) for word in left | right):

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from otolith.model import dates
-from otolith.model.dialog import SINGLE_VALUED
 from otolith.model.words import DENIALS, DOUBTING, STOP, SUPPOSING
 from otolith.model.words import word_set as _words
 
@@ -193,6 +192,10 @@ class Language:
     had: str = "had"
     wishes: Words = _words("love like prefer")  # verbs that "would" makes a wish: would love to
     permits: Words = _words("allowed permitted supported")  # participles whose denial is a rule: not allowed
+    # verb forms that are as often a plural noun: the tests need
+    nouns_too: Words = _words("""
+        tests builds runs releases checks logs records reports requests changes updates backups commits
+        imports exports uploads downloads calls queries costs plans hooks docs works deploys jobs""")
     # what is no fact
     silent: Words = _words("""think guess believe know mean say tell hear wonder bet agree understand suppose
         assume imagine doubt forget realize notice figure thank apologize congratulate mention ask swear
@@ -204,6 +207,18 @@ class Language:
         "look": _words("for at after into to"),
         "see": _words("a an my our some two three lots many the this these those so")})
     negations: Words = DENIALS | _words("hardly barely rarely seldom longer")
+    ended: str = "longer"  # "no longer", and "any more" as it is written out
+    any_more: re.Pattern[str] = _pattern(
+        r"\b(?:any ?more|any longer|no more)(?=\W*(?:$|[,;:.!?)]|\b(?:and|but|so|because|since|now|after|as"
+        r"|which|these|at|in|on|with|when|while|for|thanks)\b))")
+    past_helpers: Words = _words("did had was were")
+    wavering: Words = _words("""
+        want know think need have get feel see mind care mean remember understand believe do go be make let
+        even seem look sound matter hear worry expect agree recall say tell give take come really find
+        wanna""")  # verbs whose denial says little
+    no_longer: str = "no longer {}"
+    does_not: str = "does not {}"
+    not_word: str = "not"
     lasting_negations: Words = _words("never")  # "never" with a habit is a rule one keeps
     hedges: Words = DOUBTING
     hypotheticals: Words = SUPPOSING | _words("pretend whether wish wished otherwise e.g")
@@ -294,7 +309,7 @@ class Language:
     indefinite: Words = _words("a an")
     trailing: Words = _words("""sure too though lol haha well also either anyway tho now then again so much
         today yes and or but as just ya know there here already ever yet still to of for with the a an my
-        their because""")
+        their because longer anymore""")
     sequels: Words = _words("so")  # words after which only the consequence follows: so
     # words that mean nothing once what follows is cut off: take care
     hanging: Words = _words("how what care thanks rid hold used track advantage part look close able")
@@ -378,8 +393,12 @@ class Language:
     # role of the modal → relation when negated
     forbids: Mapping[str, str] = _table({
         "must": "must not", "should": "should not", "can": "cannot", "might": "may not", "will": "must not"})
-    # relations of which a subject has one at a time: a newer one replaces an older
-    single_valued: Words = SINGLE_VALUED
+    # relations whose object ends where another of them begins: works at Acme as a nurse
+    single_valued: Words = frozenset((
+        "lives in", "lives at", "works at", "works for", "works as", "is named", "is called", "is married to",
+        "is engaged to", "is from", "was born in", "was born on", "is based in", "studies at", "reports to",
+        "runs on", "listens on", "is hosted on", "is deployed on", "is deployed to", "defaults to",
+        "is written in"))
     # prepositions at which the object of such a relation ends
     asunder: Words = _words("as with for since because and together")
     calendar: dates.Calendar = dates.ENGLISH

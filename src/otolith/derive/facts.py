@@ -8,20 +8,24 @@ entries or today's date.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from typing import Any
 
 from otolith.derive.english import ENGLISH, Language
 from otolith.derive.grammar import Mode, Speech, Who
+from otolith.derive.phrases import phrases
 from otolith.derive.sentences import QUOTED, Clause, Sentence, clauses, prose, sentences, tokens
 from otolith.derive.statement import Statement, read_clause
 from otolith.model.dates import When, first_day, moment, read_time
 from otolith.model.dialog import Fact, Turn
+from otolith.model.statements import read_claims
 
 # tools and system prompts state nothing of anybody
 _TRUST = {"user": "user", "assistant": "agent", "other": "user"}
 SHORT_TERM_DAYS = 14
 MEDIUM_TERM_DAYS = 365
+PHRASED = 0.6  # how sure a phrase is
 _UNTIMED = When("")
 
 
@@ -40,15 +44,42 @@ def extract(turns: Sequence[Turn], *, entry_ts: str, entry_id: str = "", languag
                         turn.role == "user" and (assisted or not others))
         today = moment(turn.ts, entry_ts)
         for sentence in own:
-            for statement, when in _statements(sentence, speech, today, language):
-                kind, span = _kind(statement, when, language)
-                subject, relation, wording = statement.subject.name, statement.relation, statement.object
-                facts.setdefault((subject.casefold(), relation.casefold(), wording.casefold()), Fact(
-                    subject=subject, relation=relation, object=wording, type=kind, time_span=span,
-                    confidence=_confidence(statement, when, kind, language), entry_id=entry_id,
-                    entry_ts=entry_ts, turn=turn.number, date=when.date, sentence=sentence.text,
-                    speaker=turn.speaker, trust=_TRUST[turn.role]))
+            source = {"entry_id": entry_id, "entry_ts": entry_ts, "turn": turn.number,
+                      "sentence": sentence.text,
+                      "speaker": turn.speaker, "trust": _TRUST[turn.role]}
+            drawn = [_fact(statement, when, source, language)
+                     for statement, when in _statements(sentence, speech, today, language)]
+            for fact in [*drawn, *_phrased(sentence, speech, drawn, source, language)]:
+                facts.setdefault((fact.subject.casefold(), fact.relation.casefold(), fact.object.casefold()),
+                                 fact)
     return list(facts.values())
+
+
+def _fact(statement: Statement, when: When, source: Mapping[str, Any], lang: Language) -> Fact:
+    kind, span = _kind(statement, when, lang)
+    return Fact(subject=statement.subject.name, relation=statement.relation, object=statement.object,
+                type=kind, time_span=span,
+                confidence=_confidence(statement, when, kind, lang), date=when.date, **source)
+
+
+def _phrased(sentence: Sentence, speech: Speech, drawn: Sequence[Fact], source: Mapping[str, Any],
+             lang: Language) -> Iterator[Fact]:
+    """What a sentence says by a phrase, unless a statement drawn from it claims the same."""
+    meanings = set().union(*(_meaning(fact, sentence.text) for fact in drawn))
+    for phrased in phrases(sentence, speech, lang):
+        fact = Fact(subject=phrased.subject, relation=phrased.relation, object=phrased.object,
+                    type=phrased.type,
+                    time_span="current", confidence=PHRASED, **source)
+        meaning = _meaning(fact, sentence.text)
+        if meaning and not meaning <= meanings:
+            meanings |= meaning
+            yield fact
+
+
+def _meaning(fact: Fact, sentence: str) -> set[tuple[str, str, str, bool]]:
+    """What a fact claims, whatever its words."""
+    return {(claim.holder, claim.attribute, claim.value, claim.holds)
+            for claim in read_claims(fact.subject, fact.relation, fact.object, sentence)}
 
 
 def _sentences(text: str, lang: Language) -> list[Sentence]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from otolith.derive.contradiction import Cell, Claim, cells, find_claims, find_contradiction
+from otolith.derive.contradiction import Assertion, Cell, cells, find_claims, find_contradiction
 from otolith.errors import Invalid
 from otolith.model.kinds import CHUNK_TYPES
 from otolith.model.text import counted, sentences, shorten
@@ -129,7 +129,7 @@ def find_contradictions(sources: Sequence[Source]) -> list[Contradiction]:
 
 
 def _sharing_a_tag(sources: Sequence[Source],
-                   claims: Mapping[str, list[Claim]]) -> dict[tuple[str, str], bool]:
+                   claims: Mapping[str, list[Assertion]]) -> dict[tuple[str, str], bool]:
     """Pairs of ids with a tag and a subject in common → whether the tag names a subject, not a sort."""
     sharing: dict[tuple[str, Cell], dict[str, None]] = {}
     for source in sources:

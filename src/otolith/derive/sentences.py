@@ -86,7 +86,7 @@ def sentences(line: str) -> Iterator[Sentence]:
 def tokens(text: str, lang: Language) -> list[str]:
     """The words and marks of a sentence, contractions written out."""
     written: list[str] = []
-    words = _TOKEN.findall(text)
+    words = _TOKEN.findall(lang.any_more.sub(lang.ended, text))
     for index, raw in enumerate(words):
         if raw == "." and written and _is_cut_short(written[-1], lang):
             written[-1] += raw

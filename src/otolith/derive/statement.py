@@ -103,6 +103,8 @@ def _complete(words: list[str], low: list[str], subject: Subject, verb: VerbGrou
     at = _skip_intensifiers(low, start, lang)
     stop = _uncalled(low, at, _object_end(low, at, lang), speech, lang)
     wording = _wording(words[at:stop], low[at:stop], subject, speech, lang)
+    if wording and (name := _apposed(words, low, at, stop, lang)):
+        wording = f"{wording} {name}"
     helper = lang.auxiliaries.get(word_at(low, at), "have") not in ("have", "had", "do")
     if not wording or stop - at > LONGEST_OBJECT or helper or not _says_something(wording, lang):
         return None
@@ -115,6 +117,14 @@ def _complete(words: list[str], low: list[str], subject: Subject, verb: VerbGrou
         return None
     statement = Statement(subject, verb, relation, wording, _leans(low[at:stop], lang))
     return statement if _fits(statement, lang) else None
+
+
+def _apposed(words: list[str], low: list[str], at: int, stop: int, lang: Language) -> str:
+    """The name that stands behind what it names: "a dog, Rufus"."""
+    if low[at] not in lang.indefinite or word_at(low, stop) != "," or word_at(low, stop + 2) not in ("", ","):
+        return ""
+    name = words[stop + 1] if stop + 1 < len(words) else ""
+    return name if name[:1].isupper() and name.isalpha() and low[stop + 1] not in lang.stop_words else ""
 
 
 def _leans(low: list[str], lang: Language) -> bool:

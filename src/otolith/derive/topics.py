@@ -294,9 +294,12 @@ CAPS = {tier.name: Caps() for tier in TIERS}
 
 
 def build_global(topics: Iterable[Topic], *, tiers: Sequence[Tier] = TIERS, caps: Mapping[str, Caps] = CAPS,
-                 active: int = ACTIVE_TOPICS) -> GlobalMemory:
-    """The global memory of these topic memories; the same topics give the same page."""
-    ordered = sorted(topics, key=lambda topic: topic.topic)
+                 active: int = ACTIVE_TOPICS, closed: Container[str] = ()) -> GlobalMemory:
+    """The global memory of these topic memories; the same topics give the same page.
+
+    `closed` are facts that another topic closed: they are left out, and so are their words.
+    """
+    ordered = [topic.without_facts(closed) for topic in sorted(topics, key=lambda topic: topic.topic)]
     recent = sorted(ordered, key=lambda topic: topic.last_entry_ts, reverse=True)[:active]
     return GlobalMemory(
         schema=GLOBAL_SCHEMA, updated=max((topic.updated for topic in ordered), default=""),

@@ -1,5 +1,4 @@
-"""Intents: acts of several files that must be finished once they have begun, a purge or a move of several
-files.
+"""Intents: acts of several steps that must be finished once they have begun, a purge or a move.
 
 An intent is `log/intent-<8 hex>.json`: written and synced before the first file changes, removed after the
 last one did. Whoever finds one finds an act that was interrupted. While a purge's intent stands, the files

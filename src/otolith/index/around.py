@@ -148,6 +148,13 @@ class Around(Facet):
         """The first passage of each record."""
         return self.db.select(Passage, f"{_OPENING} WHERE r.id IN {_GIVEN}", (json.dumps(list(ids)),))
 
+    def at(self, unit: str, turn: str | None) -> Passage | None:
+        """The turn of an entry, or the opening of another record, in this unit."""
+        where = "p.turn = ?" if turn is not None else "p.n = r.n AND ? IS NULL"
+        query = (f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last "
+                 f"WHERE r.unit = ? AND {where} LIMIT 1")
+        return self.db.first(Passage, query, (unit, turn))
+
     def within(self, since: float | None, before: float | None, month: int | None, day: int | None,
                limit: int) -> list[Passage]:
         """The openings of the newest written records of a time; a month is one of any year."""

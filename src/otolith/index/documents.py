@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.database import Facet
-from otolith.index.write import Stamp, Unit, Units
+from otolith.index.write import Answer, Stamp, Unit, Units
 from otolith.model.record import Usage, Version
 
 if TYPE_CHECKING:
@@ -126,12 +126,17 @@ class Filling:
             self.drop(unit.name, parts[unit.name], keep_records=unit.broken)
         self.units.put(units)
         self._take_facts([unit for unit in units if unit.name.startswith("topics/")], ())
+        for unit in units:
+            if unit.answers is not None:
+                self._take_answers(unit.answers)
 
     def remove(self, parts: Parts) -> None:
         """Forget units, and the facts that they stated."""
         for name, files in parts.items():
             self.drop(name, files)
         self._take_facts((), [name for name in parts if name.startswith("topics/")])
+        if "curation.jsonl" in parts:
+            self._take_answers(())
 
     def drop(self, unit: str, files: Sequence[str], *, keep_records: bool = False) -> None:
         """Forget a unit; what it says of facts stays until it is put again or removed."""
@@ -145,9 +150,15 @@ class Filling:
             self._touched = self._touched or Touched()
             Facts(self.units.index).replace(units, gone, self._touched)
 
+    def _take_answers(self, answers: Sequence[Answer]) -> None:
+        from otolith.index.facts import Facts, Touched
+
+        self._touched = self._touched or Touched()
+        self._touched.claims.update(Facts(self.units.index).claims.replace_answers(answers))
+
     def settle(self) -> None:
         """Bring the fact records up to what was stated, once all is in."""
-        if self._touched is not None and self._touched.slots:
+        if self._touched is not None and (self._touched.slots or self._touched.claims or self._touched.freed):
             from otolith.index.facts import Facts
 
             Facts(self.units.index).settle(self._touched)

@@ -12,24 +12,24 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import cached_property
 from typing import Any, NamedTuple
 
+from otolith.index.claims import Claims, Drawn, Validity
 from otolith.index.database import Bare, Connection, Facet, columns_of
 from otolith.index.write import Unit, Units
 from otolith.model.dialog import (
     EVIDENCE_SHOWN,
     Fact,
     FactGroup,
-    Look,
     Mention,
     Review,
     after_all,
     compose,
     entry_of,
+    marked_time,
     moment_of,
     replay,
-    settle,
-    slot_of,
 )
 from otolith.model.record import TRUST
 
@@ -79,13 +79,6 @@ class FactRow(NamedTuple):
     last: str | None
 
 
-class _Slot(NamedTuple):
-    slot: str
-    topic: str
-    record: str
-    alone: int
-
-
 _SAID, _REVIEW = columns_of(SaidRow, "s"), columns_of(ReviewRow, "v")
 _GIVEN = "IN (SELECT value FROM json_each(?))"
 _SCORE = ("SELECT score FROM (SELECT score, mark FROM reviewed WHERE fact = :id AND target IS NULL UNION ALL "
@@ -113,6 +106,9 @@ class Touched:
         self.news: dict[str, dict[str, str]] = {}  # slot → fact → its first new mark
         self.ids: set[str] = set()  # facts whose records may no longer stand
         self.said: dict[tuple[str, str], Said] = {}  # (fact, mark) just read
+        self.claims: set[int] = set()  # new ones, to be settled
+        self.freed: set[int] = set()  # those whose closer went, to be settled again
+        self.reviewed: set[str] = set()  # facts that a person may have rejected or taken back
 
     def add(self, mentions: Iterable[SaidRow]) -> None:
         """Mentions that went, or became something else."""
@@ -120,6 +116,12 @@ class Touched:
             self.slots[row.slot] = row.topic
             self.whole.add(row.slot)
             self.ids.add(row.id)
+
+    def again(self, mentions: Iterable[SaidRow]) -> None:
+        """Mentions of facts that were closed, or are open again."""
+        for row in mentions:
+            self.slots[row.slot] = row.topic
+            self.whole.add(row.slot)
 
     def new(self, row: SaidRow, fact: Fact) -> None:
         """A mention that came."""
@@ -154,23 +156,44 @@ class Facts(Facet):
             if before := self._mentions("unit = ?", (name,)):
                 touched.add(before)
                 self.db.execute("DELETE FROM said WHERE unit = ?", (name,))
+                touched.freed.update(self.claims.drop(name))
         for name, reviews in whole:
             if name.endswith("/curation.jsonl"):
                 self._replace_reviews(name, reviews, about, corrected)
         if about:
             self._review_again(about, corrected, touched)
+        self._take_mentions(units, touched)
+
+    def redraw(self, drawn: Mapping[str, Sequence[Drawn]]) -> None:
+        """Take the claims of other records, unit → all it has now, and settle what they close or free."""
+        touched = Touched()
+        with self.index.writing():
+            for unit in drawn:
+                touched.freed.update(self.claims.drop(unit))
+            touched.claims.update(self.claims.put(draft for drafts in drawn.values() for draft in drafts))
+            self.settle(touched)
+
+    def _take_mentions(self, units: Sequence[Unit], touched: Touched) -> None:
+        """The facts that units state, and what these claim."""
         rows: list[tuple[SaidRow, Fact]] = []
         for unit in units:
             topics = {mention.topic for mention in unit.mentions}
             free = {topic for topic in topics if not self._reviewed(topic)}
             rows += [self._row(unit.name, mention, as_said=mention.topic in free)
                      for mention in unit.mentions]
+            touched.reviewed.update(row.id for row, _ in rows if row.topic not in free)
         alone = json.dumps([row.id for row, _ in rows if row.id == row.slot])
         standing = {row.id: row for row in self.db.select(FactRow, _STANDING, (alone,))} if rows else {}
         for row, fact in rows:
             if row.id not in standing or not _said_again(standing[row.id], row, fact):
                 touched.new(row, fact)
         self._insert(rows)
+        touched.claims.update(self.claims.take(
+            (row.unit, row.id, row.trust, row.mention._replace(fact=fact)) for row, fact in rows))
+
+    @cached_property
+    def claims(self) -> Claims:
+        return Claims(self.index)
 
     def _insert(self, rows: Iterable[tuple[SaidRow, Fact]]) -> None:
         self.db.executemany("INSERT INTO said VALUES (?,?,?,?,?,?,?,?,?,?,?)", [row for row, _ in rows])
@@ -206,12 +229,16 @@ class Facts(Facet):
         for record in about:
             rows = self._mentions(f"{_OF_FACT} OR {_AS_SAID}", {"fact": record})
             touched.add(rows)
+            touched.reviewed.update(row.id for row in rows)
             for row in rows if corrected else ():
-                new, _ = self._row(row.unit, row.mention, as_said=False)
+                new, fact = self._row(row.unit, row.mention, as_said=False)
                 query = ("UPDATE said SET id = ?, slot = ?, confidence = ?, trust = ? "
                          "WHERE unit = ? AND mark = ?")
                 self.db.execute(query, (new.id, new.slot, new.confidence, new.trust, row.unit, row.mark))
                 touched.add([new])
+                touched.freed.update(self.claims.drop(row.unit, row.mark))
+                touched.claims.update(self.claims.take([(new.unit, new.id, new.trust,
+                                                         row.mention._replace(fact=fact))]))
 
     def _row(self, unit: str, mention: Mention, *, as_said: bool) -> tuple[SaidRow, Fact]:
         """(a mention's row, the fact after its corrections)."""
@@ -219,7 +246,7 @@ class Facts(Facet):
         raw = fact.id_in(topic)
         now = fact if as_said else replay(topic, fact, self._latest)
         record = raw if now is fact else now.id_in(topic)
-        row = SaidRow(unit, mention.mark, topic, mention.project, raw, record, slot_of(topic, now, record),
+        row = SaidRow(unit, mention.mark, topic, mention.project, raw, record, record,
                       now.confidence, TRUST.index(now.trust or "user"), fact.user_fact_score,
                       _written(fact.to_dict()))
         return row, now
@@ -232,11 +259,18 @@ class Facts(Facet):
         return None
 
     def settle(self, touched: Touched) -> None:
-        """Bring the fact records up to their mentions and reviews."""
+        """Bring the fact records up to their mentions and reviews, and to what closed them."""
+        for record in touched.reviewed:
+            rows = self.db.execute(_SCORE, {"id": record, "until": _FOREVER})
+            touched.freed.update(self.claims.reject(record, bool(rows) and rows[0][0] == 0))
+        changed = self.claims.settle(touched.claims, touched.freed)
+        touched.again(self._mentions(f"slot {_GIVEN}", (json.dumps(list(changed)),)) if changed else ())
         cards, units = [], Units(self.index)
-        for fact, path, project, began in self._settled(touched.slots, touched=touched):
+        settled = list(self._settled(touched.slots, touched=touched))
+        standings = self.claims.standings(str(fact.id) for fact, *_ in settled)
+        for fact, path, project, began in settled:
             touched.ids.discard(str(fact.id))
-            cards.append((path, fact.card(str(fact.topic), project, moment_of(began))))
+            cards.append((path, _closed(fact, standings).card(str(fact.topic), project, moment_of(began))))
         for record in touched.ids:
             units.drop_record(record)
         units.put_cards(cards)
@@ -253,28 +287,14 @@ class Facts(Facet):
             topic, as_said = slots[slot], slots[slot] not in reviewed
             if not as_said:
                 groups = [self._scored(group, until) for group in groups]
-            before, after = self._looks(slot, until)
             for group in touched.chosen(slot, groups) if touched else groups:
                 first, unit, _ = mention = self._said(slot, group.id, group.began, touched, as_said)
                 if group.times > 1:
                     mention = self._said(slot, group.id, group.ended, touched, as_said)
                 last, _, project = mention
                 evidence = None if touched else self._evidence(slot, group.id, group.began, until)
-                yield (compose(topic, group, settle(group, groups, before, after), first, last, evidence),
+                yield (compose(topic, group, first, last, evidence),
                        f"{unit}/summary.json", project, group.began)
-
-    def _looks(self, slot: str, until: str) -> tuple[Look, Look]:
-        """How to find the last mark of a fact of a slot before one, and its first after one."""
-
-        def before(record: str, here: str) -> str | None:
-            return self.db.value("SELECT max(mark) FROM said WHERE slot = ? AND id = ? AND mark < ?",
-                                 (slot, record, here)) or None
-
-        def after(record: str, here: str) -> str | None:
-            return self.db.value("SELECT min(mark) FROM said WHERE slot = ? AND id = ? AND mark > ? "
-                                 "AND mark <= ?", (slot, record, here, until)) or None
-
-        return before, after
 
     def _grouped(self, slots: Sequence[str], until: str) -> dict[str, list[FactGroup]]:
         """The slots in their order, each with its mentions counted by fact."""
@@ -311,29 +331,31 @@ class Facts(Facet):
         with self._as_it_stood(topic, until) as then:
             query = f"SELECT slot, topic FROM said WHERE {_OF_FACT} LIMIT 1"
             slots = dict(then.db.execute(query, {"fact": record}))
-            return next((fact for fact, *_ in then._settled(slots, until=until) if fact.id == record), None)
+            facts = [fact for fact, *_ in then._settled(slots, until=until) if fact.id == record]
+        standings = self.claims.standings([record], until)
+        return next((_closed(fact, standings) for fact in facts), None)
 
-    def of_topic(self, topic: str, as_of: float | None = None) -> list[Fact]:
-        """A topic's facts table, in the order it was first said."""
+    def of_topic(self, topic: str, as_of: float | None = None, *, alone: bool = False) -> list[Fact]:
+        """A topic's facts table, in the order it was first said; `alone`: as if there were no other topic."""
         until = _until(as_of)
         with self._as_it_stood(topic, until) as then:
             query = "SELECT DISTINCT slot FROM said WHERE topic = ?"
             slots = dict.fromkeys(then.db.column(query, (topic,)), topic)
             facts = [(began, fact) for fact, _, _, began in then._settled(slots, until=until)]
-        return [fact for _, fact in sorted(facts, key=lambda pair: (pair[0], str(pair[1].id)))]
+        standings = self.claims.standings((str(fact.id) for _, fact in facts), until, topic if alone else "")
+        return [_closed(fact, standings) for _,
+                fact in sorted(facts, key=lambda pair: (pair[0], str(pair[1].id)))]
 
     def held_on(self, as_of: float) -> list[str]:
         """The ids of the facts that held on a day: said by then, and replaced by nothing that was."""
         until = _until(as_of)
         later = set(self.db.column("SELECT DISTINCT topic FROM reviewed WHERE mark > ?", (until,)))
-        query = ("SELECT slot, topic, min(id) AS record, min(id) = max(id) AS alone FROM said "
-                 "WHERE mark <= ? GROUP BY slot")
-        slots = [slot for slot in self.db.select(_Slot, query, (until,)) if slot.topic not in later]
-        rivals = {slot.slot: slot.topic for slot in slots if not slot.alone}
-        facts = [fact for fact, *_ in self._settled(rivals, until=until)]
-        facts += [fact for topic in later for fact in self.of_topic(topic, as_of)]
-        held = [slot.record for slot in slots if slot.alone]
-        return held + [str(fact.id) for fact in facts if not fact.superseded_by]
+        query = "SELECT slot, topic FROM said WHERE mark <= ? GROUP BY slot"
+        facts = [slot for slot, topic in self.db.execute(query, (until,)) if topic not in later]
+        closings = self.claims.closings(facts, until)
+        then = [fact for topic in later for fact in self.of_topic(topic, as_of)]
+        return [fact for fact in facts if fact not in closings] + [str(fact.id) for fact in then
+                                                                   if not fact.superseded_by]
 
     @contextmanager
     def _as_it_stood(self, topic: str | None, until: str) -> Iterator[Facts]:
@@ -357,6 +379,10 @@ class Facts(Facet):
         """The mark of a topic's latest review; empty if there is none."""
         return str(self.db.value("SELECT coalesce(max(mark), '') FROM reviewed WHERE topic = ?", (topic,)))
 
+    def reviews(self, topic: str) -> list[ReviewRow]:
+        """What people said about a topic's facts, oldest first."""
+        return self._reviews("topic = ? ORDER BY mark", (topic,))
+
     def only_in(self, unit: str) -> set[str]:
         """The ids of facts that only this entry states, as said and as corrected."""
         query = f"SELECT 1 FROM said WHERE ({_OF_FACT} OR {_AS_SAID}) AND unit <> :unit"
@@ -368,6 +394,19 @@ class Facts(Facet):
         """Whether any entry states a fact in these very words, corrected or not."""
         return bool(self.db.execute(f"SELECT 1 FROM said WHERE ({_OF_FACT} AND raw = :fact) OR {_AS_SAID}",
                                     {"fact": record}))
+
+
+def _closed(fact: Fact, standings: Mapping[str, Validity]) -> Fact:
+    """The fact with its end, if something closed it; a rejected one needs none."""
+    standing = standings.get(str(fact.id))
+    if standing is None or fact.user_fact_score == 0:
+        return fact
+    since = marked_time(standing.since) if standing.since else fact.valid_from
+    closing = standing.closing
+    if closing is None:
+        return fact.replace(valid_from=since)
+    return fact.replace(valid_from=since, valid_until=closing.when, superseded_by=closing.record,
+                        why=closing.why)
 
 
 def _said_again(standing: FactRow, row: SaidRow, fact: Fact) -> bool:

@@ -196,4 +196,24 @@ CREATE INDEX reviewed_unit ON reviewed(unit);
 CREATE INDEX reviewed_topic ON reviewed(topic, mark);
 CREATE INDEX reviewed_fact ON reviewed(fact, mark);
 CREATE INDEX reviewed_target ON reviewed(target, mark) WHERE target IS NOT NULL;
+
+-- What records claim to hold, each with the first later claim that closed it; a cell is where claims meet
+-- that may close each other. `settled` is what a person answered.
+CREATE TABLE claims (
+  n INTEGER PRIMARY KEY, unit TEXT NOT NULL, record TEXT NOT NULL, turn TEXT, mark TEXT NOT NULL,
+  scope TEXT NOT NULL, holder TEXT NOT NULL, subject TEXT NOT NULL, attribute TEXT NOT NULL,
+  value TEXT NOT NULL, holds INTEGER NOT NULL, single INTEGER NOT NULL, environment TEXT NOT NULL,
+  personal INTEGER NOT NULL, weak INTEGER NOT NULL, corrects INTEGER NOT NULL, thing INTEGER NOT NULL,
+  trust INTEGER NOT NULL, main INTEGER NOT NULL, void INTEGER NOT NULL, sentence TEXT NOT NULL,
+  closed_by INTEGER, contested_by INTEGER
+);
+CREATE INDEX claims_unit ON claims(unit);
+CREATE INDEX claims_record ON claims(record, mark);
+CREATE INDEX claims_recent ON claims(scope, mark) WHERE holds AND main;
+CREATE INDEX claims_closed ON claims(closed_by) WHERE closed_by IS NOT NULL;
+CREATE INDEX claims_contested ON claims(contested_by) WHERE contested_by IS NOT NULL;
+CREATE TABLE claim_cells (
+  cell TEXT NOT NULL, claim INTEGER NOT NULL, PRIMARY KEY (cell, claim)) WITHOUT ROWID;
+CREATE TABLE settled (
+  at TEXT NOT NULL, mark TEXT NOT NULL, old TEXT NOT NULL, new TEXT NOT NULL, holds TEXT NOT NULL);
 """

@@ -25,6 +25,7 @@ from otolith.model.text import check_whole
 if TYPE_CHECKING:
     from otolith.index.around import Around
     from otolith.index.cards import Cards
+    from otolith.index.claims import Claims
     from otolith.index.dialogs import Dialogs
     from otolith.index.documents import Documents
     from otolith.index.facts import Facts
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 _FACETS = {"cards": "cards:Cards", "graph": "graph:Graph", "words": "words:Words", "around": "around:Around",
            "meaning": "vectors:Meaning", "facts": "facts:Facts", "documents": "documents:Documents",
            "work": "works:Works", "dialogs": "dialogs:Dialogs", "notes": "notes:Notes",
-           "marks": "marks:Marks"}
+           "marks": "marks:Marks", "claims": "claims:Claims"}
 
 
 # what code stumbles over that is given rows which nobody wrote
@@ -68,6 +69,7 @@ class Index(Database):
     dialogs: Dialogs
     notes: Notes
     marks: Marks
+    claims: Claims
 
     def __init__(self, path: Path | None, identity: Callable[[], str]) -> None:
         super().__init__(path, identity)

@@ -8,14 +8,11 @@ mention wins and the older fact gets an end. The index brings the rows; this mod
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from hashlib import sha256
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from otolith.errors import Invalid
-from otolith.model.ids import check_id, check_topic, fact_id, normal
+from otolith.model.ids import check_id, check_topic, fact_id
 from otolith.model.kinds import FACT_TYPES
 from otolith.model.record import TRUST, Card, Finding, Link, Origin, Record, Stretch
 from otolith.model.shape import (
@@ -31,6 +28,7 @@ from otolith.model.shape import (
     strings,
     text,
 )
+from otolith.model.text import fold, sentences
 from otolith.model.times import day, parse_time, time_or_none, zulu
 
 TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
@@ -39,13 +37,6 @@ META_SCHEMA = "entry_meta.v1"
 SUMMARY_SCHEMA = "entry_summary.v1"
 TOPIC_SCHEMA = "topic_memory.v1"
 GLOBAL_SCHEMA = "global_memory.v1"
-# A subject has one of these at a time, so a newer object replaces the older one. The one table of its kind.
-SINGLE_VALUED = frozenset({
-    "lives in", "lives at", "works at", "works for", "works as", "is named", "is called", "is married to",
-    "is engaged to", "is from", "was born in", "was born on", "is based in", "studies at", "reports to",
-    "runs on",
-    "listens on", "is hosted on", "is deployed on", "is deployed to", "defaults to", "is written in"})
-SINGLE_VALUED_LIKE = r"favou?rite .{1,60}|preferred .{1,60}"
 CORRECTABLE = ("subject", "relation", "object", "type", "time_span", "date", "confidence")
 EVIDENCE_SHOWN = 5  # of a fact said a thousand times: the first entry and the latest ones
 _BEFORE_TIME = 1e11  # keeps marks of the years before 1970 in order
@@ -90,6 +81,7 @@ class Fact(Record):
     valid_from: str | None = text(default=None, sparse=True)
     valid_until: str | None = text(default=None, sparse=True)
     superseded_by: str | None = text(default=None, sparse=True)
+    why: str | None = text(default=None, sparse=True)  # it no longer holds: when and in which words
 
     def id_in(self, topic: str) -> str:
         """The fact's id within its topic."""
@@ -249,6 +241,25 @@ class Topic(Record):
     def check(self) -> None:
         check_topic(self.topic)
 
+    def without_facts(self, closed: Container[str]) -> Topic:
+        """The topic without facts that hold no longer, nor what its state says in their words."""
+        over = [fact for fact in self.facts if fact.id in closed]
+        if not over:
+            return self
+        stale = {fold(words) for fact in over for words in (fact.title, fact.sentence or fact.title)}
+
+        def holds(line: str) -> bool:
+            return not any(words in fold(line) for words in stale)
+
+        lists = {name: tuple(filter(holds, getattr(self.state, name)))
+                 for name in ("bounds", "open_questions", "next_actions")}
+        state = self.state.replace(summary=" ".join(filter(holds, sentences(self.state.summary))), **lists)
+        return self.replace(state=state, facts=tuple(fact for fact in self.facts if fact not in over))
+
+    def stated(self) -> list[str]:
+        """The facts that it tells, by id."""
+        return [str(fact.id) for fact in self.facts if not fact.superseded_by]
+
     @property
     def id(self) -> str:
         return f"topic:{self.topic}"
@@ -287,6 +298,15 @@ class GlobalMemory(Record):
                 raise Invalid(f"{name} must be a list of objects")
         if not all(isinstance(topic.get("state") or {}, Mapping) for topic in self.active_topics):
             raise Invalid("active_topics must have an object as state")
+
+    def without_facts(self, closed: Container[str]) -> GlobalMemory:
+        """The page without facts that hold no longer."""
+        return self.replace(do_not_forget=[item for item in self.do_not_forget
+                                           if item.get("fact_id") not in closed])
+
+    def stated(self) -> list[str]:
+        """The facts that it tells, by id."""
+        return [str(item["fact_id"]) for item in self.do_not_forget if item.get("fact_id")]
 
     @property
     def created(self) -> float:
@@ -350,17 +370,6 @@ class FactGroup(NamedTuple):
     score: float | None
 
 
-class Held(NamedTuple):
-    """Since when a fact holds, until when, and what took its place; times as marks."""
-
-    since: str
-    until: str | None = None
-    successor: str | None = None
-
-
-Look = Callable[[str, str], str | None]  # (fact id, mark) → a mark of that fact, if there is one
-
-
 def mark(ts: float, at: float, entry: str, order: int) -> str:
     """A key that sorts as things were said: the time of the turn, the moment of writing, the entry's id, the
     place within the entry.
@@ -386,20 +395,6 @@ def moment_of(marked: str) -> float:
 def marked_time(marked: str) -> str:
     """The time a mark stands for, as files write it."""
     return zulu(float(marked.split(" ", 1)[0]) - _BEFORE_TIME)
-
-
-def slot_of(topic: str, fact: Fact, record: str) -> str:
-    """What a fact competes for: its own id, or the subject's one place for a single-valued relation."""
-    relation = _single_valued(fact.relation)
-    return record if not relation else (
-        "slot_" + sha256(f"{topic}\0{normal(fact.subject)}\0{relation}".encode()).hexdigest()[:16])
-
-
-@lru_cache(maxsize=1024)
-def _single_valued(relation: str) -> str:
-    """The relation as it is compared, if it has a single value. Dialogs have few of them, each many times."""
-    plain = normal(relation).replace("_", " ")
-    return plain if plain in SINGLE_VALUED or re.fullmatch(SINGLE_VALUED_LIKE, plain) else ""
 
 
 def mentions_of(entry: Entry) -> list[Mention]:
@@ -447,30 +442,10 @@ def replay(topic: str, fact: Fact, latest: Callable[[str, str], Review | None]) 
     return fact
 
 
-def settle(group: FactGroup, groups: Sequence[FactGroup], before: Look, after: Look) -> Held:
-    """When a fact of a slot holds, among all facts of that slot.
-
-    What a person rejected replaces nothing; nor does what is from outside replace a user's or agent's word.
-    """
-    if group.score == 0:
-        return Held(group.began)
-    rivals = [rival for rival in groups if rival.id != group.id and rival.score != 0
-              and (rival.trust != "outside" or group.trust == "outside")]
-    # Only a rival that was said both before and after is looked up: of thousands in a slot nearly none was.
-    earlier = [rival.ended if rival.ended < group.ended else before(rival.id, group.ended)
-               for rival in rivals if rival.began < group.ended]
-    interrupted = max(filter(None, earlier), default="")
-    since = (after(group.id, interrupted) or group.began) if interrupted else group.began
-    later = [(began, rival.id) for rival in rivals if rival.ended > group.ended
-             and (began := rival.began if rival.began > group.ended else after(rival.id, group.ended))]
-    return Held(since, *min(later, default=()))
-
-
-def compose(topic: str, group: FactGroup, held: Held, first: Fact, last: Fact,
+def compose(topic: str, group: FactGroup, first: Fact, last: Fact,
             evidence: tuple[str, ...] | None = None) -> Fact:
     """The fact as a record: said first so, typed as it was said last, as sure as its surest mention."""
     return first.replace(
         type=last.type, time_span=last.time_span, confidence=group.confidence, trust=group.trust, id=group.id,
         user_fact_score=group.score, topic=topic, evidence=evidence, evidence_count=group.times,
-        valid_from=marked_time(held.since), valid_until=marked_time(held.until) if held.until else None,
-        superseded_by=held.successor)
+        valid_from=marked_time(group.began))

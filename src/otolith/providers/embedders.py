@@ -51,7 +51,7 @@ class Embedder(Protocol):
 class Pieced(Embedder, Protocol):
     """An embedder that has a vector for each word piece, too."""
 
-    piece: int  # numbers in such a vector
+    piece_bytes: int  # that such a vector takes
 
     def ask(self, text: str) -> Asked:
         """A question, with its word pieces."""

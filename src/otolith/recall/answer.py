@@ -35,6 +35,7 @@ LONGEST_LIMIT = 1000
 BESIDE = 1  # turn on either side that come along when there is no budget
 REACH = 25  # turns on either side of a hit that may fill a budget
 FURTHER = 4  # times as far is looked when too few are left to deliver
+ANSWERED = 3  # first hits within a budget whose answers come before further hits
 SPARE = 12  # tokens below which nothing more is tried
 
 
@@ -79,9 +80,12 @@ def _check(query: Any, chosen: Filter, limit: Any, depth: Any, budget: Any) -> N
 
 
 def _enough(candidates: Candidates, hits: Sequence[tuple[Weighed, Hit]]) -> bool:
-    """Is there an answer: is one named outright, or does the first that is delivered score as one?"""
-    named = any(candidate.how is not None for candidate, _ in hits)
-    return named or (bool(hits) and hits[0][0].score >= candidates.weights.enough)
+    """Is there an answer: is one named outright, or does one score as an answer, its age left aside?
+
+    What is newer comes first among what says the same; so an answer may stand a little below the first.
+    """
+    return any(candidate.how is not None or candidate.evidence >= candidates.weights.enough
+               for candidate, _ in hits)
 
 
 def _deliver(home: Home, candidates: Candidates, limit: int, depth: str, budget: int | None,
@@ -91,18 +95,22 @@ def _deliver(home: Home, candidates: Candidates, limit: int, depth: str, budget:
     texts: dict[str, str] = {}
     questions: list[frozenset[str]] = []
     left = budget
+    rows = home.index.cards.rows_of({candidate.passage.id for candidate in candidates.best[: 2 * limit]})
     for candidate in candidates.best:
         if len(hits) == limit or (left is not None and left < min(SPARE, budget or SPARE) and hits):
             break
         if repeats_question(candidate, questions):
             continue
-        hit = _hit(home, candidate, depth, (budget, left), texts, as_of, shorten=not hits)
+        row = rows.get(candidate.passage.id) or home.index.cards.find(candidate.passage.id)
+        hit = _hit(home, candidate, row, depth, (budget, left), texts, as_of, shorten=not hits)
         if hit is not None:
             hits.append((candidate, hit))
             left = None if left is None else left - (hit.tokens or 0)
-            if depth in ("full", "complete"):
+            if depth in ("full", "complete") and (left is None or len(hits) <= ANSWERED):
                 left = _bring_answer(home, candidates, [candidate for candidate, _ in hits], left)
-    return hits, left
+    tags = home.index.cards.tags_of({candidate.passage.record for candidate, _ in hits})
+    return [(candidate, hit.replace(tags=tags[candidate.passage.record]) if candidate.passage.record in tags
+             else hit) for candidate, hit in hits], left
 
 
 def _bring_answer(home: Home, candidates: Candidates, delivered: Sequence[Weighed],
@@ -122,7 +130,7 @@ def _bring_answer(home: Home, candidates: Candidates, delivered: Sequence[Weighe
     return left
 
 
-def _hit(home: Home, candidate: Weighed, depth: str, room: tuple[int | None, int | None],
+def _hit(home: Home, candidate: Weighed, row: Row | None, depth: str, room: tuple[int | None, int | None],
          texts: dict[str, str], as_of: float | None, *, shorten: bool) -> Hit | None:
     """The candidate at the deepest depth that fits; None if it is gone, repeats another, or does not fit at
     all.
@@ -131,7 +139,6 @@ def _hit(home: Home, candidate: Weighed, depth: str, room: tuple[int | None, int
     record: what has a title of its own is named, its text not repeated.
     """
     about = candidate.passage
-    row = home.index.cards.find(about.id)
     record = _record(home, row, depth, as_of) if row else None
     if row is None or (record is None and KINDS[row.kind].around != "turns"):
         return None
@@ -158,7 +165,6 @@ def _hit(home: Home, candidate: Weighed, depth: str, room: tuple[int | None, int
         id=row.id, kind=row.kind, type=row.type, title=row.title, text=text, created=row.created,
                path=row.unit,
         score=candidate.score, why=why, also=candidate.also,
-        tags=home.index.cards.tags_of([row.n]).get(row.n, []),
         origin=_origin(record, row), superseded_by=candidate.superseded_by or deprecated, tokens=tokens,
         parts=candidate.parts, record=record,
         dialog=None if about.strand is None else str(about.strand),
@@ -225,7 +231,7 @@ def _with_context(home: Home, candidates: Candidates, hits: list[tuple[Weighed, 
     taken.update(passage.n for around in beside for passage, _ in around)
     texts = {fold(hit.text) for _, hit in hits}
     reach = BESIDE if left is None else REACH
-    lines = [list(_line(home, candidates, candidate, reach)) for candidate, _ in hits]
+    lines = _lines(home, candidates, [candidate for candidate, _ in hits], reach)
     for step in range(reach):
         near = [(at, passage) for at, line in enumerate(lines) if step < len(line) for passage in line[step]
                 if passage.n not in taken and fold(passage.text) not in texts]
@@ -242,6 +248,16 @@ def _with_context(home: Home, candidates: Candidates, hits: list[tuple[Weighed, 
         context = [_neighbour(passage, tokens) for passage, tokens in around]
         more = sum(tokens for _, tokens in around)
         yield candidate, (hit.replace(context=context, tokens=(hit.tokens or 0) + more) if around else hit)
+
+
+def _lines(home: Home, candidates: Candidates, delivered: Sequence[Weighed],
+           reach: int) -> list[list[list[Passage]]]:
+    """For each hit the turns at distance 1, 2, …; those right beside it are known from ranking."""
+    near = [candidate for candidate in delivered if candidate.beside is not None] if reach == 1 else []
+    numbers = {n for candidate in near for n in candidate.beside or () if candidates.passes(n)}
+    read = {passage.n: passage for passage in home.index.around.passages(numbers)} if numbers else {}
+    return [[[read[n] for n in candidate.beside or () if n in read]] if candidate in near
+            else list(_line(home, candidates, candidate, reach)) for candidate in delivered]
 
 
 def _line(home: Home, candidates: Candidates, candidate: Weighed, reach: int) -> Iterator[list[Passage]]:

@@ -30,19 +30,19 @@ def render(record: Any, depth: str, *, passage: str = "", beside: str = "", link
         around = _around(links, usage) if depth == "complete" else ""
         return "\n\n".join(filter(None, (getattr(record, layers)(depth), around)))
     whole = body(record)
+    if depth == "full":
+        return whole or record.title
+    if depth == "complete":
+        return f"{whole or record.title}\n\n{_about(record, links, usage)}"
     opening = _opening(record.title or first_sentence(whole), first_sentence(whole, 200))
     if depth == "summary":
         return opening
-    if depth in ("outcome", "reasoning"):
-        best = passage or first_sentence(whole, 600)
-        repeated = " ".join(best.split()).startswith(first_sentence(whole, 200).rstrip("…"))
-        parts = [record.title if repeated and record.title else opening, best]
-        if depth == "reasoning":
-            parts.append(beside)
-        return "\n".join(dict.fromkeys(filter(None, parts)))
-    if depth == "full":
-        return whole or record.title
-    return f"{whole or record.title}\n\n{_about(record, links, usage)}"
+    best = passage or first_sentence(whole, 600)
+    repeated = " ".join(best.split()).startswith(first_sentence(whole, 200).rstrip("…"))
+    parts = [record.title if repeated and record.title else opening, best]
+    if depth == "reasoning":
+        parts.append(beside)
+    return "\n".join(dict.fromkeys(filter(None, parts)))
 
 
 def _opening(title: str, sentence: str) -> str:

@@ -17,6 +17,7 @@ from otolith.model.kinds import KINDS
 from otolith.model.words import STOP, WORD, stem
 
 SUNK = -8.0
+STANDS = ("later", "recent", "standing", "importance", "pinned")  # age, use, and what people think of it
 # The share of what an aggregate covers of the question that a record has to cover, too. What is built from
 # records alone says nothing that they do not say, and its own words are headings.
 SAYS_AS_MUCH, SAYS_IT_TOO = 0.75, 0.35
@@ -33,12 +34,17 @@ class Weighed:
         self.how: str | None = None
         self.superseded_by: str | None = None
         self.also: list[str] = []  # what else tells it
-        self.next: int | None = None  # the turn after it, where that may be delivered, too
+        self.beside: tuple[int, int] | None = None  # the turns before and after it, 0 for none; None: unknown
         self.context: list[tuple[Passage, int]] = []  # what comes with it in any case, and its tokens
 
     @property
     def score(self) -> float:
         return sum(self.parts.values())
+
+    @property
+    def evidence(self) -> float:
+        """The score without what makes a record come early and says nothing of whether it answers."""
+        return self.score - sum(self.parts.get(name, 0.0) for name in STANDS)
 
     @property
     def key(self) -> int:
@@ -97,7 +103,7 @@ def fold_echoes(best: list[Weighed], wholes: Mapping[str, Collection[str]], aske
     """Put aggregates under the record that says it, or after it; what only they say stays where it is.
 
     `wholes` says of a record which aggregates are made from it. A record says it if it covers about as much
-    of the question, or if it answers by itself.
+    of the question; beside what is built from records alone it is enough that it answers by itself.
     """
     records = sorted((candidate for candidate in best if not candidate.echo and not candidate.superseded_by
                       and not candidate.passage.sunk), key=lambda candidate: -candidate.score)
@@ -107,9 +113,10 @@ def fold_echoes(best: list[Weighed], wholes: Mapping[str, Collection[str]], aske
         if not candidate.echo or candidate.how or about.kind in asked_for:
             kept.append(candidate)
             continue
-        share = SAYS_IT_TOO if KINDS[about.kind].built else SAYS_AS_MUCH
-        saying = [record for record in records if record.score >= threshold
-                  or record.covered >= max(share * candidate.covered, 1e-9)]
+        built = KINDS[about.kind].built
+        least = max((SAYS_IT_TOO if built else SAYS_AS_MUCH) * candidate.covered, 1e-9)
+        saying = [record for record in records if record.covered >= least
+                  or (built and record.evidence >= threshold)]
         part = next((record for record in saying if _is_part(record, about, wholes)), None)
         if part is not None:
             part.also.append(f"{about.kind} {about.title}")
@@ -133,7 +140,7 @@ def put_answers_first(best: Sequence[Weighed]) -> None:
     """Let a turn that asks stand below the statement that follows it, if that is about the same."""
     by_passage = {candidate.passage.n: candidate for candidate in best}
     for candidate in best:
-        answer = by_passage.get(candidate.next or 0)
+        answer = by_passage.get(candidate.beside[1] if candidate.beside else 0)
         ahead = candidate.score - answer.score if answer and not answer.passage.asks else -1.0
         if candidate.passage.asks and 0 <= ahead <= SAME_MATTER:
             candidate.parts["asking"] = candidate.parts.get("asking", 0.0) - ahead - 0.01

@@ -24,6 +24,7 @@ from otolith.index.around import Passage, Spot
 from otolith.index.store import Index
 from otolith.model.dates import mentions_time
 from otolith.model.shape import Value
+from otolith.model.words import stem
 from otolith.recall.question import ROLES, Question, closest, mistyped
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ RANKED = 1  # turns beside a seed that are ranked with it; two find no more
 REACH = 2  # turns on either side that have a say
 
 
+BM25, LENGTH = (1.2, 0.75), 700.0  # k and b; the length, in characters, that is neither long nor short
+FEW_TIMES = 10  # sessions below which their order in time says little
 SOURCES = ("talk", "agent", "text")  # dialogs of people; of a user with an assistant; all else
 
 
@@ -67,10 +70,10 @@ class Weights(Value):
 
 @cache
 def weights_of(embedder: str) -> Weights:
-    """The weights for an embedder's vectors, `words` for none; an unknown one is weighed like MiniLM."""
+    """The weights for an embedder's vectors, `words` for none; others are weighed like the built-in one."""
     data = Path(__file__).with_name("weights.json").read_bytes()
     of_all = json.loads(data)
-    return Weights(id=hashlib.sha256(data).hexdigest()[:8], **of_all.get(embedder, of_all["minilm"]))
+    return Weights(id=hashlib.sha256(data).hexdigest()[:8], **of_all.get(embedder, of_all["static"]))
 
 
 class Columns(Value):
@@ -85,12 +88,13 @@ class Columns(Value):
     matches: Floats  # words of the question × passages
     rarity: Floats  # of each word, 0..1
     likeness: Floats  # cosine with the question; zeros without vectors
-    pieces: Floats  # how well its best word pieces match the question's; zeros without such vectors
-    block: Floats  # cosine of what it means among the passages before it; zeros as well
+    pieces: Floats  # how well its best word piece matches each of the question's, which are the rows, if any
+    block: Floats  # cosine of what it means among the passages before it; zeros without such vectors
     around: Ints
     by_named: Floats  # said by somebody whom the question names
     asking: Floats
     nearness: Floats  # to the time the question names
+    said: Floats  # when
     sources: Ints
     held: Floats  # words × passages: how many passages of the same record have the word
     sizes: Floats  # of the record, in passages
@@ -98,13 +102,18 @@ class Columns(Value):
     @property
     def covered(self) -> Floats:
         """The share of the question that a passage and the turns around it hold together."""
+
+        share: Floats = self.rarity @ self.best_around(self.matches) / (self.rarity.sum() or 1.0)
+        return share
+
+    def best_around(self, rows: Floats) -> Floats:
+        """The best of a passage and the turns around it, row by row."""
         import numpy as np
 
-        held = self.matches
+        best = rows
         for step in range(2 * REACH):
-            held = np.maximum(held, _from(self.matches, self.around[:, step]))
-        share: Floats = self.rarity @ held / (self.rarity.sum() or 1.0)
-        return share
+            best = np.maximum(best, _from(rows, self.around[:, step]))
+        return best
 
 
 def rarity(found: Sequence[int], total: int) -> Floats:
@@ -135,29 +144,62 @@ def signs(candidates: Columns) -> dict[str, Floats]:
     import numpy as np
 
     seen = candidates
-    word_score = seen.rarity @ seen.matches
+    word_score, mass = seen.rarity @ seen.matches, seen.rarity.sum() or 1.0
     near = np.zeros(len(seen.numbers))
     for step, share in enumerate((0.5, 1.0, 1.0, 0.5)):
         near = near + share * _from(seen.likeness, seen.around[:, step])
     before = seen.around[:, REACH - 1]
     return {
         "words": word_score,
+        "share": word_score / mass,
         "cover": seen.covered,
+        "whole": seen.rarity @ (seen.held > 0) / mass,
         "meaning": seen.likeness,
         "meaning nearby": near,
-        "pieces": seen.pieces,
+        "pieces": seen.pieces.sum(axis=0),
+        "pieces nearby": seen.best_around(seen.pieces).sum(axis=0),
         "block": seen.block,
         "answer": _from(word_score, before) * _from(seen.asking, before),
         "speaker": seen.by_named,
         "time": seen.nearness,
         "asking": seen.asking,
+        "later": _recency(seen),
+        "base": np.ones(len(seen.numbers)),
     }
 
 
-def text_signs(text: str, *, asks_when: bool) -> dict[str, float]:
-    """The signs that take a passage's text: that it says when, and that the question asks just that."""
-    timely = float(mentions_time(text))
-    return {"timely": timely, "when": timely * asks_when}
+def _recency(seen: Columns) -> Floats:
+    """The place of each in the order of time: -0.5 for the oldest, 0.5 for the newest, less if there are few.
+
+    Of sessions that say the same the latest is usually meant. A few are hardly told apart by it.
+    """
+    import numpy as np
+
+    times = np.array(sorted(set(seen.said[seen.ranked].tolist())), np.float64)
+    spread = max(len(times) - 1, FEW_TIMES)
+    places: Floats = (np.searchsorted(times, seen.said) - (len(times) - 1) / 2) / spread
+    return places
+
+
+def text_signs(passage: Passage, question: Question, matched: Floats, rarity: Floats, *,
+               counted: bool) -> dict[str, float]:
+    """The signs that take a passage's text or title, for the best only.
+
+    That it says when, and that the question asks just that. If they are to be counted: which of the
+    question's words its title has; and how often it has those that it has, in proportion to its length, as
+    BM25 does.
+    """
+    timely = float(mentions_time(passage.text))
+    signs = {"timely": timely, "when": timely * question.asks_when}
+    if counted:
+        text, title = passage.text.lower(), passage.title.lower()
+        mass, damped = float(rarity.sum()) or 1.0, BM25[0] * (1 - BM25[1] + BM25[1] * len(text) / LENGTH)
+        for word, has, rare in zip(question.words, matched.tolist(), rarity.tolist(), strict=True):
+            start = stem(word).removesuffix("i")
+            times = max(1, text.count(start)) if has else 0
+            signs["repeated"] = signs.get("repeated", 0.0) + rare / mass * times / (times + damped)
+            signs["title"] = signs.get("title", 0.0) + rare / mass * (start in title)
+    return signs
 
 
 def _from(values: Floats, rows: Ints) -> Floats:
@@ -272,7 +314,7 @@ def gather(spots: Sequence[Spot], seeds: Ints, question: Question, rows: Sequenc
         by_named=np.array([named.get(spot.speaker, False) for spot in spots], np.float64),
         asking=np.array([spot.asks for spot in spots], np.float64),
         nearness=np.array([span.nearness(spot.said) if span else 0.0 for spot in spots], np.float64),
-        sources=np.array([source_of(spot) for spot in spots], np.int64),
+        said=np.array([spot.said for spot in spots], np.float64), sources=_sources(spots, around),
         held=_held(spots, rows), sizes=np.array([spot.last - spot.record + 1 for spot in spots], np.float64),
     )
 
@@ -286,11 +328,16 @@ def _held(spots: Sequence[Spot], rows: Sequence[Ints]) -> Floats:
     return np.array(held, np.float64).reshape(len(rows), len(spots))
 
 
-def source_of(spot: Spot | Passage) -> int:
-    """Which of the sources a passage comes from."""
-    if spot.strand is None:
-        return 2
-    return int(spot.speaker is not None and spot.speaker.casefold() in ROLES)
+def _sources(spots: Sequence[Spot], around: Ints) -> Ints:
+    """Which of the sources each passage comes from; a conversation of one chunk is no talk."""
+    import numpy as np
+
+    records = np.array([spot.record for spot in spots], np.int64)
+    own = records[around] == records[:, None] if len(spots) else around == 0
+    alone = np.all((around < 0) | own, axis=1).tolist()
+    return np.array([2 if spot.strand is None or (single and spot.strand != spot.record)
+                     else int(spot.speaker is not None and spot.speaker.casefold() in ROLES)
+                     for spot, single in zip(spots, alone, strict=True)], np.int64)
 
 
 def merged(one: Ints, other: Ints) -> Ints:

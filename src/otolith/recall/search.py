@@ -76,7 +76,7 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     question, notices = read_question(query, index.words.is_speaker, now), list[str]()
     asked = bool(query.strip())
     felt = sense(index, home.config, question.meaning, providers, notices) if asked else None
-    candidates = Candidates(question, rank.weights_of(felt.embedder.name if felt else "words"),
+    candidates = Candidates(question, _weights(felt),
                             index.around.allowed(chosen, home.config.projects),
                             index.around.withheld(rejected=chosen.as_of is None), index.words.last_passage())
     candidates.notices = notices
@@ -97,12 +97,21 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     best = _follow_links(home, candidates, once(best), chosen.as_of)
     best = fold_copies(best, chosen.kind)
     put_answers_first(best)
-    best = _fold_echoes(home, candidates, _sink(home, candidates, best, chosen.as_of), chosen)
+    best = _sink(home, candidates, best, chosen.as_of)
+    _outdate(home, candidates, best, chosen.as_of)
+    best = _fold_echoes(home, candidates, best, chosen)
     candidates.best = sorted(
         (candidate for candidate in best if candidate.score > 0 or candidate.superseded_by
          or candidate.passage.sunk),
         key=lambda candidate: (-candidate.score, candidate.passage.n))
     return candidates
+
+
+def _weights(felt: Sense | None) -> rank.Weights:
+    """Those for what answers: by words alone, by a model, by a model and its word pieces."""
+    if felt is None:
+        return rank.weights_of("words")
+    return rank.weights_of(felt.embedder.name if felt.asked is not None else "static")
 
 
 def _by_filter(home: Home, candidates: Candidates, chosen: Filter, limit: int, now: float) -> Candidates:
@@ -145,7 +154,7 @@ def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: d
     parts = rank.rank(columns, candidates.weights)
     scores = np.sum(list(parts.values()), axis=0)
     opens = rank.among(np.array(sorted(openings), np.int64), columns.numbers)
-    near = columns.ranked & ((parts["cover"] > 0) | (columns.likeness >= FLOOR) | opens)
+    near = columns.ranked & ((columns.covered > 0) | (columns.likeness >= FLOOR) | opens)
     listed = set(openings)
     order = [row for row in np.lexsort((columns.numbers, -scores)).tolist()
              if near[row] and (candidates.passes(spots[row].n) or spots[row].n in listed)]
@@ -162,18 +171,20 @@ def _weighed(index: Index, candidates: Candidates, columns: rank.Columns, parts:
              kept: dict[int, int], meant: dict[str, str]) -> list[Weighed]:
     """The passages in these rows, each with the parts of its score and the reasons for it."""
     question, weights = candidates.question, candidates.weights
-    best = []
+    best, covered, numbers = [], columns.covered, columns.numbers.tolist()
     for passage in index.around.passages(kept):
         row = kept[passage.n]
         candidate = Weighed(passage, {name: float(part[row]) for name, part in parts.items() if part[row]})
         source = int(columns.sources[row])
-        for name, sign in rank.text_signs(passage.text, asks_when=question.asks_when).items():
+        counted = bool(weights.of("title", source) or weights.of("repeated", source))
+        for name, sign in rank.text_signs(passage, question, columns.matches[:, row], columns.rarity,
+                                          counted=counted).items():
             if part := sign * weights.of(name, source):
                 candidate.parts[name] = part
-        candidate.covered = float(columns.covered[row])
+        candidate.covered = float(covered[row])
         candidate.likeness = float(columns.likeness[row])
-        after = int(columns.around[row, rank.REACH])
-        candidate.next = int(columns.numbers[after]) if after >= 0 else None
+        before, after = columns.around[row, rank.REACH - 1 : rank.REACH + 1].tolist()
+        candidate.beside = (numbers[before] if before >= 0 else 0, numbers[after] if after >= 0 else 0)
         words = [word for word, hit in zip(question.words, columns.matches[:, row], strict=True) if hit]
         candidate.why = _reasons(candidate, question, words, meant)
         best.append(candidate)
@@ -200,7 +211,7 @@ def _reasons(candidate: Weighed, question: Question, words: Sequence[str],
     if words:
         read = (f"{word} (read as {meant[word]})" if word in meant else word for word in words)
         why.append("words: " + ", ".join(read))
-    elif parts.get("cover"):
+    elif candidate.covered:
         why.append("words nearby")
     if candidate.likeness > 0:
         why.append(f"meaning {candidate.likeness:.2f}")
@@ -280,6 +291,38 @@ def _sink(home: Home, candidates: Candidates, best: list[Weighed], as_of: float 
     sank = {candidate.passage.n for candidate in best
             if candidate.passage.sunk and _sank_by(home, candidate.passage, as_of)}
     return sink(best, replaced, newer, sank)
+
+
+def _outdate(home: Home, candidates: Candidates, best: list[Weighed], as_of: float | None) -> None:
+    """What states an old value stands below what states the new one, where the question is about it."""
+    outdated = home.index.claims.outdated({candidate.passage.unit for candidate in best}, as_of)
+    if not outdated:
+        return
+    places = {(candidate.passage.unit, candidate.passage.turn): candidate for candidate in best}
+    words = [word.casefold() for word in candidates.question.words]
+    # so that a chain goes down in order
+    for candidate in sorted(best, key=lambda candidate: -candidate.passage.said):
+        for sentence, closing in outdated.get((candidate.passage.unit, candidate.passage.turn), ()):
+            if sentence not in candidate.passage.text or not any(word in sentence.casefold()
+                                                                 for word in words):
+                continue
+            newer = places.get((closing.unit, closing.turn))
+            if newer is None:
+                passage = home.index.around.at(closing.unit, closing.turn)
+                if passage is None or not candidates.passes(passage.n):
+                    continue
+                newer = places[closing.unit, closing.turn] = Weighed(passage)
+                best.append(newer)
+            if newer is candidate:
+                continue
+            if newer.score < 0.9 * candidate.score:
+                newer.parts["replaces"] = newer.parts.get("replaces",
+                                                          0.0) + 0.9 * candidate.score - newer.score
+                newer.why.append(f"replaces what {candidate.passage.id} says")
+            if candidate.score >= newer.score:
+                candidate.parts["outdated"] = candidate.parts.get("outdated",
+                                                                  0.0) + newer.score - candidate.score - 0.01
+            candidate.why.append(closing.why)
 
 
 def _fold_echoes(home: Home, candidates: Candidates, best: list[Weighed], chosen: Filter) -> list[Weighed]:

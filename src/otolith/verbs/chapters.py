@@ -11,20 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from otolith.derive.chapters import (
-    MADE_BY,
-    PAUSE,
-    build_wisdom,
-    close,
-    describe,
-    find_groups,
-    split_eras,
-    write_chapter,
-)
+from otolith.derive.chapters import MADE_BY, PAUSE, close, describe, find_groups, write_chapter
+from otolith.derive.wisdom import build_wisdom, split_eras
 from otolith.errors import Damaged, Invalid, NotFound, Provider
 from otolith.files import codec, paths
 from otolith.home import Home
-from otolith.model.work import Chapter, Wisdom, Work
+from otolith.model.narrative import Chapter, Wisdom
+from otolith.model.work import Work
 from otolith.providers.chat import answer_of
 from otolith.verbs.steps import derived_id, each, fetch, kept_before, locate
 from otolith.verbs.topics import maker_of, model_of
@@ -77,9 +70,12 @@ def without_work(home: Home, chapter: Chapter, work: str) -> Chapter | None:
         return None
     by_rules = chapter.extra.get("told") or ()
     kept = {name: getattr(chapter, name) for name in ("title", "summary", "tags") if name not in by_rules}
-    new = describe(_load(home, left), chapter_id=chapter.id, project=chapter.project_id,
-                   origin=chapter.origin, made=chapter.created_at, **kept)
-    return new.replace(extra={**chapter.extra, **new.extra})
+    works = _readable(home, left)
+    if not works:
+        return None
+    new = describe(works, chapter_id=chapter.id, project=chapter.project_id, origin=chapter.origin,
+                   made=chapter.created_at, **kept)
+    return new.replace(memories=tuple(left), extra={**chapter.extra, **new.extra})
 
 
 # Climbing from works to chapters, and from chapters to wisdom
@@ -102,8 +98,9 @@ def climb(home: Home, providers: Any = None) -> list[str]:
     due = [group for group in groups.values()
            if before.get(group.id) != group.members or not touched.isdisjoint(group.members)]
     for at in range(0, len(due), BATCH):
-        parts = [(group, _load(home, group.members)) for group in due[at : at + BATCH]]
-        lines += _build(home, [writer.reword(write_chapter(group, works), works) for group, works in parts])
+        parts = [(group, writer.load(group.members)) for group in due[at : at + BATCH]]
+        lines += _build(home, [writer.reword(write_chapter(group, works), works) for group, works in parts
+                               if works])
     lines += _remove(home, "work/chapters", Chapter.kind, before.keys() - groups.keys())
     climbed = {*changed, *around, *(work for members in before.values() for work in members)}
     home.index.marks.settle("chapters", climbed - writer.waiting)
@@ -121,18 +118,15 @@ def climb_wisdom(home: Home, providers: Any = None) -> list[str]:
     for project in sorted(index.projects_of(changed)):
         eras, before = split_eras(index.chapters(project, in_time=True)), index.eras(project)
         due = [era for era in eras if era not in before.values() or not changed.isdisjoint(era)]
-        parts = [_load(home, era) for era in due]
+        parts = [part for era in due if (part := writer.load(era))]
         pieces = [writer.reword(build_wisdom(part), part) for part in parts]
         lines += _build(home, pieces)
         standing = {piece for piece, era in before.items() if era in eras} | {piece.id for piece in pieces}
-        lines += _remove(home, "work/wisdom", Wisdom.kind, before.keys() - standing)
+        if len(parts) == len(due):  # else a piece may still be the one of an era that could not be read
+            lines += _remove(home, "work/wisdom", Wisdom.kind, before.keys() - standing)
         climbed.update(chapter for era in due for chapter in era)
     home.index.marks.settle("wisdom", climbed - writer.waiting)
     return lines
-
-
-def _load(home: Home, ids: Iterable[str]) -> list[Any]:
-    return [home.load(record).record for record in ids]
 
 
 def _readable(home: Home, ids: Sequence[str]) -> list[Any]:
@@ -164,6 +158,16 @@ class _Writer:
         with index.writing():
             index.marks.forget(rung, [id for record in plain for id in lower(record)])
             index.marks.set("teller", rung, name)
+
+    def load(self, ids: Iterable[str]) -> list[Any]:
+        """What is to be built from; nothing while one of them cannot be read, and then it waits."""
+        ids = list(ids)
+        try:
+            return [self.home.load(record).record for record in ids]
+        except (Damaged, NotFound) as error:
+            self.home.notices.append(f"what is built from it stays as it is: {error}")
+        self.waiting.update(ids)
+        return []
 
     def reword(self, built: Any, lower: Sequence[Any]) -> Any:
         before = _reworded(self.home, built)

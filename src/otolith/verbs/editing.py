@@ -12,7 +12,7 @@ from typing import Any
 
 from otolith.errors import Conflict, Invalid, NotFound
 from otolith.files import codec, paths
-from otolith.home import Home
+from otolith.home import Home, Loaded
 from otolith.index.database import Row
 from otolith.model.kinds import KINDS, NOTE_FOLDERS
 from otolith.model.record import Link
@@ -41,15 +41,16 @@ def edit(home: Home, handle: str, changes: Mapping[str, Any], expect: str | None
     before, new = loaded.record, revise(home, loaded.record, dict(changes))
     if new == before and "type" not in changes:  # a type given again ends a move that was cut off
         return new
-    home.change(loaded, new, verb="edited")
+    is_note = KINDS[row.kind].links == "edges"
+    place = own_place(new, before, loaded.path) if is_note and "type" in changes else loaded.path
+    if place != loaded.path and loaded.path.startswith("graph/"):
+        _move(home, loaded.path, place, new, edited=loaded)
+    else:
+        home.change(loaded, new, verb="edited")
     if hasattr(new, "from_id"):
         links.mend(home, (new.from_id, new.to_id), given=[new])
-    elif KINDS[row.kind].links == "edges":
-        place = own_place(new, before, loaded.path)
-        if loaded.path.startswith("graph/") and "type" in changes and place != loaded.path:
-            _move(home, loaded.path, place, new)
-        if new.title != before.title:
-            links.retitle(home, new)
+    elif is_note and new.title != before.title:
+        links.retitle(home, new)
     return new
 
 
@@ -127,7 +128,7 @@ def _dialogs() -> Any:
 
 _REVISE: dict[str, Callable[[Home, Any, dict[str, Any]], Any]] = {  # by the record's class
     "note:Note": _revise_linked, "note:Edge": _revise_linked, "chunk:Chunk": _revise_chunk,
-    "work:Work": _revise_work, "work:Chapter": _revise_chapter}
+    "work:Work": _revise_work, "narrative:Chapter": _revise_chapter}
 
 
 # Forgetting and keeping
@@ -231,10 +232,10 @@ def own_place(note: Any, before: Any, path: str) -> str:
     return f"{paths.note_folder(note)}/{rest.rsplit('/', 1)[-1] if rest == path else rest}"
 
 
-def _move(home: Home, path: str, to: str, note: Any) -> None:
+def _move(home: Home, path: str, to: str, note: Any, edited: Loaded | None = None) -> None:
     """Give a note's file its place, or the next free name beside it."""
     number, free = 1, to
     while home.tree.look(free) is not None:
         number += 1
         free = f"{to.removesuffix('.md')}-{number}.md"
-    home.move(path, free, note)
+    home.move_all({path: free}, "moved", note, edited)

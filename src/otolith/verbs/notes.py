@@ -168,7 +168,7 @@ def move_page(home: Home, name: str, to: str) -> None:
         raise Invalid(f"{name} cannot become {to}: pages below {IMPORTED} came from outside, and only those "
                       "are there", "write a page of your own")
     loaded = _page(home, name)
-    home.move(loaded.path, FOLDER + to, loaded.record)
+    home.move_all({loaded.path: FOLDER + to}, "moved", loaded.record)
 
 
 def forget_page(home: Home, name: str) -> None:

@@ -21,6 +21,7 @@ from otolith.model.record import log
 from otolith.model.shape import Value
 from otolith.model.text import first_sentence
 from otolith.model.times import day
+from otolith.verbs.claims import draw
 from otolith.verbs.steps import bytes_of, each
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
         home.ensure_fresh() if home.door == "hook" else home.sweep()
     except (Busy, CannotWrite) as error:  # what was known a moment ago is better than nothing
         log.warning("sync: %s", error)
+    draw(home)
     here = project or home.config.project
     chosen = choose_memos(home, context, here, providers)
     state = _read_state(home, session) | {"retrieved": chosen[0].id if chosen else None, "read": len(chosen)}
@@ -110,10 +112,12 @@ def choose_memos(home: Home, context: str, project: str, providers: Any = None) 
 def _not_to_forget(home: Home, project: str) -> list[str]:
     """The global memory's do_not_forget, of the project's topics and of those of no project."""
     topics = set(home.index.dialogs.names(project))
-    lines = [f"- {_fact(item)}" for _, page in each(home, ["GLOBAL_MEMORY.json"])
-             for item in page.do_not_forget
+    items = [item for _, page in each(home, ["GLOBAL_MEMORY.json"]) for item in page.do_not_forget
              if isinstance(item, Mapping) and item.get("trust") != "outside"
              and item.get("topic") in {*topics, None}]
+    # since the page was built
+    closed = home.index.claims.closings(str(item.get("fact_id")) for item in items)
+    lines = [f"- {_fact(item)}" for item in items if item.get("fact_id") not in closed]
     return ["## Do not forget", *lines] if lines else []
 
 

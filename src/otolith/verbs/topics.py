@@ -180,7 +180,7 @@ def _build(home: Home, topic: str, ask: Ask | None) -> tuple[Topic, str]:
     rows = home.index.dialogs.topics(topic)
     if not rows:
         raise NotFound(f"no topic {topic!r}", "see: otolith topics")
-    held = [fact for fact in home.index.facts.of_topic(topic) if fact.user_fact_score != 0]
+    held = [fact for fact in home.index.facts.of_topic(topic, alone=True) if fact.user_fact_score != 0]
     recent = [entry for _, entry in each(home, home.index.dialogs.recent(topic, topics.RECENT))]
     state, inputs, trouble = _state(home, topic, held, recent, ask)
     last, reviewed = zulu(rows[0].last), home.index.facts.last_review(topic)
@@ -305,7 +305,9 @@ def build_global(home: Home) -> GlobalMemory:
             home.notices.append(f"{path} {error.message}; it is left out of the global memory")
     _built(home, "GLOBAL_MEMORY.json")
     caps, active = topics.read_caps(home.config.caps)
-    page = topics.build_global(memories, tiers=topics.read_tiers(home.config.tiers), caps=caps, active=active)
+    closed = home.index.claims.closings(str(fact.id) for memory in memories for fact in memory.facts)
+    page = topics.build_global(memories, tiers=topics.read_tiers(home.config.tiers), caps=caps, active=active,
+                               closed=closed)
     home.build("GLOBAL_MEMORY.json", write_object(page.to_dict()))
     home.build("GLOBAL_MEMORY.md", topics.write_global(page).encode())
     return page

@@ -1,0 +1,240 @@
+"""A claim, and which newer claim closes an older one.
+
+A claim is holder, subject, attribute, value, whether it is said to hold or to have ended, and the
+environment it speaks of. `verdict` compares two claims, the newer first; `settle` finds for each claim of a
+cell the first later one that closes it. Only claims that share a cell are compared, so a claim costs what is
+said of its subject and no more. Order is strict: nothing can close itself or run in a circle. What is unsure
+closes nothing and is contested. Pure: knows no words of a language, no record, no file and no index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+from otolith.model.attributes import DATE, SPEAKER
+from otolith.model.attributes import ENGLISH as TABLE
+
+ANY = "*"  # the attribute of an ending: whatever its object names
+RETRACT = "!"  # the attribute of a word taken back
+RULE = "rule"
+GONE = "+"  # the attribute of a thing or somebody that is no more
+LEFT = "~leave"  # leaving ends a job or a place on a team, not a home
+ASKED = "?"  # the attribute of a value said alone: whatever was spoken of last
+PLAN = "plan"
+LEAVABLE = ("employer", "team", "role", "school", "have", "use", "go", "be")  # what one can leave
+MOST_CELLS = 6  # by words of the value
+class Claim(NamedTuple):
+    """One thing that a statement claims."""
+
+    holder: str  # whose it is: a person, a thing, or the speaker
+    subject: str  # what has the attribute; "" where only the attribute is named
+    attribute: str
+    value: str  # its content words as they are compared, in their order
+    holds: bool
+    single: bool  # one value at a time
+    environment: str = ""
+    personal: bool = False  # of the user's own person, the same in every project
+    weak: bool = False  # a list grows, or it holds for a while only: it closes nothing
+    corrects: bool = False  # said as a correction or a change
+    thing: bool = False  # the holder is a thing, so that what the speaker ends may be its
+
+    @property
+    def words(self) -> frozenset[str]:
+        return frozenset(self.value.split())
+
+    @property
+    def is_deed(self) -> bool:
+        """Whether it only says that something was done."""
+        return self.attribute.startswith("did ")
+
+    def id_in(self, scope: str) -> str:
+        """The claim's name in curation.jsonl."""
+        parts = "\0".join((scope, self.subject or self.holder, self.attribute, self.value))
+        return "claim_" + sha256(parts.encode()).hexdigest()[:16]
+
+    def cells(self, scope: str) -> Iterator[str]:
+        """Where it meets the claims that it may close or be closed by."""
+        if self.is_deed:
+            yield f"{scope}|{self.holder}|plan {self.attribute.removeprefix('did ')}"
+            return
+        if self.attribute == PLAN:
+            yield f"{scope}|{self.holder}|plan {self.subject}"
+        elif self.single and self.attribute not in (ANY, ASKED):
+            yield f"{scope}|{self.subject}|{self.attribute}"
+            if self.attribute in TABLE.heads:
+                yield f"{scope}||{self.attribute}"
+            if self.thing and " " in self.subject:
+                yield from (f"{scope}|{word}|{self.attribute}" for word in self.subject.split()[:3])
+        if not self.single and self.attribute not in (ANY, RETRACT, LEFT, GONE):
+            yield f"{scope}|{self.holder}|{self.attribute}"
+        for word in list(dict.fromkeys(self.value.split()))[:MOST_CELLS]:
+            yield f"{scope}|={word}"
+        if self.holder != SPEAKER:
+            for word in self.holder.split()[:2]:
+                yield f"{scope}|={word}"
+
+
+class Stated(NamedTuple):
+    """A claim with its place in the order of things said; `n` names its row."""
+
+    n: int
+    mark: str
+    trust: int  # a place in model.record.TRUST: the smaller the more trusted
+    claim: Claim
+    record: str = ""
+
+
+CLOSES, CONTESTS = "closes", "contests"
+
+
+def verdict(newer: Stated, older: Stated) -> str:
+    """Whether the newer of two claims of a cell closes the older, contests it, or lets it be."""
+    if (newer.mark, newer.n) <= (older.mark, older.n) or newer.record == older.record:
+        return ""
+    if not _opposes(newer.claim, older.claim):
+        return ""
+    return CLOSES if newer.trust <= older.trust else CONTESTS
+
+
+def _opposes(new: Claim, old: Claim) -> bool:
+    """Whether two claims of different times cannot both hold, so that the newer tells what became of the
+    older.
+    """
+    if new.weak or old.is_deed:
+        return False
+    if new.attribute == RETRACT:
+        return new.holder in (old.holder, SPEAKER) and old.attribute != RETRACT and _covers(new, old)
+    if ASKED in (new.attribute, old.attribute):
+        return False
+    if not new.holds:
+        return old.holds and _ends(new, old)
+    if not old.holds:
+        return new.attribute == old.attribute and new.holder == old.holder and _alike(new, old)
+    return _replaces(new, old)
+
+
+def _replaces(new: Claim, old: Claim) -> bool:
+    """Whether something has another value now that it can have but one of."""
+    if new.attribute != old.attribute or not (new.single and old.single) or old.attribute == PLAN:
+        return False
+    if new.environment != old.environment and (new.environment or not new.corrects):
+        return False
+    part = new.corrects and set(new.subject.split()) < set(old.subject.split())
+    if new.subject not in (old.subject, "") and not part:
+        return False
+    return bool(new.value) and not (new.words <= old.words or old.words <= new.words)
+
+
+def _ends(new: Claim, old: Claim) -> bool:
+    """Whether what is said to be over is what an older claim says holds."""
+    if new.is_deed:
+        planned = old.attribute == PLAN and old.subject == new.attribute.removeprefix("did ")
+        return planned and old.holder == new.holder and _alike(new, old)
+    if not _same_holder(new, old):
+        return False
+    if new.attribute == GONE:
+        return new.words <= set(old.holder.split()) or _alike(new, old)
+    if new.attribute == LEFT:
+        return old.attribute in LEAVABLE and _alike(new, old)
+    if new.attribute not in (ANY, old.attribute, old.attribute.removesuffix(" when")) and not (
+            new.attribute.split(":")[0] == old.attribute.split(":")[0] == "use"):
+        return False
+    return _alike(new, old) if new.value else new.attribute == old.attribute
+
+
+def _same_holder(new: Claim, old: Claim) -> bool:
+    """Whether an ending is about the other's things; what the speaker ends may be of any of their things."""
+    if new.holder == old.holder or (new.holder == SPEAKER and (old.thing or old.attribute == "owner")):
+        return True
+    return new.thing and old.thing and set(new.holder.split()) <= set(old.holder.split())
+
+
+def _covers(new: Claim, old: Claim) -> bool:
+    """Whether most of what is taken back is what was said."""
+    shared = new.words & old.words
+    return bool(shared) and len(shared) * 2 >= min(len(new.words),
+                                                   len(old.words)) and len(shared) * 3 >= len(new.words)
+
+
+def _alike(new: Claim, old: Claim) -> bool:
+    """Whether two values name the same thing, one of them perhaps with more words."""
+    shared = new.words & old.words
+    return bool(shared) and (len(shared) * 2 >= min(len(new.words), len(old.words)) if new.attribute == ANY
+                             or new.attribute.startswith("did ")
+                             else new.words <= old.words or old.words <= new.words)
+
+
+class Settled(NamedTuple):
+    """The first later claim that closes or contests one."""
+
+    verdict: str
+    older: Stated
+    newer: Stated
+
+    def before(self, other: Settled) -> bool:
+        """Whether it counts before another of the same claim: closing before contest, then the earlier."""
+        return (self.verdict != CLOSES, self.newer.mark,
+                self.newer.n) < (other.verdict != CLOSES, other.newer.mark, other.newer.n)
+
+
+def settle(cell: Iterable[Stated], fresh: Container[int]) -> Iterator[Settled]:
+    """For each claim of a cell the first later one that closes or contests it, among pairs with a fresh one.
+    """
+    ordered = sorted(cell, key=lambda stated: (stated.mark, stated.n))
+    new = [stated.n in fresh for stated in ordered]
+    endings = [at for at, stated in enumerate(ordered) if not stated.claim.holds]
+    singles = [at for at, stated in enumerate(ordered) if stated.claim.holds]
+    news = [at for at, is_new in enumerate(new) if is_new]
+    for at, older in enumerate(ordered):
+        if older.claim.is_deed:
+            continue
+        rivals: Sequence[int] = range(at + 1, len(ordered))
+        if not (older.claim.holds and older.claim.single):
+            rivals = endings if older.claim.holds else singles
+        yield from _first(older, [ordered[later] for later in (rivals if new[at] else news) if later > at],
+                          ordered[:at])
+
+
+def _first(older: Stated, later: Sequence[Stated], earlier: Sequence[Stated]) -> Iterator[Settled]:
+    contested, before = False, None
+    for newer in later:
+        if before is not None and newer.claim == before.claim and newer.trust >= before.trust:
+            continue  # said again in the same words
+        before = newer
+        outcome = verdict(newer, older)
+        if outcome == CLOSES and newer.claim.holds and newer.claim.subject != older.claim.subject:
+            about = set(newer.claim.subject.split())
+            others = {stated.claim.subject for stated in earlier if stated.claim.holds
+                      and about <= set(stated.claim.subject.split())}
+            outcome = CONTESTS if others - {older.claim.subject} and not newer.claim.corrects else outcome
+        if outcome == CLOSES or (outcome and not contested):
+            yield Settled(outcome, older, newer)
+            contested = True
+        if outcome == CLOSES:
+            return
+
+
+def answered(value: Stated, recent: Sequence[Stated], all_earlier: Sequence[Stated],
+             sentence: str) -> Stated | None:
+    """Which earlier claim a value said alone is about, the latest first: one that it fits best, or nobody
+    knows.
+    """
+    kind, words = value_kind(value.claim.value), {word.strip(".,;:!?()").casefold()
+                                                  for word in sentence.split()}
+    fitting = [earlier for earlier in all_earlier if earlier.claim.attribute not in (ASKED, PLAN)
+               and value_kind(earlier.claim.value) == kind
+               and not earlier.claim.words <= value.claim.words and earlier.record != value.record]
+    near = {earlier.n for earlier in recent}
+    for earlier in fitting:
+        if earlier.claim.single and (earlier.claim.words & value.claim.words
+                                     or earlier.claim.attribute in words):
+            return earlier
+    return next((earlier for single in (True, False) for earlier in fitting
+                 if earlier.n in near and earlier.claim.single is single), None)
+
+
+def value_kind(value: str) -> str:
+    """What kind of value: a time, a number or a name."""
+    return "time" if DATE.search(value) else "number" if any(map(str.isdigit, value)) else "name"

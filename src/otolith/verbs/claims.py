@@ -1,0 +1,64 @@
+"""Claims of records that are no dialogs: drawn by the next upkeep, brief or recall, like vectors.
+
+A call reads at most so many records, the newest first, so that no question waits for a whole home.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from otolith.home import Home
+from otolith.index.claims import Drawn
+from otolith.model.dialog import mark
+from otolith.model.kinds import KINDS, origin_of
+from otolith.model.record import TRUST
+from otolith.model.times import time_or_none, zulu
+from otolith.verbs.steps import each
+
+AT_ONCE = 200  # records a call
+CLAIMING = tuple(name for name, kind in KINDS.items() if kind.claims)
+
+
+def draw(home: Home, limit: int = AT_ONCE) -> int:
+    """Read the claims of records that are new or changed; returns how many were read."""
+    claims = home.index.claims
+    waiting = claims.undrawn(CLAIMING, limit)
+    gone = claims.gone()
+    if not waiting and not gone:
+        return 0
+    drawn: dict[str, list[Drawn]] = {unit: [] for unit in gone}
+    ids = {record for record, _ in waiting}
+    for unit, record in each(home, list(dict.fromkeys(unit for _, unit in waiting))):
+        drafts = drawn.setdefault(unit, [])
+        if record.id in ids:
+            drafts += _drafts(unit, record)
+    home.index.facts.redraw(drawn)
+    home.index.marks.settle("claims", ids)
+    return len(ids)
+
+
+def _drafts(unit: str, record: Any) -> list[Drawn]:
+    """The claims of one record; what it says was said when it was written, by whom its origin tells."""
+    from otolith.derive.claims import read_text  # nothing new is loaded where nothing waits
+
+    origin = origin_of(record)
+    trust = TRUST.index(str(getattr(origin, "trust", None) or "user"))
+    moment = mark(record.created, time_or_none(getattr(origin, "at", None)) or 0.0, record.id, 0)
+    text = f"{record.title}.\n\n{_text(record)}"
+    return [Drawn(unit, record.id, None, moment, getattr(origin, "project", None), trust, read.sentence,
+                  read.claims)
+            for read in read_text(text, zulu(record.created))]
+
+
+def _text(record: Any) -> str:
+    """What a record says: its text, or of a work how it ended."""
+    outcome = getattr(record, "outcome", None)
+    return str(outcome.summary
+               or "") if outcome is not None else str(getattr(record, KINDS[record.kind].body) or "")
+
+
+def draw_rung(home: Home, _providers: Any = None) -> list[str]:
+    """Upkeep: every record that waits."""
+    while draw(home) == AT_ONCE:
+        pass
+    return []
