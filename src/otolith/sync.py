@@ -153,7 +153,7 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], progress: Progre
         for batch in _batches(_read_all(tree, alive, gone, odd)):
             units = _put(index, filling, batch, gone)
             unread.update(unit.name for unit in units if unit.broken or (
-                unit.findings and not unit.cards and paths.kind_of(unit.name) not in ("links", "curation")))
+                unit.findings and not unit.cards and paths.kind_of(unit.name) not in paths.LEDGERS))
             done += len(batch)
             if progress:
                 progress(done, len(alive))

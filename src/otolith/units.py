@@ -21,6 +21,7 @@ from otolith.model.record import Card, Finding, Link, Version, log
 from otolith.model.times import parse_time, utc
 
 if TYPE_CHECKING:
+    from otolith.model.claims import Answer
     from otolith.model.dialog import Mention
 
 Files = Mapping[str, tuple[Version, bytes]]
@@ -40,9 +41,10 @@ def read_unit(tree: Tree, name: str) -> Unit | None:
     try:
         if kind == "":
             return _stranger(tree, name)
-        if kind in ("links", "curation"):
+        if kind in paths.LEDGERS:
             data, version = tree.read(name)
-            return (read_links if kind == "links" else read_reviews)(name, version, data)
+            readers = {"links": read_links, "curation": read_reviews, "answers": read_answers}
+            return readers[kind](name, version, data)
         records, files = codec.read_unit(tree, name)
         if kind == "archived":
             return Unit(name=name, files=stamps(files), archived=[(r.id, r.kind, r.title) for r in records])
@@ -192,6 +194,18 @@ def read_reviews(name: str, version: Version, data: bytes) -> Unit:
     findings = _take_lines(name, data, "review", lambda digest, line: reviews.append(
         read_review(name.split("/")[1], digest[:12], line)))
     return Unit(name=name, files=stamps({name: (version, data)}), reviews=reviews, findings=findings)
+
+
+def read_answers(name: str, version: Version, data: bytes) -> Unit:
+    """The home's curation.jsonl: which of two claims holds, as people answered. Other answers are others'
+    business.
+    """
+    from otolith.model.claims import read_answer
+
+    answers: list[Answer] = []
+    findings = _take_lines(name, data, "answer", lambda digest,
+                           line: answers.extend(read_answer(digest, line)))
+    return Unit(name=name, files=stamps({name: (version, data)}), answers=answers, findings=findings)
 
 
 def _take_lines(name: str, data: bytes, what: str, take: Callable[[str, Any], None]) -> list[Finding]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from otolith.index.database import Facet, columns_of
-from otolith.model.claims import ASKED, CLOSES, Claim, Settled, Stated, answered, settle
+from otolith.model.claims import ASKED, CLOSES, Answer, Claim, Settled, Stated, answered, settle
 from otolith.model.dialog import Mention, after_all, marked_time
 
 _GIVEN = "IN (SELECT value FROM json_each(?))"
@@ -234,27 +234,26 @@ class Claims(Facet):
     def _write(self, outcomes: Mapping[int, Settled], rows: Mapping[int, ClaimRow],
                answers: Mapping[tuple[str, str], str]) -> set[str]:
         changed: set[str] = set()
-        for n, settled in outcomes.items():
-            older, newer = rows[n], rows[settled.newer.n]
-            closes = settled.verdict == CLOSES
+        for settled in outcomes.values():
+            older, newer = rows[settled.older.n], rows[settled.newer.n]
             answer = answers.get((older.id, newer.id)) if answers else None
-            if answer is not None:
-                if answer != "new":
-                    continue
-                closes = True
+            if answer == "both":
+                continue
+            if answer == "old":  # the newer one was a mistake
+                older, newer = newer, older
+            closes = answer is not None or settled.verdict == CLOSES
             column, before = ("closed_by",
                               older.closed_by) if closes else ("contested_by", older.contested_by)
-            if before == newer.n:
+            if before == newer.n or (before is not None and answer is None
+                                     and (self._mark(before), before) < (newer.mark, newer.n)):
                 continue
-            if before is not None and (held := self._mark(before)) and (held, before) < (newer.mark, newer.n):
-                continue
-            self.db.execute(f"UPDATE claims SET {column} = ? WHERE n = ?", (newer.n, n))
+            self.db.execute(f"UPDATE claims SET {column} = ? WHERE n = ?", (newer.n, older.n))
             if closes:
                 changed.add(older.record)
         return changed
 
-    def _mark(self, n: int) -> str | None:
-        return self.db.value("SELECT mark FROM claims WHERE n = ?", (n,)) or None
+    def _mark(self, n: int) -> str:
+        return str(self.db.value("SELECT mark FROM claims WHERE n = ?", (n,)) or "")
 
     def _answer(self, fresh: set[int]) -> None:
         """A value said alone answers an earlier claim with a value of its kind: it is about the same thing.
@@ -292,25 +291,21 @@ class Claims(Facet):
 
     def answers(self) -> dict[tuple[str, str], str]:
         """(older claim, newer claim) → which holds, as a person settled it last."""
-        return {(old, new): holds for old, new, holds in self.db.execute(
-                "SELECT old, new, holds FROM settled ORDER BY at, mark")}
+        rows = self.db.execute("SELECT old, new, holds FROM settled ORDER BY mark")
+        return {(old, new): holds for old, new, holds in rows}
 
-    def replace_answers(self, lines: Sequence[tuple[str, str, str, str, str]]) -> list[int]:
-        """Take in the home's curation lines (at, mark, old, new, holds); returns the claims to be settled
-        again.
-        """
-        before = {(old, new) for old, new, in self.db.execute("SELECT old, new FROM settled")}
+    def replace_answers(self, answers: Sequence[Answer]) -> list[int]:
+        """Take in the home's answers; returns the claims to be settled again."""
+        before = self.db.execute("SELECT old, new FROM settled")
         self.db.execute("DELETE FROM settled")
-        self.db.executemany("INSERT INTO settled VALUES (?,?,?,?,?)", lines)
-        about = {claim for pair in before for claim in pair} | {claim for _, _, old, new, _ in lines
-                                                                for claim in (old, new)}
-        if not about:
-            return []
-        rows = [row.n for row in self.db.select(ClaimRow,
-                f"SELECT {_ROW} FROM claims c WHERE single OR closed_by IS NOT NULL "
-                                                          "OR contested_by IS NOT NULL") if row.id in about]
-        given = json.dumps(rows)
-        self.db.execute(f"UPDATE claims SET closed_by = NULL, contested_by = NULL WHERE n {_GIVEN}", (given,))
+        self.db.executemany("INSERT INTO settled VALUES (?,?,?,?)", answers)
+        about = {claim for old, new, *_ in before for claim in (old, new)}
+        about.update(claim for answer in answers for claim in (answer.old, answer.new))
+        rows = [row.n for row in self.db.select(ClaimRow, f"SELECT {_ROW} FROM claims c")
+                if row.id in about] \
+            if about else []
+        self.db.execute(f"UPDATE claims SET closed_by = NULL, contested_by = NULL WHERE n {_GIVEN}",
+                        (json.dumps(rows),))
         return rows
 
     # Reading

@@ -17,6 +17,7 @@ from otolith.model.record import Usage, Version
 if TYPE_CHECKING:
     from otolith.index.facts import Touched
 
+_STATING = ("topics/", "curation.jsonl")  # units that say something of facts and claims
 AT_ONCE = 500  # files asked for in one statement
 Known = Mapping[str, Version | None]  # None: something that is not a plain document
 Parts = Mapping[str, Sequence[str]]  # unit → the files it may consist of
@@ -125,13 +126,13 @@ class Filling:
         for unit in units:
             self.drop(unit.name, parts[unit.name], keep_records=unit.broken)
         self.units.put(units)
-        self._take_facts([unit for unit in units if unit.name.startswith("topics/")], ())
+        self._take_facts([unit for unit in units if unit.name.startswith(_STATING)], ())
 
     def remove(self, parts: Parts) -> None:
         """Forget units, and the facts that they stated."""
         for name, files in parts.items():
             self.drop(name, files)
-        self._take_facts((), [name for name in parts if name.startswith("topics/")])
+        self._take_facts((), [name for name in parts if name.startswith(_STATING)])
 
     def drop(self, unit: str, files: Sequence[str], *, keep_records: bool = False) -> None:
         """Forget a unit; what it says of facts stays until it is put again or removed."""

@@ -160,6 +160,9 @@ class Facts(Facet):
         for name, reviews in whole:
             if name.endswith("/curation.jsonl"):
                 self._replace_reviews(name, reviews, about, corrected)
+        answers = {unit.name: unit.answers for unit in units if not unit.broken} | dict.fromkeys(gone, ())
+        if "curation.jsonl" in answers:
+            touched.freed.update(self.claims.replace_answers(answers["curation.jsonl"]))
         if about:
             self._review_again(about, corrected, touched)
         self._take_mentions(units, touched)

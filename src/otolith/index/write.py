@@ -20,6 +20,7 @@ from otolith.model.record import Card, Finding, Link, Stretch, Usage, tail_of, t
 from otolith.model.text import fold, searchable
 
 if TYPE_CHECKING:
+    from otolith.model.claims import Answer
     from otolith.model.dialog import Mention, Review
 
 SELDOM = 100_000  # objects made between two searches for circles
@@ -38,6 +39,7 @@ class Unit(NamedTuple):
     links: Sequence[tuple[Link, str]] = ()  # links that stand in no record, with their trust
     mentions: Sequence[Mention] = ()  # facts, as an entry states them
     reviews: Sequence[Review] = ()  # what a person said about facts
+    answers: Sequence[Answer] = ()  # which of two claims holds
     archived: Sequence[tuple[str, str, str]] = ()  # id, kind, title
     findings: Sequence[Finding] = ()
     broken: bool = False  # keep the last good rows
