@@ -30,7 +30,7 @@ TALK = ("words", "cover", "meaning", "meaning nearby", "pieces", "pieces nearby"
 AGENT = ("words", "meaning", "whole", "later")
 TEXT = ("share", "meaning", "title", "repeated")
 # What the sets of a source say nothing about is weighed as in talk.
-AS_TALK = {"agent": ("timely", "when", "time", "asking", "answer", "speaker"), "text": ("timely", "when", "time")}
+AS_TALK = {"agent": ("timely", "when", "time", "asking", "answer", "speaker"), "text": ("time",)}
 NAMES = tuple(dict.fromkeys((*TALK, *AGENT, *TEXT)))
 SETS = {"talk": ("locomo",), "agent": ("realmem",), "text": ("docs", "japanese", "code")}
 OF = {"talk": TALK, "agent": AGENT, "text": TEXT}
@@ -194,13 +194,13 @@ def main() -> int:
         by_source = {source: cases for source, cases in by_source.items() if cases}
         start = np.array([file[embedder]["signs"].get(name, [0.0])[0] for name in NAMES])
         weights = {source: report(embedder, source, cases, start) for source, cases in by_source.items()}
+        for source, names in AS_TALK.items():
+            for at in [NAMES.index(name) for name in names] if source in weights else ():
+                weights[source][at] = weights["talk"][at]
         enough, bases = calibrate(by_source, weights)
         labels(embedder, by_source, weights, enough, bases)
         signs = {name: [round(float(weights[source][at]), 2) if source in weights else file[embedder]["signs"].get(name, [0.0] * 3)[column]
                         for column, source in enumerate(rank.SOURCES)] for at, name in enumerate(NAMES)}
-        for source, names in AS_TALK.items():
-            for name in names:
-                signs[name][rank.SOURCES.index(source)] = signs[name][0]
         signs["base"] = [round(bases.get(source, 0.0), 2) for source in rank.SOURCES]
         file[embedder] = {"enough": round(enough, 2), "margin": file[embedder]["margin"],
                           "signs": {name: row for name, row in signs.items() if any(row)}}

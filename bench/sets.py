@@ -1,5 +1,7 @@
 """The sets that recall is measured on: what is stored and how, what is asked, what answers it. Nothing of them is in here.
 
+    python bench/sets.py DATA_FOLDER [--models FOLDER] [--only SET …]       measures every set through the public verb
+
 Each home is one `Home`: records are stored through the public verbs, a question names the keys that answer it, and `key_of` tells
 which key a hit is. A foreign question is one that another home of the set, or another set, can answer and this one cannot.
 
@@ -12,18 +14,28 @@ which key a hit is. A foreign question is one that another home of the set, or a
 
 from __future__ import annotations
 
+import argparse
 import ast
 import hashlib
 import importlib.util
 import json
 import random
+import re
+import sqlite3
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from locomo import log_sessions, read_dialogs
+import numpy as np
+from locomo import log_sessions, open_memory, read_dialogs
 
+from otolith import meaning
 from otolith.memory import Memory
+from otolith.model.text import searchable
+from otolith.model.words import STOP
+from otolith.providers.embedders import Embedder, Static
+from otolith.providers.minilm import MiniLM
 
 Key = Any
 PACKAGES = ("tomlkit", "rich", "starlette", "uvicorn", "httpx", "pathspec", "hypothesis")
@@ -130,3 +142,112 @@ def read_functions() -> dict[str, tuple[str, str]]:
                         found[f"{package}.{path.stem}.{node.name}"] = (asked, "\n".join(body))
     order = sorted(found, key=lambda name: hashlib.sha256(name.encode()).hexdigest())[:FUNCTIONS]
     return {name: found[name] for name in order}
+
+
+# Measuring
+
+CUTS = {"locomo": (5, 10, 25, 50), "realmem": (1, 3, 5, 10)}
+LIMIT = 50
+
+
+class Asked(NamedTuple):
+    """What came of a question: its label, recall at each cut, what it was called."""
+
+    label: str
+    shares: Sequence[float]
+    enough: bool
+    other: bool
+
+
+def ask(mem: Memory, query: Query, names: dict[tuple[str, int | None], Key], cuts: Sequence[int]) -> Asked:
+    with mem.home.uncounted():
+        recalled = mem.recall(query.text, limit=LIMIT)
+    turns = [hit.passage["turn"] if hit.passage and hit.kind == "entry" else None for hit in recalled.hits]
+    keys = [key_of(names, hit.id, turn) for hit, turn in zip(recalled.hits, turns, strict=True)]
+    order = [key for key in dict.fromkeys(keys) if key is not None]
+    return Asked(query.label, shares_of(order, query.gold, cuts), recalled.enough, recalled.about_somebody_else)
+
+
+def shares_of(order: Sequence[Key], gold: frozenset[Key], cuts: Sequence[int]) -> list[float]:
+    return [len(gold.intersection(order[:cut])) / max(1, len(gold)) for cut in cuts]
+
+
+def measure(stored: Stored, embedders: Sequence[Embedder | None]) -> Iterator[tuple[str, Asked]]:
+    """(who answered, what came of it) for every question of a home."""
+    cuts = CUTS.get(stored.set, (1, 5, 10))
+    with open_memory() as mem:
+        names: dict[tuple[str, int | None], Key] = {}
+        done = 0
+        for step in sorted({query.step for query in stored.asked}):
+            for store in stored.steps[done : step or len(stored.steps)]:
+                names |= store(mem)
+            done = step or len(stored.steps)
+            queries = [query for query in stored.asked if query.step == step]
+            search = bm25(mem, names)
+            yield from (("BM25, stop words out", Asked(query.label, shares_of(search(query.text), query.gold, cuts), False, False))
+                        for query in queries)
+            for embedder in embedders:
+                mem.home.config = mem.home.config.replace(provider=embedder.name if embedder else "none")
+                mem.providers = {"embedder": embedder} if embedder else None
+                if embedder:
+                    meaning.fill(mem.home.index, mem.home.config, embedder, notices=[])
+                label = f"Otolith, {embedder.name if embedder else 'words alone'}"
+                yield from ((label, ask(mem, query, names, cuts)) for query in queries)
+
+
+def bm25(mem: Memory, names: dict[tuple[str, int | None], Key]) -> Callable[[str], list[Key]]:
+    """Plain FTS5 over the same units: turns, whole sessions, sections, paragraphs, functions."""
+    texts: dict[Key, list[str]] = {}
+    query = ("SELECT r.id, p.turn, p.text, CASE p.ord WHEN 0 THEN r.title ELSE '' END FROM (SELECT *, n - record AS ord FROM passages) p "
+             "JOIN records r ON r.n = p.record WHERE r.kind IN ('entry', 'note', 'chunk') ORDER BY p.n")
+    for record, turn, text, title in mem.home.index.db.execute(query):
+        key = key_of(names, record, int(turn) if turn and turn.isdecimal() else None)
+        texts.setdefault(key, [title] if turn is None else []).append(text)
+    keys = list(texts)
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='porter unicode61 remove_diacritics 2')")
+    db.executemany("INSERT INTO words(rowid, text) VALUES (?,?)", [(at, searchable(" ".join(texts[key]))) for at, key in enumerate(keys)])
+
+    def search(text: str) -> list[Key]:
+        words = [word for word in re.findall(r"\w+", searchable(text).lower()) if word not in STOP]
+        match = " OR ".join(f'"{word}"' for word in words)
+        found = db.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?", (match, LIMIT)) if words else ()
+        return [keys[at] for at, in found]
+
+    return search
+
+
+def rows_of(name: str, results: dict[str, list[Asked]]) -> Iterator[str]:
+    for who, asked in results.items():
+        own = [one for one in asked if one.label == "own"]
+        cells = [" / ".join(f"{value:.1f}" for value in 100 * np.mean([one.shares for one in own], axis=0))]
+        for label in ("own", "foreign", "wrong person"):
+            some = [one.enough and not (one.other and label != "foreign") for one in asked if one.label == label]
+            cells.append(f"{100 * np.mean(some):.1f}" if some and not who.startswith("BM25") else "")
+        yield f"| {name} @{'/'.join(map(str, CUTS.get(name, (1, 5, 10))))} | {who} | " + " | ".join(cells) + " |"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--models", type=Path, help="folder with the MiniLM weights")
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--embedder", action="append", default=[], choices=("words", "static", "minilm"))
+    given = parser.parse_args()
+    embedders: list[Embedder | None] = [None, Static(), *([MiniLM(given.models)] if given.models else [])]
+    embedders = [each for each in embedders if not given.embedder or (each.name if each else "words") in given.embedder]
+    results: dict[str, dict[str, list[Asked]]] = {}
+    for stored in read_sets(given.folder):
+        if given.only and stored.set not in given.only:
+            continue
+        for who, asked in measure(stored, embedders):
+            results.setdefault(stored.set, {}).setdefault(who, []).append(asked)
+        print(stored.set, stored.name, file=sys.stderr, flush=True)
+    for name, by_who in results.items():
+        for line in rows_of(name, by_who):
+            print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

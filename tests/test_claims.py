@@ -146,13 +146,11 @@ def test_writing_a_note_draws_no_claims_and_the_next_recall_does(mem: Memory) ->
 @pytest.mark.clause("protocol-46")
 @pytest.mark.parametrize(("holds", "left"), [("old", ["8080"]), ("both", ["8080", "9090"]), ("new", ["9090"])])
 def test_a_person_settles_which_of_two_holds_and_a_rebuild_knows_it(mem: Memory, holds: str, left: list[str]) -> None:
-    from otolith.verbs.claims import settle as answer
-
     log(mem, "The API port is 8080.", "2026-01-05")
     log(mem, "The API port is 9090.", "2026-02-05")
     old, new = sorted(mem.facts(), key=lambda fact: fact.entry_ts)
 
-    answer(mem.home, str(old.id), str(new.id), holds)
+    mem.settle(str(new.id), str(old.id), holds)
     before = current(mem)
     mem.reindex()
 
@@ -163,13 +161,11 @@ def test_a_person_settles_which_of_two_holds_and_a_rebuild_knows_it(mem: Memory,
 
 
 def test_an_answer_is_taken_back_by_another(mem: Memory) -> None:
-    from otolith.verbs.claims import settle as answer
-
     log(mem, "The API port is 8080.", "2026-01-05")
     log(mem, "The API port is 9090.", "2026-02-05")
     old, new = sorted(mem.facts(), key=lambda fact: fact.entry_ts)
-    answer(mem.home, str(old.id), str(new.id), "old")
-    answer(mem.home, str(old.id), str(new.id), "new")
+    mem.settle(str(new.id), str(old.id), "old")
+    mem.settle(str(new.id), str(old.id), "new")
 
     assert current(mem) == ["The API port is 9090"]
 
@@ -187,11 +183,9 @@ def test_an_answer_that_makes_no_sense_is_a_finding(mem: Memory, line: str) -> N
 
 
 def test_an_agent_settles_nothing(mem: Memory) -> None:
-    from otolith.verbs.claims import settle as answer
-
     mem.home.trust = "agent"
     with pytest.raises(Invalid):
-        answer(mem.home, "a", "b", "new")
+        mem.settle("a", "b", "new")
 
 
 def test_values_that_replace_each_other_in_turn_end_with_the_last(mem: Memory) -> None:

@@ -106,6 +106,18 @@ def test_the_walk_scores_corrects_rejects_and_stops(run: Run, home: Path) -> Non
     assert "the agent" in run("facts").out
 
 
+def test_the_walk_asks_about_contradictions_first(run: Run, home: Path) -> None:
+    run("log", "-", "--topic", "ports", stdin="user: The API port is 8080.")
+    run("log", "-", "--topic", "ports", stdin="assistant: The API port is 8443.")
+
+    screen = play(["review"], home, ["what\n", "n\n", "q\n"])
+
+    assert "These do not go together" in screen
+    assert run("contradictions", "--json").json["items"] == []
+    old = next(item for item in run("facts", "--json").json["items"] if item["object"] == "8080")
+    assert old["valid_until"]
+
+
 def test_the_walk_can_be_left_at_any_time(run: Run, home: Path) -> None:
     run("log", "-", "--topic", "flat", stdin=DIALOG)
 

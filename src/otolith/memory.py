@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from otolith.model.chunk import Chunk
     from otolith.model.dialog import Entry, Fact, GlobalMemory, Topic
     from otolith.model.memo import Memo
+    from otolith.model.narrative import Chapter
     from otolith.model.note import Note
     from otolith.model.record import Change, Finding, Link
-    from otolith.model.work import Agent, Chapter, Work
+    from otolith.model.work import Agent, Work
     from otolith.sync import Progress
     from otolith.upkeep import Report
     from otolith.verbs.memos import Garden
@@ -154,6 +155,10 @@ class Memory(Reader):
         if score is ...:
             return verbs.dialogs.review(self.home, fact, correct=correct)
         return verbs.dialogs.review(self.home, fact, score, correct)
+
+    def settle(self, new: str, old: str, holds: str) -> Object:
+        """Say which of two statements holds: `new`, `old`, `both` in their scopes; `open` takes it back."""
+        return verbs.history.settle(self.home, new, old, holds)
 
     def record(self, work: Object | None = None, *, intent: Object | None = None,
                outcome: Object | None = None, perception: Object | None = None,

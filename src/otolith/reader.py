@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from otolith.derive.reasoning import Conclusion
     from otolith.derive.similar import EdgeProposal, TagScore
     from otolith.model.dialog import Fact, GlobalMemory
+    from otolith.model.narrative import Chapter, Wisdom
     from otolith.model.recall import Hit, Recall
-    from otolith.model.work import Chapter, Wisdom
     from otolith.verbs.reasoning import Explored
 
 Some = str | Sequence[str] | None  # one word or several
@@ -108,6 +108,17 @@ class Reader:
         """Facts of a topic or of all; only those that wait for a score or still hold, also rejected ones."""
         return verbs.dialogs.facts(self.home, topic, type=type, waiting=waiting, current=current,
                                    rejected=rejected, as_of=as_of)
+
+    def history(self, about: str | None = None, *, since: Time = None, before: Time = None,
+                limit: int = 50) -> Rows:
+        """What changed about a subject, a topic, a record or everything: said, replaced, scored."""
+        check_counts(limit=limit)
+        return verbs.history.history(self.home, about, since=since, before=before, limit=limit)
+
+    def contradictions(self, *, project: str | None = None, limit: int = 50) -> Rows:
+        """Statements that do not go together and that no person has answered, newest first."""
+        check_counts(limit=limit)
+        return verbs.history.contradictions(self.home, project=project, limit=limit)
 
     def topics(self) -> Rows:
         """The topics of the dialogs, with their state."""

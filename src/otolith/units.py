@@ -14,14 +14,13 @@ from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.tree import Tree, fingerprint
 from otolith.index.store import Index
-from otolith.index.write import Stamp, Unit
+from otolith.index.write import HOLDS, Answer, Stamp, Unit
 from otolith.model.ids import suffix
 from otolith.model.kinds import KINDS
 from otolith.model.record import Card, Finding, Link, Version, log
 from otolith.model.times import parse_time, utc
 
 if TYPE_CHECKING:
-    from otolith.model.claims import Answer
     from otolith.model.dialog import Mention
 
 Files = Mapping[str, tuple[Version, bytes]]
@@ -43,8 +42,8 @@ def read_unit(tree: Tree, name: str) -> Unit | None:
             return _stranger(tree, name)
         if kind in paths.LEDGERS:
             data, version = tree.read(name)
-            readers = {"links": read_links, "curation": read_reviews, "answers": read_answers}
-            return readers[kind](name, version, data)
+            read = {"links": read_links, "curation": read_reviews, "answers": read_answers}[kind]
+            return read(name, version, data)
         records, files = codec.read_unit(tree, name)
         if kind == "archived":
             return Unit(name=name, files=stamps(files), archived=[(r.id, r.kind, r.title) for r in records])
@@ -197,14 +196,20 @@ def read_reviews(name: str, version: Version, data: bytes) -> Unit:
 
 
 def read_answers(name: str, version: Version, data: bytes) -> Unit:
-    """The home's curation.jsonl: which of two claims holds, as people answered. Other answers are others'
-    business.
-    """
-    from otolith.model.claims import read_answer
-
+    """The home's curation.jsonl: what a person said about two claims that do not go together."""
     answers: list[Answer] = []
-    findings = _take_lines(name, data, "answer", lambda digest,
-                           line: answers.extend(read_answer(digest, line)))
+
+    def take(digest: str, line: dict[str, Any]) -> None:
+        if line.get("op") != "settle":
+            raise Invalid(f"unknown op {line.get('op')!r}")
+        parse_time(line["at"], "at")
+        if not all(isinstance(line[key], str) for key in ("at", "old", "new")) or line["holds"] not in HOLDS:
+            raise Invalid(f"old and new are claims, holds one of {', '.join(HOLDS)}")
+        if line["old"] == line["new"]:
+            raise Invalid("a claim does not replace itself")
+        answers.append(Answer(line["at"], digest[:12], line["old"], line["new"], line["holds"]))
+
+    findings = _take_lines(name, data, "answer", take)
     return Unit(name=name, files=stamps({name: (version, data)}), answers=answers, findings=findings)
 
 

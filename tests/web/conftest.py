@@ -82,10 +82,10 @@ class Server:
     def record(self, record: str) -> Answer:
         return self.get(f"/api/records/{quote(record, safe='')}")
 
-    def run(self, *words: str) -> str:
-        """Another process of the same person on the same home."""
+    def run(self, *words: str, given: str | None = None) -> str:
+        """Another process of the same person on the same home; `given` is its input."""
         return subprocess.run([sys.executable, "-m", "otolith", *words, "--home", str(self.home)], env=self.env, check=True,
-                              capture_output=True, text=True, timeout=60).stdout
+                              capture_output=True, text=True, timeout=60, input=given).stdout
 
     def stop(self) -> int:
         self.process.terminate()

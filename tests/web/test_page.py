@@ -19,7 +19,7 @@ from web import payloads  # noqa: E402 (beside this file)
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]
-VIEWS = ("/", "/recall", "/recall?q=kettle", "/review", "/review?tab=contradictions", "/review?tab=merges", "/graph",
+VIEWS = ("/", "/recall", "/recall?q=kettle", "/review", "/review?tab=contradictions", "/review?tab=changes", "/review?tab=merges", "/graph",
          "/timeline", "/health")
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: make browser, or apt-get install chromium"),
@@ -174,18 +174,29 @@ def test_keys_at_the_end_of_the_queue_do_nothing(visit):
     assert page.inner_text(".fact .triple") == "Nothing waits for review."
 
 
-def test_contradicting_facts_stand_side_by_side_and_one_is_chosen(visit, server):
+def test_contradicting_statements_stand_side_by_side_and_one_is_chosen(visit, server):
+    server.run("log", "-", "--topic", "ports", given="user: The API port is 8080.")
+    server.run("log", "-", "--topic", "ports", given="assistant: The API port is 8443.")
     page = visit("/review?tab=contradictions")
     page.wait_for_selector(".pair")
-    assert {"Bergen", "Oslo"} <= {word.strip(".") for word in page.inner_text(".pair").split()}
+    assert all(port in page.inner_text(".pair") for port in ("8080", "8443"))
 
-    page.click("text=The newer is right")
+    page.click("text=The newer holds")
 
-    page.wait_for_selector("text=No two facts contradict")
-    scores = {fact["record"]["object"]: fact["record"]["user_fact_score"]
-              for fact in server.get("/api/facts?topic=people").json["items"]}
-    assert scores["Oslo"] == 8
-    assert "Bergen" not in scores
+    page.wait_for_selector("text=No two statements contradict")
+    ends = {fact["record"]["object"]: fact["record"].get("superseded_by")
+            for fact in server.get("/api/facts?topic=ports").json["items"]}
+    assert ends["8080"]
+    assert not ends["8443"]
+
+
+def test_what_changed_is_listed_with_what_it_replaced(visit):
+    page = visit("/review?tab=changes")
+
+    page.wait_for_selector("del")
+
+    assert any("Bergen" in text for text in page.locator("del").all_inner_texts())
+    assert "Oslo" in page.inner_text(".rows")
 
 
 def test_a_node_of_the_graph_shows_and_opens_its_record(visit, server):

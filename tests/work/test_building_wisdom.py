@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from otolith.derive.chapters import (
-    MOST_CHAPTERS,
-    build_wisdom,
-    cite,
-    cited_in,
-    find_groups,
-    split_eras,
-    write_chapter,
-)
-from otolith.model.work import Chapter, Wisdom
+from otolith.derive.chapters import find_groups, write_chapter
+from otolith.derive.wisdom import MOST_CHAPTERS, build_wisdom, cite, cited_in, split_eras
+from otolith.model.narrative import Chapter, Wisdom
 from work.conftest import member_of
 
 DAY = 86_400

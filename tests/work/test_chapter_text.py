@@ -6,7 +6,7 @@ import pytest
 
 from otolith.derive.chapters import MOST_LEARNINGS, describe, find_groups, read_digest, write_chapter
 from otolith.errors import Invalid
-from otolith.model.work import Chapter
+from otolith.model.narrative import Chapter
 from work.conftest import member_of
 
 

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from otolith.derive.asking import WINDOW, chapter_prompt, retell_chapter, retell_wisdom, wisdom_prompt
-from otolith.derive.chapters import build_wisdom, describe
+from otolith.derive.chapters import describe
+from otolith.derive.wisdom import build_wisdom
 from otolith.errors import Invalid
 
 

@@ -13,16 +13,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from otolith.derive.chapters import cited_in
 from otolith.derive.sentences import sentences
 from otolith.derive.topics import LINE_LENGTH, LISTS, SUMMARY_LENGTH
+from otolith.derive.wisdom import cited_in
 from otolith.errors import Invalid
 from otolith.model.dialog import TIME_SPANS, Entry, Fact, TopicState, Turn
 from otolith.model.kinds import FACT_TYPES
+from otolith.model.narrative import Chapter, Wisdom
 from otolith.model.shape import Shape, strings, text
 from otolith.model.text import check_whole, shorten, visible
 from otolith.model.words import stems
-from otolith.model.work import Chapter, Wisdom, Work
+from otolith.model.work import Work
 
 WINDOW = 24_000  # characters of a dialog, of works or of chapters in one question
 MOST_WINDOWS = 40

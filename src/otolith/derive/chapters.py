@@ -1,49 +1,42 @@
-"""Chapters and wisdom: which works of a project belong together, what they come to, what chapters teach
-together.
+"""Chapters: which works of a project belong together, and what they come to.
 
 Two works belong together when they changed files in the same folder, or share a tag within one session, with
 no pause of more than three days, or when one links to the other within a month. Belonging is passed on; a
 chapter is closed after forty works. Since a pause that joins two works also joins everything between them to
 both, the answer for a closed neighbourhood is the answer for the whole: only what changed needs looking at.
-Fifty chapters in order of time are a piece of wisdom; it reads the digests that chapters carry, never works,
-and each of its lines cites its chapters. No clock and no model: times are those of the works, so that a
-deleted one comes back.
+No clock and no model: times are those of the works, so that a deleted one comes back.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.errors import Invalid
 from otolith.model.ids import derived_uuid
+from otolith.model.narrative import Chapter
 from otolith.model.record import TRUST, place_of
 from otolith.model.shape import NOTHING, Shape, flag, integer, mapping, parts, strings, text
 from otolith.model.text import TITLE_SIGNS, counted, first_sentence, fold
 from otolith.model.times import day
 from otolith.model.words import key_words, likeness, stem, stems
-from otolith.model.work import Chapter, Wisdom, Work
+from otolith.model.work import Work
 
 if TYPE_CHECKING:
     from otolith.index.works import Member
 
-T = TypeVar("T")
-CHAPTER_RULE, WISDOM_RULE = "together-1", "era-1"
+CHAPTER_RULE = "together-1"
 MADE_BY = "rules-1"
+LIKENESS = 0.8
 PAUSE = 3 * 86_400.0
 LINK_REACH = 30 * 86_400.0
-MOST_WORKS, MOST_CHAPTERS, FEWEST = 40, 50, 2  # of a chapter, of a piece of wisdom, of either
+MOST_WORKS, FEWEST = 40, 2  # of a chapter; FEWEST also of wisdom
 MOST_LEARNINGS, MOST_LESSONS, MOST_TOPICS, MOST_TAGS = 12, 4, 8, 12
-MOST_INSIGHTS, MOST_PATTERNS, MOST_PRACTICES = 12, 10, 10
 MOST_FILES, MOST_REASONS, MOST_APPROACHES, MOST_CHECKS = 20, 5, 5, 3
-CITED = 3
-LIKENESS = 0.8
 LINE = 160  # characters of a work's line within a summary
-_CITED = re.compile(r"(?:chapter|mem)_[A-Za-z0-9_.-]+")
 
 
 class Cluster(NamedTuple):
@@ -137,7 +130,7 @@ def describe(works: Sequence[Work], *, chapter_id: str, project: str, origin: st
         created_at=start if made is None else made, updated_at=end if made is None else made,
         start_ts=start, end_ts=end, tags=tuple(tags) or None, topics=_topics(ordered) or None, origin=origin,
         memories=tuple(work.id for work in ordered), rule=rule,
-        fingerprint=_fingerprint(CHAPTER_RULE, (
+        fingerprint=fingerprint_of(CHAPTER_RULE, (
             (work.id, work.created_at, work.agent_id, work.intent.to_dict(), work.outcome.to_dict(),
              work.files(),
              work.tags, work.importance, work.reasoning.approach_chosen, work.links.targets("supersedes"))
@@ -151,7 +144,7 @@ def _work_time(work: Work) -> tuple[float, str]:
     return work.created_at, work.id
 
 
-def _fingerprint(rule: str, sources: Iterable[tuple[Any, ...]]) -> str:
+def fingerprint_of(rule: str, sources: Iterable[tuple[Any, ...]]) -> str:
     """Changes when a source comes, goes or has other content; being used or linked to does not touch it."""
     digest = hashlib.sha256(rule.encode())
     for source in sources:
@@ -193,7 +186,7 @@ def _title(works: Sequence[Work], lasting: Sequence[Work]) -> str:
     return first_sentence(f"{place}: {goal}" if place else goal, TITLE_SIGNS)
 
 
-def _span(first: float, last: float) -> str:
+def span(first: float, last: float) -> str:
     return day(first) if day(first) == day(last) else f"{day(first)} to {day(last)}"
 
 
@@ -202,7 +195,7 @@ def _summary(works: Sequence[Work], lasting: Sequence[Work]) -> str:
     place, agents = _place(works), ", ".join(sorted({work.agent_id for work in works}))
     counts = f"{len(works) - len(failed)} succeeded" + (f", {len(failed)} failed" if failed else "")
     lines = [f"{counted(len(works), 'work')}{f' in {place}' if place else ''}, "
-             f"{_span(works[0].created, works[-1].created)}, by {agents}: {counts}.",
+             f"{span(works[0].created, works[-1].created)}, by {agents}: {counts}.",
              f"It began with: {first_sentence(works[0].intent.goal, LINE)}"]
     lines += [f"Failed: {first_sentence(work.intent.goal, LINE)} ({first_sentence(_why(work), LINE)})"
               for work in failed[-3:]]
@@ -329,100 +322,6 @@ def _files(works: Sequence[Work]) -> dict[str, Any]:
                 broken[path] += not work.outcome.success
     kept = sorted(changed, key=lambda path: (-broken[path], -changed[path], path))[:MOST_FILES]
     return {path: [changed[path], broken[path]] for path in kept}
-
-
-# Wisdom: everything is counted, nothing is guessed
-
-
-def split_eras(ordered: Sequence[T]) -> list[list[T]]:
-    """Chapters of a project in order of time, or their ids, by eras; one left over joins those before it."""
-    eras = [list(ordered[at : at + MOST_CHAPTERS]) for at in range(0, len(ordered), MOST_CHAPTERS)]
-    if len(eras) > 1 and len(eras[-1]) < FEWEST:
-        left_over = eras.pop()
-        eras[-1] += left_over
-    return [era for era in eras if len(era) >= FEWEST]
-
-
-def build_wisdom(chapters: Sequence[Chapter]) -> Wisdom:
-    ordered = sorted(chapters, key=lambda chapter: (chapter.start_ts, chapter.id))
-    first, last = ordered[0].start_ts, max(chapter.end_ts for chapter in ordered)
-    project, digests = ordered[0].project_id, {chapter.id: read_digest(chapter) for chapter in ordered}
-    learned = merge_alike((line, chapter.id) for chapter in reversed(ordered)
-                          for line in chapter.learnings or ())
-    insights = tuple(cite(saying.text, saying.sources) for saying in learned[:MOST_INSIGHTS])
-    patterns, practices = tuple(_patterns(ordered, digests)), tuple(_practices(ordered, digests))
-    tags = Counter(tag for chapter in ordered for tag in chapter.tags or ())
-    return Wisdom(
-        id="wisdom_" + derived_uuid(project, WISDOM_RULE, ordered[0].id), project_id=project,
-        title=f"What {project} taught, {_span(first, last)}", created_at=first, updated_at=last,
-        summary=_wisdom_summary(f"{len(ordered)} chapters of {project}, {_span(first, last)}",
-                                digests.values(), Learned=insights, Pattern=patterns, Do=practices),
-        insights=insights or None, patterns=patterns[:MOST_PATTERNS] or None,
-        best_practices=practices[:MOST_PRACTICES] or None, tags=tuple(most_first(tags)[:MOST_TAGS]) or None,
-        start_ts=first, end_ts=last, chapters=tuple(chapter.id for chapter in ordered), made_by=MADE_BY,
-        fingerprint=_fingerprint(WISDOM_RULE, (
-            (chapter.id, chapter.fingerprint, chapter.title, chapter.summary, chapter.learnings, chapter.tags,
-             chapter.start_ts, chapter.end_ts, chapter.trust) for chapter in ordered)),
-        trust=lowest_trust(chapter.trust or "user" for chapter in ordered))
-
-
-def _wisdom_summary(opening: str, digests: Collection[Digest], **lists: Sequence[str]) -> str:
-    done, failed = sum(digest.succeeded for digest in digests), sum(digest.failed for digest in digests)
-    return "\n".join([f"{opening}: {done} works succeeded, {failed} failed.", *(
-        f"{word}: {lines[0].rsplit(' [', 1)[0]}" for word, lines in lists.items() if lines)])
-
-
-def cite(line: str, ids: Sequence[str]) -> str:
-    """The line with what it stands on in brackets: at most three ids and how many more there are."""
-    more = f", +{len(ids) - CITED}" if len(ids) > CITED else ""
-    return f"{line.rstrip()} [{', '.join(ids[:CITED])}{more}]"
-
-
-def cited_in(line: str) -> tuple[str, ...]:
-    at = line.rfind("[")
-    return tuple(_CITED.findall(line[at:])) if at >= 0 else ()
-
-
-def _patterns(chapters: Sequence[Chapter], digests: dict[str, Digest]) -> Iterator[str]:
-    """What came back in several chapters: a kind of failure, a reason, a file that breaks, a subject."""
-    for category, ids in _spread(digests, "failures"):
-        works = sum(len(digests[chapter].failures[category]) for chapter in ids)
-        if len(ids) > 1 and category != "other":  # that failures of no particular kind came back says nothing
-            yield cite(f"{category} came back in {len(ids)} of {len(chapters)} chapters ({works} works)", ids)
-    for saying in merge_alike((line, chapter) for chapter, digest in digests.items()
-                              for line in digest.reasons):
-        if len(saying.sources) > 1:
-            yield cite(f"The same reason for failing: {saying.text}", saying.sources)
-    for path, ids in _spread(digests, "files"):
-        changed, broken = (sum(digests[chapter].files[path][at] for chapter in ids) for at in (0, 1))
-        if len(ids) > 2 or (len(ids) > 1 and broken):
-            failed = f", {broken} of them failed" if broken else ""
-            yield cite(f"{path} was changed by {changed} works in {len(ids)} chapters{failed}", ids)
-    for topic, ids in _spread({chapter.id: chapter for chapter in chapters}, "topics"):
-        if len(ids) > 1:
-            yield cite(f"{topic} is a subject of {len(ids)} of {len(chapters)} chapters", ids)
-
-
-def _practices(chapters: Sequence[Chapter], digests: dict[str, Digest]) -> Iterator[str]:
-    """What worked, verified ways first; how it was checked; files to read about before touching them."""
-    ways = [(way, chapter.id) for chapter in reversed(chapters) for way in digests[chapter.id].approaches]
-    ways.sort(key=lambda pair: not pair[0].verified)
-    for saying in merge_alike((f"For {way.task_type}: {first_sentence(way.approach, 200)}", chapter)
-                              for way, chapter in ways)[:5]:
-        yield cite(saying.text, saying.sources)
-    for command, ids in _spread(digests, "checks"):
-        yield cite(f"Verify with `{command}`", ids)
-    for path, ids in _spread(digests, "fragile"):
-        yield cite(f"Before changing {path}, read what failed there: otolith check-file {path}", ids)
-
-
-def _spread(holders: Mapping[str, Any], name: str) -> list[tuple[str, list[str]]]:
-    """(key, the chapters that have it under a name), the most widespread first."""
-    chapters: dict[str, list[str]] = {}
-    for chapter, holder in holders.items():
-        for key in dict.fromkeys(getattr(holder, name) or ()):
-            chapters.setdefault(key, []).append(chapter)
-    return sorted(chapters.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
 # Lines that mean the same, kept once with all their sources

@@ -16,8 +16,8 @@ from otolith.model.ids import check_id, check_topic, slug, suffix
 from otolith.model.kinds import KINDS, NOTE_TYPES
 from otolith.model.times import month
 
-# lines about records; not records
-LEDGERS = {"links": "links.jsonl", "curation": "topics/*/curation.jsonl", "answers": "curation.jsonl"}
+LEDGERS = {"links": "links.jsonl", "curation": "topics/*/curation.jsonl",  # lines about records; not records
+           "answers": "curation.jsonl"}
 _HELD = {**{pattern: row.name for row in KINDS.values() for pattern in row.files},
          **{pattern: name for name, pattern in LEDGERS.items()}}  # pattern → what such a file holds
 SCANNED = (*dict.fromkeys(pattern.split("/")[0] for pattern in _HELD if "/" in pattern), "archive")
@@ -31,7 +31,8 @@ _FOLDERS = {*SCANNED, *UNSCANNED}
 AUDIT = "index/audit.log"
 INTENT = "log/intent-"  # and 8 hex digits: an act that has begun, see intents.py
 UNDO = "archive/undo/"  # the journal of acts that can be undone
-LINKS, ANSWERS = LEDGERS["links"], LEDGERS["answers"]
+LINKS = LEDGERS["links"]
+ANSWERS = LEDGERS["answers"]  # what a person said about claims
 SHOWN = "log/shown.jsonl"  # which works were offered unasked, in which session
 EXPORTS = ("index/metadata_index.json", "index/tag_index.json", "index/link_graph.json", "_index.json")
 ENTRY_FILES = ("raw.md", "meta.json", "summary.json")
@@ -92,7 +93,7 @@ def check_path(path: str) -> str:
 
 @lru_cache(maxsize=16)  # a file's kind is asked for several times in a row
 def kind_of(path: str) -> str:
-    """What a file holds: a kind of record, the name of a ledger, or `archived`; empty for all else."""
+    """What a file holds: a kind of record, one of LEDGERS, or `archived`; empty for all else."""
     parts = path.split("/")
     if is_copy(parts[-1]):
         return ""

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from otolith.index.database import Facet, columns_of
-from otolith.model.claims import ASKED, CLOSES, Answer, Claim, Settled, Stated, answered, settle
+from otolith.index.write import Answer
+from otolith.model.claims import ASKED, CLOSES, Claim, Settled, Stated, answered, settle
 from otolith.model.dialog import Mention, after_all, marked_time
 
 _GIVEN = "IN (SELECT value FROM json_each(?))"
@@ -234,26 +235,29 @@ class Claims(Facet):
     def _write(self, outcomes: Mapping[int, Settled], rows: Mapping[int, ClaimRow],
                answers: Mapping[tuple[str, str], str]) -> set[str]:
         changed: set[str] = set()
-        for settled in outcomes.values():
-            older, newer = rows[settled.older.n], rows[settled.newer.n]
+        for n, settled in outcomes.items():
+            older, newer = rows[n], rows[settled.newer.n]
+            closes = settled.verdict == CLOSES
             answer = answers.get((older.id, newer.id)) if answers else None
-            if answer == "both":
+            if answer == "old":
+                self.db.execute("UPDATE claims SET closed_by = ? WHERE n = ?", (older.n, newer.n))
+                changed.add(newer.record)
+            if answer in ("old", "both"):
                 continue
-            if answer == "old":  # the newer one was a mistake
-                older, newer = newer, older
-            closes = answer is not None or settled.verdict == CLOSES
-            column, before = ("closed_by",
-                              older.closed_by) if closes else ("contested_by", older.contested_by)
-            if before == newer.n or (before is not None and answer is None
-                                     and (self._mark(before), before) < (newer.mark, newer.n)):
+            closes = closes or answer == "new"
+            column, before = (("closed_by", older.closed_by) if closes
+                              else ("contested_by", older.contested_by))
+            if before == newer.n:
                 continue
-            self.db.execute(f"UPDATE claims SET {column} = ? WHERE n = ?", (newer.n, older.n))
+            if before is not None and (held := self._mark(before)) and (held, before) < (newer.mark, newer.n):
+                continue
+            self.db.execute(f"UPDATE claims SET {column} = ? WHERE n = ?", (newer.n, n))
             if closes:
                 changed.add(older.record)
         return changed
 
-    def _mark(self, n: int) -> str:
-        return str(self.db.value("SELECT mark FROM claims WHERE n = ?", (n,)) or "")
+    def _mark(self, n: int) -> str | None:
+        return self.db.value("SELECT mark FROM claims WHERE n = ?", (n,)) or None
 
     def _answer(self, fresh: set[int]) -> None:
         """A value said alone answers an earlier claim with a value of its kind: it is about the same thing.
@@ -291,21 +295,23 @@ class Claims(Facet):
 
     def answers(self) -> dict[tuple[str, str], str]:
         """(older claim, newer claim) → which holds, as a person settled it last."""
-        rows = self.db.execute("SELECT old, new, holds FROM settled ORDER BY mark")
-        return {(old, new): holds for old, new, holds in rows}
+        return {(old, new): holds for old, new, holds in self.db.execute(
+                "SELECT old, new, holds FROM settled ORDER BY at, mark")}
 
     def replace_answers(self, answers: Sequence[Answer]) -> list[int]:
-        """Take in the home's answers; returns the claims to be settled again."""
-        before = self.db.execute("SELECT old, new FROM settled")
+        """Take in all answers of the home; returns the claims to be settled again."""
+        before = {(old, new) for old, new, in self.db.execute("SELECT old, new FROM settled")}
         self.db.execute("DELETE FROM settled")
-        self.db.executemany("INSERT INTO settled VALUES (?,?,?,?)", answers)
-        about = {claim for old, new, *_ in before for claim in (old, new)}
-        about.update(claim for answer in answers for claim in (answer.old, answer.new))
-        rows = [row.n for row in self.db.select(ClaimRow, f"SELECT {_ROW} FROM claims c")
-                if row.id in about] \
-            if about else []
-        self.db.execute(f"UPDATE claims SET closed_by = NULL, contested_by = NULL WHERE n {_GIVEN}",
-                        (json.dumps(rows),))
+        self.db.executemany("INSERT INTO settled VALUES (?,?,?,?,?)", answers)
+        about = {claim for pair in before for claim in pair}
+        about |= {claim for answer in answers for claim in (answer.old, answer.new)}
+        if not about:
+            return []
+        rows = [row.n for row in self.db.select(ClaimRow,
+                f"SELECT {_ROW} FROM claims c WHERE single OR closed_by IS NOT NULL "
+                                                          "OR contested_by IS NOT NULL") if row.id in about]
+        given = json.dumps(rows)
+        self.db.execute(f"UPDATE claims SET closed_by = NULL, contested_by = NULL WHERE n {_GIVEN}", (given,))
         return rows
 
     # Reading
@@ -397,9 +403,16 @@ class Claims(Facet):
                 f"SELECT {_ROW} FROM claims c ORDER BY mark, n")
                                   if row.id == claim]
 
-    def about(self, word: str, limit: int = 200) -> list[ClaimRow]:
-        """The claims whose subject has this word, oldest first."""
-        query = (
-                f"SELECT {_ROW} FROM claims c WHERE main AND (' ' || holder || ' ' || subject || ' ')"
-                f" LIKE ? ORDER BY mark, n LIMIT ?")
-        return self.db.select(ClaimRow, query, (f"% {word} %", limit))
+    def closer(self, row: ClaimRow) -> ClaimRow | None:
+        """The claim that closed this one."""
+        return self._row(row.closed_by)
+
+    def outside_dialogs(self, about: str | None, limit: int = 500) -> list[ClaimRow]:
+        """What notes, memos, chunks and works claim first and foremost, of a subject, a record or all, oldest
+        first.
+        """
+        query = (f"SELECT {_ROW} FROM claims c WHERE main AND unit NOT LIKE 'topics/%' AND "
+                 "(:about IS NULL OR record = :about OR "
+                 "instr(' ' || holder || ' ' || subject || ' ', ' ' || :about || ' ')) "
+                 "ORDER BY mark DESC, n DESC LIMIT :limit")
+        return self.db.select(ClaimRow, query, {"about": about, "limit": limit})[::-1]

@@ -104,14 +104,6 @@ class Dialogs(Facet):
         """Topic → how many of its facts nobody has scored, most first."""
         return dict(self.db.execute(f"SELECT topic, count(*) {_UNSCORED} GROUP BY topic ORDER BY 2 DESC, 1"))
 
-    def contradictions(self, limit: int) -> list[tuple[str, str]]:
-        """(newer, older) of facts of which one replaced the other, as long as neither was scored."""
-        return self.db.execute(
-            "SELECT n.id, o.id FROM links l JOIN records n ON n.id = l.a JOIN records o ON o.id = l.b "
-            "WHERE l.word = 'supersedes' AND n.kind = 'fact' AND o.kind = 'fact' "
-            f"AND {_SCORE.format(fact='n')} IS NULL AND {_SCORE.format(fact='o')} IS NULL "
-            "ORDER BY n.created DESC, n.at DESC LIMIT ?", (limit,)).fetchall()
-
     # Entries, each by the unit it stands in
 
     def unread(self, topic: str | None = None) -> list[str]:

@@ -11,13 +11,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.database import Facet
-from otolith.index.write import Stamp, Unit, Units
+from otolith.index.write import Answer, Stamp, Unit, Units
 from otolith.model.record import Usage, Version
 
 if TYPE_CHECKING:
     from otolith.index.facts import Touched
 
-_STATING = ("topics/", "curation.jsonl")  # units that say something of facts and claims
 AT_ONCE = 500  # files asked for in one statement
 Known = Mapping[str, Version | None]  # None: something that is not a plain document
 Parts = Mapping[str, Sequence[str]]  # unit → the files it may consist of
@@ -126,13 +125,18 @@ class Filling:
         for unit in units:
             self.drop(unit.name, parts[unit.name], keep_records=unit.broken)
         self.units.put(units)
-        self._take_facts([unit for unit in units if unit.name.startswith(_STATING)], ())
+        self._take_facts([unit for unit in units if unit.name.startswith("topics/")], ())
+        for unit in units:
+            if unit.answers is not None:
+                self._take_answers(unit.answers)
 
     def remove(self, parts: Parts) -> None:
         """Forget units, and the facts that they stated."""
         for name, files in parts.items():
             self.drop(name, files)
-        self._take_facts((), [name for name in parts if name.startswith(_STATING)])
+        self._take_facts((), [name for name in parts if name.startswith("topics/")])
+        if "curation.jsonl" in parts:
+            self._take_answers(())
 
     def drop(self, unit: str, files: Sequence[str], *, keep_records: bool = False) -> None:
         """Forget a unit; what it says of facts stays until it is put again or removed."""
@@ -145,6 +149,12 @@ class Filling:
 
             self._touched = self._touched or Touched()
             Facts(self.units.index).replace(units, gone, self._touched)
+
+    def _take_answers(self, answers: Sequence[Answer]) -> None:
+        from otolith.index.facts import Facts, Touched
+
+        self._touched = self._touched or Touched()
+        self._touched.claims.update(Facts(self.units.index).claims.replace_answers(answers))
 
     def settle(self) -> None:
         """Bring the fact records up to what was stated, once all is in."""

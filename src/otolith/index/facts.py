@@ -160,9 +160,6 @@ class Facts(Facet):
         for name, reviews in whole:
             if name.endswith("/curation.jsonl"):
                 self._replace_reviews(name, reviews, about, corrected)
-        answers = {unit.name: unit.answers for unit in units if not unit.broken} | dict.fromkeys(gone, ())
-        if "curation.jsonl" in answers:
-            touched.freed.update(self.claims.replace_answers(answers["curation.jsonl"]))
         if about:
             self._review_again(about, corrected, touched)
         self._take_mentions(units, touched)
@@ -381,6 +378,10 @@ class Facts(Facet):
     def last_review(self, topic: str) -> str:
         """The mark of a topic's latest review; empty if there is none."""
         return str(self.db.value("SELECT coalesce(max(mark), '') FROM reviewed WHERE topic = ?", (topic,)))
+
+    def reviews(self, topic: str) -> list[ReviewRow]:
+        """What people said about a topic's facts, oldest first."""
+        return self._reviews("topic = ? ORDER BY mark", (topic,))
 
     def only_in(self, unit: str) -> set[str]:
         """The ids of facts that only this entry states, as said and as corrected."""

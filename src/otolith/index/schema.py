@@ -214,5 +214,6 @@ CREATE INDEX claims_closed ON claims(closed_by) WHERE closed_by IS NOT NULL;
 CREATE INDEX claims_contested ON claims(contested_by) WHERE contested_by IS NOT NULL;
 CREATE TABLE claim_cells (
   cell TEXT NOT NULL, claim INTEGER NOT NULL, PRIMARY KEY (cell, claim)) WITHOUT ROWID;
-CREATE TABLE settled (mark TEXT NOT NULL, old TEXT NOT NULL, new TEXT NOT NULL, holds TEXT NOT NULL);
+CREATE TABLE settled (
+  at TEXT NOT NULL, mark TEXT NOT NULL, old TEXT NOT NULL, new TEXT NOT NULL, holds TEXT NOT NULL);
 """

@@ -20,13 +20,23 @@ from otolith.model.record import Card, Finding, Link, Stretch, Usage, tail_of, t
 from otolith.model.text import fold, searchable
 
 if TYPE_CHECKING:
-    from otolith.model.claims import Answer
     from otolith.model.dialog import Mention, Review
 
+HOLDS = ("new", "old", "both", "open")  # which of two claims holds; `open` takes an answer back
 SELDOM = 100_000  # objects made between two searches for circles
 _NONE, _NONE_HERE = float("-inf"), "nullif(?, -9e999)"
 _marks: dict[str, str] = {}  # table → a mark for each of its columns
 Stamp = tuple[bytes, int | str, bool, str, int]  # a version, the hash, when it was seen (ns)
+
+
+class Answer(NamedTuple):
+    """A person's answer on two claims: a row of `settled`."""
+
+    at: str
+    mark: str
+    old: str
+    new: str
+    holds: str
 
 
 class Unit(NamedTuple):
@@ -39,7 +49,7 @@ class Unit(NamedTuple):
     links: Sequence[tuple[Link, str]] = ()  # links that stand in no record, with their trust
     mentions: Sequence[Mention] = ()  # facts, as an entry states them
     reviews: Sequence[Review] = ()  # what a person said about facts
-    answers: Sequence[Answer] = ()  # which of two claims holds
+    answers: Sequence[Answer] | None = None  # what a person said about claims that do not go together
     archived: Sequence[tuple[str, str, str]] = ()  # id, kind, title
     findings: Sequence[Finding] = ()
     broken: bool = False  # keep the last good rows

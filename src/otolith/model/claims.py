@@ -9,14 +9,12 @@ closes nothing and is contested. Pure: knows no words of a language, no record, 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from otolith.errors import Invalid
 from otolith.model.attributes import DATE, SPEAKER
 from otolith.model.attributes import ENGLISH as TABLE
-from otolith.model.times import parse_time
 
 ANY = "*"  # the attribute of an ending: whatever its object names
 RETRACT = "!"  # the attribute of a word taken back
@@ -166,30 +164,6 @@ def _alike(new: Claim, old: Claim) -> bool:
     return bool(shared) and (len(shared) * 2 >= min(len(new.words), len(old.words)) if new.attribute == ANY
                              or new.attribute.startswith("did ")
                              else new.words <= old.words or old.words <= new.words)
-
-
-class Answer(NamedTuple):
-    """A person's answer: which of two claims holds. `mark` puts it in order among others."""
-
-    mark: str
-    old: str
-    new: str
-    holds: str
-
-
-HOLDS = ("new", "old", "both")
-
-
-def read_answer(digest: str, line: Mapping[str, Any]) -> list[Answer]:
-    """A line of the home's curation.jsonl, if it settles claims; `Invalid` if it does so wrongly."""
-    if line.get("op") != "settle":
-        return []
-    old, new, holds = line.get("old"), line.get("new"), line.get("holds")
-    if not isinstance(old, str) or not isinstance(new, str) or old == new:
-        raise Invalid("an answer needs two claims, `old` and `new`")
-    if holds not in HOLDS:
-        raise Invalid(f"holds must be one of {', '.join(HOLDS)}; got {holds!r:.40}")
-    return [Answer(f"{parse_time(line.get('at'), 'at'):017.6f} {digest}", old, new, str(holds))]
 
 
 class Settled(NamedTuple):

@@ -1,4 +1,4 @@
-"""The work ladder's values: Work with its five layers, Agent, Chapter, Wisdom (seed 003); a work as text.
+"""The work ladder's values: Work with its five layers, and Agent (seed 003); a work as text.
 
 A work has depths of its own, so that an agent can peek cheaply before it loads everything: summary ⊂ outcome
 ⊂ reasoning ⊂ full ⊂ complete, each beginning with the text of the one before. Nothing is cut to a size; who
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from otolith.errors import Invalid
 from otolith.model.ids import check_agent_id, check_prefixed
 from otolith.model.kinds import TASK_TYPES, WORK_LINKS
-from otolith.model.record import DEPTHS, TRUST, Card, Link, Origin, Record, Usage, drop_targets
+from otolith.model.record import DEPTHS, Card, Link, Origin, Record, Usage, drop_targets
 from otolith.model.shape import (
     NOTHING,
     Shape,
@@ -311,77 +311,6 @@ class Agent(Record):
 
     def card(self) -> Card:
         return self.make_card("", agent=self.id, project=self.project_id)
-
-
-class Narrative(Record):
-    """A stretch of a project's history, retold from what lies below it: what chapters and wisdom share."""
-
-    kind: ClassVar[str]
-
-    id: str = text()
-    project_id: str = text(default="default")
-    created_at: float = number(0)
-    updated_at: float = number(0)
-    title: str | None = text(default=None, sparse=True)
-    summary: str = text()
-
-    def check(self) -> None:
-        check_prefixed(self.id, self.kind)
-
-    def retell(self, *lists: Iterable[str] | None, members: Iterable[str]) -> Card:
-        """The card: the summary, then the lists' lines, and links from what it is built from."""
-        own: Any = self
-        lines = [self.summary, *(line for items in lists for line in items or ())]
-        links = [Link(source=member, type="part_of", target=self.id, created=self.created_at)
-                 for member in members]
-        return self.make_card("\n".join(lines), title=self.title or self.summary[:80], links=links,
-                              importance=0.5, updated=float(self.updated_at), tags=own.tags or (),
-                              project=self.project_id, trust=own.trust or "user")
-
-
-class Chapter(Narrative):
-    """Related works as one narrative."""
-
-    kind: ClassVar[str] = "chapter"
-
-    learnings: tuple[str, ...] | None = strings(default=None, sparse=True)
-    start_ts: float = number(0)
-    end_ts: float = number(0)
-    tags: tuple[str, ...] | None = strings(default=None, sparse=True)
-    topics: tuple[str, ...] | None = strings(default=None, sparse=True)
-    origin: str = choice(("manual", "auto"), default="manual")
-    memories: tuple[str, ...] = strings(default=())  # the join records: their order is the position
-    rule: str | None = text(default=None, sparse=True)
-    fingerprint: str | None = text(default=None, sparse=True)
-    trust: str | None = choice(TRUST, default=None, sparse=True)
-
-    @property
-    def type(self) -> str:
-        return self.origin
-
-    def card(self) -> Card:
-        return self.retell(self.learnings, members=self.memories)
-
-
-class Wisdom(Narrative):
-    """What several chapters of a project teach together."""
-
-    kind: ClassVar[str] = "wisdom"
-    type: ClassVar[str] = "wisdom"
-
-    insights: tuple[str, ...] | None = strings(default=None, sparse=True)
-    patterns: tuple[str, ...] | None = strings(default=None, sparse=True)
-    best_practices: tuple[str, ...] | None = strings(default=None, sparse=True)
-    tags: tuple[str, ...] | None = strings(default=None, sparse=True)
-    start_ts: float = number(0)
-    end_ts: float = number(0)
-    chapters: tuple[str, ...] = strings(default=())
-    fingerprint: str | None = text(default=None, sparse=True)
-    made_by: str | None = text(default=None, sparse=True)
-    trust: str | None = choice(TRUST, default=None, sparse=True)
-
-    def card(self) -> Card:
-        return self.retell(self.insights, self.patterns, self.best_practices, members=self.chapters)
 
 
 # A work as text

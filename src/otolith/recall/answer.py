@@ -35,6 +35,7 @@ LONGEST_LIMIT = 1000
 BESIDE = 1  # turn on either side that come along when there is no budget
 REACH = 25  # turns on either side of a hit that may fill a budget
 FURTHER = 4  # times as far is looked when too few are left to deliver
+ANSWERED = 3  # first hits within a budget whose answers come before further hits
 SPARE = 12  # tokens below which nothing more is tried
 
 
@@ -105,7 +106,7 @@ def _deliver(home: Home, candidates: Candidates, limit: int, depth: str, budget:
         if hit is not None:
             hits.append((candidate, hit))
             left = None if left is None else left - (hit.tokens or 0)
-            if depth in ("full", "complete"):
+            if depth in ("full", "complete") and (left is None or len(hits) <= ANSWERED):
                 left = _bring_answer(home, candidates, [candidate for candidate, _ in hits], left)
     tags = home.index.cards.tags_of({candidate.passage.record for candidate, _ in hits})
     return [(candidate, hit.replace(tags=tags[candidate.passage.record]) if candidate.passage.record in tags

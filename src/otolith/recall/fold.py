@@ -17,6 +17,7 @@ from otolith.model.kinds import KINDS
 from otolith.model.words import STOP, WORD, stem
 
 SUNK = -8.0
+STANDS = ("later", "recent", "standing", "importance", "pinned")  # age, use, and what people think of it
 # The share of what an aggregate covers of the question that a record has to cover, too. What is built from
 # records alone says nothing that they do not say, and its own words are headings.
 SAYS_AS_MUCH, SAYS_IT_TOO = 0.75, 0.35
@@ -42,8 +43,8 @@ class Weighed:
 
     @property
     def evidence(self) -> float:
-        """The score without its place in the order of time, which says nothing of whether it answers."""
-        return self.score - self.parts.get("later", 0.0)
+        """The score without what makes a record come early and says nothing of whether it answers."""
+        return self.score - sum(self.parts.get(name, 0.0) for name in STANDS)
 
     @property
     def key(self) -> int:

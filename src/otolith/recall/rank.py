@@ -329,10 +329,12 @@ def _held(spots: Sequence[Spot], rows: Sequence[Ints]) -> Floats:
 
 
 def _sources(spots: Sequence[Spot], around: Ints) -> Ints:
-    """Which of the sources each passage comes from; a conversation of one is no talk."""
+    """Which of the sources each passage comes from; a conversation of one chunk is no talk."""
     import numpy as np
 
-    alone = np.all(around < 0, axis=1).tolist()
+    records = np.array([spot.record for spot in spots], np.int64)
+    own = records[around] == records[:, None] if len(spots) else around == 0
+    alone = np.all((around < 0) | own, axis=1).tolist()
     return np.array([2 if spot.strand is None or (single and spot.strand != spot.record)
                      else int(spot.speaker is not None and spot.speaker.casefold() in ROLES)
                      for spot, single in zip(spots, alone, strict=True)], np.int64)

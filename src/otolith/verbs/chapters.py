@@ -11,20 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from otolith.derive.chapters import (
-    MADE_BY,
-    PAUSE,
-    build_wisdom,
-    close,
-    describe,
-    find_groups,
-    split_eras,
-    write_chapter,
-)
+from otolith.derive.chapters import MADE_BY, PAUSE, close, describe, find_groups, write_chapter
+from otolith.derive.wisdom import build_wisdom, split_eras
 from otolith.errors import Damaged, Invalid, NotFound, Provider
 from otolith.files import codec, paths
 from otolith.home import Home
-from otolith.model.work import Chapter, Wisdom, Work
+from otolith.model.narrative import Chapter, Wisdom
+from otolith.model.work import Work
 from otolith.providers.chat import answer_of
 from otolith.verbs.steps import derived_id, each, fetch, kept_before, locate
 from otolith.verbs.topics import maker_of, model_of

@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from otolith.errors import Invalid, NotFound
-from otolith.files import ledger, paths
-from otolith.files.tree import fingerprint
-from otolith.home import Home, Named
+from otolith.home import Home
 from otolith.index.claims import Drawn
-from otolith.model.claims import HOLDS
 from otolith.model.dialog import mark
 from otolith.model.kinds import KINDS, origin_of
 from otolith.model.record import TRUST
@@ -67,30 +63,3 @@ def draw_rung(home: Home, _providers: Any = None) -> list[str]:
     while draw(home) == AT_ONCE:
         pass
     return []
-
-
-def settle(home: Home, old: str, new: str, holds: str) -> None:
-    """A person's answer to a contradiction: the new one holds, the old one, or both in their scopes.
-
-    The two are named by the ids of their records or claims. Taking it back is another answer.
-    """
-    if home.trust != "user":
-        raise Invalid("only a person settles a contradiction", "show both sides to the user")
-    if holds not in HOLDS:
-        raise Invalid(f"{holds!r:.40} is no answer", f"use one of {', '.join(HOLDS)}")
-    older, newer = (_claim_of(home, name) for name in (old, new))
-    if older == newer:
-        raise Invalid("both are the same claim", "name two of a contradiction")
-    line = {"at": home.stamp_now(), "op": "settle", "old": older, "new": newer, "holds": holds,
-            "by": "user"}
-    with home.writing():
-        ledger.append_line(home.tree, paths.ANSWERS, line, synced=True)
-        home.refresh([paths.ANSWERS])
-        home.audit("settled", Named("claim", newer), fingerprint(repr(line).encode()))
-
-
-def _claim_of(home: Home, name: str) -> str:
-    rows = home.index.claims.named(name)
-    if not rows:
-        raise NotFound(f"no claim {name[:80]!r}", "name a fact, note or memo that states something")
-    return next((row.id for row in reversed(rows) if row.main), rows[-1].id)

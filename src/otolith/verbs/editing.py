@@ -128,7 +128,7 @@ def _dialogs() -> Any:
 
 _REVISE: dict[str, Callable[[Home, Any, dict[str, Any]], Any]] = {  # by the record's class
     "note:Note": _revise_linked, "note:Edge": _revise_linked, "chunk:Chunk": _revise_chunk,
-    "work:Work": _revise_work, "work:Chapter": _revise_chapter}
+    "work:Work": _revise_work, "narrative:Chapter": _revise_chapter}
 
 
 # Forgetting and keeping

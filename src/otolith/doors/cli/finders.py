@@ -211,6 +211,20 @@ def _facts(command: Command) -> None:
     command.table(rows, ("id", "topic", "type", "score", "confidence", "title", "until"))
 
 
+def _history(command: Command) -> None:
+    command.table(command.mem.history(**command.keywords()), ("when", "what", "text", "was", "until", "why",
+                                                              "record"))
+
+
+def _contradictions(command: Command) -> None:
+    from otolith.doors.cli.writers import both_sides
+
+    pairs = command.mem.contradictions(**command.keywords())
+    command.answer({"items": pairs, "total": len(pairs)}, lambda: "\n\n".join(
+        f"{both_sides(pair)}\n  answer: otolith settle {pair['newer']['claim']} {pair['older']['claim']} "
+        "new|old|both" for pair in pairs) if pairs else "nothing is contested")
+
+
 def _topics(command: Command) -> None:
     name, mem = command.args.topic, command.mem
     if command.args.build:
@@ -368,7 +382,8 @@ COMMANDS: dict[str, Callable[[Command], int | None]] = {
     "agents": lambda command: command.table(
         command.mem.agents(**command.keywords()), ("id", "type", "parent_id", "project_id", "works",
                                                    "sessions")),
-    "resume": _resume, "chapters": _chapters, "wisdom": _wisdom, "facts": _facts, "topics": _topics,
+    "resume": _resume, "chapters": _chapters, "wisdom": _wisdom, "facts": _facts, "history": _history,
+    "contradictions": _contradictions, "topics": _topics,
     "global": _global, "tags": _tags, "edges": _edges, "graph": _graph,
     "reason": lambda command: command.result(command.mem.reason(**command.keywords())), "explore": _explore,
     "brief": _brief, "hud": _hud,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from otolith.doors.cli.command import Command, read_text
@@ -48,7 +48,7 @@ def _review(command: Command) -> None:
         if args.json or not (sys.stdin.isatty() and command.tty):
             columns = ("id", "topic", "type", "confidence", "title", "sentence")
             return command.table([fact_row(fact) for fact in waiting], columns)
-        return walk(command, list(waiting))
+        return None if _walk_contradictions(command) == "q" else walk(command, list(waiting))
     if args.score is not None and args.reject:
         raise WrongUsage("a rejected fact has the score 0", "leave the score out")
     words: dict[str, Any] = {"score": 0} if args.reject else {}
@@ -61,6 +61,12 @@ def _review(command: Command) -> None:
         return command.answer(fact_row(fact), lambda: _describe(fact))
     reviewed = command.mem.review(args.fact, **words)
     return command.answer(fact_row(reviewed), lambda: f"reviewed {_describe(reviewed)}")
+
+
+def _settle(command: Command) -> None:
+    answer = command.mem.settle(**command.keywords())
+    command.answer(answer, lambda: f"settled: {answer['holds']} holds" if answer["holds"] != "open"
+                   else "open again")
 
 
 def fact_row(fact: Any) -> dict[str, Any]:
@@ -94,6 +100,33 @@ def _describe(fact: Any) -> str:
         speaker = f"{fact.speaker}: " if fact.speaker else ""
         lines.append(f"  {speaker}“{fact.sentence}” ({fact.entry_ts[:10]})")
     return "\n".join(lines)
+
+
+def both_sides(pair: Mapping[str, Mapping[str, Any]]) -> str:
+    """A contradiction as a terminal shows it: both sentences, with dates and sources."""
+    lines = (f"  {name:<5}  {side['said'][:10]}  {side['sentence']}  ({side['kind']} {side['record']}, "
+             f"{side['trust']})" for name, side in ((name, pair[name]) for name in ("newer", "older")))
+    return "\n".join(lines)
+
+
+def _walk_contradictions(command: Command) -> str:
+    """Go through what is contested: n, o or b say what holds, Enter leaves it, q stops; returns the last
+    reply.
+    """
+    answers, reply = {"n": "new", "o": "old", "b": "both"}, ""
+    for pair in command.mem.contradictions():
+        command.print(f"\nThese do not go together:\n{both_sides(pair)}")
+        reply = "?"
+        while reply not in ("", "q", *answers):
+            try:
+                reply = input("n(ew), o(ld) or b(oth) hold, Enter to skip, q(uit): ").strip().casefold()[:1]
+            except EOFError:
+                reply = "q"
+        if reply == "q":
+            break
+        if reply:
+            command.mem.settle(pair["newer"]["claim"], pair["older"]["claim"], answers[reply])
+    return reply
 
 
 def walk(command: Command, waiting: list[Any]) -> None:
@@ -292,7 +325,7 @@ def _episode(command: Command) -> None:
 COMMANDS: dict[str, Callable[[Command], None]] = {
     "remember": _remember, "note": _note,
     "memo": lambda command: command.kept(command.mem.memo(**command.keywords())),
-    "log": _log, "review": _review, "record": _record, "agent": _agent,
+    "log": _log, "review": _review, "settle": _settle, "record": _record, "agent": _agent,
     "chapter": lambda command: command.kept(command.mem.chapter(**command.keywords()), "made"), "edit": _edit,
     "link": _link, "unlink": _unlink, "pin": _pin, "unpin": _pin, "forget": _forget,
     "restore": lambda command: command.kept(command.mem.restore(command.args.id), "restored"),

@@ -196,7 +196,7 @@ def _today(mem: Memory) -> dict[str, Any]:
         "changed": [_listed(mem, row) for row in index.cards.latest(LISTED, 24)],
         "diary": [{"title": block.title, "at": zulu(block.created)} for block in diary],
         "waiting": {"facts": sum(index.dialogs.unscored_counts().values()),
-                    "contradictions": len(contradictions(mem, 50)), "findings": len(index.cards.problems())},
+                    "contradictions": len(mem.contradictions()), "findings": len(index.cards.problems())},
     }
 
 
@@ -212,12 +212,12 @@ def _listed(mem: Memory, row: Row) -> dict[str, Any]:
 # Review
 
 def review(mem: Memory, topic: str | None = None, limit: int = 50) -> dict[str, Any]:
-    """Facts nobody has scored, least sure first; facts that contradict each other, side by side."""
+    """Facts nobody has scored, least sure first; statements that contradict each other."""
     mem.home.ensure_fresh()
     limit, dialogs = _bounded(limit, 1, 500), mem.home.index.dialogs
     counts = dialogs.unscored_counts()
     facts = [_fact(mem, fact) for fact in dialogs.unscored(topic, limit)]
-    return {"facts": [fact for fact in facts if fact], "contradictions": contradictions(mem, limit),
+    return {"facts": [fact for fact in facts if fact], "contradictions": mem.contradictions(limit=limit),
             "total": sum(counts.values()) if topic is None else counts.get(topic, 0),
             "topics": [{"topic": name, "waiting": count} for name, count in counts.items()]}
 
@@ -227,13 +227,6 @@ def _fact(mem: Memory, record: str) -> dict[str, Any] | None:
     if fact is None:
         return None
     return {"id": record, "title": fact.title, **{name: getattr(fact, name) for name in FACT_FIELDS}}
-
-
-def contradictions(mem: Memory, limit: int) -> list[dict[str, Any]]:
-    """Pairs of facts of which the newer replaced the older, as long as neither was scored."""
-    pairs = [{"newer": _fact(mem, newer), "older": _fact(mem, older)}
-             for newer, older in mem.home.index.dialogs.contradictions(limit)]
-    return [pair for pair in pairs if all(pair.values())]
 
 
 # Timeline

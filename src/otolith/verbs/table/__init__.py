@@ -145,10 +145,11 @@ FILTERS = (
 
 # Family → its verbs, in the order in which help lists them.
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "writers": ("remember", "note", "memo", "log", "review", "record", "agent", "chapter", "edit", "link",
-                "unlink", "pin", "unpin", "forget", "restore", "merge", "unmerge", "episode"),
+    "writers": ("remember", "note", "memo", "log", "review", "settle", "record", "agent", "chapter", "edit",
+                "link", "unlink", "pin", "unpin", "forget", "restore", "merge", "unmerge", "episode"),
     "finders": ("recall", "get", "list", "related", "trace", "check-file", "check-intent", "unfinished",
-                "agents", "resume", "facts", "topics", "global", "chapters", "wisdom", "sql", "tags",
+                "agents", "resume", "facts", "history", "contradictions", "topics", "global", "chapters",
+                "wisdom", "sql", "tags",
                 "tags-near", "tags-for", "edges", "suggest-edges", "graph", "reason", "explore", "diary",
                 "stats", "show", "brief", "hud"),
     "tenders": ("init", "end", "upkeep", "sync", "reindex", "check", "garden", "reflect", "accept",

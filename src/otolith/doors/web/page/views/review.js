@@ -1,9 +1,9 @@
-// Review: facts one by one with the sentence they came from; contradictions side by side; what could be merged.
+// Review: facts one by one with the sentence they came from; contradictions side by side; what changed; what could be merged.
 import { get, post } from "../api.js";
 import { $, h, say, show, toast } from "../dom.js";
 import { dayOf, empty, number, recordPath, title } from "../format.js";
 
-const TABS = [["facts", "Facts"], ["contradictions", "Contradictions"], ["merges", "Merges"]];
+const TABS = [["facts", "Facts"], ["contradictions", "Contradictions"], ["changes", "Changes"], ["merges", "Merges"]];
 
 export async function open(stage, { words, go }) {
   const tab = TABS.some(([name]) => name === words.get("tab")) ? words.get("tab") : "facts";
@@ -21,6 +21,7 @@ export async function open(stage, { words, go }) {
     place);
   if (tab === "facts") return factQueue(place, data);
   if (tab === "contradictions") return contradictions(place, data);
+  if (tab === "changes") return changes(place);
   return merges(place);
 }
 
@@ -128,14 +129,14 @@ function source(fact) {
 
 function contradictions(place, data) {
   const draw = () => show(place, data.contradictions.length ? data.contradictions.map((pair) => {
-    const settle = async (keep, drop) => {
+    const answer = (holds) => post("settle", { new: pair.newer.claim, old: pair.older.claim, holds });
+    const settle = async (holds) => {
       try {
-        for (const fact of keep) await post("review", { fact_id: fact.id, score: 8 });
-        for (const fact of drop) await post("review", { fact_id: fact.id, score: 0 });
+        await answer(holds);
         data.contradictions.splice(data.contradictions.indexOf(pair), 1);
         draw();
         toast("Settled", { undo: async () => {
-          for (const fact of [...keep, ...drop]) await post("review", { fact_id: fact.id, undo: true });
+          await answer("open");
           data.contradictions.unshift(pair);
           draw();
         } });
@@ -143,12 +144,35 @@ function contradictions(place, data) {
         toast(error.message, { bad: true });
       }
     };
-    const side = (fact, name) => h("div", { class: "card" }, h("h3", {}, name), triple(fact), quote(fact), source(fact));
-    return h("div", { class: "proposal" }, h("div", { class: "pair" }, side(pair.older, "Before"), side(pair.newer, "Now")),
-      h("div", { class: "bar" }, button("The older is right", "", () => settle([pair.older], [pair.newer])),
-        button("The newer is right", "", () => settle([pair.newer], [pair.older]), "main"), button("Both", "", () => settle([pair.older, pair.newer], []))));
-  }) : empty("No two facts contradict each other."));
+    const side = (claim, name) => h("div", { class: "card" }, h("h3", {}, name), h("blockquote", { class: "quote" }, claim.sentence),
+      h("p", { class: "meta" }, h("span", {}, dayOf(claim.said)), h("a", { href: recordPath(claim.record) }, claim.title), h("span", {}, claim.kind),
+        claim.project ? h("span", {}, claim.project) : null, claim.trust === "user" ? null : h("span", { class: "sunk-note" }, `by ${claim.trust}`)));
+    return h("div", { class: "proposal" }, h("div", { class: "pair" }, side(pair.older, "Before"), side(pair.newer, "Later")),
+      h("div", { class: "bar" }, button("The older holds", "", () => settle("old")), button("The newer holds", "", () => settle("new"), "main"),
+        button("Both, each in its scope", "", () => settle("both"))));
+  }) : empty("No two statements contradict each other."));
   draw();
+  return {};
+}
+
+// Changes
+
+function changes(place) {
+  const list = h("div", { class: "rows" });
+  const draw = async (about) => {
+    try {
+      const found = await get("history", about ? { about } : {});
+      show(list, found.items.length ? found.items.toReversed().map((event) => h("p", { class: "meta" },
+        h("span", {}, dayOf(event.when)), h("span", {}, event.what), h("a", { href: recordPath(event.record) }, event.text || event.record),
+        event.was ? h("del", {}, event.was) : null, event.why ? h("q", {}, event.why) : null)) : empty("Nothing has changed yet."));
+    } catch (error) {
+      show(list, empty(error.message));
+    }
+  };
+  const form = h("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); draw(form.elements.about.value.trim()); } },
+    h("input", { name: "about", "aria-label": "About", placeholder: "A person, a thing or a topic" }), h("button", {}, "Show"));
+  show(place, form, list);
+  draw("");
   return {};
 }
 
