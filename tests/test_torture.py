@@ -8,11 +8,8 @@ from tests.torture.harness import PARTS, Size, run_part
 
 from otolith.verbs.table import table
 
-MENDED_LATER = pytest.mark.xfail(reason="what these parts found is being mended", strict=False)
-OPEN = ("kills", "iofaults", "crowd", "mutants", "damage", "hostile", "residue")
 
-
-@pytest.mark.parametrize("part", [pytest.param(part, marks=MENDED_LATER if part in OPEN else ()) for part in PARTS])
+@pytest.mark.parametrize("part", PARTS)
 def test_a_sample_of_what_is_done_to_homes_on_purpose_does_no_harm(part: str) -> None:
     rows = run_part(part, Size(full=False))
 

@@ -1,4 +1,4 @@
-"""`python -m tests.torture [PART …] [--sample] [--seed N] [--jobs N] [--only TRIAL]`: the table, and what failed."""
+"""`python -m tests.torture [PART …] [--sample] [--seed N] [--jobs N] [--minutes N] [--only TRIAL]`: the table, and what failed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ def main() -> int:
     sizes.add_argument("--full", action="store_true", help="all of it (the default)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="no trial of a part begins later; the table counts what was tried")
     parser.add_argument("--only", default="", metavar="TRIAL", help="one trial, as a failure names it")
     given = parser.parse_args()
     if unknown := set(given.parts) - set(PARTS):
         parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    size, rows = Size(not given.sample, given.seed), dict[str, Outcome]()
+    size, rows = Size(not given.sample, given.seed, given.minutes * 60), dict[str, Outcome]()
     begun = time.monotonic()
     for part in given.parts or PARTS:
         rows |= run_part(part, size, given.jobs, given.only)

@@ -30,10 +30,13 @@ MOST_TOLD = 20  # failures of a row that are printed
 
 
 class Size(NamedTuple):
-    """How much of everything: `of(sample, full)` picks, `seed` makes other trials of those that are drawn."""
+    """How much of everything: `of(sample, full)` picks, `seed` makes other trials of those that are drawn;
+    no trial begins after so many `seconds`.
+    """
 
     full: bool
     seed: int = 1
+    seconds: float = float("inf")
 
     def of(self, sample: int, full: int) -> int:
         return full if self.full else sample
@@ -178,23 +181,22 @@ def run_part(part: str, size: Size, jobs: int = 1, only: str = "") -> dict[str, 
     jobs = 1 if only else min(jobs, getattr(module, "JOBS", jobs))
     if jobs == 1:
         return _add(_work(module, size, 0, 1, only))
-    pipes = []
-    for worker in range(jobs):
-        out, into = os.pipe()
-        child = os.fork()
-        if child == 0:
-            _worker(module, size, worker, jobs, into)
-        os.close(into)
-        pipes.append((child, out))
-    return _add(_collected(part, pipes))
+    with tempfile.TemporaryDirectory(prefix="otolith-results-") as folder:
+        children = {}
+        for worker in range(jobs):
+            child = os.fork()
+            if child == 0:
+                _worker(module, size, worker, jobs, Path(folder) / str(worker))
+            children[child] = Path(folder) / str(worker)
+        return _add(_collected(part, children))
 
 
-def _worker(module: Any, size: Size, worker: int, jobs: int, into: int) -> None:
+def _worker(module: Any, size: Size, worker: int, jobs: int, results: Path) -> None:
     code = 1
     try:
-        with open(into, "w") as pipe:
+        with results.open("w", buffering=1) as file:
             for row, outcome in _work(module, size, worker, jobs, ""):
-                pipe.write(json.dumps([row, *outcome]) + "\n")
+                file.write(json.dumps([row, *outcome]) + "\n")
         code = 0
     except BaseException:  # noqa: BLE001 (a worker is a process of its own; its parent counts that it died)
         traceback.print_exc()
@@ -202,13 +204,12 @@ def _worker(module: Any, size: Size, worker: int, jobs: int, into: int) -> None:
         os._exit(code)
 
 
-def _collected(part: str, pipes: Sequence[tuple[int, int]]) -> Iterator[tuple[str, Outcome]]:
-    for child, out in pipes:
-        with open(out) as pipe:
-            for line in pipe:
-                row, *outcome = json.loads(line)
-                yield row, Outcome(*outcome)
+def _collected(part: str, children: dict[int, Path]) -> Iterator[tuple[str, Outcome]]:
+    for child, results in children.items():
         _, status = os.waitpid(child, 0)
+        for line in results.read_text().splitlines():
+            row, *outcome = json.loads(line)
+            yield row, Outcome(*outcome)
         if status:
             yield part, Outcome(1, [f"{part}: a worker ended with status {status}"])
 
@@ -219,6 +220,8 @@ def _work(module: Any, size: Size, worker: int, jobs: int, only: str) -> Iterato
         names = [only] if only else list(module.trials(size, world))[worker::jobs]
         begun = time.monotonic()
         for at, name in enumerate(names):
+            if time.monotonic() - begun > size.seconds:
+                break
             row = module.TITLES.get(name.partition(":")[0], part)
             try:
                 outcome = module.run(name, world)

@@ -62,6 +62,8 @@ class HomeLock:
                     raise Busy(f"{self._folder} is in use by another process", "try again") from None
                 time.sleep(pause)
                 pause = min(pause * 1.5, 0.02)
+            except OSError as error:
+                raise cannot_write(self._folder, error) from None
 
     def _in_place(self) -> bool:
         try:

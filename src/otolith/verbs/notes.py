@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from otolith.errors import Conflict, Invalid, NotFound
-from otolith.files import codec, ledger, paths
+from otolith.files import ledger, paths
 from otolith.home import Home, Loaded
 from otolith.model.ids import slug
 from otolith.model.note import IMPORTED, Episode, Note, Page
@@ -74,7 +74,7 @@ def read_diary(home: Home, date: str | None = None) -> list[dict[str, Any]]:
     """A day's blocks in order, each with the note it led to, wherever that lies now."""
     path = paths.episode_file(day(home.moment(date, "date")))
     try:
-        blocks: list[Episode] = codec.read_unit(home.tree, path)[0]
+        blocks: list[Episode] = home.read(path)[0]
     except NotFound:
         return []
     return [{"id": block.id, "time": block.time, "title": block.heading, "type": block.type,

@@ -126,7 +126,7 @@ def _plan(home: Home, record: str) -> dict[str, Any]:
     ends = {end for _, copy in each(home, own) if hasattr(copy, "from_id")
             for end in (copy.from_id, copy.to_id)} | {end for edge in edges.values() for end in edge["ends"]}
     headings = [heading for title in titles for heading in merging.headings(title)]
-    diaries = [path for path in index.notes.documents("episodes/") if (data := bytes_of(home, path))
+    diaries = [path for path in home.tree.within("episodes") if (data := bytes_of(home, path))
                and ledger.strike_blocks(data, path, record, mention, headings) != data]
     retold = [unit for unit, other in retelling if other.type == "manual"]
     own += [unit for unit, other in retelling if other.type != "manual"]
@@ -226,9 +226,10 @@ def _remove(home: Home, intent: PendingAct) -> list[str]:
     for path in plan["paths"]:
         with suppress(NotFound):
             home.tree.remove(path)
-    for path in [*plan["paths"], *(path.removeprefix("archive/") for path in plan["paths"])]:
-        if path.removeprefix("archive/").startswith("topics/"):  # folders that only a purged entry kept
+    for path in {path.removeprefix("archive/") for path in plan["paths"]}:
+        if path.startswith("topics/"):  # folders that only a purged entry kept, or left when it was restored
             home.tree.prune(path)
+            home.tree.prune(f"archive/{path}")
     home.sweep(accept_removals=True)
     _shrink(home, [record, *plan["edges"], *plan["facts"]], plan)
     return shared
@@ -300,7 +301,7 @@ def _rewrite_logs(home: Home, record: str, plan: Plan) -> None:
     logs = [path for path in home.tree.within("log") if path.endswith(".jsonl") and path != undo.GARDEN_LOG]
     for path in (paths.LINKS, *logs, *reviews):
         _rewrite_lines(home, path, without, needles)
-    for path in home.index.notes.documents("episodes/"):
+    for path in home.tree.within("episodes"):  # the index may not have heard of today's yet
         _rewrite(home, path, lambda data, path=path: ledger.strike_blocks(  # type: ignore[misc]
             data, path, record, plan["mention"], plan["headings"]))
 

@@ -238,7 +238,7 @@ def _reflections(home: Home) -> tuple[int, str, str]:
     lines = [line for line in data.split(b"\n") if _REFLECTED in line]
     try:
         line = json.loads(lines[-1]) if lines else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         line = {}
     return len(lines), str(line.get("ts", "never"))[:10], str(line.get("sha256", ""))
 

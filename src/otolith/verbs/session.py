@@ -205,7 +205,7 @@ def _state_file(home: Home, session: str | None) -> str:
 def _read_state(home: Home, session: str | None) -> dict[str, Any]:
     try:
         state = json.loads(bytes_of(home, _state_file(home, session)) or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return state if isinstance(state, dict) else {}
 

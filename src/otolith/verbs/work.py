@@ -22,7 +22,7 @@ from otolith.model.kinds import WORK_LINKS
 from otolith.model.shape import Shape, plain, read_strings, read_tags
 from otolith.model.text import check_whole
 from otolith.model.work import MAX_NESTED, Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
-from otolith.verbs.steps import derived_id, lay, locate, under_key
+from otolith.verbs.steps import derived_id, each, lay, locate, under_key
 
 if TYPE_CHECKING:
     from otolith.files.intents import PendingAct
@@ -292,18 +292,19 @@ def store_cold(home: Home, *, days: float = DAYS, uses: int = FEW_USES, apply: b
     home.fold_usage()
     works = home.index.work.shelved(home.clock() - max(days, 0) * _DAY)
     moves = plan_moves(works, home.clock(), days=days, uses=uses)
-    for move in moves if apply else ():
-        _carry_out(home, move)
-    return moves
+    return [move for move in moves if _carry_out(home, move)] if apply else moves
 
 
-def _carry_out(home: Home, move: Move) -> None:
-    """Pack or unpack a work's file; interrupted in the middle, the next writer ends it."""
+def _carry_out(home: Home, move: Move) -> bool:
+    """Pack or unpack a work's file, unless it is damaged; interrupted, the next writer ends it."""
     from otolith.files import intents
 
     with home.writing(), home.act():
+        if not list(each(home, [move.source])):
+            return False
         plan = {"source": move.source, "target": move.target}
         repack(home, intents.declare(home.tree, "repack", move.id, plan))
+    return True
 
 
 def repack(home: Home, intent: PendingAct) -> None:

@@ -78,7 +78,7 @@ def mark_read(mem: Memory, read: Read) -> None:
 def _load(mem: Memory, session: str) -> dict[str, Any]:
     try:
         state = json.loads(mem.home.tree.read(_state_path(session))[0])
-    except (NotFound, ValueError):
+    except (NotFound, ValueError, RecursionError):
         return {}
     return state if isinstance(state, dict) else {}
 
