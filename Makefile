@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 TESTED = $(VENV)/.tested
 
-.PHONY: demo test browser lint types unit docs bench bench-recall torture clean
+.PHONY: demo test browser lint types unit docs bench bench-recall bench-change torture clean
 
 demo: $(STAMP)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
@@ -42,6 +42,9 @@ bench-recall: $(TESTED)
 	$(BIN)/python bench/recall.py
 
 # What is done to homes on purpose; about an hour. Root may also cut the power (docs/RELIABILITY.md).
+bench-change: $(TESTED)
+	$(BIN)/python -m bench.change --write
+
 torture: $(TESTED)
 	$(BIN)/python -m tests.torture
 	OTOLITH_TORTURE=1 $(BIN)/pytest -n 2 tests/test_processes.py

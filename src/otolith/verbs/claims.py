@@ -52,9 +52,10 @@ def _drafts(unit: str, record: Any) -> list[Drawn]:
 
 def _text(record: Any) -> str:
     """What a record says: its text, or of a work how it ended."""
-    outcome = getattr(record, "outcome", None)
-    return str(outcome.summary
-               or "") if outcome is not None else str(getattr(record, KINDS[record.kind].body) or "")
+    if (outcome := getattr(record, "outcome", None)) is not None:
+        return str(outcome.summary or "")
+    body = getattr(record, KINDS[record.kind].body)
+    return str(body() if callable(body) else body)
 
 
 def draw_rung(home: Home, _providers: Any = None) -> list[str]:

@@ -1,0 +1,220 @@
+"""What holds now: the newest word wins, denials are heard, nothing is closed by mistake."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from bench.change import CASES, Case, judge, live, read_cases
+
+from otolith.errors import Invalid
+from otolith.memory import Memory
+from otolith.model.claims import Stated, settle
+from otolith.model.statements import read_claims
+
+STORIES = {kind: list(cases) for kind, cases in groupby(read_cases(CASES.read_text(encoding="utf-8")), key=lambda case: case.kind)}
+
+
+@pytest.fixture
+def mem(tmp_path: Path) -> Memory:
+    return Memory(tmp_path / "home")
+
+
+def log(mem: Memory, words: str, day: str, **more: str) -> None:
+    mem.log([{"role": more.get("role", "user"), "content": words, "timestamp": f"{day}T10:00:00Z"}], more.get("topic"), created=day,
+            project=more.get("project"))
+
+
+def current(mem: Memory, **more: str) -> list[str]:
+    return [fact.title for fact in mem.facts(**more) if not fact.superseded_by]
+
+
+@pytest.mark.clause("protocol-46")
+@pytest.mark.parametrize("kind", STORIES)
+def test_of_stories_as_people_tell_them_the_new_value_holds_and_what_stays_stays(tmp_path: Path, kind: str) -> None:
+    wrong: list[Case] = []
+    for at, case in enumerate(STORIES[kind]):
+        with Memory(tmp_path / str(at)) as mem:
+            if not judge(case, *live(mem, case))["right"]:
+                wrong.append(case)
+
+    assert wrong == []
+
+
+@pytest.mark.clause("protocol-46")
+def test_what_was_replaced_says_until_when_by_what_and_in_which_words(mem: Memory) -> None:
+    log(mem, "I live in Ghent.", "2026-01-05")
+    log(mem, "I moved to Bruges last week.", "2026-03-05")
+
+    old, new = sorted(mem.facts(), key=lambda fact: fact.entry_ts)
+
+    assert (old.superseded_by, str(old.valid_until)[:10]) == (new.id, "2026-03-05")
+    assert old.why == "replaced on 2026-03-05: I moved to Bruges last week"
+    assert mem.get(str(old.id)).superseded_by == new.id
+
+
+@pytest.mark.clause("protocol-46")
+def test_the_old_is_given_back_as_of_a_day_before_the_change(mem: Memory) -> None:
+    log(mem, "I live in Ghent.", "2026-01-05")
+    log(mem, "I moved to Bruges.", "2026-03-05")
+
+    assert current(mem) == ["user moved to Bruges"]
+    assert current(mem, as_of="2026-02-01") == ["user lives in Ghent"]
+
+
+@pytest.mark.clause("protocol-46")
+def test_recall_tells_the_new_value_before_the_old_one(mem: Memory) -> None:
+    log(mem, "I live in Ghent.", "2026-01-05")
+    log(mem, "Good news: we moved to Bruges in February.", "2026-03-05")
+    mem.upkeep()
+
+    texts = [hit.text for hit in mem.recall("Where do I live?").hits]
+
+    first = next(text for text in texts if "Ghent" in text or "Bruges" in text)
+    assert "Bruges" in first
+
+
+@pytest.mark.clause("protocol-46")
+def test_brief_and_front_page_tell_only_what_holds(mem: Memory) -> None:
+    log(mem, "My name is Tina Berg.", "2026-01-05")
+    log(mem, "My name is Tina Holm now.", "2026-03-05")
+    mem.upkeep()
+
+    page = (mem.path / "GLOBAL_MEMORY.md").read_text()
+
+    assert "Holm" in page
+    assert "Berg" not in page
+    assert "Berg" not in mem.brief().text
+
+
+@pytest.mark.clause("protocol-46")
+def test_the_page_of_the_old_topic_is_delivered_without_what_another_topic_closed(mem: Memory) -> None:
+    log(mem, "I work at Bosch.", "2026-01-05", topic="work")
+    log(mem, "I started at Zeiss on Monday.", "2026-03-05", topic="news")
+    mem.upkeep()
+
+    assert "Bosch" in (mem.path / "topics/work/topic_memory.md").read_text()
+    assert all("Bosch" not in hit.text for hit in mem.recall("Bosch", kind="topic").hits)
+
+
+def test_an_agents_word_closes_nothing_that_the_user_said_and_is_contested(mem: Memory) -> None:
+    mem.log([{"role": "user", "content": "I live in Ghent."}], created="2026-01-05")
+    mem.log([{"role": "assistant", "content": "I live in Bruges."}, {"role": "user", "content": "Fine."}], created="2026-02-05")
+    mem.log([{"role": "user", "content": "The port is 8080."}], created="2026-02-06")
+    mem.log([{"role": "assistant", "content": "The port is 9090."}], created="2026-02-07")
+
+    assert "The port is 8080" in current(mem)
+    pairs = [(pair.older.sentence, pair.newer.sentence) for pair in mem.home.index.claims.contested()]
+    assert ("The port is 8080", "The port is 9090") in pairs
+
+
+def test_projects_do_not_close_each_others_claims(mem: Memory) -> None:
+    log(mem, "The API port is 8080.", "2026-01-05", project="shop")
+    log(mem, "The API port is 9090.", "2026-02-05", project="blog")
+
+    assert current(mem) == ["The API port is 9090", "The API port is 8080"] or set(current(mem)) == {"The API port is 8080", "The API port is 9090"}
+
+
+def test_a_note_is_closed_by_a_newer_note_that_gives_another_value(mem: Memory) -> None:
+    old = mem.note("Port", "The API port is 8080.", created="2026-01-05")
+    new = mem.note("Port again", "The API port is 8443.", created="2026-02-05")
+    mem.upkeep()
+
+    assert mem.home.index.claims.closings([old.id])[old.id].record == new.id
+    assert mem.recall("API port").hits[0].id == new.id
+
+
+def test_a_fact_is_closed_by_a_memo(mem: Memory) -> None:
+    log(mem, "The retry limit is 3.", "2026-01-05")
+    mem.memo("retry_limit_is_eight_now", "The retry limit is 8.")
+    mem.upkeep()
+
+    assert [fact.superseded_by for fact in mem.facts()] == ["retry_limit_is_eight_now"]
+
+
+def test_writing_a_note_draws_no_claims_and_the_next_recall_does(mem: Memory) -> None:
+    note = mem.note("Port", "The API port is 8080.")
+    assert mem.home.index.claims.of(note.id) == []
+
+    mem.recall("port")
+
+    assert [row.attribute for row in mem.home.index.claims.of(note.id)] == ["port"]
+
+
+@pytest.mark.clause("protocol-46")
+@pytest.mark.parametrize(("holds", "left"), [("old", ["8080"]), ("both", ["8080", "9090"]), ("new", ["9090"])])
+def test_a_person_settles_which_of_two_holds_and_a_rebuild_knows_it(mem: Memory, holds: str, left: list[str]) -> None:
+    log(mem, "The API port is 8080.", "2026-01-05")
+    log(mem, "The API port is 9090.", "2026-02-05")
+    old, new = sorted(mem.facts(), key=lambda fact: fact.entry_ts)
+
+    mem.settle(str(new.id), str(old.id), holds)
+    before = current(mem)
+    mem.reindex()
+
+    assert sorted(title.rsplit(" ", 1)[1] for title in before) == left
+    assert current(mem) == before
+    line = json.loads((mem.path / "curation.jsonl").read_text())
+    assert (line["op"], line["holds"], line["by"]) == ("settle", holds, "user")
+
+
+def test_an_answer_is_taken_back_by_another(mem: Memory) -> None:
+    log(mem, "The API port is 8080.", "2026-01-05")
+    log(mem, "The API port is 9090.", "2026-02-05")
+    old, new = sorted(mem.facts(), key=lambda fact: fact.entry_ts)
+    mem.settle(str(new.id), str(old.id), "old")
+    mem.settle(str(new.id), str(old.id), "new")
+
+    assert current(mem) == ["The API port is 9090"]
+
+
+@pytest.mark.parametrize("line", [
+    '{"op": "settle", "old": "claim_1", "new": "claim_1", "holds": "new", "at": "2026-01-01T00:00:00Z"}',
+    '{"op": "settle", "old": "claim_1", "new": "claim_2", "holds": "maybe", "at": "2026-01-01T00:00:00Z"}',
+    '{"op": "settle", "old": "claim_1", "new": "claim_2", "holds": "new", "at": "2026-02-31T00:00:00Z"}',
+    "[]"])
+def test_an_answer_that_makes_no_sense_is_a_finding(mem: Memory, line: str) -> None:
+    log(mem, "The API port is 8080.", "2026-01-05")
+    (mem.path / "curation.jsonl").write_text(line + "\n")
+
+    assert [finding.path for finding in mem.check() if finding.path == "curation.jsonl"] == ["curation.jsonl"]
+
+
+def test_an_agent_settles_nothing(mem: Memory) -> None:
+    mem.home.trust = "agent"
+    with pytest.raises(Invalid):
+        mem.settle("a", "b", "new")
+
+
+def test_values_that_replace_each_other_in_turn_end_with_the_last(mem: Memory) -> None:
+    for day, town in enumerate(("Ghent", "Bruges", "Ghent", "Bruges", "Ghent"), 1):
+        log(mem, f"I live in {town}.", f"2026-0{day}-05")
+
+    assert current(mem) == ["user lives in Ghent"]
+
+
+def test_a_claim_is_never_closed_by_itself_or_by_what_was_said_before() -> None:
+    claims = list(read_claims("user", "lives in", "Ghent")) + list(read_claims("user", "lives in", "Bruges"))
+    rows = [Stated(n, f"{9 - n}", 0, claim, str(n)) for n, claim in enumerate(claims)]
+
+    assert [(settled.older.n, settled.newer.n) for settled in settle(rows, {0, 1})] == [(1, 0)]
+    assert list(settle(rows[:1] * 3, {0})) == []
+
+
+def test_in_a_language_without_tables_nothing_is_closed(mem: Memory) -> None:
+    log(mem, "Ich wohne in Bremen.", "2026-01-05")
+    log(mem, "Ich wohne in Hamburg.", "2026-02-05")
+
+    assert all(fact.superseded_by is None for fact in mem.facts())
+
+
+def test_what_is_forgotten_closes_nothing_any_more(mem: Memory) -> None:
+    log(mem, "I live in Ghent.", "2026-01-05")
+    entry = mem.log([{"role": "user", "content": "I moved to Bruges."}], created="2026-03-05")
+    assert current(mem) == ["user moved to Bruges"]
+
+    mem.forget(entry.id)
+
+    assert current(mem) == ["user lives in Ghent"]
