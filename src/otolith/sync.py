@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from otolith.errors import Damaged, NeedsConfirmation, NotFound
+from otolith.errors import BrokenIndex, Damaged, Invalid, NeedsConfirmation, NotFound
 from otolith.files import codec, paths
 from otolith.files.tree import Tree, fingerprint, former_end
 from otolith.index.documents import Filling, Sweep
@@ -164,7 +164,10 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], progress: Progre
 
 def _is_there(tree: Tree, name: str) -> bool:
     """What another process wrote since the walk, or an entry that lost one file, is not gone."""
-    return name not in paths.SCANNED and any(tree.look(path) for path in paths.files_of(name))
+    try:
+        return name not in paths.SCANNED and any(tree.look(path) for path in paths.files_of(name))
+    except Invalid:  # only what is written as a path is ever put into the index
+        raise BrokenIndex(f"the index is damaged (it names {name[:60]!r})", "try: otolith reindex") from None
 
 
 def _reconsider(tree: Tree, index: Index) -> None:

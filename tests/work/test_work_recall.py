@@ -294,7 +294,7 @@ def test_what_was_chosen_is_enough_and_says_why(mem, works):
 
 def test_what_only_accompanies_records_is_chosen_only_by_its_own_kind(mem):
     tea, cold = mem.note("Tea", "Steep for three minutes."), mem.note("A cold", "It passes.")
-    mem.link(tea.id, "SOLVES", cold.id)
+    mem.link(tea.id, "SOLVES", cold.id, context="Only with honey.")  # an edge without a text is never a hit
 
     assert set(chosen(mem, since="today")) == {tea.id, cold.id}
     assert mem.recall(kind="edges").hits[0].kind == "edge"
