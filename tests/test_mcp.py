@@ -635,7 +635,7 @@ def test_the_whole_text_of_an_answer_keeps_to_its_budget(home: Path, mem: Memory
         assert cost <= room
         if room >= 300:
             assert not answer.is_error
-            assert cost >= 0.6 * room or usual == 2000
+            assert cost >= 0.6 * min(room, 1300) or usual == 2000  # ten hits, near-equal ones told once
         assert not answer.is_error or "larger budget" in text
 
 

@@ -204,6 +204,7 @@ ACTS: dict[str, Act] = {
 ELSEWHERE = {
     "accept": "reflect carries out the same", "edges": "link and unlink", "topics": "build-topic", "global": "build-global",
     "hook": "hook-stop and hook-end", "mcp": "a door", "serve": "a door",
+    "settle": "one synced line, as review writes it",
     "install": "writes an agent's settings, not a home", "uninstall": "writes an agent's settings, not a home",
 }
 

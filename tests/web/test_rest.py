@@ -569,6 +569,7 @@ def test_a_view_names_the_number_that_it_refuses(server, query, named):
 
 
 def test_an_infinite_number_is_null_for_json_knows_none(server):
+    server.run("init")
     answer = server.get("/api/sql?query=select%201e400,%20-1e400,%201.5")
     told = server.run("sql", "--json", "select 1e400, -1e400, 1.5")
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from otolith.errors import Busy, CannotWrite
 from otolith.home import Home
 from otolith.index.claims import Drawn
 from otolith.model.dialog import mark
 from otolith.model.kinds import KINDS, origin_of
-from otolith.model.record import TRUST
+from otolith.model.record import TRUST, log
 from otolith.model.times import time_or_none, zulu
 from otolith.verbs.steps import each
 
@@ -32,8 +33,12 @@ def draw(home: Home, limit: int = AT_ONCE) -> int:
         drafts = drawn.setdefault(unit, [])
         if record.id in ids:
             drafts += _drafts(unit, record)
-    home.index.facts.redraw(drawn)
-    home.index.marks.settle("claims", ids)
+    try:
+        home.index.facts.redraw(drawn)
+        home.index.marks.settle("claims", ids)
+    except (Busy, CannotWrite) as error:  # an answer does not wait for a writer; the next call draws
+        log.debug("claims: %s", error)
+        return 0
     return len(ids)
 
 
