@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from otolith.model.attributes import ENGLISH as TABLE
 from otolith.model.attributes import SPEAKER, lemma
@@ -45,6 +46,7 @@ _CORRECTS = re.compile(
 _EVEN_NOW = ("be do with", "do with", "decide against")  # endings that are said in the present
 
 
+@lru_cache(maxsize=4096)  # asked when a fact is drawn and again when it is indexed
 def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -> tuple[Claim, ...]:
     """What a statement claims; nothing, if it is an event beside others."""
     verb, holder = read_verb(relation), holder_of(subject)
