@@ -230,3 +230,13 @@ def test_json_lines_carry_the_whole_day(mem, run, tmp_path):
 
     assert sorted(line["id"] for line in lines if line["kind"] == "episode") == [
         "episode:2026-02-10#2137-1", "episode:2026-02-10#2137-2"]
+
+
+def test_zeros_that_a_power_cut_left_in_the_diary_hide_none_of_its_lines(mem, home):
+    mem.episode("Before the cut")
+    file, = (home / "episodes").iterdir()
+    file.write_bytes(file.read_bytes() + bytes(300))
+    mem.episode("After the cut")
+
+    assert [block["title"] for block in mem.diary()] == ["Before the cut", "After the cut"]
+    assert mem.check() == []

@@ -173,6 +173,7 @@ ACTS: dict[str, Act] = {
     "pin-memo": lambda mem, ids: mem.pin(ids["newer"]),
     "unpin": lambda mem, ids: mem.unpin(ids["pinned"]),
     "review": lambda mem, ids: mem.review(ids["fact"], score=3),
+    "settle": lambda mem, ids: mem.settle(ids["entry_facts"][0], ids["entry_facts"][1], "both"),
     "merge": lambda mem, ids: mem.merge(ids["problem"], ids["twin"]),
     "unmerge": _unmerge,
     "episode": lambda mem, ids: mem.episode("Rye came", summary="Two sacks."),

@@ -225,8 +225,11 @@ def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
 
 
 def read_episodes(path: str, data: bytes) -> list[Episode]:
-    """The blocks of a day's file, numbered within their minute."""
-    text = text_of(data).replace("\r\n", "\n")
+    """The blocks of a day's file, numbered within their minute.
+
+    A power cut may leave NULs in place of lines that were not synced; they say nothing and hide nothing.
+    """
+    text = text_of(re.sub(rb"\0+(?=\n|\Z)", b"", data)).replace("\r\n", "\n")
     date = path.rsplit("/", 1)[-1].removesuffix(".md")
     heads, seen, blocks = list(re.finditer(_EPISODE, text)), dict[str, int](), []
     for at, head in enumerate(heads):
