@@ -66,6 +66,7 @@ def phrases(sentence: Sentence, speech: Speech, lang: Language) -> Iterator[Said
                 yield from _said(phrase, match, speech)
 
 
+_LATER = re.compile(r"\b(?:before|until|till|once|when|unless)\b", re.I)  # "… before the week is over"
 _STANDING = re.compile(
     r"\b(?:every|each|always|never|all|any|from now on|everywhere|here|in this|style|by default)\b", re.I
 )
@@ -87,6 +88,8 @@ def _meant(text: str, match: re.Match[str], phrase: Phrase) -> bool:
         else own
     )
     if _ELSEWHERE.search(before) or QUOTED in before or _HEDGED.search(before):
+        return False
+    if _LATER.search(f"{before[-12:]} {own}") and any("{verb}" in row[1] for row in phrase.says):
         return False
     return phrase.ordered or not _HEDGED.search(
         re.sub(r"\b(?:no longer|never ?mind|should (?:be|have been)|will replace)\b", "", own)

@@ -132,7 +132,8 @@ def clauses(words: list[str], lang: Language) -> list[Clause]:
     while index < len(words):
         here = low[index]
         skip = _boundary(low, words, index, start, verbal, lang)
-        scene = verbal and index > start + 1 and (opener in lang.asides or low[start] in lang.asides)
+        aside = opener in lang.asides or low[start] in lang.asides
+        scene = aside and (verbal or low[start] in lang.prepositions) and index > start + 1
         if scene and here in lang.first:  # "since we last spoke I moved": now comes what happened
             skip = -1
         if skip:

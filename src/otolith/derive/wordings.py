@@ -78,7 +78,8 @@ ENGLISH_PHRASES = (
             r"|includ(?:e|ing)|call(?:ing)?|run(?:ning)?|deploy(?:ing)?|push(?:ing)?|commit(?:ting)?"
             r"|book(?:ing)?|order(?:ing)?) " + _V,
          ("{i}", "asks not to {verb}", "{v}"), type="constraint", ordered=True, flags=_I),
-    _row(_DO + r"no more (?P<v>[a-z][^,;:!?()¶]{1,40}?)" + _END, ("{i}", "asks not to use", "{v}"),
+    _row(_DO + r"no more (?P<v>(?![^,;]* for (?:me|us))[a-z][^,;:!?()¶]{1,40}?)" + _END,
+         ("{i}", "asks not to use", "{v}"),
          type="constraint", ordered=True, flags=_I),
     _row(_DO +
             r"(?:set|raise|bump|lower|change|increase|reduce|cut|extend|drop) (?P<what>(?:the|our|my)"
@@ -179,13 +180,15 @@ ENGLISH_PHRASES = (
             r" on)\b",
          ("{i}", "says to forget", "the rule against {v}"), ("{i}", "allows", "{v}"), type="constraint",
          flags=_I),
+    _row(r"\b(?:[Yy]ou|[Ww]e|I) (?:don['’]t|do not|no longer) (?:have|need) to (?P<verb>[a-z]+) " + _V,
+         ("{i}", "says to forget", "{verb} {v}"), type="constraint"),
     # endings
     _row(
             rf"\b{_ME}{_ADV} (?:do not|don['’]t|no longer) (?P<verb>(?!want|need|know|think|care|mind|do"
             rf"|have)[a-z]+) (?:any ?more|any longer)" + _END, ("{i}", "no longer", "{verb}")),
     _row(_START +
-            r"[Nn]o (?:more )?(?P<v>[a-z][^,;:!?()¶]{2,30}?) for (?:me|us) (?:these days|any ?more|now"
-            r"|any longer|from now on)", ("{i}", "is done with", "{v}")),
+            r"[Nn]o (?:more )?(?P<v>[a-z][^,;:!?()¶]{2,30}?) for (?:me|us)(?: (?:these days|any ?more|now"
+            r"|any longer|from now on)|(?=\W*$))", ("{i}", "is done with", "{v}")),
     _row(r"\b(?:say|said|saying) good-?bye to " + _V, ("{i}", "said goodbye to", "{v}"), type="event"),
     _row(
             r"\b(?:[Yy]ou|[Ww]e|I|[Oo]ne) (?:don['’]t|do not|no longer) (?:have to |need to |need "
@@ -236,6 +239,8 @@ ENGLISH_PHRASES = (
             r"\b(?:[Tt]here['’]?s|[Tt]here is|[Tt]here are|[Ww]e have|[Ww]e['’]ve got|I have) (?:no|no"
             r" more|not any) (?P<v>[a-z`][^,;:!?()¶]{2,40}?) (?:any ?more|any longer|now)\b",
         ("{i}", "no longer has", "{v}")),
+    _row(r"(?:^|(?<=\s))(?P<v>[A-Z`][\w`.+#-]*(?: [A-Z][\w.+#-]*)?) (?:instead of|rather than|in place of) "
+         r"(?P<old>[A-Z`][\w`.+#-]*(?: [A-Z][\w.+#-]*)?)", ("{i}", "replaced", "{old} with {v}")),
     # replacements
     _row(
             r"\b(?P<old>(?:[Tt]he |[Oo]ur |[Mm]y )?[\w`./+#-]+(?: [\w`./+#-]+){0,3}?) (?:was|were|has"
@@ -301,7 +306,8 @@ ENGLISH_PHRASES = (
         ("{what}", "has", "{v} people")),
     _row(
             r"(?:^|(?<=[.;:!] ))(?P<what>[A-Z][a-z]+s|[Tt]he [\w-]+(?: [\w-]+){0,2}?s) (?:now"
-            r" )?(?P<verb>live|go|are stored|are kept|run|are|land|sit|are sent|are hosted) (?P<prep>in"
+            r" )?(?P<verb>live|go out|go|are stored|are kept|run|are|land|sit|are sent"
+            r"|are hosted) (?P<prep>in"
             r"|on|through|to|at|under|via|into) (?P<v>(?:the )?[A-Z/`.\w][^,;:!?()¶]{1,40}?)" + _END,
         ("{what}", "{verb} {prep}", "{v}")),
     _row(
@@ -317,6 +323,8 @@ ENGLISH_PHRASES = (
             r"\b[Ww]e do (?P<v>(?!not|n['’]t|have|need|it|that|this|the|so|all|know|want|think|like|use"
             r"|our|a\b)[a-z][\w -]{3,30}?)" + _END, ("{i}", "does", "{v}")),
     # states of the speaker wherever they stand
+    _row(r"(?:^|(?<=\s))(?:I|we|We)(?:['’]ve| have)? (?P<verb>joined|started at|moved to) "
+         r"(?P<v>[A-Z][\w&.-]*(?: [A-Z][\w&.-]*)*)", ("{i}", "{verb}", "{v}"), type="event"),
     _row(r"\b(?:I|we|We)(?:['’]m| am|['’]re| are)(?: now)? on (?P<v>the [\w-]+(?: [\w-]+)? team)",
          ("{i}", "is on", "{v}"), type="identity"),
     _row(
@@ -325,7 +333,7 @@ ENGLISH_PHRASES = (
             r"|at |for |to |with )?(?P<v>[A-Z][\w&.+#-]*(?: [A-Z\d][\w&.+#-]*){0,3})",
         ("{i}", "{verbs} {prep}", "{v}{rest}"), type="identity"),
     _row(
-            r"\b(?:since|after|now that|as|because|until) (?:I|we)(?:['’]ve| have)? (?:finally"
+            r"\b(?:[Ss]ince|[Aa]fter|[Nn]ow that|[Aa]s|[Bb]ecause) (?:I|we)(?:['’]ve| have)? (?:finally"
             r" )?(?P<verb>moved|relocated|settled)(?: back| over)? (?P<prep>to|in|into)"
             r" (?P<v>[A-Z][\w-]*(?: [A-Z][\w-]*)*)", ("{i}", "{verb} {prep}", "{v}")),
     _row(

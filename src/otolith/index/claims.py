@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from otolith.index.database import Facet, columns_of
 from otolith.index.write import Answer
-from otolith.model.claims import ASKED, CLOSES, Claim, Settled, Stated, answered, settle
+from otolith.model.claims import ASKED, CLOSES, RETRACT, Claim, Settled, Stated, answered, settle
 from otolith.model.dialog import Mention, after_all, marked_time
 
 _GIVEN = "IN (SELECT value FROM json_each(?))"
@@ -108,6 +108,9 @@ class Drawn(NamedTuple):
 
 
 _ROW = columns_of(ClaimRow, "c")
+_CELLS = ("SELECT x.cell, x.claim FROM json_each(?) w JOIN claim_cells x ON x.cell = w.value ->> 0 "
+          "AND x.ends = w.value ->> 1 JOIN claims c ON c.n = x.claim WHERE NOT c.void AND (c.closed_by IS "
+          "NULL OR c.mark >= ? OR (SELECT o.mark FROM claims o WHERE o.n = c.closed_by) >= ?)")
 _CLOSER = "o.record, o.mark, o.sentence, o.unit, o.turn"
 _STANDING = (
         f"SELECT c.record, c.mark, {_CLOSER} FROM claims c LEFT JOIN claims o ON o.n = c.closed_by AND"
@@ -142,8 +145,9 @@ class Claims(Facet):
                                      draft.sentence, None, None))
         if rows:
             self.db.executemany(f"INSERT INTO claims VALUES ({','.join('?' * len(ClaimRow._fields))})", rows)
-            self.db.executemany("INSERT OR IGNORE INTO claim_cells VALUES (?,?)",
-                                [(cell, row.n) for row in rows for cell in row.stated.claim.cells(row.scope)])
+            self.db.executemany("INSERT OR IGNORE INTO claim_cells VALUES (?,?,?)",
+                                [(cell, not row.holds, row.n) for row in rows
+                                 for cell in row.stated.claim.cells(row.scope)])
         return [row.n for row in rows]
 
     def take(self, mentions: Iterable[tuple[str, str, int, Mention]]) -> list[int]:
@@ -164,8 +168,9 @@ class Claims(Facet):
         rows = self.db.select(ClaimRow, f"SELECT {_ROW} FROM claims c WHERE {which}", values)
         if not rows:
             return []
-        self.db.executemany("DELETE FROM claim_cells WHERE cell = ? AND claim = ?",
-                            [(cell, row.n) for row in rows for cell in row.stated.claim.cells(row.scope)])
+        self.db.executemany("DELETE FROM claim_cells WHERE cell = ? AND ends = ? AND claim = ?",
+                            [(cell, not row.holds, row.n) for row in rows
+                             for cell in row.stated.claim.cells(row.scope)])
         self.db.execute(f"DELETE FROM claims WHERE {which}", values)
         return self._reopen([row.n for row in rows])
 
@@ -197,12 +202,11 @@ class Claims(Facet):
             return set()
         self._answer(fresh)
         given = json.dumps(sorted(fresh))
-        rows = {row.n: row for row in self.db.select(ClaimRow,
-                f"SELECT {_ROW} FROM claims c WHERE n {_GIVEN} AND NOT void", (given,))}
-        cells = list(dict.fromkeys(cell for row in rows.values()
-                                   for cell in row.stated.claim.cells(row.scope)))
+        rows = {row.n: row for row in self._rows(fresh)}
+        cells = self._asked(rows.values())
+        since = min((row.mark for row in rows.values()), default="")
         outcomes: dict[int, Settled] = {}
-        for members in self._members(cells):
+        for members in self._members(cells, fresh, since):
             for settled in settle([row.stated for row in members], fresh):
                 rows |= {row.n: row for row in members if row.n in (settled.older.n, settled.newer.n)}
                 before = outcomes.get(settled.older.n)
@@ -215,22 +219,47 @@ class Claims(Facet):
         return changed.union(self.db.column(f"SELECT DISTINCT record FROM claims WHERE n {_GIVEN}",
                                             (json.dumps(list(freed)),)))
 
-    def _members(self, cells: Sequence[str]) -> Iterator[list[ClaimRow]]:
-        """The claims of each cell that holds several."""
-        for at in range(0, len(cells), AT_ONCE):
-            listed = json.dumps(cells[at : at + AT_ONCE])
-            pairs = self.db.execute(f"SELECT cell, claim FROM claim_cells WHERE cell {_GIVEN} ORDER BY cell",
-                                    (listed,))
-            grouped: dict[str, list[int]] = {}
-            for cell, claim in pairs:
+    @staticmethod
+    def _asked(rows: Iterable[ClaimRow]) -> dict[tuple[str, int], None]:
+        """The parts of cells in which new claims may meet others: (cell, whether those others end something).
+
+        What holds is ended by endings, and replaced by what holds only in the cell of its own attribute.
+        """
+        asked: dict[tuple[str, int], None] = {}
+        for row in rows:
+            for cell in row.stated.claim.cells(row.scope):
+                asked[cell, 1 if row.holds else 0] = None
+                if row.holds and row.single and "|=" not in cell:
+                    asked[cell, 0] = None
+                if row.attribute == RETRACT:
+                    asked[cell, 1] = None
+        return asked
+
+    def _members(self, asked: Mapping[tuple[str, int], None], fresh: set[int], since: str
+                 ) -> Iterator[list[ClaimRow]]:
+        """The claims of each cell with a fresh one: those that are open, or were closed after the first of
+        these.
+        """
+        parts = list(asked)
+        grouped: dict[str, list[int]] = {}
+        for at in range(0, len(parts), AT_ONCE):
+            listed = json.dumps(parts[at : at + AT_ONCE])
+            for cell, claim in self.db.execute(_CELLS, (listed, since, since)):
                 grouped.setdefault(cell, []).append(claim)
-            numbers = {n for members in grouped.values() if len(members) > 1 for n in members}
-            query = f"SELECT {_ROW} FROM claims c WHERE n {_GIVEN} AND NOT void"
-            rows = {row.n: row for row in self.db.select(ClaimRow, query,
-                                                         (json.dumps(sorted(numbers)),))} if numbers else {}
-            for members in grouped.values():
-                if len(members) > 1:
-                    yield [rows[n] for n in members if n in rows]
+        own: dict[str, set[int]] = {}
+        for row in self._rows(fresh):
+            for cell in row.stated.claim.cells(row.scope):
+                own.setdefault(cell, set()).add(row.n)
+        cells = {cell: own.get(cell, set()).union(members) for cell, members in grouped.items()}
+        rows = {row.n: row
+                for row in self._rows({n for members in cells.values() if len(members) > 1 for n in members})}
+        for members in cells.values():
+            if len(members) > 1:
+                yield [rows[n] for n in sorted(members) if n in rows]
+
+    def _rows(self, numbers: Iterable[int]) -> list[ClaimRow]:
+        query = f"SELECT {_ROW} FROM claims c WHERE n {_GIVEN} AND NOT void"
+        return self.db.select(ClaimRow, query, (json.dumps(sorted(numbers)),))
 
     def _write(self, outcomes: Mapping[int, Settled], rows: Mapping[int, ClaimRow],
                answers: Mapping[tuple[str, str], str]) -> set[str]:
@@ -288,8 +317,9 @@ class Claims(Facet):
                             (claim.holder, claim.subject, claim.attribute, claim.environment, claim.thing,
                              row.n))
             self.db.execute("UPDATE claims SET single = 1 WHERE n = ?", (about.n,))
-            self.db.executemany("INSERT OR IGNORE INTO claim_cells VALUES (?,?)",
-                                [(cell, n) for n in (row.n, about.n) for cell in claim.cells(row.scope)])
+            self.db.executemany("INSERT OR IGNORE INTO claim_cells VALUES (?,?,?)",
+                                [(cell, False, n) for n in (row.n, about.n)
+                                 for cell in claim.cells(row.scope)])
 
     # A person's answers
 
@@ -325,7 +355,9 @@ class Claims(Facet):
         them holds any more.
         """
         mentions: dict[str, dict[str, list[Closing | None]]] = {}
-        for record, mark, *closing in self.db.execute(_STANDING, (until, json.dumps(list(records)), until)):
+        query = f"SELECT DISTINCT record FROM claims WHERE record {_GIVEN} AND closed_by IS NOT NULL"
+        over = self.db.column(query, (json.dumps(list(records)),))
+        for record, mark, *closing in self.db.execute(_STANDING, (until, json.dumps(over), until)):
             closer = Closing(*closing) if closing[0] else None
             ours = closer if closer and closer.unit.startswith(f"topics/{topic}/" if topic else "") else None
             mentions.setdefault(record, {}).setdefault(mark, []).append(ours)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, WrongUsage
 
-SCHEMA = 11  # the number of the shape that schema.py describes
+SCHEMA = 12  # the number of the shape that schema.py describes
 BUSY_SECONDS = 10.0
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL}

@@ -210,10 +210,12 @@ CREATE TABLE claims (
 CREATE INDEX claims_unit ON claims(unit);
 CREATE INDEX claims_record ON claims(record, mark);
 CREATE INDEX claims_recent ON claims(scope, mark) WHERE holds AND main;
+CREATE INDEX claims_over ON claims(record) WHERE closed_by IS NOT NULL;
 CREATE INDEX claims_closed ON claims(closed_by) WHERE closed_by IS NOT NULL;
 CREATE INDEX claims_contested ON claims(contested_by) WHERE contested_by IS NOT NULL;
-CREATE TABLE claim_cells (
-  cell TEXT NOT NULL, claim INTEGER NOT NULL, PRIMARY KEY (cell, claim)) WITHOUT ROWID;
+CREATE TABLE claim_cells ( -- ends: it says that something is over
+  cell TEXT NOT NULL, ends INTEGER NOT NULL, claim INTEGER NOT NULL, PRIMARY KEY (cell, ends, claim)
+) WITHOUT ROWID;
 CREATE TABLE settled (
   at TEXT NOT NULL, mark TEXT NOT NULL, old TEXT NOT NULL, new TEXT NOT NULL, holds TEXT NOT NULL);
 """

@@ -98,6 +98,7 @@ class Attributes(NamedTuple):
     rejects: re.Pattern[str]  # "B instead of A": what stands behind is no longer so
     personal: frozenset[str]  # attributes of the user's own person, the same in every project
     kin: frozenset[str]
+    synonyms: Mapping[str, str]  # words that name the same thing, as stems
     things: Things
 
     def __hash__(self) -> int:
@@ -105,7 +106,7 @@ class Attributes(NamedTuple):
 
 
 _STATES = table_of("""
-home: live in, live at, live near, live on, reside in, base in, base at, base out of
+home: live in, live near, live on, reside in, base in, base at, base out of
 employer: work at, work for, employ at, employ by
 role: work as
 school: study at
@@ -114,13 +115,15 @@ name: name, call, know as, go by
 relationship: marry to, engage to
 partner: date, see
 origin: be from, come from, bear in, bear on
+address: live at, reside at
 where: run on, host on, host at, host by, host with, deploy on, deploy to, deploy with, run at, live under,
   store in, store on, store at, keep in, keep on, keep at, serve under, serve from, serve at, go in, go
-  into, go through, go via, be in, be at, be under, be on, sit in, sit under, sit on, locate in, locate at,
+  into, be in, be at, be under, be on, sit in, sit under, sit on, locate in, locate at,
   take place in, run in, track in, save in, save to, write to, back up to, publish to, publish on, land in,
-  send to, ship to, go out through, go out via
+  send to, ship to
+with: go through, go via, go out through, go out via, go out with, do with, handle with
 port: listen on
-language: write in, build in
+made of: write in, build in, build with, build on, develop in, implement in, code in
 car: drive
 cost: cost
 start: start at, start on, begin at, begin on, open at
@@ -174,8 +177,8 @@ ENGLISH = Attributes(
     uses=word_set("use adopt prefer choose pick favor favour run") | frozenset((
         "go with", "work with", "work in", "rely on", "be on", "stick with", "stick to", "settle on",
         "opt for", "decide on", "decide for",
-        "build on", "write in", "build with", "test with", "develop in", "code in", "start use", "stay on",
-        "stay with", "store in")),
+        "test with", "start use", "stay on",
+        "stay with")),
     owns=frozenset(("own", "maintain", "lead", "manage", "run", "handle", "take over", "look after",
                     "be in charge of", "be responsible for",
                     "be on call for", "head", "chair", "coordinate", "supervise", "take on", "inherit",
@@ -188,6 +191,7 @@ ENGLISH = Attributes(
                      "hand off to", "pass to", "go to", "be with",
                      "transfer to", "oversee by")),
     places=word_set(
+            "read check watch listen book "
             "host deploy run store keep write build take track manage ship do test send put publish"
             " document plan log bank buy order back cache track serve mirror handle"),
     swaps=frozenset(("replace", "swap", "exchange", "trade", "trade in", "substitute", "swap out")),
@@ -202,6 +206,7 @@ relationship: marry
 number: raise, lower, bump, increase, reduce, cut, set, change, extend, shorten, adjust, double, scale, update
 when: move, push, postpone, delay, reschedule, shift, bring forward, push back, put off
 name: rename
+made of: rewrite, rebuild, reimplement
 use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
 """),
     likes={"like": 1, "love": 1, "enjoy": 1, "adore": 1, "want": 1, "be into": 1, "be fond of": 1,
@@ -245,7 +250,8 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
         "test:test testing qa uat",
         "local:local localhost locally", "preview:preview canary sandbox")) for word in words.split()},
     grows=re.compile(
-            r"\b(?:also|too|as well|another|additionally|besides|in addition|both|second|further|plus"
+            r"\b(?:also|too(?=\W*$|[,.;!])|as well|another|additionally|besides|in addition"
+            r"|further|(?:a|the) second(?! (?:ago|time))|plus"
             r"|alongside|next to|on top of|"
                      r"as a backup|on the side|one more|still)\b", re.I),
     passing=re.compile(
@@ -270,6 +276,13 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
         girlfriend boyfriend boss colleague neighbour neighbor roommate flatmate parents kids children
         grandma grandpa grandmother grandfather niece nephew team fiance fiancee ex manager teacher doctor
         landlord coworker family"""),
+    synonyms={stem(word): stem(name) for name, words in (row.split(":") for row in (
+        "issue:ticket tickets bug bugs task tasks", "documentation:docs doc", "database:db",
+        "repository:repo",
+        "authentication:auth login", "email:mail mails emails e-mail",
+        "photo:picture pictures image images photos",
+        "configuration:config settings", "application:app", "production:prod", "call:meeting meetings calls",
+        "invoice:bill bills invoices", "apartment:flat", "holiday:vacation")) for word in words.split()},
     things=KINDS_OF_THINGS)
 _VERBS = {words.split()[0] for table in (
     ENGLISH.states, ENGLISH.changes, ENGLISH.ends, ENGLISH.gone, ENGLISH.lives, ENGLISH.uses, ENGLISH.owns,

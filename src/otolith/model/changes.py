@@ -115,12 +115,12 @@ def choose(holder: str, wording: str) -> Claim:
     if version := VERSION.match(main.strip()):
         return Claim(holder, subject, f"version {stem(version['name'].casefold())}", version["number"], True,
                      True)
+    if purpose and purpose != "length":  # what a thing is done with: "MySQL for the shop"
+        return Claim(holder, purpose, "where", value_of(main), True, True)
     kind = TABLE.things.kind_of(plain_words(main)) or manner_of(wording)
     if kind:
-        return Claim(holder, holder if kind == "length" else subject, f"use:{kind}", value_of(main), True,
-                     kind in TABLE.things.exclusive or bool(purpose))
-    return Claim(holder, subject, f"use for {purpose}" if purpose else "use", value_of(main), True,
-                 bool(purpose))
+        return Claim(holder, holder, f"use:{kind}", value_of(main), True, kind in TABLE.things.exclusive)
+    return Claim(holder, holder, "use", value_of(main), True, False)
 
 
 def manner_of(wording: str) -> str:
@@ -139,7 +139,7 @@ def put_at(holder: str, subject: str, wording: str, *, versioned: bool = False) 
     if versioned and (version := VERSION.match(main.strip())):
         return Claim(holder, holder, f"version {stem(version['name'].casefold())}", version["number"], True,
                      True)
-    kind = TABLE.things.kind_of(plain_words(main))
+    kind = "" if subject else TABLE.things.kind_of(plain_words(main))
     return Claim(holder, subject or SPEAKER, f"use:{kind}" if kind else "where", value_of(main), True, True)
 
 
@@ -197,6 +197,18 @@ def _swapped(stated: Wording) -> Claim | None:
     return choose(stated.holder, split["new"]) if split else NOTHING
 
 
+_REMADE = re.compile(r"^(?P<np>.+?) (?:in|with|on|using) (?P<value>.+)$")
+
+
+def _remade(stated: Wording) -> Claim | None:
+    """ "We rewrote the app in Kotlin"."""
+    split = _REMADE.match(stated.wording) if TABLE.turns.get(stated.key) == "made of" else None
+    if split is None:
+        return None
+    noun = whole_noun(split_noun(split["np"]))
+    return Claim(stated.holder, noun, "made of", value_of(main_part(split["value"])), True, True)
+
+
 def _turned(stated: Wording) -> Claim | None:
     """ "Raised the limit to 8", "renamed the repo to storefront", "migrated the CI to Actions"."""
     split = _TO.match(stated.wording) if stated.key in TABLE.turns else None
@@ -208,6 +220,8 @@ def _turned(stated: Wording) -> Claim | None:
         return _amount(about,
                        value) if about.attribute and about.attribute not in _OWN_DATE else timed(about,
                                                                                                   value)
+    if kind == "made of":
+        return NOTHING
     if kind == "name":
         return Claim(about.subject, whole_noun(about), "name", value_of(value), True, True)
     if has_digit(value) or kind == "number":
@@ -255,9 +269,10 @@ def _adopted(stated: Wording) -> Claim | None:
     if stated.key not in TABLE.changes:
         return None
     if stated.base == "rewrite":
-        return stated.has("language", value_of(stated.main))
+        return stated.has("made of", value_of(stated.main))
     chosen = (stated.key in TABLE.adopts or stated.key in TABLE.uses) and value_of(stated.main)
     return choose(stated.holder, stated.wording) if chosen else NOTHING
 
 
-_CHANGES: tuple[Reader, ...] = (_from_to, _swapped, _turned, teamed, _moved_thing, _moved_person, _adopted)
+_CHANGES: tuple[Reader, ...] = (_from_to, _swapped, _remade, _turned, teamed, _moved_thing, _moved_person,
+                                _adopted)

@@ -24,7 +24,7 @@ LEFT = "~leave"  # leaving ends a job or a place on a team, not a home
 ASKED = "?"  # the attribute of a value said alone: whatever was spoken of last
 PLAN = "plan"
 LEAVABLE = ("employer", "team", "role", "school", "have", "use", "go", "be")  # what one can leave
-MOST_CELLS = 6  # by words of the value
+MOST_CELLS = 4  # by words of the value
 class Claim(NamedTuple):
     """One thing that a statement claims."""
 

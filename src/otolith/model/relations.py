@@ -70,6 +70,8 @@ def _time(low: list[str]) -> tuple[str, list[str]]:
         return "now", low[2:]
     if plan := TABLE.plans.match(" ".join(word for word in low if word != "not")):
         return "future", [plan["verb"], *" ".join(low).partition(plan["verb"])[2].split()]
+    if low[:2] == ["had", "to"]:
+        return "past", low[2:]
     if low[:1] and low[0] in ("has", "have", "had") and len(low) > 1:
         return "past" if low[0] == "had" else "perfect", low
     return "past" if {"was", "were", "did"} & set(low[:3]) else "now", low
@@ -177,7 +179,8 @@ def split_noun(noun: str) -> Noun:
 
 def noun_key(noun: str) -> set[str]:
     words = re.findall(r"[\w.#@+/-]+", noun.casefold())
-    return {stem(word) for word in words if word not in STOP and word not in TABLE.generic
+    return {TABLE.synonyms.get(stem(word), stem(word)) for word in words if word not in STOP
+            and word not in TABLE.generic
             and word not in TABLE.environments}
 
 
@@ -187,6 +190,8 @@ def is_person(subject: str) -> bool:
     if low == SPEAKER or low.split("'s ")[-1] in TABLE.kin:
         return True
     words = subject.split()
+    if len(words) == 1 and re.search(r"(?:ing|ion|ment|ness)s?$", low):
+        return False  # "Logging", "Authentication"
     return len(words) <= 2 and all(word[:1].isupper() and word.isalpha() and not word.isupper()
                                    for word in words) \
         and words[0].casefold() not in ARTICLES and not TABLE.things.kind_of([low])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from otolith.model.attributes import ENGLISH as TABLE
 from otolith.model.attributes import SPEAKER, lemma
@@ -32,6 +33,7 @@ from otolith.model.words import stem
 _FAVOUR = re.compile(r"^(?P<old>(?!support\b|the idea|plans?\b).+?) (?:in favou?r of|for"
                      r"|and (?:went|go|gone) with) (?P<new>.+)$")
 _FROM_TO = re.compile(r"^(?P<old>.+?) (?:over )?to (?P<new>.+)$")
+_FROM = re.compile(r"\bfrom (?P<old>.+?) (?:over )?to (?P<new>.+)$")
 _WITH = re.compile(r"^(?P<old>.+?) (?:with|by|for) (?P<new>.+)$")
 _ONCE_ONLY = re.compile(r"\b(?:today|tomorrow|tonight|yesterday|this (?:week|morning|evening|afternoon|time"
                         r"|sprint))['’]s?\b|\bthis (?:week|time|sprint|once)\b")
@@ -42,9 +44,11 @@ _CORRECTS = re.compile(
     r"^\W*(?:no|nope|wrong|sorry|oops|correction|actually|not \w+|i (?:was wrong|misspoke|meant)"
     r"|my (?:mistake|bad)|scratch that|wait|hm+|argh|update|it turns out|turns out)\b|\b(?:i meant"
     r"|make (?:that|it)|should (?:be|have been)|correction|i was wrong|i misspoke|my mistake|typo)\b", re.I)
+_PLURAL = frozenset("live go are run land sit need use have come work".split())
 _EVEN_NOW = ("be do with", "do with", "decide against")  # endings that are said in the present
 
 
+@lru_cache(maxsize=4096)  # asked when a fact is drawn and again when it is indexed
 def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -> tuple[Claim, ...]:
     """What a statement claims; nothing, if it is an event beside others."""
     verb, holder = read_verb(relation), holder_of(subject)
@@ -53,10 +57,15 @@ def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -
         return (Claim(holder, holder, ANY, " ".join(sorted({stem(first), stem(lemma(first))})), False,
                       False),)
     chosen, rejected = _rejected(verb.key, wording)
-    stated = Wording(subject, holder, is_person(subject), verb, chosen, part_with(sentence, chosen))
+    # "Backups live in"
+    several = relation.split(" ")[0] in _PLURAL and subject != SPEAKER and " and " not in subject
+    stated = Wording(subject, holder, is_person(subject) and not several, verb, chosen,
+                     part_with(sentence, chosen))
     claims = list(_read(stated))
-    if verb.key.startswith("rename") and holder != SPEAKER:
-        claims.append(Claim(SPEAKER, "", "name", holder, False, False))
+    renamed = _FROM_TO.match(chosen) if verb.key == "rename" else None
+    if verb.key.startswith("rename") and (holder != SPEAKER or renamed):
+        former = value_of(renamed["old"]) if renamed else holder
+        claims.append(Claim(SPEAKER, "", "name", former, False, False))
     claims += [Claim(holder, holder, ANY, former, False, False)
                for former in (rejected, _replaced(verb.key, chosen)) if former]
     return tuple(_placed(claim, stated, sentence) for claim in claims)
@@ -88,6 +97,8 @@ def _rejected(key: str, wording: str) -> tuple[str, str]:
 def _replaced(key: str, wording: str) -> str:
     """The former value that a statement names: "switched from A to B", "replaced A with B"; "" if none."""
     split = _FROM_TO.match(wording) if key.endswith(" from") else None
+    if key in TABLE.turns:
+        split = _FROM.search(wording)
     if key in TABLE.swaps:
         split = _WITH.match(wording)
     return value_of(split["old"]) if split else ""
@@ -137,7 +148,8 @@ def _held(stated: Wording) -> Iterator[Claim]:
     else:
         # a second day of a routine
         beside = reading.attribute.endswith(" when") and not _INSTEAD.search(stated.near)
-        passing = stated.time == "now" and TABLE.passing.search(stated.near)
+        passing = stated.time == "now" and not reading.attribute.endswith(" for") and TABLE.passing.search(
+            stated.near)
         reading = reading._replace(weak=bool(beside or passing or TABLE.grows.search(stated.near)))
     kind = reading.attribute.split(":")[0]
     yield reading._replace(environment=reading.environment or environment_of(stated.subject, stated.wording),

@@ -40,6 +40,7 @@ from otolith.model.relations import (
 )
 from otolith.model.words import stem
 
+_LASTING = re.compile(r"^(?P<np>[a-z].{1,40}?) for (?P<long>\d+ \w+)")  # keep logs for 30 days
 _DEFINITE = re.compile(r"(?:the|our|all|my) ", re.I)
 _PLACED = re.compile(r"^(?P<np>.+?) (?P<prep>on|in|to|with|at|through|via|from|by) (?P<value>.+)$")
 _PREPOSITIONS = frozenset("in on at by to under with from as into through via".split())
@@ -54,8 +55,9 @@ def _being(stated: Wording) -> Claim | None:
     """What something is: the value of an attribute, one of a kind, a name, or a plain trait."""
     if stated.key != "be":
         return None
-    return _role_of(stated) or _attribute(stated) or _of_kind(stated) or _exact(stated) or (
-        stated.has("be", value, single=False) if (value := value_of(stated.main)) else NOTHING)
+    value = value_of(stated.main)
+    return (_role_of(stated) or _employed(stated) or _attribute(stated) or _of_kind(stated) or _exact(stated)
+            or (stated.has("be", value, single=False) if value else NOTHING))
 
 
 def _role_of(stated: Wording) -> Claim | None:
@@ -64,6 +66,12 @@ def _role_of(stated: Wording) -> Claim | None:
         return None
     thing = " ".join(sorted(noun_key(stated.wording.partition(" of ")[2])))
     return Claim(thing, thing, "owner", value_of(stated.subject), True, True)
+
+
+def _employed(stated: Wording) -> Claim | None:
+    """ "I'm the backend lead at Nimbus"."""
+    post = re.match(r"(?:the|an?) [\w -]{3,40}? (?:at|for) (?P<employer>[A-Z][^,;]*)", stated.wording)
+    return stated.has("employer", value_of(main_part(post["employer"]))) if post and stated.person else None
 
 
 def _attribute(stated: Wording) -> Claim | None:
@@ -91,7 +99,7 @@ def _of_kind(stated: Wording) -> Claim | None:
         return None
     definite = re.match(r"(?:the|our|my|this|[A-Z]+\b)|user's", stated.subject, re.I)
     if kind in TABLE.things.exclusive and definite and not stated.person and is_exact(stated.wording):
-        return Claim(stated.holder, stated.noun, f"use:{kind}", value_of(stated.main), True, True)
+        return Claim(stated.holder, stated.noun, "where", value_of(stated.main), True, True)
     if stated.person or not is_exact(stated.wording) or kind in ("license", "api style"):
         return Claim(stated.holder, stated.noun, f"use:{kind}" if kind == "api style" else f"be:{kind}",
                      value_of(stated.main), True, kind in TABLE.things.exclusive)
@@ -141,6 +149,9 @@ def _liking(stated: Wording) -> Claim | None:
 def _using(stated: Wording) -> Claim | None:
     if stated.key not in TABLE.uses or (stated.base in ("run", "work") and not stated.kind):
         return None
+    words = stated.main.split()
+    if stated.key == "prefer" and len(words) > 1 and not stated.kind and not manner_of(stated.wording):
+        return stated.has(f"prefer {stem(words[-1].casefold())}", value_of(stated.main))
     if version := re.match(r"version (\S+)(?: of (.+))?$", stated.wording):
         return stated.has(f"version {value_of(version[2] or '')}", version[1])
     if stated.key == "be on" and not (stated.kind or VERSION.match(stated.main)):
@@ -162,6 +173,11 @@ def _tabled(stated: Wording) -> Claim | None:
         value = value_of(re.split(r"\s(?:as|in|on|since|and)\s", stated.wording)[0])
     if not value or (attribute == "car" and not stated.person):
         return NOTHING
+    if attribute in ("with", "made of") and not stated.person:
+        return Claim(stated.holder, stated.noun, attribute, value, True, True)
+    if attribute == "address":
+        return Claim(stated.holder, "" if stated.holder == SPEAKER else stated.holder, attribute, value,
+                     True, True)
     if attribute == "relationship":
         value = f"{stated.base} {value}"
     return Claim(stated.holder, stated.noun if attribute == "name" else stated.holder, attribute, value,
@@ -184,10 +200,15 @@ def _located(stated: Wording) -> Claim | None:
 
 
 def _counting(stated: Wording) -> Claim | None:
-    counted = COUNTED.match(stated.wording) if stated.base == "have" else None
+    lasting = _LASTING.match(stated.wording)
+    if lasting and stated.key == stated.base:
+        noun = whole_noun(split_noun(lasting["np"]))
+        return Claim(stated.holder, noun, f"{stated.base} for", value_of(lasting["long"]), True, True)
+    counted = COUNTED.match(stated.wording) if stated.base == "have" or not stated.person else None
     if counted is None or not is_number(counted["number"]) or (stated.person and counted["number"] == "one"):
         return None
-    return stated.has(f"have:{stem(counted['unit'])}", digits_of(counted["number"]))
+    amount = f"{digits_of(counted['number'])} {stem(counted['unit'])}"
+    return stated.has(f"{stated.base}:{stem(counted['unit'])}", amount)
 
 
 def _placing(stated: Wording) -> Claim | None:
@@ -200,8 +221,7 @@ def _placing(stated: Wording) -> Claim | None:
     if not (is_exact(placed["value"]) or TABLE.things.kind_of(plain_words(main_part(placed["value"])))):
         return None
     put = put_at(stated.holder, whole_noun(split_noun(placed["np"])), placed["value"])
-    by = put.attribute == "where" and placed["prep"] in ("with", "by", "through", "via")
-    return put._replace(attribute="with") if by else put
+    return put._replace(attribute="with") if placed["prep"] in ("with", "by", "through", "via") else put
 
 
 def _passive(stated: Wording) -> Claim | None:
