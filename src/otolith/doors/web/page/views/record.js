@@ -9,6 +9,7 @@ const MAIN = ["text", "content", "summary"];
 export async function open(stage, { rest, go }) {
   let data = await get("views/record", { id: rest });
   let form = null;
+  let acting = 0;
   const notice = h("div", { role: "status" });
 
   const draw = () => {
@@ -30,6 +31,7 @@ export async function open(stage, { rest, go }) {
     h("a", { class: "button quiet", href: `/graph${query({ around: data.id })}` }, "Graph"));
 
   const act = async (verb, done, more = {}) => {
+    acting += 1;
     try {
       await post(verb, { id: data.id, ...more });
       toast(done, verb === "forget" ? { undo: () => act("restore", "Restored") } : {});
@@ -37,6 +39,8 @@ export async function open(stage, { rest, go }) {
       draw();
     } catch (error) {
       toast(error.message, { bad: true });
+    } finally {
+      acting -= 1;
     }
   };
   const pin = () => act("pin", data.pinned ? "Unpinned" : "Pinned", { pinned: !data.pinned });
@@ -92,6 +96,18 @@ export async function open(stage, { rest, go }) {
         h("button", { type: "button", onclick: () => { data = { ...data, record: current.record, etag: current.etag }; edit({ ...current.record, ...mine }); } }, "Go on editing"))));
   };
 
+  const latest = async () => {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await get("views/record", { id: data.id, again: true });
+      } catch (error) {
+        if (error.status === 404 && (acting || tries)) return null; // gone for good, or on its way
+        if (error.status !== 404) return data;
+        await new Promise((later) => setTimeout(later, 500));
+      }
+    }
+  };
+
   draw();
   return {
     key: (key) => {
@@ -103,7 +119,8 @@ export async function open(stage, { rest, go }) {
     },
     refresh: async (told) => {
       if (!told.lost && !told.records.some((one) => one.id === data.id)) return;
-      const now = await get("views/record", { id: data.id, again: true }).catch(() => null);
+      const now = await latest();
+      if (acting) return; // while it moves it may be nowhere for a moment; whoever moves it looks again
       if (!now) { if (!form) go("/"); return; }
       if (now.etag === data.etag && now.pinned === data.pinned && now.forgotten === data.forgotten) return;
       if (form) show(notice, h("p", { class: "notice" }, "The file was changed elsewhere while you edit. Saving will show both versions."));
