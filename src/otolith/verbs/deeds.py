@@ -10,6 +10,6 @@ if TYPE_CHECKING:
     from otolith.model.work import Work
 
 
-def keep_deeds(home: Home, told: Session) -> list[Work]:
+def keep_deeds(home: Home, told: Session) -> list[Work]:  # noqa: ARG001
     """The works that a session's requests became."""
     return []

@@ -10,6 +10,6 @@ if TYPE_CHECKING:
     from otolith.model.memo import Memo
 
 
-def keep_sayings(home: Home, told: Session) -> list[Memo]:
+def keep_sayings(home: Home, told: Session) -> list[Memo]:  # noqa: ARG001
     """The memos that a session's new events became, or strengthened."""
     return []
