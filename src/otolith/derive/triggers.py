@@ -163,10 +163,7 @@ def memo_from(trigger: Trigger, taken: Collection[str] = ()) -> MemoDraft:
     """The memo a trigger becomes: named by what it says, with the reason under the text."""
     lines = trigger.text[:_LOOKED_AT].splitlines()
     plain = " ".join(" ".join([line for line in lines if not _BARE.fullmatch(line)] or lines).split())
-    about = plain
-    for pattern, wording in _IN_THIRD_PERSON:
-        about = pattern.sub(wording, about)
-    about = about or plain
+    about = in_third_person(plain)
     title = first_sentence(about)
     # A tag says what the memo is about: that the user prefers something is in its kind.
     tags = [word for word in key_words(about)
@@ -176,6 +173,14 @@ def memo_from(trigger: Trigger, taken: Collection[str] = ()) -> MemoDraft:
         body=f"{trigger.text.strip()}\n\nReason: {trigger.reason}, turn {trigger.turn}.",
         category="future" if _FUTURE.search(plain) else "present" if _PRESENT.search(plain) else "past",
         tags=(trigger.kind, *dict.fromkeys(tags[:3])))
+
+
+def in_third_person(sentence: str) -> str:
+    """ "I don't like X" → "user does not like X"."""
+    about = sentence
+    for pattern, wording in _IN_THIRD_PERSON:
+        about = pattern.sub(wording, about)
+    return about or sentence
 
 
 def _match(sentence: str) -> tuple[_Row, str] | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.cards import Cards
 from otolith.index.database import ROW, Facet, Row, columns_of, match, replaces
-from otolith.model.record import tail_of
+from otolith.model.record import SURE, tail_of
 from otolith.model.text import fold, searchable
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ _TELLABLE = f"""SELECT {columns_of(Told, 'r', n='p.n', text='p.text')} FROM pass
 JOIN records r ON r.n = p.record WHERE p.n IN (SELECT value FROM json_each(?))
 AND r.trust IN ('user', 'agent') AND NOT r.sunk AND r.kind NOT IN ('episode', 'global', 'agent', 'edge')
 AND (r.project IS NULL OR r.project IN ('', 'default', ?))
+AND (r.kind <> 'memo' OR coalesce(r.confidence, 1) >= {SURE})
 AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a
 WHERE l.b = r.id AND {replaces('r', 'x')})"""
 
