@@ -58,9 +58,8 @@ def read_new(mem: Memory, path: Path, session: str, ignore: Ignore | None = None
             break
         reader.take(line, at)
     start = max(reader.resume_at(end), end - MOST_CONTEXT)
-    told = reader.session(session, state["at"])
-    return Read(told, {"path": str(path), "at": end, "from": start if start == end or start >= state["from"]
-                       else state["from"], "facts": reader.facts})
+    facts = {"path": str(path), "at": end, "from": start, "facts": reader.facts}
+    return Read(reader.session(session, state["at"]), facts)
 
 
 def _cleaner(ignore: Ignore | None) -> Callable[[str], str]:

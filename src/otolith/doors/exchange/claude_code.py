@@ -47,9 +47,9 @@ class ClaudeCode(SessionReader):
     def take(self, line: Any, at: int) -> None:
         if not isinstance(line, dict):
             return
-        kind, message = line.get("type"), line.get("message")
-        if title := _TITLES.get(str(kind)):
-            self.facts[str(kind)] = words(line.get(title)).strip()
+        form, message = line.get("type"), line.get("message")
+        if title := _TITLES.get(str(form)):
+            self.facts[str(form)] = words(line.get(title)).strip()
         if session := words(line.get("sessionId")):
             self.facts.setdefault("session", session)
         if folder := words(line.get("cwd")).rstrip("/\\"):
@@ -57,12 +57,12 @@ class ClaudeCode(SessionReader):
         by = (words(line.get("agentId")) or "sub-agent") if line.get("isSidechain") else ""
         mark = Mark(words(line.get("uuid")) or f"at-{at}", stamp(line.get("timestamp")), at, by)
         unspoken = any(line.get(sign) for sign in _UNSPOKEN)
-        if kind == "attachment":
+        if form == "attachment":
             self._attachment(line.get("attachment"), mark)
-        elif isinstance(message, dict) and kind == "user":
+        elif isinstance(message, dict) and form == "user":
             self._message = ""
             self._user(message.get("content"), mark, unspoken)
-        elif isinstance(message, dict) and kind == "assistant":
+        elif isinstance(message, dict) and form == "assistant":
             self._assistant(message, mark, unspoken)
 
     def _attachment(self, given: Any, mark: Mark) -> None:

@@ -52,19 +52,19 @@ class Codex(SessionReader):
             return
         payload = line["payload"] if isinstance(line.get("payload"), dict) else line
         self._facts(line, payload)
-        kind, mark = str(payload.get("type")), Mark(f"at-{at}", stamp(line.get("timestamp")), at)
+        form, mark = str(payload.get("type")), Mark(f"at-{at}", stamp(line.get("timestamp")), at)
         if line.get("type") == "event_msg":
-            self._event(kind, payload, mark)
+            self._event(form, payload, mark)
         elif line.get("type") == "compacted":
             self.notice(words(payload.get("message")), mark)
-        elif kind == "message":
+        elif form == "message":
             role, text = str(payload.get("role")), _blocks(payload.get("content"))
             self._speak(role, text, mark, "item")
-        elif kind in _CALLS:
+        elif form in _CALLS:
             given = payload.get("arguments", payload.get("input", payload.get("action")))
-            self.call(words(payload.get("name")) or kind, _arguments(given),
+            self.call(words(payload.get("name")) or form, _arguments(given),
                       mark._replace(key=words(payload.get("call_id")) or mark.key))
-        elif kind in _OUTPUTS:
+        elif form in _OUTPUTS:
             self.result(words(payload.get("call_id")), unwrap(payload.get("output")), at)
 
     def _facts(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
@@ -77,23 +77,23 @@ class Codex(SessionReader):
         if payload.get("type") == "thread_name_updated":
             self.facts["title"] = words(payload.get("thread_name")).strip()
 
-    def _event(self, kind: str, payload: Mapping[str, Any], mark: Mark) -> None:
+    def _event(self, form: str, payload: Mapping[str, Any], mark: Mark) -> None:
         item = payload.get("item")
-        if kind == "turn_aborted":
+        if form == "turn_aborted":
             self.stopped(words(payload.get("reason")), mark)
-        elif kind == "exec_command_end" and isinstance(payload.get("exit_code"), int):
+        elif form == "exec_command_end" and isinstance(payload.get("exit_code"), int):
             output = payload.get("aggregated_output") or payload.get("stdout") or ""
             self.result(words(payload.get("call_id")), output, mark.at, payload["exit_code"] != 0)
-        elif kind == "item_completed" and isinstance(item, dict):
+        elif form == "item_completed" and isinstance(item, dict):
             self._item(str(item.get("type")), item, mark)
-        elif kind in _ROLES:
-            self._speak(_ROLES[kind], words(payload.get("message")), mark, "message")
+        elif form in _ROLES:
+            self._speak(_ROLES[form], words(payload.get("message")), mark, "message")
 
-    def _item(self, kind: str, item: Mapping[str, Any], mark: Mark) -> None:
+    def _item(self, form: str, item: Mapping[str, Any], mark: Mark) -> None:
         own = mark._replace(key=words(item.get("id")) or mark.key)
-        if kind in _ROLES:
-            self._speak(_ROLES[kind], _blocks(item.get("content")), mark, "completed")
-        elif kind == "CommandExecution":
+        if form in _ROLES:
+            self._speak(_ROLES[form], _blocks(item.get("content")), mark, "completed")
+        elif form == "CommandExecution":
             self.call("exec", {"command": item.get("command")}, own)
             code = item.get("exit_code")
             self.result(own.key, item.get("aggregated_output") or "", mark.at,
@@ -121,9 +121,9 @@ class Codex(SessionReader):
             self._last = role, text, spelling
         (self.said if role == "user" else self.answered)(text, mark)
 
-    def _forget_items(self, kind: str) -> None:
+    def _forget_items(self, replaced: str) -> None:
         self._events = [(place, event) for place, event in self._events
-                        if event.kind != kind or event.key not in self._items]
+                        if event.kind != replaced or event.key not in self._items]
 
 
 def _arguments(given: Any) -> Any:

@@ -122,9 +122,9 @@ class SessionReader:
 
     def session(self, name: str = "", before: int = 0) -> Session:
         """The session; what became whole before a place was told before."""
-        told = self.places()
-        old = [event for at, event in told if at < before]
-        fresh = [event for at, event in told if at >= before]
+        events = self.places()
+        old = [event for at, event in events if at < before]
+        fresh = [event for at, event in events if at >= before]
         spoken = next((event.text for event in (*old, *fresh) if event.kind == SAID), "")
         title = next((self.facts[key] for key in ("custom-title", "title", "ai-title", "summary")
                       if self.facts.get(key)), "") or first_sentence(spoken)

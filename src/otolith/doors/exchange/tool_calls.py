@@ -35,20 +35,23 @@ def describe(tool: str, given: Any) -> Call:
     given = given if isinstance(given, Mapping) else {"input": given}
     name = re.sub(r"[^a-z]", "", tool.lower().rpartition("__")[2])
     operation = _OPERATIONS.get(name, "other")
-    command = _command(given) if operation in ("run", "other", "edit") else ""
-    patch = next((text for text in (words(given.get(key)) for key in ("input", "patch", "patchText", "diff"))
-                  if "*** " in text), command if "*** Begin Patch" in command else "")
-    if patch:
+    command = _command(given)
+    texts = [words(given.get(key)) for key in ("input", "patch", "patchText", "diff")]
+    if patch := next((text for text in (*texts, command) if _PATCHED.search(text)), ""):
         edits = tuple(_patched(patch))
-        changes = [found[0] for found in _PATCHED.findall(patch) if found[0]]
-        operation = {("Add",): "create", ("Delete",): "delete"}.get(tuple(dict.fromkeys(changes)), "edit")
-        return Call(tool, operation, tuple(dict.fromkeys(path for path, _, _ in edits)), edits=edits)
-    files = tuple(dict.fromkeys(path for key in _FILES if (path := words(given.get(key)).strip())
-                                and operation not in ("run", "search")))
-    if operation == "read" and isinstance(given.get("paths"), list):
-        files = tuple(path for path in map(words, given["paths"]) if path)
+        verbs = tuple({verb for verb, _, _ in _PATCHED.findall(patch) if verb})
+        return Call(tool, {("Add",): "create", ("Delete",): "delete"}.get(verbs, "edit"),
+                    tuple(dict.fromkeys(path for path, _, _ in edits)), edits=edits)
+    files = () if operation in ("run", "search") else _files(given)
     edits = tuple(_edits(files[0], given)) if files and operation in ("edit", "create") else ()
     return Call(tool, operation, files, command if operation == "run" else "", edits)
+
+
+def _files(given: Mapping[str, Any]) -> tuple[str, ...]:
+    several = given.get("paths")
+    paths = [words(given.get(key)).strip() for key in _FILES]
+    paths += [words(path).strip() for path in several] if isinstance(several, list) else []
+    return tuple(dict.fromkeys(path for path in paths if path))
 
 
 def _command(given: Mapping[str, Any]) -> str:
@@ -98,8 +101,8 @@ def _exit_code(result: Any, text: str) -> int | None:
         for holder in (result, result.get("metadata")):
             if isinstance(holder, Mapping) and isinstance(holder.get("exit_code"), int):
                 return int(holder["exit_code"])
-    found = _EXIT.search(text[:200])
-    return int(found[1]) if found else None
+    code = _EXIT.search(text[:200])
+    return int(code[1]) if code else None
 
 
 def _text(result: Any) -> str:
