@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from otolith.derive.judge import codes, phrase
-from otolith.derive.sayings import Saying, about
+from otolith.derive.cues import phrase
+from otolith.derive.judge import codes
+from otolith.derive.sayings import Remark, about
 from otolith.model.events import ANSWERED, CALLED, Event, Session
 from otolith.model.text import sentences, without_code
 from otolith.model.words import is_question, is_supposed, likeness, stems, words
@@ -49,28 +50,28 @@ _PICTURE = re.compile("[\U0001f300-\U0001faff☀-➿]|^\\(\\d")  # a line of a r
 _MARKS = re.compile(r"\*\*|^\s*(?:[-*•]|\d{1,2}[.)])\s+|^#+\s*")
 
 
-def find_learnings(told: Session) -> list[Saying]:
+def find_learnings(session: Session) -> list[Remark]:
     """What the agent states as learned or reached in the new events, the best first, at most two."""
-    printed = _runs(event.call.result for event in told.events if event.call and event.call.result)
-    learnings: dict[str, tuple[float, int, Saying]] = {}
-    for at, event in enumerate(told.events):
-        if event.kind != ANSWERED or event.by or at < told.fresh:
+    printed = _runs(event.call.result for event in session.events if event.call and event.call.result)
+    learnings: dict[str, tuple[float, int, Remark]] = {}
+    for at, event in enumerate(session.events):
+        if event.kind != ANSWERED or event.by or at < session.fresh:
             continue
-        failed = _failed_before(told.events[:at])
+        failed = _failed_before(session.events[:at])
         for sentence in _stated(event.text):
             kind, worth = _read(sentence, failed)
             if not kind:
                 continue
             outside = not printed.isdisjoint(_runs([sentence]))
-            saying = Saying(says=kind, sentence=sentence, about=about(sentence), sure=0.7,
+            remark = Remark(says=kind, sentence=sentence, about=about(sentence), sure=0.7,
                             key=event.key, ts=event.ts, trust="outside" if outside else "agent")
-            learnings.setdefault(sentence.casefold(), (worth - outside, at, saying))
-    best: list[tuple[float, int, Saying]] = []
+            learnings.setdefault(sentence.casefold(), (worth - outside, at, remark))
+    best: list[tuple[float, int, Remark]] = []
     for item in sorted(learnings.values(), key=lambda item: (-item[0], -item[1])):
         own = stems(item[2].sentence)
         if all(likeness(own, stems(other.sentence)) < ALIKE for *_, other in best):
             best.append(item)
-    return [saying for *_, saying in sorted(best[:MOST], key=lambda item: item[1])]
+    return [remark for *_, remark in sorted(best[:MOST], key=lambda item: item[1])]
 
 
 def _stated(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """From what a person says to an agent to the memos it becomes.
 
 Reads a person's own words in the events of a session, never what they pasted, sentence by sentence. What the
-judge finds worth keeping becomes a draft: the sentence as it was said, what it is about, and what of the
+judge finds worth keeping becomes a remark: the sentence as it was said, what it is about, and what of the
 agent it answers, so that somebody who was not there understands it. Pure: knows no home, writes nothing.
 """
 
@@ -9,37 +9,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from otolith.derive.judge import FEWEST_WORDS, MOST_WORDS, Verdict, codes, judge, opening, phrase, tells
-from otolith.derive.triggers import in_third_person
-from otolith.model.events import ANSWERED, CALLED, SAID, STOPPED, Event, Session, own_words
+from otolith.derive.answers import answer_before, line_answered, offers, option_line
+from otolith.derive.facts import extract
+from otolith.derive.judge import FEWEST_WORDS, MOST_WORDS, Verdict, codes, judge, opening, tells
+from otolith.derive.triggers import find_triggers, in_third_person
+from otolith.model.dialog import Fact, Turn
+from otolith.model.events import SAID, Event, Session, own_words
+from otolith.model.pasted import split_parts
 from otolith.model.record import SURE
 from otolith.model.shape import Value
-from otolith.model.text import first_sentence, fold, sentences, shorten, without_code
-from otolith.model.words import is_question, key_words, stems
+from otolith.model.text import first_sentence, fold, sentences, without_code
+from otolith.model.words import is_question, key_words
 
 LONGEST = 85  # words of a memo with its title
 LONGEST_TURN = 6_000  # characters: more is no longer speech
-LONGEST_ANSWER = 20_000
-QUOTED = 140  # characters of what is answered
 PER_TURN = 6  # the surest of one turn
 WRAPPED = 60  # a line of prose that goes on in the next is at least so long
-_NARRATED = phrase(
-    r"""^\W*(?:now\s|first\s|next\s|ok(?:ay)?\W+|so\s|great\W+|perfect\W+|good\W+|yes\W+|right\W+
-    |you're\sright\W+)*(?:let\sme|i'll|i\swill|i'm|i\sam|i\ssee|i\sneed|i\snow|i\shave|i've|let's|here's
-          |here\sis
-    |looking|checking|you're\sright|sorry|perfect|great|excellent|done|all\sset|fair|good\s|healthy
-    |that\smakes\ssense)\b""")
-_CHOICE = phrase(
-    r"""^\W*(?:\*\*)?(?:(?:option|approach|variant|alternative|plan|suggestion)\s)?[\#(]?([a-z]|\d{1,2})
-    (?:[.):\]]|\s[–—-]|\*\*)+\s*(\S.*)$""")
-_MARKS = re.compile(r"[*_#`|>]+|^\s*[-•]\s+")
+LASTING = ("identity", "preference", "constraint")  # types of facts
+TRIGGERS = {"request": "", "milestone": "milestone", "learning": "learning"}  # of any dialog
+CHOSEN = Verdict("decision", 0.7)  # a bare name among those that the agent had offered
 _NAME = re.compile(r"^[\W_]*([\w.-]*(?:[a-z][A-Z]|_|-)[\w.-]*|[A-Z][A-Z\d_]{2,})[\s.!]*$")
 _NUMBERED = re.compile(r"[:,;]\s\(?\d{1,2}[.)]$")
 _JOINED = re.compile(r"^(?:is|are|was|were|has|have|and|or)\b")
+_TAG_BREAK = re.compile(r"[,\[\]\s]")
 
 
-class Saying(Value):
+class Remark(Value):
     """One thing that was said and is worth keeping; a name and a file come later."""
 
     says: str
@@ -63,7 +60,7 @@ class Saying(Value):
     def tags(self) -> tuple[str, ...]:
         """What it is about, as far as a memo's list of tags can hold it."""
         names = (name.casefold() for name in self.about[:3])
-        return tuple(name for name in names if len(name) <= 40 and not re.search(r"[,\[\]\s]", name))
+        return tuple(name for name in names if len(name) <= 40 and not _TAG_BREAK.search(name))
 
     @property
     def body(self) -> str:
@@ -83,16 +80,24 @@ def normal(sentence: str) -> str:
     return fold(re.sub(r"[^\w\s./@'-]+|[.!?]+(?=\s|\Z)", " ", plain))
 
 
-def find_sayings(told: Session) -> list[Saying]:
-    """What the new turns of a session say that is worth keeping, each sentence once."""
-    sayings: dict[tuple[bool, str], Saying] = {}
-    for at, event in enumerate(told.events):
-        if event.kind == SAID and at >= told.fresh:
-            answer = _answered(told.events[:at])
-            for saying in sorted(_spoken(event, answer), key=lambda saying: -saying.sure)[:PER_TURN]:
-                sayings.setdefault((saying.personal, normal(saying.sentence)), saying)
-    return sorted(sayings.values(), key=lambda saying: next(
-        at for at, event in enumerate(told.events) if event.key == saying.key))
+def find_sayings(session: Session) -> list[Remark]:
+    """What the new turns of a session say that is worth keeping, each sentence once, in their order."""
+    remarks: dict[tuple[bool, str], Remark] = {}
+    for at, event in enumerate(session.events):
+        if event.kind == SAID and at >= session.fresh and not event.by:
+            own = _remarks(event, answer_before(session.events[:at]))
+            own += _asked_for(event, own)
+            surest = sorted(own, key=lambda remark: -remark.sure)[:PER_TURN]
+            for remark in own:
+                if remark in surest:
+                    remarks.setdefault((remark.personal, normal(remark.sentence)), remark)
+    return list(remarks.values())
+
+
+def about(sentence: str) -> tuple[str, ...]:
+    """Files, symbols and commands that a sentence names, else its first telling words."""
+    names = [name for name in codes(sentence) if re.search(r"[^\W\d]", name) and len(name) > 1]
+    return tuple(names[:4]) or (" ".join(key_words(opening(sentence)[1])[:4]),)
 
 
 # The sentences of a turn
@@ -105,8 +110,8 @@ def cut(text: str) -> list[str]:
         for line in paragraph.splitlines():
             if line.lstrip().startswith(">"):
                 continue
-            goes_on = len(block) - block.rfind("\n") > WRAPPED and line[:1].islower()
-            block = f"{block} {line.strip()}" if goes_on else f"{block}\n\n{line.strip()}"
+            wrapped = len(block) - block.rfind("\n") > WRAPPED and line[:1].islower()
+            block = f"{block} {line.strip()}" if wrapped else f"{block}\n\n{line.strip()}"
         for piece in sentences(block):
             if pieces and _goes_on(pieces[-1], piece):
                 pieces[-1] = f"{pieces[-1]} {' '.join(piece.split())}"
@@ -129,36 +134,33 @@ def _parted(sentence: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _spoken(event: Event, answer: Sequence[Event]) -> list[Saying]:
-    """The sayings of one turn."""
+def _remarks(event: Event, answer: Sequence[Event]) -> list[Remark]:
+    """What the judge finds in one turn."""
     text = own_words(event)
-    if not text or len(text) > LONGEST_TURN:
-        return []
-    parts = cut(text)
-    refused, kept = False, list[Saying]()
+    parts = cut(text) if len(text) <= LONGEST_TURN else []
+    refused, remarks = False, list[Remark]()
     for at, sentence in enumerate(parts):
-        only_no, plain = opening(sentence)
-        if only_no and len(key_words(plain)) == 0:
-            refused = True
+        refusal, plain = opening(sentence)
+        if refusal and not key_words(plain):
+            refused = True  # "NO!": what is right comes next
             continue
-        verdict = judge(sentence, refused)
+        verdict = judge(sentence, refused) or (CHOSEN if at == 0 and _is_offered(plain, answer) else None)
         refused = False
-        said = _whole(parts, at, verdict, answer) if verdict else _named(sentence, parts, answer)
-        if verdict is None:
-            verdict = Verdict("decision", 0.7)
-        if said:
-            if kept and said.startswith(f"{kept[-1].sentence} "):
-                kept.pop()  # it goes on where that one ended
-            kept.append(Saying(says=verdict.says, sentence=said, about=about(said), sure=verdict.sure,
-                               answers=_question(said, verdict, answer), personal=verdict.personal,
-                               key=event.key, ts=event.ts))
-    return kept
+        whole = _whole(parts, at, verdict, answer) if verdict else ""
+        if verdict and whole:
+            if remarks and whole.startswith(f"{remarks[-1].sentence} "):
+                remarks.pop()  # this one goes on where that one ended
+            remarks.append(Remark(
+                says=verdict.says, sentence=whole, about=about(whole), sure=verdict.sure,
+                answers=line_answered(whole, verdict, answer), personal=verdict.personal, key=event.key,
+                ts=event.ts))
+    return remarks
 
 
 def _whole(parts: Sequence[str], at: int, verdict: Verdict, answer: Sequence[Event]) -> str:
     """The sentence, with the one before it where it points there; nothing if there is none to point to."""
     sentence = parts[at]
-    if verdict.option and not _option(verdict.option, answer) and len(codes(sentence)) < 2:
+    if verdict.option and not option_line(verdict.option, answer) and len(codes(sentence)) < 2:
         return ""
     if not verdict.leans:
         return sentence
@@ -169,75 +171,41 @@ def _whole(parts: Sequence[str], at: int, verdict: Verdict, answer: Sequence[Eve
     return sentence if tells(opening(sentence)[1], 4) else ""
 
 
-def _named(sentence: str, parts: Sequence[str], answer: Sequence[Event]) -> str:
-    """ "ok, WatchProviders": a bare name is a decision if the agent had offered it."""
-    name = _NAME.match(opening(sentence)[1])
-    offered = name is not None and any(name[1].rstrip(".") in event.text for event in answer if event.kind == ANSWERED)
-    return sentence if offered and sentence == parts[0] else ""
+def _is_offered(plain: str, answer: Sequence[Event]) -> bool:
+    """ "ok, WatchProviders": a bare name that the agent had offered."""
+    name = _NAME.match(plain)
+    return name is not None and offers(name[1].rstrip("."), answer)
 
 
-# What it is about, and what it answers
-
-def about(sentence: str) -> tuple[str, ...]:
-    """Files, symbols and commands that it names, else its first telling words."""
-    named = [name for name in codes(sentence) if re.search(r"[^\W\d]", name) and len(name) > 1]
-    if named:
-        return tuple(named[:4])
-    return (" ".join(key_words(opening(sentence)[1])[:4]),)
-
-
-def _answered(before: Sequence[Event]) -> list[Event]:
-    """What the agent said and did since the person spoke last."""
-    events: list[Event] = []
-    for event in reversed(before):
-        if event.kind == SAID:
-            break
-        if not event.by:
-            events.append(event)
-    return events[::-1]
+def _asked_for(event: Event, remarks: Sequence[Remark]) -> list[Remark]:
+    """What a person asks to remember, reached or learned, in the words that every dialog is read for."""
+    asked: list[Remark] = []
+    for trigger in find_triggers([Turn(1, "user", "user", own_words(event)[:LONGEST_TURN])]):
+        sentence = " ".join(trigger.text.split())
+        if any(sentence in remark.sentence or remark.sentence in sentence for remark in remarks):
+            continue
+        says = TRIGGERS.get(trigger.kind)
+        if says is not None and len(sentence.split()) <= MOST_WORDS and tells(sentence, 3):
+            verdict = judge(sentence)
+            says = says or (verdict.says if verdict else "convention")
+            asked.append(Remark(says=says, sentence=sentence, about=about(sentence), sure=0.8, key=event.key,
+                                ts=event.ts))
+    return asked
 
 
-def _lines(answer: Sequence[Event]) -> list[str]:
-    """The sentences of the agent's answer that say something, as plain text."""
-    lines: list[str] = []
-    for event in answer:
-        if event.kind == ANSWERED:
-            for sentence in sentences(without_code(event.text[-LONGEST_ANSWER:])):
-                for line in sentence.splitlines():
-                    plain = " ".join(_MARKS.sub(" ", line).split())
-                    if len(plain.split()) > 2:
-                        lines.append(plain)
-    return lines
+# The facts of a session
+
+def own_facts(turns: Sequence[Turn], **reading: Any) -> list[Fact]:
+    """What people say of themselves to an agent, in their own words: facts that last and that no memo keeps.
+
+    An agent's narration is nobody's fact, what was pasted neither, and what happened in the session is told
+    by its works.
+    """
+    own = [turn._replace(text=_unkept(turn.text)) for turn in turns if turn.role == "user"]
+    return [fact for fact in extract(own, **reading) if fact.type in LASTING]
 
 
-def _option(wanted: str, answer: Sequence[Event]) -> str:
-    """The line of the agent's answer that stands under the number or letter that was chosen."""
-    for event in reversed(answer):
-        for line in event.text.splitlines() if event.kind == ANSWERED else ():
-            match = _CHOICE.match(line)
-            if match and match[1].casefold() == wanted:
-                return shorten(" ".join(_MARKS.sub(" ", line).split()), QUOTED)
-    return ""
-
-
-def _question(sentence: str, verdict: Verdict, answer: Sequence[Event]) -> str:
-    """The act or the words of the agent that a sentence answers, in one line."""
-    if verdict.option and (line := _option(verdict.option, answer)):
-        return line
-    about, best, most = stems(sentence), "", 1
-    lines = [line for line in _lines(answer) if not _NARRATED.match(line)]
-    for line in lines:
-        shared = len(about & stems(line))
-        if shared > most:
-            best, most = line, shared
-    if best:
-        return shorten(best, QUOTED)
-    act = next((event.call for event in reversed(answer) if event.kind == CALLED and event.call), None)
-    if act and any(event.kind == STOPPED for event in answer[-2:]):
-        files = ", ".join(path.rsplit("/", 1)[-1] for path in act.files)
-        target = f"`{act.command}`" if act.command else files
-        return shorten(f"the agent was about to {act.operation} {target}", QUOTED) if target else ""
-    asked = [line for line in lines if is_question(line) and tells(line, 4)]
-    if verdict.leans and not asked:
-        asked = [line for line in lines if codes(line)][:1]
-    return shorten(asked[-1], QUOTED) if asked else ""
+def _unkept(text: str) -> str:
+    """The person's own sentences that become no memo."""
+    words = "\n\n".join(part.text for part in split_parts(text) if not part.pasted)
+    return "\n\n".join(sentence for sentence in cut(words[:LONGEST_TURN]) if judge(sentence) is None)

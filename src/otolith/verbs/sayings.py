@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from otolith.derive.learnings import MOST as MOST_LEARNINGS
 from otolith.derive.learnings import find_learnings
-from otolith.derive.sayings import Saying, find_sayings, normal
+from otolith.derive.sayings import Remark, find_sayings, normal
 from otolith.home import Home
 from otolith.model.events import Session
 from otolith.model.ids import slug
@@ -26,49 +26,49 @@ STRONGER = 0.1  # how much surer a sentence is when it is said again in another 
 PERSONAL = "default"
 
 
-def keep_sayings(home: Home, told: Session) -> list[Memo]:
+def keep_sayings(home: Home, session: Session) -> list[Memo]:
     """Keep what the new events of a session say; returns the memos that are new or were said again."""
     kept: list[Memo] = []
-    learnings = [saying for saying in find_learnings(told) if not holds_secret(saying.body)]
-    sayings = [saying for saying in find_sayings(told) if not holds_secret(saying.body)]
-    if not sayings and not learnings:
+    learnings = [remark for remark in find_learnings(session) if not holds_secret(remark.body)]
+    remarks = [remark for remark in find_sayings(session) if not holds_secret(remark.body)]
+    if not remarks and not learnings:
         return kept
     with home.writing():
-        left = MOST_LEARNINGS - home.index.dialogs.learned_in(told.session)
-        for saying in [*sayings, *learnings[: max(0, left)]]:
-            memo = _keep(home, saying, told)
+        left = MOST_LEARNINGS - home.index.dialogs.learned_in(session.session)
+        for remark in [*remarks, *learnings[: max(0, left)]]:
+            memo = _keep(home, remark, session)
             if memo is not None:
                 kept.append(memo)
     return kept
 
 
-def _keep(home: Home, saying: Saying, told: Session) -> Memo | None:
-    """One saying: a new memo, or the one that says so already with another time; None if that is known."""
-    project = PERSONAL if saying.personal else home.config.project
-    when = home.moment(saying.ts)
-    said = f"{zulu(when)} {told.session} {saying.key}"
-    for name in _names(saying, project):
-        made = Memo(id=name, title=saying.title, created_at=minute(when), text=saying.body, says=saying.says,
-                    category="future" if saying.says == "todo" else "past", tags=saying.tags, said=(said,),
-                    confidence=saying.sure, origin=home.origin(
-                        project=project, session=told.session, trust=_trust(home, saying)))
+def _keep(home: Home, remark: Remark, session: Session) -> Memo | None:
+    """One remark: a new memo, or the one that says so already with another time; None if that is known."""
+    project = PERSONAL if remark.personal else home.config.project
+    when = home.moment(remark.ts)
+    moment = f"{zulu(when)} {session.session} {remark.key}"
+    for name in _names(remark, project):
+        made = Memo(id=name, title=remark.title, created_at=minute(when), text=remark.body, says=remark.says,
+                    category="future" if remark.says == "todo" else "past", tags=remark.tags, said=(moment,),
+                    confidence=remark.sure, origin=home.origin(
+                        project=project, session=session.session, trust=_trust(home, remark)))
         row = kept_before(home, made)
         if row is None:
             home.create(made, verb="memo", origin=made.origin)
             return made
         if row.project in (project, None) and row.kind == Memo.kind:
             loaded = home.load(row.id)
-            if normal(loaded.record.text.split("\n", 1)[0]) == normal(saying.sentence):
-                again = _again(loaded.record, said, told.session)
+            if normal(loaded.record.text.split("\n", 1)[0]) == normal(remark.sentence):
+                again = _again(loaded.record, moment, session.session)
                 return home.change(loaded, again, verb="memo", origin=made.origin) if again else None
     return None
 
 
-def _names(saying: Saying, project: str) -> Iterator[str]:
-    """The names a saying may have, the plainest first: its own words, the project's before them, a number."""
-    plain = name_from(saying.title)
+def _names(remark: Remark, project: str) -> Iterator[str]:
+    """The names a remark may have, the plainest first: its own words, the project's before them, a number."""
+    plain = name_from(remark.title)
     yield plain
-    own = name_from(f"{slug(project).replace('-', ' ')} {saying.title}") if project != PERSONAL else plain
+    own = name_from(f"{slug(project).replace('-', ' ')} {remark.title}") if project != PERSONAL else plain
     if own != plain:
         yield own
     taken = {plain, own}
@@ -78,19 +78,19 @@ def _names(saying: Saying, project: str) -> Iterator[str]:
         yield name
 
 
-def _trust(home: Home, saying: Saying) -> str:
-    """The saying's own, unless the door it came through is trusted less than that."""
-    return "outside" if home.trust == TRUST[-1] else saying.trust
+def _trust(home: Home, remark: Remark) -> str:
+    """The remark's own, unless the door it came through is trusted less than that."""
+    return "outside" if home.trust == TRUST[-1] else remark.trust
 
 
-def _again(memo: Memo, said: str, session: str) -> Memo | None:
-    """The memo with one more time; None if it knows this one already."""
-    known = memo.said or ()
-    moment, turn = said.split(" ", 1)
-    if any(turn == line.partition(" ")[2] for line in known):
+def _again(memo: Memo, moment: str, session: str) -> Memo | None:
+    """The memo with one more time; None if it has this one already."""
+    before = memo.said or ()
+    turn = moment.partition(" ")[2]
+    if any(turn == line.partition(" ")[2] for line in before):
         return None
-    times = (memo.times or len(known)) + 1
-    other = all(f" {session} " not in f"{line} " for line in known)
-    sure = memo.confidence and min(0.95, round(memo.confidence + (STRONGER if other else 0), 2))
-    return memo.replace(said=tuple(sorted([*known, f"{moment} {turn}"])[-LATEST:]), confidence=sure,
+    times = (memo.times or len(before)) + 1
+    elsewhere = all(f" {session} " not in line for line in before)
+    sure = memo.confidence and min(0.95, round(memo.confidence + (STRONGER if elsewhere else 0), 2))
+    return memo.replace(said=tuple(sorted([*before, moment])[-LATEST:]), confidence=sure,
                         times=times if times > LATEST else None)

@@ -167,7 +167,7 @@ def _memo_line(memo: Memo, size: int) -> str:
     if not size:
         return f"- {told}"
     text = first_sentence(memo.text, size) if size == 160 else " ".join(memo.text.split())
-    text = memo.sentence if memo.says else text  # what it is about, and what it answers, is for who reads the memo
+    text = memo.sentence if memo.says else text  # what it is about and answers is for who reads the memo
     text = text if len(text) <= size else text[: size - 1].rstrip() + "…"
     return f"- {told} ({memo.name}, {day(memo.created)})" + (f": {text}" if text else "")
 
