@@ -103,7 +103,7 @@ def test_what_the_user_states_in_a_transcript_is_the_users(hook: Callable[..., s
     with Memory(home) as mem:
         memos = {item["title"]: mem.get(item["id"]).record.origin for item in mem.list(kind="memo")[0]}
         assert mem.facts() == []  # what became a memo is no fact as well, and an agent's narration is none
-    assert (memos["I live in Lyon"].trust, memos["I live in Lyon"].project) == ("user", "default")
+    assert (memos["User lives in Lyon"].trust, memos["User lives in Lyon"].project) == ("user", "default")
     assert not any("Acme" in title for title in memos)
 
 

@@ -8,6 +8,7 @@ from otolith.derive.judge import judge
 from otolith.derive.learnings import find_learnings
 from otolith.derive.sayings import cut, find_sayings, normal
 from otolith.model.events import ANSWERED, CALLED, SAID, STOPPED, Call, Event, Part, Session
+from otolith.model.recall import make_filter
 from otolith.model.record import SURE
 from otolith.verbs.sayings import keep_sayings
 
@@ -249,6 +250,8 @@ def test_what_is_unsure_is_recalled_but_never_told_unasked(mem):
     assert memo.id in [hit.id for hit in mem.recall("first callback swallow").hits]
     assert memo.id not in mem.brief("first callback swallow").memos
     assert memo.id not in mem.home.index.dialogs.memos("harbour")
+    unasked = make_filter()._replace(unasked=("harbour", "another"))
+    assert [row.id for row in mem.home.index.cards.listing(unasked, None)[0]] == []
 
 
 def test_a_sentence_with_a_secret_is_not_kept(mem):

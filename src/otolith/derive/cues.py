@@ -79,7 +79,7 @@ HAPPENED = phrase(  # what happened or is seen, no rule
     r"""^(?:i'm|i\sam|i've|i\shave|i\sjust|i|we\sjust|we're|it|it's|this|that|here's|here\sis|there's
           |there\sis|still)\s(?:just\s|still\s|also\s|now\s|already\s|only\s)*(?:getting|got|get|see
           |seeing|saw|ran|run|running|tried|trying|noticed|found|checked|pushed|committed|merged|deleted
-          |restarted|rebooted|says|said|shows|showing|works?|working|fails?|failed|failing|happens?
+          |restarted|rebooted|says|said|shows|showing|works|working|fails?|failed|failing|happens?
           |happened|looks|look|done|lost|confused|wondering|crashed|broke|broken|hangs|stuck|what
           |the\s(?:output|error|log)|understand|know|remember|going\sto|will|am|was)\b|^(?:good|nice
           |great|well)\s(?:job|work|catch|point|idea|call|done)\b|^(?:looks|sounds|works
