@@ -25,12 +25,15 @@ from otolith.model.words import is_question, key_words
 
 LONGEST = 85  # words of a memo with its title
 LONGEST_TURN = 6_000  # characters: more is no longer speech
-PER_TURN = 6  # the surest of one turn
+PER_TURN = 5  # the surest of one turn
+LISTED = 4  # items of a list that make a turn the description of a task
+PLAIN = 0.85  # how sure an item of such a list must be: it says itself that it holds for longer
 WRAPPED = 60  # a line of prose that goes on in the next is at least so long
 LASTING = ("identity", "preference", "constraint")  # types of facts
 TRIGGERS = {"request": "", "milestone": "milestone", "learning": "learning"}  # of any dialog
 CHOSEN = Verdict("decision", 0.7)  # a bare name among those that the agent had offered
 _NAME = re.compile(r"^[\W_]*([\w.-]*(?:[a-z][A-Z]|_|-)[\w.-]*|[A-Z][A-Z\d_]{2,})[\s.!]*$")
+_ITEM = re.compile(r"^\s*(?:[-*•+–]|\d{1,2}[.)])\s+")
 _NUMBERED = re.compile(r"[:,;]\s\(?\d{1,2}[.)]$")
 _JOINED = re.compile(r"^(?:is|are|was|were|has|have|and|or)\b")
 _TAG_BREAK = re.compile(r"[,\[\]\s]")
@@ -139,6 +142,7 @@ def _remarks(event: Event, answer: Sequence[Event]) -> list[Remark]:
     text = own_words(event)
     parts = cut(text) if len(text) <= LONGEST_TURN else []
     refused, remarks = False, list[Remark]()
+    described = sum(_ITEM.match(part) is not None for part in parts) >= LISTED
     for at, sentence in enumerate(parts):
         refusal, plain = opening(sentence)
         if refusal and not key_words(plain):
@@ -146,7 +150,9 @@ def _remarks(event: Event, answer: Sequence[Event]) -> list[Remark]:
             continue
         verdict = judge(sentence, refused) or (CHOSEN if at == 0 and _is_offered(plain, answer) else None)
         refused = False
-        whole = _whole(parts, at, verdict, answer) if verdict else ""
+        if verdict and verdict.sure < PLAIN and described and _ITEM.match(sentence):
+            continue
+        whole = _ITEM.sub("", _whole(parts, at, verdict, answer), count=1) if verdict else ""
         if verdict and whole:
             if remarks and whole.startswith(f"{remarks[-1].sentence} "):
                 remarks.pop()  # this one goes on where that one ended
