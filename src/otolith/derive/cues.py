@@ -28,18 +28,6 @@ CODE = re.compile(  # what is written as programs write it: a name, a path, a fl
 SHOUTED = word_set("""NO NOT NEVER ALWAYS ONLY MUST DON'T DONT STOP YES ALL ANY ANYTHING EVERYTHING WHOLE I
     YOU THE AND OR IS ARE DO IT PLEASE WHY WHAT THIS THAT CARE OK MADE DECISIONS SHOULD BEFORE EVER JUST NOW
     TODO FYI BTW WTF LOL OMG ASAP EVERY SAME REALLY VERY""")
-ENGLISH = word_set("""the a an is are be to of in on for with and or not no don't we i you it this that
-          should
-    must use let's only always never when if from as at by but so then do have has will can all any every
-          make
-    keep put run add avoid prefer stop instead before after without my our your needs need want was were does
-    doesn't isn't one here there they its please go""")
-FOREIGN = word_set("""il lo gli che per non mai sempre usare della sono è una uno con della nel der die
-          das und
-    nicht immer nie ist ein eine mit auf bitte wir el los las que para una con siempre nunca por le les des
-          une
-    pas dans toujours jamais est avec pour os não sempre uma com você och det är inte het een niet ik wij
-          je""")
 EMPTY = word_set("""thing things stuff way ways something anything everything one ones good great nice
           fine ok
     bad better best sure right lot bit kind sort maybe seems seem looks look like think want need let make

@@ -103,6 +103,8 @@ def _complete(words: list[str], low: list[str], subject: Subject, verb: VerbGrou
     at = _skip_intensifiers(low, start, lang)
     stop = _uncalled(low, at, _object_end(low, at, lang), speech, lang)
     wording = _wording(words[at:stop], low[at:stop], subject, speech, lang)
+    if wording and not subject.slot and lang.only in low[subject.stop:at]:
+        wording = f"{lang.only} {wording}"
     if wording and (name := _apposed(words, low, at, stop, lang)):
         wording = f"{wording} {name}"
     helper = lang.auxiliaries.get(word_at(low, at), "have") not in ("have", "had", "do")
