@@ -65,9 +65,28 @@ def record(home: Home, work: Mapping[str, Any], *, agent: str | None = None, pro
             row = home.index.cards.find(new.id)
         if row:
             return _same(home, row.id, new)
+        if twin := find_twin(home, new):
+            home.notices.append(f"{twin.id} holds the same diffs of the same files"
+                                + ("; it was not stored again" if twin.session_id == new.session_id else ""))
+            if twin.session_id == new.session_id:
+                return twin
         new = new.replace(links=check_links(home, new.id, new.links))
         home.create(new, verb="record", origin=origin)
     return new
+
+
+def find_twin(home: Home, work: Work) -> Work | None:
+    """A work of the same project that has every diff of this one, by their hashes."""
+    marks, files = work.diffs(), [path for path, operation in work.files() if operation != "read"]
+    if not marks:
+        return None
+    near = [{touch.id for touch in home.index.work.on_file(path, work.project_id, work.project_id)[0]}
+            for path in files]
+    for other in sorted(set.intersection(*near) - {work.id}):
+        kept: Work = home.load(other).record
+        if marks <= kept.diffs():
+            return kept
+    return None
 
 
 def gather(given: Mapping[str, Any], *, foreign: bool = False) -> dict[str, Any]:
