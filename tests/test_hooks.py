@@ -314,7 +314,7 @@ def test_a_hook_killed_after_its_log_leaves_the_memos_to_the_next(hook: Any, mem
 
     given = {"hook_event_name": "Stop", "session_id": SESSION, "transcript_path": str(transcript)}
     with monkeypatch.context() as dying:
-        dying.setattr(Memory, "end", killed)
+        dying.setattr("otolith.verbs.capture.end", killed)
         with pytest.raises(KeyboardInterrupt):
             hooks.keep(mem, given, Ignore(transcript.parent))
     assert len(mem.list(kind="entry")[0]) == 1

@@ -43,7 +43,8 @@ _FIX = re.compile(r"\b(?:fixed|solved|resolved|corrected|works now)\b[^.?]*\b(?:
                   r"^(?:the )?(?:fix|solution|workaround)\b[^.?]{0,40}\b(?:was|is|:)", re.IGNORECASE)
 _CHOICE = re.compile(
     r"""\b(?:i'll|i\ will|we'll|i'd|i|we)\ (?:use|go\ with|went\ with|chose|choose|pick(?:ed)?|kept|keep|
-    recommend|used|prefer(?:red)?)\b[^?]*\b(?:because|since|so\ that|instead\ of|rather\ than|as\ it|to\ avoid)\b|
+    recommend|used|prefer(?:red)?)\b[^?]*\b(?:because|since|so\ that|instead\ of|rather\ than|as\ it|
+    to\ avoid)\b|
     ^(?:chose|using|used|kept|went\ with)\b[^?]*\b(?:because|instead\ of|rather\ than)\b""",
     re.IGNORECASE | re.VERBOSE)
 _LEFT = re.compile(

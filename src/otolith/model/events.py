@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 SAID, ANSWERED, CALLED, STOPPED, NOTICE = "said", "answered", "called", "stopped", "notice"
 
+ROLES = {SAID: "user", ANSWERED: "assistant"}  # of the events that are turns of a dialog
+
 
 class Part(NamedTuple):
     """A stretch of what a person sent: their own words, or something pasted and of which form."""
@@ -19,14 +21,16 @@ class Part(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One use of a tool and what came of it."""
+    """One use of a tool and what came of it. A call that was told without its result is told again with it,
+    under the same key.
+    """
 
     tool: str
     operation: str  # read, edit, create, delete, run, search, other
     files: tuple[str, ...] = ()  # as the program named them
     command: str = ""
     edits: tuple[tuple[str, str, str], ...] = ()  # path, old text, new text
-    ok: bool | None = None  # None: nobody knows (yet)
+    ok: bool | None = None  # None: nobody knows (yet), or it never ran because the person turned it down
     result: str = ""  # what the tool answered; of a long one its first and last lines
 
 
@@ -53,6 +57,11 @@ class Session(NamedTuple):
     folder: str = ""  # where the agent worked
     title: str = ""
     fresh: int = 0  # events before this one were told before; they only belong to the request that goes on
+
+
+def spoken(session: Session) -> list[Event]:
+    """What is new of what the person and the agent said, without what sub-agents did."""
+    return [event for event in session.events[session.fresh :] if event.kind in ROLES and not event.by]
 
 
 def own_words(event: Event) -> str:

@@ -28,18 +28,18 @@ LAYERS = ("intent", "perception", "reasoning", "actions", "outcome", "requests",
 LOOKED_AT = 8  # works of a session that a success may solve
 
 
-def keep_deeds(home: Home, told: Session) -> list[Work]:
+def keep_deeds(home: Home, session: Session) -> list[Work]:
     """The works that are new or grew by what is new of a session."""
-    folder = _root(told.folder)
-    earlier = _works(home, told.session)
+    folder = _root(session.folder)
+    earlier = _works(home, session.session)
     current = earlier[0] if earlier else None
     kept: list[Work] = []
-    for request in requests(told):
+    for request in requests(session):
         layers = draft(request, folder, current.intent.goal if current else "") if request.new else None
         if layers is None:
             continue
         layers = threads.fit(redact_value(layers)[0])
-        work = _keep(home, told, layers, request.said.ts, current)
+        work = _keep(home, session, layers, request.said.ts, current)
         if work is None:
             continue
         kept = [*(other for other in kept if other.id != work.id), work]
@@ -49,10 +49,11 @@ def keep_deeds(home: Home, told: Session) -> list[Work]:
     return kept
 
 
-def _keep(home: Home, told: Session, layers: Mapping[str, Any], ts: str | None,
+def _keep(home: Home, session: Session, layers: Mapping[str, Any], ts: str | None,
           current: Work | None) -> Work | None:
     """A new work, the one before with more in it, or nothing if all of it was done and kept before."""
-    key = f"{told.session}:{layers['requests'][0]}"
+    home.settle()
+    key = f"{session.session}:{layers['requests'][0]}"
     id = f"mem_{derived_id(home, 'deeds', key)}"
     if home.index.cards.find(id):
         current = home.load(id).record
@@ -61,10 +62,10 @@ def _keep(home: Home, told: Session, layers: Mapping[str, Any], ts: str | None,
         grown = threads.fit(threads.join(_layers(loaded.record), layers))
         new: Work = home.change(loaded, Work.from_dict({**loaded.record.to_dict(), **grown}), verb="record")
         return new
-    origin = home.origin(session=told.session, trust="agent" if home.trust == "user" else None)
+    origin = home.origin(session=session.session, trust="agent" if home.trust == "user" else None)
     work = Work.from_dict({
         **layers, "id": id, "agent_id": origin.agent, "project_id": origin.project,
-        "session_id": told.session, "created_at": int(home.moment(ts)), "origin": origin,
+        "session_id": session.session, "created_at": int(home.moment(ts)), "origin": origin,
         "access_count": 0, "last_accessed": None})
     with home.writing():
         if home.index.cards.archived(id) or find_twin(home, work):

@@ -137,19 +137,14 @@ def _edited(given: Any) -> list[str]:
 
 def keep(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     """PreCompact, Stop, SessionEnd: log the turns that are new, and keep what they ask to be kept."""
+    from otolith import verbs
     from otolith.doors.agents import transcripts
 
     path = Path(str(given.get("transcript_path") or "")).expanduser()
     if not given.get("transcript_path") or not path.is_file() or ignore.covers(path):
         return ""
-    session = str(given.get("session_id") or path.stem)
-    read = transcripts.read_new(mem, path, session)
-    messages, _ = transcripts.clean(read.turns, ignore)
-    if fresh := transcripts.not_yet_said(mem, session, messages) if messages else []:
-        mem.log(fresh, topic=mem.home.config.project, session=session, source=read.source,
-                key=transcripts.key_of(read.source, session, fresh))
-    if messages:  # also when a hook was killed between its log and here: what is kept is not kept twice
-        mem.end(fresh, session=session)
+    read = transcripts.read_new(mem, path, str(given.get("session_id") or path.stem), ignore)
+    verbs.capture.capture(mem.home, read.session)
     transcripts.mark_read(mem, read)
     return ""
 
