@@ -8,7 +8,7 @@ the person said next. Pure: events in, layers as plain data out; whoever keeps t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from posixpath import isabs, normpath, relpath
 from typing import Any, NamedTuple
@@ -62,7 +62,7 @@ class Run(NamedTuple):
     place: int
 
 
-class Touched(NamedTuple):
+class Changed(NamedTuple):
     """A file that was changed, and how."""
 
     operation: str
@@ -76,7 +76,7 @@ class Touched(NamedTuple):
 class Deeds(NamedTuple):
     """What was done for a request, and what the agent said meanwhile."""
 
-    files: dict[str, Touched]
+    files: dict[str, Changed]
     runs: list[Run]
     read: list[str]
     answers: list[str]
@@ -96,15 +96,15 @@ def draft(request: Request, folder: str = "", earlier: str = "") -> dict[str, An
     deeds = _gather(request, folder)
     if not deeds.files and not any(run.ok is False for run in deeds.runs):
         return None
-    goal, context = tell_goal(request, earlier)
+    goal = tell_goal(request, earlier)
     outcome = _outcome(request, deeds)
     chosen = next(iter(deeds.own([plainly.choice(text) for text in deeds.answers])), "")
     return {
-        "intent": {"goal": goal, "task_type": task_of(goal, deeds.files), "context": context},
+        "intent": {"goal": goal, "task_type": task_of(goal, deeds.files)},
         "perception": {"relevant_files": [{"path": path} for path in deeds.read[:6]]},
         "reasoning": {"approach_chosen": chosen},
         "actions": [*_edit_actions(deeds.files), *_run_actions(deeds.runs)],
-        "outcome": outcome, "requests": [request.said.key],
+        "outcome": outcome, "requests": [request.asked.key],
         "importance": 0.6 if outcome["learnings"] or not outcome["success"] else 0.5}
 
 
@@ -113,17 +113,22 @@ def draft(request: Request, folder: str = "", earlier: str = "") -> dict[str, An
 def _gather(request: Request, folder: str) -> Deeds:
     events = list(enumerate(request.events))
     calls = [(at, event.call) for at, event in events if event.kind == CALLED and event.call]
-    said = [(at, event.text) for at, event in events if event.kind == ANSWERED and not event.by]
-    files: dict[str, Touched] = {}
+    answers = [(at, event.text) for at, event in events if event.kind == ANSWERED and not event.by]
+    files: dict[str, Changed] = {}
     for at, call in calls:
         _touch(files, at, call, folder)
-    read = dict.fromkeys(path for _, call in calls if call.operation == "read" and call.ok is not False
-                         for name in call.files if (path := relative(name, folder)) not in files)
-    last = calls[-1][0] if calls else -1
-    return Deeds(files, [run for at, call in calls if (run := _run(at, call))],
-                 [path for path in read if path and not isabs(path)], [text for _, text in said],
-                 [text for at, text in said if at > last],
+    last = max((at for at, _ in calls), default=-1)
+    return Deeds(files, list(filter(None, map(_run, calls))), _read(calls, files, folder),
+                 [text for _, text in answers], [text for at, text in answers if at > last],
                  {gram for _, call in calls for gram in plainly.grams(call.result)})
+
+
+def _read(calls: Sequence[tuple[int, Call]], files: Collection[str], folder: str) -> list[str]:
+    """The project's files that were only looked at."""
+    named = (name for _, call in calls if call.operation == "read" and call.ok is not False
+             for name in call.files)
+    paths = dict.fromkeys(relative(name, folder) for name in named)
+    return [path for path in paths if path and not isabs(path) and path not in files]
 
 
 def relative(path: str, folder: str) -> str:
@@ -136,29 +141,35 @@ def relative(path: str, folder: str) -> str:
     return "" if path.startswith(SCRATCH) else path
 
 
-def _touch(files: dict[str, Touched], at: int, call: Call, folder: str) -> None:
-    """Note the files that a call changed; a change of which nobody knows the text has no hash."""
+def _touch(files: dict[str, Changed], at: int, call: Call, folder: str) -> None:
+    """Note the files that a call changed."""
     if call.ok is False or _NOT_RUN.search(call.result[:400]):
         return
-    named = [(path, call.operation) for path in (*call.files, *(path for path, *_ in call.edits))]
-    named = named if call.operation in CHANGES else []
-    for name, operation in dict.fromkeys([*named, *shell.changed_files(call.command, folder)]):
-        path = relative(name, folder)
-        if not path:
-            continue
-        before = files.get(path) or Touched(operation, at)
-        edits = {sha256(f"{path}\0{old}\0{new}".encode()).hexdigest(): (old, new)
-                 for edited, old, new in call.edits if edited == name and (old or new)}
-        fresh = [edit for mark, edit in edits.items() if mark not in before.hashes]
-        names = [found for _, new in fresh for found in _NAMED.findall(new)]
-        files[path] = Touched(
-            "create" if before.operation == "create" and operation == "edit" else operation, at,
-            tuple(dict.fromkeys((*before.hashes, *edits))), tuple(dict.fromkeys((*before.names, *names)))[:4],
-            before.added + sum(len(new.splitlines()) for _, new in fresh),
-            before.removed + sum(len(old.splitlines()) for old, _ in fresh))
+    named = shell.changed_files(call.command, folder)
+    if call.operation in CHANGES:
+        named += [(path, call.operation) for path in (*call.files, *(path for path, *_ in call.edits))]
+    for name, operation in dict.fromkeys(named):
+        if path := relative(name, folder):
+            diffs = [(old, new) for edited, old, new in call.edits if edited == name and (old or new)]
+            before = files.get(path) or Changed(operation, at)
+            operation = "create" if before.operation == "create" and operation == "edit" else operation
+            files[path] = _with_diffs(before._replace(operation=operation, place=at), path, diffs)
 
 
-def _run(at: int, call: Call) -> Run | None:
+def _with_diffs(change: Changed, path: str, diffs: Sequence[tuple[str, str]]) -> Changed:
+    """A file with more diffs, each once; one that nobody told has no hash."""
+    marks = {sha256(f"{path}\0{old}\0{new}".encode()).hexdigest(): (old, new) for old, new in diffs}
+    fresh = [diff for mark, diff in marks.items() if mark not in change.hashes]
+    names = [name for _, new in fresh for name in _NAMED.findall(new)]
+    return change._replace(
+        hashes=tuple(dict.fromkeys((*change.hashes, *marks))),
+        names=tuple(dict.fromkeys((*change.names, *names)))[:4],
+        added=change.added + sum(len(new.splitlines()) for _, new in fresh),
+        removed=change.removed + sum(len(old.splitlines()) for old, _ in fresh))
+
+
+def _run(made: tuple[int, Call]) -> Run | None:
+    at, call = made
     if call.operation != "run" or _NOT_RUN.search(call.result[:400]):
         return None
     heads = shell.heads(call.command)
@@ -171,13 +182,13 @@ def _run(at: int, call: Call) -> Run | None:
     return Run(shell.bare(call.command), heads, check, ok, error, at)
 
 
-def _edit_actions(files: Mapping[str, Touched]) -> Iterator[dict[str, Any]]:
-    for path, touched in files.items():
-        lines = f"+{touched.added} −{touched.removed} lines" if touched.added or touched.removed else ""
-        told = ", ".join(filter(None, (lines, " ".join(touched.names))))
-        yield {"type": f"file_{touched.operation}", "details": {
-            "file_path": path, **({"diff_summary": told} if told else {}),
-            **({"diff_hash": " ".join(touched.hashes)} if touched.hashes else {})}}
+def _edit_actions(files: Mapping[str, Changed]) -> Iterator[dict[str, Any]]:
+    for path, change in files.items():
+        lines = f"+{change.added} −{change.removed} lines" if change.added or change.removed else ""
+        summary = ", ".join(filter(None, (lines, " ".join(change.names))))
+        yield {"type": f"file_{change.operation}", "details": {
+            "file_path": path, **({"diff_summary": summary} if summary else {}),
+            **({"diff_hash": " ".join(change.hashes)} if change.hashes else {})}}
 
 
 def _run_actions(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
@@ -193,34 +204,41 @@ def _run_actions(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
 
 def judge(words: str) -> bool | None:
     """What a person's next words say of the work before them: False for not good, None for nothing."""
-    said = " ".join(sentences(words)[:2])
-    return False if _REFUSED.match(said) or _STILL.search(said) else None
+    start = " ".join(sentences(words)[:2])
+    return False if _REFUSED.match(start) or _STILL.search(start) else None
 
 
 def _outcome(request: Request, deeds: Deeds) -> dict[str, Any]:
-    failing = _failing(deeds)
-    stopped = bool(request.events) and request.events[-1].kind == STOPPED
-    refused = bool(request.reply) and judge(request.reply) is False
-    told = next(iter(deeds.own([plainly.summary(text) for text in deeds.closing])), "")
-    outcome: dict[str, Any] = {
-        "success": not (failing or stopped or refused), "summary": told or _plain_summary(deeds),
-        "learnings": _learnings(deeds)}
-    if refused or stopped:
-        how = "answered" if refused else "stopped it"
-        said = f': "{opening(request.reply, REASON)}"' if request.reply else ""
-        kind = "incorrect_assumption" if refused else "other"
-        kind = "logic_error" if _STILL.search(request.reply) else kind
-        outcome |= {"failure_reason": f"the user {how}{said}",
-                    "failure_category": _category(failing[-1]) if failing else kind}
-    elif failing:
-        reason = f"`{shorten(failing[-1].command, COMMAND)}`: {failing[-1].error or 'failed'}"
-        outcome |= {"failure_reason": reason, "failure_category": _category(failing[-1])}
+    failure = _failure(request, deeds)
+    summary = next(iter(deeds.own([plainly.summary(text) for text in deeds.closing])), "")
+    outcome: dict[str, Any] = {"success": not failure, "summary": summary or _plain_summary(deeds),
+                               "learnings": _learnings(deeds), **failure}
     passed = [run for run in deeds.runs if run.ok and run.check and len(run.command) <= COMMAND]
-    if passed and outcome["success"]:
+    if passed and not failure:
         outcome["verified_by"] = {"type": passed[-1].check, "command": passed[-1].command, "result": "passed"}
     if left := [step for text in deeds.closing[-1:] for step in plainly.left_to_do(text)]:
         outcome["follow_up_needed"] = left
     return outcome
+
+
+def _failure(request: Request, deeds: Deeds) -> dict[str, str]:
+    """Why it failed, if it did: by the person's word first, then by what ran last."""
+    failing = _failing(deeds)
+    stopped = bool(request.events) and request.events[-1].kind == STOPPED
+    refused = bool(request.reply) and judge(request.reply) is False
+    if not (failing or stopped or refused):
+        return {}
+    kind = "incorrect_assumption" if refused else "other"
+    if refused and _STILL.search(request.reply):
+        kind = "logic_error"
+    reason = f"the user {'answered' if refused else 'stopped it'}"
+    if refused or (request.reply and not request.reply.rstrip().endswith("?")):  # a question is no reason
+        reason += f': "{opening(request.reply, REASON)}"'
+    if failing:
+        kind = _category(failing[-1])
+        command = f"`{shorten(failing[-1].command, COMMAND)}`: {failing[-1].error or 'failed'}"
+        reason = reason if refused or stopped else command
+    return {"failure_reason": reason, "failure_category": kind}
 
 
 def _failing(deeds: Deeds) -> list[Run]:
@@ -248,8 +266,8 @@ def _plain_summary(deeds: Deeds) -> str:
 
 
 def _category(run: Run) -> str:
-    said = f"{run.error} {run.command}".casefold()
-    return next((name for name, pattern in _CATEGORIES if pattern.search(said)), "") \
+    text = f"{run.error} {run.command}".casefold()
+    return next((name for name, pattern in _CATEGORIES if pattern.search(text)), "") \
         or _BY_CHECK.get(run.check, "runtime_error")
 
 
@@ -266,9 +284,10 @@ def _made_good(run: Run, deeds: Deeds) -> str:
     if later is None:
         return ""
     error = run.error.rstrip(".")
-    between = [path for path, touched in deeds.files.items() if run.place < touched.place < later.place]
+    between = [path for path, change in deeds.files.items() if run.place < change.place < later.place]
     if run.check and between:
         return (f"`{shorten(run.command, COMMAND)}` failed: {error}; it passes after "
                 f"{', '.join(between[:3])} changed.")
-    told = later.command != run.command and max(len(run.command), len(later.command)) <= COMMAND
-    return f"`{run.command}` fails: {error}; `{later.command}` works." if told else ""
+    if later.command == run.command or max(len(run.command), len(later.command)) > COMMAND:
+        return ""
+    return f"`{run.command}` fails: {error}; `{later.command}` works."

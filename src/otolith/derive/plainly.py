@@ -121,21 +121,21 @@ def left_to_do(text: str, most: int = 2) -> list[str]:
     for line in without_code(text).splitlines():
         bare = _MARKUP.sub("", line.strip())
         item = bool(_ITEM.match(bare))
-        said = " ".join(_ITEM.sub("", bare).split())
-        if not item and said:
-            heading = bool(_LEFT_HEAD.match(said.rstrip(":")))
-        if (item and heading and len(said.split()) >= 3) or (_LEFT.search(said) and _stated(said)):
-            kept.append(said)
+        step = " ".join(_ITEM.sub("", bare).split())
+        if not item and step:
+            heading = bool(_LEFT_HEAD.match(step.rstrip(":")))
+        if (item and heading and len(step.split()) >= 3) or (_LEFT.search(step) and _stated(step)):
+            kept.append(step)
     return [step for step in dict.fromkeys(kept) if len(step.split()) <= LONGEST][:most]
 
 
 def proposal(text: str) -> str:
     """What an answer offered to do next: its last offer, else what it advises."""
-    said = statements(text)
-    for sentence in reversed(said):
+    stated = statements(text)
+    for sentence in reversed(stated):
         if (offer := _OFFER.match(sentence)) and len(key_words(offer[1])) >= 2:
             return offer[1][:1].upper() + offer[1][1:]
-    return next((sentence for sentence in reversed(said)
+    return next((sentence for sentence in reversed(stated)
                  if _ADVICE.search(sentence) and _stated(re.sub(r"^I(?:'d| would)? ", "", sentence))), "")
 
 
@@ -149,13 +149,13 @@ def pointed_item(words: str, answers: Iterable[str]) -> str:
                       r"\)?\s*(.+)$", re.IGNORECASE | re.MULTILINE)
     for answer in answers:
         for match in item.finditer(without_code(answer)):
-            said = " ".join(statements(match[1])[:2])
-            if len(said.split()) >= 3:
-                return said
+            wording = " ".join(statements(match[1])[:2])
+            if len(wording.split()) >= 3:
+                return wording
     return ""
 
 
 def grams(text: str) -> set[tuple[str, ...]]:
     """Every run of eight words, for telling whose words a sentence is."""
-    said = re.findall(r"\w+", text.casefold())
-    return {tuple(said[at : at + SHARED]) for at in range(len(said) - SHARED + 1)}
+    row = re.findall(r"\w+", text.casefold())
+    return {tuple(row[at : at + SHARED]) for at in range(len(row) - SHARED + 1)}

@@ -13,12 +13,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from otolith.derive import plainly
-from otolith.model.events import ANSWERED, NOTICE, SAID, Event, Session, own_words
-from otolith.model.text import sentences, shorten
+from otolith.model.events import ANSWERED, NOTICE, SAID, STOPPED, Event, Session, own_words
+from otolith.model.text import sentences
 from otolith.model.words import key_words
 
 GOAL_WORDS = 40
-POINTED = 80  # characters of the words that only pointed
+SHORT = 12  # words of a request that needs the item it points to
 _COMMAND = re.compile(r"<command-name>\s*(/?[\w:.-]+)\s*</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _GO_AHEAD = frozenset(
@@ -44,12 +44,13 @@ _TASKS = tuple((name, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for name, 
 class Request(NamedTuple):
     """What a person asked for, and all that happened until they spoke again."""
 
-    said: Event
+    asked: Event
     events: tuple[Event, ...]
     answers: tuple[str, ...] = ()  # what the agent said before, the latest first
-    before: tuple[str, ...] = ()  # what the person had asked before, the latest first
+    before: tuple[str, ...] = ()  # the goals of the requests before, the latest first
     reply: str = ""  # what the person said next
     new: bool = True  # something of it, or the reply, was not told before
+    resumes: bool = False  # the person had stopped what came before
 
 
 def requests(session: Session) -> list[Request]:
@@ -58,15 +59,15 @@ def requests(session: Session) -> list[Request]:
     starts = [at for at, event in enumerate(events) if event.kind == SAID or slash_command(event)]
     cut: list[Request] = []
     answers: list[str] = []
-    asked: list[str] = []
+    goals: list[str] = []
     for start, stop in pairwise([*starts, len(events)]):
         own = events[start + 1 : stop]
         reply = own_words(events[stop]) if stop < len(events) else ""
         new = stop > session.fresh or (stop == session.fresh and bool(reply))
-        cut.append(Request(events[start], own, tuple(reversed(answers[-6:])), tuple(reversed(asked[-4:])),
-                           reply, new))
+        cut.append(Request(events[start], own, tuple(reversed(answers[-6:])), tuple(reversed(goals[-4:])),
+                           reply, new, start > 0 and events[start - 1].kind == STOPPED))
         answers += [event.text for event in own if event.kind == ANSWERED and not event.by]
-        asked.append(slash_command(events[start]) or own_words(events[start]))
+        goals.append(tell_goal(cut[-1]))
     return cut
 
 
@@ -79,33 +80,33 @@ def slash_command(event: Event) -> str:
     return " ".join(filter(None, (f"/{match[1].lstrip('/')}", given[1].strip() if given else "")))
 
 
-def tell_goal(request: Request, earlier: str = "") -> tuple[str, str]:
-    """(goal, context) of a request; `earlier` is the goal of the work before, for words that only go on."""
-    pasted = next((part.text for part in request.said.parts if part.pasted), "")
+def tell_goal(request: Request, earlier: str = "") -> str:
+    """The goal of a request; `earlier` is that of the work before, for words that only go on."""
+    pasted = next((part.text for part in request.asked.parts if part.pasted), "")
     heading = opening(next(iter(plainly.statements(pasted)), ""))
-    words = slash_command(request.said) or opening(own_words(request.said))
-    if slash_command(request.said) or not _only_points(words):
-        return (f"{words} {heading}".strip() if words.endswith(":") else words), ""
-    said = shorten(words, POINTED)
-    if item := plainly.pointed_item(words, request.answers):
-        return opening(item), f'asked as "{said}"'
-    if plainly.POINTED.search(words):
-        return words, ""
-    if words and (offer := next(filter(None, map(plainly.proposal, request.answers[:2])), "")):
-        return opening(offer), f'asked as "{said}"'
-    for before in request.before if words else ():
-        if item := plainly.pointed_item(before, request.answers):
-            return opening(item), f'went on at "{said}"'
-        if not _only_points(before):
-            return opening(before), f'went on at "{said}"'
-    if words and earlier:
-        return earlier, f'went on at "{said}"'
-    return words or heading or "(nothing was said)", ""
+    words = slash_command(request.asked) or opening(own_words(request.asked))
+    if slash_command(request.asked) or not _only_points(words, request.resumes):
+        item = plainly.pointed_item(words, request.answers) if len(words.split()) <= SHORT else ""
+        more = heading if words.endswith(":") else item and f"({opening(item, 25)})"
+        return f"{words} {more}".strip()
+    return (_pointed_at(words, request) or earlier if words else heading) or words or "(nothing was said)"
 
 
-def _only_points(words: str) -> bool:
-    """Whether words only say that something told before may be done."""
-    return sum(word not in _GO_AHEAD and not word.isdigit() for word in dict.fromkeys(key_words(words))) < 2
+def _pointed_at(words: str, request: Request) -> str:
+    """What words that only point mean: an item, the agent's offer, or the request before."""
+    item = plainly.pointed_item(words, request.answers)
+    if item or plainly.POINTED.search(words):
+        return opening(item) or words
+    offer = next(filter(None, map(plainly.proposal, request.answers[:2])), "")
+    if offer and not request.resumes:
+        return opening(offer)
+    return next((goal for goal in request.before if not _only_points(goal)), "")
+
+
+def _only_points(words: str, resumes: bool = False) -> bool:
+    """Whether words only say that something told before may be done, or ask about what was just stopped."""
+    content = {word for word in key_words(words) if word not in _GO_AHEAD and not word.isdigit()}
+    return len(content) < 2 or (resumes and len(content) <= 3 and words.rstrip().endswith("?"))
 
 
 def opening(text: str, most: int = GOAL_WORDS) -> str:
@@ -118,8 +119,8 @@ def opening(text: str, most: int = GOAL_WORDS) -> str:
         kept += words
         if len(kept) >= most // 2:
             break
-    told = " ".join(kept) if len(kept) <= most else " ".join(kept[:most]) + " …"
-    return re.sub(r"[:;,]?\s+\(?\d+[.)]$", "", told)  # the number of an item that was left out
+    text = " ".join(kept) if len(kept) <= most else " ".join(kept[:most]) + " …"
+    return re.sub(r"[:;,]?\s+\(?\d+[.)]$", "", text)  # the number of an item that was left out
 
 
 def task_of(goal: str, files: Collection[str]) -> str:

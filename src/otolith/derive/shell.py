@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from posixpath import isabs, join, normpath
 
 LINE = 200  # characters of an error line
+FEW = 5  # lines of an output whose last line says it, if no word does
 _PATCH = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.{1,400})$|^\*\*\* Move to: (.{1,400})$",
                     re.MULTILINE)
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?^\s*\2\s*$", re.DOTALL | re.MULTILINE)
@@ -44,8 +45,8 @@ _NAMES = re.compile(r"\w+(?:Error|Exception)\b[^:]*:|\berror\b.{0,20}:|\bfatal:|
                     r"\b(?:undefined|not used|unused|not found|cannot find)\b|^E\s{2,}",
                     re.IGNORECASE)  # a line that names the thing
 _EMPTY = re.compile(r"^(?:Exit code \d+|Traceback .*|</?\w*error>|[-=~*#\s─━│╭╮╰╯┌┐└┘|]+|"
-                    r"FAIL(?:\s+\S+\s+[\d.]+s)?|(?:=== RUN|--- PASS|PASS|ok)\b.*|\d+ (?:issues?|errors?):?)$",
-                    re.IGNORECASE)
+                    r"FAIL(?:\s+\S+\s+[\d.]+s)?|(?:=== RUN|--- PASS|PASS|ok)\b.*|.*\(\d+\.\d+s\)|"
+                    r"\d+ (?:issues?|errors?):?)$", re.IGNORECASE)
 _NOTHING = re.compile(r"\b(?:0|no) (?:errors?|failed|failures?|issues?)\b", re.IGNORECASE)
 
 
@@ -108,8 +109,8 @@ def changed_files(command: str, folder: str = "") -> list[tuple[str, str]]:
     for step in steps(command) if not changes else ():
         if match := re.fullmatch(r"(?:cd|pushd)\s+(\"[^\"]+\"|'[^']+'|\S+)", step):
             target = match[1].strip("\"'")
-            known = not re.search(r"[$~`]", target) and (base is not None or isabs(target))
-            base = normpath(join(base or "", target)) if known else None
+            plain = not re.search(r"[$~`]", target) and (base is not None or isabs(target))
+            base = normpath(join(base or "", target)) if plain else None
             continue
         for path, what in (*_redirected(step), *_by_program(step)):
             if isabs(path) or base is not None:
@@ -154,5 +155,6 @@ def tell_error(result: str) -> str:
     given = (re.sub(r"^\(eval\):\d+:\s*", "", _ANSI.sub("", line)) for line in result.splitlines())
     lines = [line for line in (line.strip(" \t│┃|>") for line in given) if line and not _EMPTY.match(line)]
     telling = [line for line in lines if _TELLS.search(line) and not _NOTHING.search(line)]
-    line = next((line for line in telling if _NAMES.search(line)), (telling or lines[-1:] or [""])[0])
+    last = lines[-1:] if len(lines) <= FEW else []
+    line = next((line for line in telling if _NAMES.search(line)), (telling or last or [""])[0])
     return line if len(line) <= LINE else f"{line[: LINE - 1].rsplit(' ', 1)[0]}…"

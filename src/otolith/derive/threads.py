@@ -96,14 +96,14 @@ def _merged(actions: Iterable[Layers]) -> list[dict[str, Any]]:
         if before is None:
             kept["file", details["file_path"]] = dict(action)
             continue
-        known = before["details"]
-        hashes = dict.fromkeys(f"{known.get('diff_hash') or ''} {details.get('diff_hash') or ''}".split())
-        told, more = known.get("diff_summary") or "", details.get("diff_summary") or ""
-        told = told if more in told else "; ".join(filter(None, (told, more)))
+        older = before["details"]
+        hashes = dict.fromkeys(f"{older.get('diff_hash') or ''} {details.get('diff_hash') or ''}".split())
+        summary, more = older.get("diff_summary") or "", details.get("diff_summary") or ""
+        summary = summary if more in summary else "; ".join(filter(None, (summary, more)))
         new = before["type"] == "file_create" and action["type"] == "file_edit"
         kept["file", details["file_path"]] = {
             **action, "type": before["type"] if new else action["type"],
-            "details": {"file_path": details["file_path"], **({"diff_summary": told} if told else {}),
+            "details": {"file_path": details["file_path"], **({"diff_summary": summary} if summary else {}),
                         **({"diff_hash": " ".join(hashes)} if hashes else {})}}
     return list(kept.values())
 

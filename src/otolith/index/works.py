@@ -21,8 +21,8 @@ m.outcome_summary, {operation},
 CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.outcome, '$.failure_reason'), '') END,
 CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.reasoning, '$.approach_chosen'), '') END"""
 _AIM = _TOUCH.format(operation="''", at=_AT)
-_REPLACED = ("EXISTS (SELECT 1 FROM links l JOIN records n ON n.id = l.a JOIN records o ON o.id = l.b "
-             f"WHERE l.b = m.id AND {replaces('o', 'n')})")
+_REPLACED = ("EXISTS (SELECT 1 FROM links l JOIN records n ON n.id = l.a JOIN records o ON o.id = l.b WHERE "
+             f"l.b = m.id AND ({replaces('o', 'n')} OR (l.word = 'solves' AND n.trust <> 'outside')))")
 # Works by the end of a path: those whose path ends in it, and those whose path it ends in.
 _ENDING = """SELECT memory_id, operation, unit FROM file_works WHERE tail >= ? AND tail < ?
 UNION ALL SELECT memory_id, operation, unit FROM file_works WHERE tail IN ({marks})"""
@@ -47,7 +47,7 @@ class Touch(NamedTuple):
     operation: str = "read"
     reason: str = ""
     approach: str = ""
-    replaced: bool = False  # another work supersedes it
+    replaced: bool = False  # another work supersedes or solves it
     project: str = ""
     unit: str = ""
     follow_ups: tuple[str, ...] = ()

@@ -39,7 +39,7 @@ def keep_deeds(home: Home, session: Session) -> list[Work]:
         if layers is None:
             continue
         layers = threads.fit(redact_value(layers)[0])
-        work = _keep(home, session, layers, request.said.ts, current)
+        work = _keep(home, session, layers, request.asked.ts, current)
         if work is None:
             continue
         kept = [*(other for other in kept if other.id != work.id), work]
