@@ -33,7 +33,7 @@ FLAT = {field: layer for layer, shape in LAYERS.items() for field in shape._fiel
 WHOLE = (*LAYERS, "actions", "links", "tags", "importance")
 CREDITED = ("agent_id", "session_id", "origin", "access_count", "last_accessed", "links_at")
 MAX_CHARACTERS = 2_000_000  # of one work; more is a log, not a memory
-DAYS = 180
+DAYS = 365
 FEW_USES = 1
 _DAY = 86_400.0
 _LINES = re.compile(r"\s*\d+(?:\s*[-–]\s*\d+)?(?:\s*,\s*\d+(?:\s*[-–]\s*\d+)?)*\s*")
@@ -278,11 +278,12 @@ def plan_moves(works: Iterable[Shelved], now: float, *, days: float = DAYS,
     moves = []
     for work in works:
         asleep = now - max(work.created, work.last_used or 0.0)
-        cold = asleep >= days * _DAY and work.uses <= uses and not work.pinned
+        cold = asleep >= days * _DAY and work.uses <= uses and not work.pinned and not work.needed
         if cold != is_cold(work.path):
             target = cold_path(work.path) if cold else warm_path(work.path)
             why = f"asleep for {max(0, int(asleep // _DAY))} days, used {work.uses} times"
-            moves.append((work.created, Move(work.id, work.path, target, "pinned" if work.pinned else why)))
+            why = "pinned" if work.pinned else "unfinished, or linked with recent work" if work.needed else why
+            moves.append((work.created, Move(work.id, work.path, target, why)))
     return [move for _, move in sorted(moves)]
 
 
