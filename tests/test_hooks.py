@@ -374,14 +374,16 @@ def test_a_hook_loads_neither_the_mcp_stack_nor_numpy(home: Path, mem: Memory, t
     code = ("import sys, json; from otolith.doors.agents import hooks\n"
             "for event, more in json.loads(sys.argv[1]): hooks.run(event, json.dumps(more).encode(), sys.argv[2])\n"
             "print([name for name in ('mcp', 'numpy', 'tokenizers', 'asyncio', 'rich', 'openai') if name in sys.modules])")
-    events = [["UserPromptSubmit", {"prompt": "when does the kettle whistle"}],
-              ["PreToolUse", {"tool_name": "Edit", "tool_input": {"file_path": "a.py"}}],
+    events = [["PreToolUse", {"tool_name": "Edit", "tool_input": {"file_path": "a.py"}}],
               ["Stop", {"session_id": "s", "transcript_path": str(transcript)}]]
 
     done = subprocess.run([sys.executable, "-c", code, json.dumps(events), str(home)], capture_output=True, text=True,
                           check=True)
 
     assert done.stdout.strip() == "[]"
+    prompt = json.dumps([["UserPromptSubmit", {"prompt": "when does the kettle whistle at dawn"}]])
+    done = subprocess.run([sys.executable, "-c", code, prompt, str(home)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['numpy']"  # the built-in vectors and nothing else
 
 
 def test_the_plugin_and_the_installer_set_up_the_same(request: pytest.FixtureRequest) -> None:

@@ -210,6 +210,18 @@ def _read_state(home: Home, session: str | None) -> dict[str, Any]:
     return state if isinstance(state, dict) else {}
 
 
+def last_prompt(home: Home) -> str:
+    """What the user asked last in this session."""
+    return str(_read_state(home, None).get("asked") or "")
+
+
+def note_prompt(home: Home, prompt: str) -> None:
+    """Remember what the user asked, for a next prompt that is too short to be read alone."""
+    from otolith.model.secrets import redact
+
+    _write_state(home, None, {**_read_state(home, None), "asked": redact(prompt)[0][:500]})
+
+
 def _write_state(home: Home, session: str | None, state: Mapping[str, Any]) -> None:
     """A home that cannot be written, or a quicker process, costs the gauges their memory, nothing else."""
     path, data = _state_file(home, session), json.dumps(state, ensure_ascii=False, indent=2).encode() + b"\n"
