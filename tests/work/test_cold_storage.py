@@ -82,7 +82,7 @@ def test_young_used_and_pinned_work_stays(mem, clock, old):
     mem.pin(old.id)
 
     assert mem.cold() == []
-    clock.pass_time(days=200)
+    clock.pass_time(days=400)
     assert [move.id for move in mem.cold()] == [young.id]
     mem.get(young.id)
     assert mem.cold() == []

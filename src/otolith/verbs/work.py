@@ -282,7 +282,8 @@ def plan_moves(works: Iterable[Shelved], now: float, *, days: float = DAYS,
         if cold != is_cold(work.path):
             target = cold_path(work.path) if cold else warm_path(work.path)
             why = f"asleep for {max(0, int(asleep // _DAY))} days, used {work.uses} times"
-            why = "pinned" if work.pinned else "unfinished, or linked with recent work" if work.needed else why
+            why = "unfinished, or linked with recent work" if work.needed else why
+            why = "pinned" if work.pinned else why
             moves.append((work.created, Move(work.id, work.path, target, why)))
     return [move for _, move in sorted(moves)]
 
