@@ -107,14 +107,16 @@ class Words(Facet):
 
     def is_speaker(self, word: str) -> bool:
         """Does somebody of that name speak in the memory?"""
-        return bool(self.db.execute("SELECT 1 FROM speakers WHERE word = ? AND passages > 0", (word,)))
+        return word in self.index.kept("speakers", lambda: set(
+            self.db.column("SELECT word FROM speakers WHERE passages > 0")))
 
     def count_passages(self) -> int:
-        return int(self.db.value("SELECT count(*) FROM passages"))
+        return self.index.kept("passages", lambda: int(self.db.value("SELECT count(*) FROM passages")))
 
     def last_passage(self) -> int:
         """The highest number of a passage: about how many there are, known at once."""
-        return int(self.db.value("SELECT coalesce(max(n), 0) FROM passages"))
+        return self.index.kept("last passage", lambda: int(
+            self.db.value("SELECT coalesce(max(n), 0) FROM passages")))
 
     def tellable(self, passages: Iterable[int], project: str) -> list[Told]:
         """Those of these passages that may be told unasked in a project."""
