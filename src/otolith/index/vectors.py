@@ -346,8 +346,9 @@ class VectorTable:
     def _cosines(self, vector: Floats, rows: Ints | slice) -> Floats:
         import numpy as np
 
-        with np.errstate(invalid="ignore"):  # bytes that somebody damaged may be no numbers; then it is not near
-            cosines: Floats = self._fore[rows] @ vector[: self._half] + self._rest[rows] @ vector[self._half :]
+        fore, rest = vector[: self._half], vector[self._half :]
+        with np.errstate(invalid="ignore"):  # damaged bytes may be no numbers: that is near to nothing
+            cosines: Floats = self._fore[rows] @ fore + self._rest[rows] @ rest
         return cosines
 
     def nearest(self, vector: Floats, limit: int, allowed: NDArray[np.bool_] | None = None) -> Ints:

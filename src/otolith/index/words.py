@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
+MOST_WORDS = 200  # that were asked for lately and are kept at hand
 HANDLES = 20  # records that one handle may lead to
 TOKENS = 32  # words of a question that are tried as handles
 HANDLE_LENGTH = 300  # characters of a question that may as a whole be a handle
@@ -74,8 +75,15 @@ class Words(Facet):
 
     def look_up(self, word: str) -> Ints:
         """The passages that have a word, in any of its forms, ascending."""
-        return numbers_in(self.db.value("SELECT group_concat(rowid) FROM words WHERE words MATCH ?",
-                                        (match([word]),)))
+        holding: dict[str, Ints] = self.index.kept("holding", dict)
+        rows = holding.get(word)
+        if rows is None:
+            rows = numbers_in(self.db.value("SELECT group_concat(rowid) FROM words WHERE words MATCH ?",
+                                            (match([word]),)))
+            if len(holding) > MOST_WORDS:
+                holding.clear()
+            holding[word] = rows
+        return rows
 
     def holding(self, word: str, most: int) -> list[int]:
         """The same as a plain list, of at most so many; for who has no numpy at hand."""
