@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from otolith.verbs import (  # isort: skip
-        chapters, chunks, claims, dialogs, edges, editing, exports, history, links, memos,
+        capture, chapters, chunks, claims, dialogs, edges, editing, exports, history, links, memos,
         merging, notes, offering, purge, reasoning, records, reports, session, steps, taking,
         tending, topics, undo, work)
 
-__all__ = ["chapters", "chunks", "claims", "dialogs", "edges", "editing", "exports", "history",
+__all__ = ["capture", "chapters", "chunks", "claims", "dialogs", "edges", "editing", "exports", "history",
            "links", "memos", "merging", "notes", "offering", "purge", "reasoning", "records",
            "reports", "session", "steps", "taking", "tending", "topics", "undo", "work"]
 

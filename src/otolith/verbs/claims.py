@@ -64,7 +64,7 @@ def _text(record: Any) -> str:
     """What a record says: its text, or of a work how it ended."""
     if (outcome := getattr(record, "outcome", None)) is not None:
         return str(outcome.summary or "")
-    body = getattr(record, KINDS[record.kind].body)
+    body = getattr(record, "sentence", None) or getattr(record, KINDS[record.kind].body)
     return str(body() if callable(body) else body)
 
 
