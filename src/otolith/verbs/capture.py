@@ -19,7 +19,8 @@ from otolith.model.events import ROLES, Session, spoken
 from otolith.model.recall import make_filter
 from otolith.verbs import dialogs
 from otolith.verbs.deeds import keep_deeds
-from otolith.verbs.session import end
+from otolith.verbs.sayings import keep_sayings
+from otolith.verbs.tending import commit_session
 
 
 def capture(home: Home, session: Session) -> Entry | None:
@@ -28,9 +29,11 @@ def capture(home: Home, session: Session) -> Entry | None:
     if fresh := not_yet_said(home, session.session, messages) if messages else []:
         entry = dialogs.log(home, fresh, topic=home.config.project, session=session.session,
                             source=session.source, key=key_of(session.source, session.session, fresh))
-    if messages:  # also when a hook was killed between its log and here: what is kept is not kept twice
-        end(home, fresh, session=session.session)
+    # also when a hook was killed between its log and here: what is kept is not kept twice
+    keep_sayings(home, session)
     keep_deeds(home, session)
+    if messages:
+        commit_session(home)
     return entry
 
 

@@ -163,11 +163,13 @@ def _fill_memos(memos: Sequence[Memo], room: int, count: Count) -> tuple[list[st
 
 
 def _memo_line(memo: Memo, size: int) -> str:
+    told = memo.title + (" (agent)" if memo.says and memo.origin and memo.origin.trust == "agent" else "")
     if not size:
-        return f"- {memo.title}"
+        return f"- {told}"
     text = first_sentence(memo.text, size) if size == 160 else " ".join(memo.text.split())
+    text = memo.sentence if memo.says else text  # what it is about and answers is for who reads the memo
     text = text if len(text) <= size else text[: size - 1].rstrip() + "…"
-    return f"- {memo.title} ({memo.name}, {day(memo.created)})" + (f": {text}" if text else "")
+    return f"- {told} ({memo.name}, {day(memo.created)})" + (f": {text}" if text else "")
 
 
 # The HUD
