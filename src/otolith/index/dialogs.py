@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from otolith.index.database import Facet, replaces
+from otolith.model.record import SURE
 
 _NEWEST_WITH_TAG = "SELECT * FROM (SELECT record FROM tags WHERE tag = ? ORDER BY record DESC LIMIT ?)"
 _MOST_SHARED = """SELECT r.n, r.id, coalesce(r.conversation, ''), r.created FROM ({newest}) s
@@ -14,6 +15,7 @@ JOIN records r ON r.n = s.record WHERE r.kind = 'chunk'
 ORDER BY (SELECT count(*) FROM tags t WHERE t.record = r.n AND t.tag IN ({tags})) DESC,
 r.created DESC, r.at DESC, r.n DESC LIMIT 20"""
 _MEMOS = f"""SELECT id, unit FROM records r WHERE kind = 'memo' AND trust IN ('user', 'agent') AND NOT sunk
+AND coalesce(confidence, 1) >= {SURE}
 AND (project IS NULL OR project IN ('default', :project)
      OR EXISTS (SELECT 1 FROM tags t WHERE t.tag = :project AND t.record = r.n))
 AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND {replaces('r', 'x')})
@@ -155,6 +157,11 @@ class Dialogs(Facet):
         return self._texts("SELECT unit FROM records WHERE kind = 'entry' AND session = ? AND trust <> "
                            "'outside' ORDER BY created, at, id", (session,))
 
+    def learned_in(self, session: str) -> int:
+        """How many memos of what an agent learned a session has left."""
+        return int(self.db.value("SELECT count(*) FROM records WHERE kind = 'memo' AND session = ? AND "
+                                 "trust <> 'user' AND confidence IS NOT NULL", (session,)))
+
     # Chunks
 
     def chunks_near(self, tags: Sequence[str], conversation: str, since: float, until: float,
@@ -201,8 +208,9 @@ class Dialogs(Facet):
     def gauges(self) -> Gauges:
         return Gauges(*self.db.execute(
             "SELECT count(*), coalesce(sum(kind = 'memo'), 0), coalesce((SELECT title FROM records WHERE "
-            "kind = 'memo' AND type = 'future' AND NOT sunk AND trust <> 'outside' ORDER BY created DESC, "
-            "at DESC, id LIMIT 1), '') FROM records").fetchone())
+            "kind = 'memo' AND type = 'future' AND NOT sunk AND trust <> 'outside' AND "
+            f"coalesce(confidence, 1) >= {SURE} ORDER BY created DESC, at DESC, id LIMIT 1), '') "
+            "FROM records").fetchone())
 
     def _texts(self, query: str, values: Any) -> list[str]:
         return [row[0] for row in self.db.execute(query, values)]

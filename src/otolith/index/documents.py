@@ -49,6 +49,9 @@ class Documents(Facet):
         rows = self.db.execute("SELECT hash FROM documents WHERE path = ? AND hash <> ''", (path,)).fetchall()
         return rows[0][0] if rows else None
 
+    def count(self) -> int:
+        return int(self.db.value("SELECT count(*) FROM documents"))
+
     def is_empty(self) -> bool:
         return self.db.execute("SELECT 1 FROM documents LIMIT 1").fetchone() is None
 
@@ -90,12 +93,13 @@ class Documents(Facet):
     # What was done when
 
     def last_sweep(self) -> Sweep | None:
-        when, cost = self.index.get("swept"), self.index.get("sweep_cost")
-        return None if when is None or cost is None else Sweep(float(when), cost)
+        noted = dict(self.db.execute("SELECT key, value FROM meta WHERE key IN ('swept', 'sweep_cost')"))
+        return Sweep(float(noted["swept"]), noted["sweep_cost"]) if len(noted) == 2 else None
 
     def note_sweep(self, sweep: Sweep) -> None:
-        self.index.set("swept", sweep.when)
-        self.index.set("sweep_cost", sweep.cost)
+        with self.index.aside():
+            self.index.set("swept", sweep.when)
+            self.index.set("sweep_cost", sweep.cost)
 
     def ledger_bytes(self) -> int:
         """Up to which byte the usage ledger was counted."""
@@ -108,7 +112,7 @@ class Documents(Facet):
 
     def add_usage(self, totals: Mapping[str, Usage], upto: int, *, anew: bool) -> None:
         """What the ledger counts up to this byte beyond what is known, or in all."""
-        with self.index.writing():
+        with self.index.aside():
             Units(self.index).count_uses(totals, anew=anew)
             self.index.set("usage_bytes", upto)
 

@@ -16,9 +16,9 @@ from otolith.files.codec import read_unit
 from otolith.home import Home
 from otolith.model.events import ROLES, Event, Session, spoken
 from otolith.model.recall import make_filter
-from otolith.model.turns import read_turns, write_turns
 from otolith.verbs import running
-from otolith.verbs.session import keep_asked
+from otolith.verbs.deeds import keep_deeds
+from otolith.verbs.sayings import keep_sayings
 from otolith.verbs.tending import commit_session
 
 
@@ -34,10 +34,9 @@ def capture(home: Home, session: Session) -> str | None:
             session = _without_forked(session, kept)
             entry = running.grow(home, session, _unlogged(home, session, kept), mend=changed)
     # also when a hook was killed between its log and here: what is kept is not kept twice
+    keep_sayings(home, session)
+    keep_deeds(home, session)
     if events:
-        keep_asked(home, read_turns(write_turns(
-            {"role": ROLES[event.kind], "content": event.text} for event in spoken(session))[0]),
-            session.session)
         commit_session(home)
     return entry
 

@@ -163,11 +163,13 @@ def _fill_memos(memos: Sequence[Memo], room: int, count: Count) -> tuple[list[st
 
 
 def _memo_line(memo: Memo, size: int) -> str:
+    told = memo.title + (" (agent)" if memo.says and memo.origin and memo.origin.trust == "agent" else "")
     if not size:
-        return f"- {memo.title}"
+        return f"- {told}"
     text = first_sentence(memo.text, size) if size == 160 else " ".join(memo.text.split())
+    text = memo.sentence if memo.says else text  # what it is about and answers is for who reads the memo
     text = text if len(text) <= size else text[: size - 1].rstrip() + "…"
-    return f"- {memo.title} ({memo.name}, {day(memo.created)})" + (f": {text}" if text else "")
+    return f"- {told} ({memo.name}, {day(memo.created)})" + (f": {text}" if text else "")
 
 
 # The HUD
@@ -208,6 +210,18 @@ def _read_state(home: Home, session: str | None) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return state if isinstance(state, dict) else {}
+
+
+def last_prompt(home: Home) -> str:
+    """What the user asked last in this session."""
+    return str(_read_state(home, None).get("asked") or "")
+
+
+def note_prompt(home: Home, prompt: str) -> None:
+    """Remember what the user asked, for a next prompt that is too short to be read alone."""
+    from otolith.model.secrets import redact
+
+    _write_state(home, None, {**_read_state(home, None), "asked": redact(prompt)[0][:500]})
 
 
 def _write_state(home: Home, session: str | None, state: Mapping[str, Any]) -> None:
