@@ -91,7 +91,7 @@ def test_a_session_is_one_entry_that_only_grows(talk: Talk, home: Path) -> None:
 
 
 def test_the_summary_is_written_once_when_the_session_ends(talk: Talk, home: Path) -> None:
-    talk.say(ask("I live in Lisbon."), reply("Noted.")).fire()
+    talk.say(ask("My sister lives in Lisbon."), reply("Noted.")).fire()
     talk.say(ask("I prefer tabs over spaces."), reply("Tabs it is.")).fire()
     with Memory(home) as mem:
         running = {fact.object for fact in mem.facts()}
@@ -179,7 +179,7 @@ def test_a_writer_killed_in_the_middle_of_an_append_leaves_no_half_turn(talk: Ta
 @pytest.mark.parametrize("step", ["append part", "index", "state"])
 def test_a_hook_killed_between_its_steps_makes_nothing_twice(talk: Talk, home: Path, step: str,
                                                              monkeypatch: pytest.MonkeyPatch) -> None:
-    talk.say(ask("I live in Lisbon."), reply("Two.")).fire()
+    talk.say(ask("My sister lives in Lisbon."), reply("Two.")).fire()
     talk.say(ask("I work as a baker."), reply("Four."))
     whole = DiskTree.append
 
@@ -201,7 +201,7 @@ def test_a_hook_killed_between_its_steps_makes_nothing_twice(talk: Talk, home: P
             talk.fire()
     talk.fire()
 
-    assert turns(home) == ["I live in Lisbon.", "Two.", "I work as a baker.", "Four."]
+    assert turns(home) == ["My sister lives in Lisbon.", "Two.", "I work as a baker.", "Four."]
     with Memory(home) as mem:
         assert sorted(fact.object for fact in mem.facts()) == sorted({fact.object for fact in mem.facts()})
 
@@ -244,7 +244,7 @@ def test_what_was_just_said_is_found_at_once_and_after_a_rebuild(talk: Talk, hom
 
 def test_the_index_grows_as_a_rebuild_fills_it(talk: Talk, home: Path) -> None:
     for place in ("Lisbon", "Porto", "Faro"):
-        talk.say(ask(f"I live in {place}. My sister works as a nurse."), reply("I see.")).fire()
+        talk.say(ask(f"My sister lives in {place}. I work as a baker."), reply("I see.")).fire()
 
     def facts(mem: Memory) -> list[Any]:
         return sorted((fact.title, fact.valid_from, fact.valid_until, fact.evidence_count) for fact in mem.facts())
@@ -258,7 +258,7 @@ def test_the_index_grows_as_a_rebuild_fills_it(talk: Talk, home: Path) -> None:
 
 
 def test_upkeep_ends_a_session_after_six_quiet_hours(talk: Talk, home: Path, clock: Any) -> None:
-    talk.say(ask("I live in Lisbon."), reply("Noted.")).fire()
+    talk.say(ask("My sister lives in Lisbon."), reply("Noted.")).fire()
     (entry,) = entry_folders(home)
     with Memory(home) as mem:
         mem.upkeep()
@@ -273,7 +273,7 @@ def test_upkeep_ends_a_session_after_six_quiet_hours(talk: Talk, home: Path, clo
 
 
 def test_end_ends_the_running_entry(talk: Talk, home: Path) -> None:
-    talk.say(ask("I live in Lisbon."), reply("Noted.")).fire()
+    talk.say(ask("My sister lives in Lisbon."), reply("Noted.")).fire()
     with Memory(home) as mem:
         mem.end(session=SESSION)
 
@@ -282,7 +282,7 @@ def test_end_ends_the_running_entry(talk: Talk, home: Path) -> None:
 
 
 def test_a_running_entry_can_be_purged_and_leaves_nothing(talk: Talk, home: Path) -> None:
-    talk.say(ask("I live in Lisbon."), reply("Noted.")).fire()
+    talk.say(ask("My sister lives in Lisbon."), reply("Noted.")).fire()
     (entry,) = entry_folders(home)
     with Memory(home) as mem:
         mem.forget(entry.name, purge=True)
@@ -294,7 +294,7 @@ def test_a_running_entry_can_be_purged_and_leaves_nothing(talk: Talk, home: Path
 def test_a_running_entry_comes_along_in_an_export_and_an_import(talk: Talk, home: Path, tmp_path: Path) -> None:
     from otolith.doors.exchange.importing import Import
 
-    talk.say(ask("I live in Lisbon."), reply("Noted.")).fire()
+    talk.say(ask("My sister lives in Lisbon."), reply("Noted.")).fire()
     with Memory(tmp_path / "other") as mem:
         report = Import(mem).run(home)
         assert report.findings == []
