@@ -53,7 +53,7 @@ class Gauges(NamedTuple):
     coming: str
 
 
-class Tail(NamedTuple):
+class EntryEnd(NamedTuple):
     """How many turns, characters and facts an entry has."""
 
     turns: int
@@ -141,12 +141,12 @@ class Dialogs(Facet):
             "'turn:' || k.value JOIN records r ON r.n = x.record", (json.dumps(list(keys)),))
         return dict(rows)
 
-    def tail(self, unit: str) -> Tail:
+    def tail(self, unit: str) -> EntryEnd:
         """Where an entry ends, as far as it was read."""
         rows = self.db.execute("SELECT coalesce(p.turn, 0), p.stop, (SELECT count(*) FROM said WHERE unit = "
                                "r.unit) FROM records r JOIN passages p ON p.n = r.last WHERE r.unit = ?",
                                (unit,)).fetchall()
-        return Tail(*map(int, rows[0])) if rows else Tail(0, 0, 0)
+        return EntryEnd(*map(int, rows[0])) if rows else EntryEnd(0, 0, 0)
 
     def recent(self, topic: str, limit: int) -> list[str]:
         return self._texts("SELECT unit FROM records WHERE kind = 'entry' AND topic = ? ORDER BY created "
