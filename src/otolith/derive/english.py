@@ -253,7 +253,8 @@ class Language:
         r" fingers|(?:will|is going to) (?:stay positive|keep (?:going|working|pushing|trying|fighting))\b"
         r"|is excited to (?:see|hear|know|find)\b|cannot wait for (?:the|some|more|your) (?:\w+ )?(?:pics?"
         r"|pictures?|photos?|updates?|results?)\b|works? for (?:me|us|you)\b|(?:went|goes|has been"
-        r"|is going) to (?:an?|the|some|this|that) (?:\w+ )?(?:event|place|spot|thing|one)s?\Z")  # against "<relation> <object>"
+        r"|is going) to (?:an?|the|some|this|that) (?:\w+ )?"
+        r"(?:event|place|spot|thing|one)s?\Z")  # against "<relation> <object>"
     asks: Words = _words("""what how why when where who which whose do does did is are was were have has had
         can could would will should any wanna shall anything""")  # words that open a question
     # words that turn a statement into one: right?
