@@ -60,7 +60,8 @@ OTHERS = phrase(  # somebody else's words
           |recommends?|asks?|to)\b""")
 PASSING = phrase(  # true for this moment or this task only
     r"""\b(?:touch|change|modify|edit|break|affect)\s(?:\w+\s){0,3}(?:other|else|rest|existing)\b
-          |\bunchanged\b|\b(?:yet|for\snow|right\snow,?\s(?:let|do|just)|at\sthis\s(?:point|moment|stage)
+          |\bunchanged\b|^(?:for\sexample|e\.g\.|for\sinstance)|\b(?:yet|for\snow|right\snow,?\s(?:let|do
+          |just)|at\sthis\s(?:point|moment|stage)
           |this\stime
           |on\s(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|for\sthe\smoment|on\sline\s\d+
           |lines?\s\d+|first,?\sthen|one\ssec|in\sa\s(?:sec|minute|moment)
@@ -276,16 +277,13 @@ CUES = (  # the first that fits counts
           |public|generated|sorted|idempotent|nullable|required|optional|deprecated|meant\s(?:to|for)
           |only\s(?:for|used)|used\s(?:for|by|in|to)
           |exposed|shared|owned|called|named|stored|one-based|zero-based|utc)\b"""),
-    _cue("preference", 0.55, r"""^(?:give|show|offer|present)\s(?:me\s)?(?:\d+|two|three|four|five|a\sfew
-          |several|some)\s(?:\w+\s)?
-          (?:options|suggestions|alternatives|choices|variants|proposals|names)\b"""),
 )
 REQUEST = _cue("decision", 0.6, r"""^(?:can|could|would|will)\s(?:we|you)[\s.…]+(?:please\s|just\s
           |maybe\s|not\s)*[a-z]+\s.*
     (?:\binstead\b|\brather\sthan\b|\bNOT\b|\bonly\b|\balways\b|\bnever\b|\bwithout\b
           |\bfrom\snow\son\b)""")
 OBJECTION = _cue("correction", 0.5, r"""^(?:won't|wouldn't|doesn't|isn't|aren't|don't|shouldn't|didn't)\s
-    (?:this|that|it|the|we|you|they)\b|^why(?:'d|\sdid|\sare|\sdo)\syou\s""")
+    (?:this|that|it|the|we|you|they)\b""")
 OPTION = phrase(r"""\b(?:option|plan|approach|variant|alternative|choice|suggestion|proposal
           |number)\s\#?(\d+|[a-z])\b""")
 OBEYING = phrase(r"""\b(?:follow|respect|obey)\s(?:them|it|those|these)\b""")
