@@ -154,7 +154,7 @@ def _apply(home: Home, proposal: Proposal, details: dict[str, Any], archive: boo
         details["gathered"] += [] if loaded else [f"allmemories/{proposal.target}.md"]
     if loaded is None:
         memo(home, proposal.target, proposal.text, title=proposal.title, category=proposal.category,
-             tags=proposal.tags)
+             tags=proposal.tags, project=proposal.project)
     else:
         home.change(loaded, loaded.record.replace(text=proposal.text.strip("\n"), tags=proposal.tags),
                     verb="gardened")
