@@ -93,10 +93,10 @@ _STANDING = ("SELECT id, type, confidence, trust, project, "
 _OF_FACT = "(slot = :fact OR (id = :fact AND id <> slot))"  # as corrected; written so that indexes are used
 _AS_SAID = "(raw = :fact AND raw <> id)"  # what became another fact
 _FORGOTTEN = (
-    "SELECT s.unit, json_extract(s.fact, '$.sentence'), s.id FROM reviewed v JOIN said s ON (s.slot = v.fact "
-    "AND s.id = v.fact) OR (s.id = v.fact AND s.id <> s.slot) WHERE v.score = 0 AND v.mark <= :until AND "
-    "s.unit IN (SELECT value FROM json_each(:units)) AND NOT EXISTS (SELECT 1 FROM reviewed w WHERE w.fact = v.fact "
-    "AND w.mark > v.mark AND w.mark <= :until)")
+    "SELECT s.unit, json_extract(s.fact, '$.sentence'), s.id FROM reviewed v JOIN said s ON (s.slot = "
+    "v.fact AND s.id = v.fact) OR (s.id = v.fact AND s.id <> s.slot) WHERE v.score = 0 AND v.mark <= "
+    ":until AND s.unit IN (SELECT value FROM json_each(:units)) AND NOT EXISTS (SELECT 1 FROM reviewed "
+    "w WHERE w.fact = v.fact AND w.mark > v.mark AND w.mark <= :until)")
 _FOREVER = "~"  # after every mark
 _written = json.JSONEncoder(ensure_ascii=False).encode  # made once, not for each fact
 Said = tuple[Fact, str, str | None]  # the fact as said and corrected since, its unit, its project
