@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -50,6 +51,14 @@ class Gauges(NamedTuple):
     records: int
     memos: int
     coming: str
+
+
+class EntryEnd(NamedTuple):
+    """How many turns, characters and facts an entry has."""
+
+    turns: int
+    stop: int
+    facts: int
 
 
 class Dialogs(Facet):
@@ -112,8 +121,32 @@ class Dialogs(Facet):
         """Entries without a summary, oldest first."""
         return self._texts(
             "SELECT r.unit FROM records r WHERE r.kind = 'entry' AND (:topic IS NULL OR r.topic = :topic) "
-            "AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.path = r.unit || '/summary.json') ORDER BY "
-            "r.created, r.at, r.id", {"topic": topic})
+            "AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.path IN (r.unit || '/summary.json', "
+            "r.unit || '/summary.part.jsonl')) ORDER BY r.created, r.at, r.id", {"topic": topic})
+
+    # Sessions that run: their entries grow
+
+    def running(self, session: str | None = None) -> list[str]:
+        """The entries of a session, or of all, that have no summary yet but a part of one, oldest first."""
+        return self._texts(
+            "SELECT r.unit FROM records r JOIN documents d ON d.path = r.unit || '/summary.part.jsonl' WHERE "
+            "r.kind = 'entry' AND (:session IS NULL OR r.conversation = :session) AND NOT EXISTS (SELECT 1 "
+            "FROM documents s WHERE s.path = r.unit || '/summary.json') ORDER BY r.created, r.at, r.id",
+            {"session": session})
+
+    def turns_kept(self, keys: Sequence[str]) -> dict[str, str]:
+        """Of the turns with these keys those that an entry holds, each with its session."""
+        rows = self.db.execute(
+            "SELECT substr(x.name, 6), coalesce(r.session, '') FROM json_each(?) k JOIN names x ON x.name = "
+            "'turn:' || k.value JOIN records r ON r.n = x.record", (json.dumps(list(keys)),))
+        return dict(rows)
+
+    def tail(self, unit: str) -> EntryEnd:
+        """Where an entry ends, as far as it was read."""
+        rows = self.db.execute("SELECT coalesce(p.turn, 0), p.stop, (SELECT count(*) FROM said WHERE unit = "
+                               "r.unit) FROM records r JOIN passages p ON p.n = r.last WHERE r.unit = ?",
+                               (unit,)).fetchall()
+        return EntryEnd(*map(int, rows[0])) if rows else EntryEnd(0, 0, 0)
 
     def recent(self, topic: str, limit: int) -> list[str]:
         return self._texts("SELECT unit FROM records WHERE kind = 'entry' AND topic = ? ORDER BY created "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.database import Facet
 from otolith.index.write import Answer, Stamp, Unit, Units
-from otolith.model.record import Usage, Version
+from otolith.model.record import Stretch, Usage, Version
 
 if TYPE_CHECKING:
     from otolith.index.facts import Touched
@@ -134,6 +134,12 @@ class Filling:
             if unit.answers is not None:
                 self._take_answers(unit.answers)
 
+    def extend(self, unit: Unit, passages: Sequence[Stretch], names: Sequence[str]) -> None:
+        """A unit grew: more passages, names and facts of the record that it holds."""
+        self.units.extend(unit, passages, names)
+        if unit.mentions:
+            self._take_facts([unit], (), more=True)
+
     def remove(self, parts: Parts) -> None:
         """Forget units, and the facts that they stated."""
         for name, files in parts.items():
@@ -147,12 +153,16 @@ class Filling:
         if not self._fresh:
             self.units.drop(unit, files, keep_records=keep_records)
 
-    def _take_facts(self, units: Sequence[Unit], gone: Sequence[str]) -> None:
+    def _take_facts(self, units: Sequence[Unit], gone: Sequence[str], *, more: bool = False) -> None:
         if units or gone:
             from otolith.index.facts import Facts, Touched
 
             self._touched = self._touched or Touched()
-            Facts(self.units.index).replace(units, gone, self._touched)
+            facts = Facts(self.units.index)
+            if more:
+                facts.add(units, self._touched)
+            else:
+                facts.replace(units, gone, self._touched)
 
     def _take_answers(self, answers: Sequence[Answer]) -> None:
         from otolith.index.facts import Facts, Touched

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from otolith.verbs import (  # isort: skip
         about, capture, chapters, chunks, claims, deeds, dialogs, edges, editing, exports, history,
-        links, memos, merging, notes, offering, purge, reasoning, records, reports, session, steps,
-        taking, tending, topics, undo, work)
+        links, memos, merging, notes, offering, purge, reasoning, records, reports, running,
+        session, steps, taking, tending, topics, undo, work)
 
 __all__ = ["about", "capture", "chapters", "chunks", "claims", "deeds", "dialogs", "edges",
            "editing", "exports", "history", "links", "memos", "merging", "notes", "offering",
-           "purge", "reasoning", "records", "reports", "session", "steps", "taking", "tending",
-           "topics", "undo", "work"]
+           "purge", "reasoning", "records", "reports", "running", "session", "steps", "taking",
+           "tending", "topics", "undo", "work"]
 
 
 def __getattr__(name: str) -> Any:

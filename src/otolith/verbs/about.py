@@ -89,6 +89,6 @@ def to_be_forgotten(home: Home) -> list[tuple[str, int]]:
         person = (passage.speaker or "").casefold() not in AGENTS
         if passage.is_turn and person and (thing := asks_to_forget(passage.text)):
             things.setdefault(thing.casefold(), thing)
-    counts = {thing: sum(known.whole for known in known_about(home, thing))
+    counts = {thing: sum(record.whole for record in known_about(home, thing))
               for thing in things.values() if key_words(thing)}
     return [(thing, count) for thing, count in counts.items() if count]

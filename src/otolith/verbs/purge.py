@@ -64,9 +64,9 @@ def forget_about(home: Home, words: str, *, everything: bool = False, yes: bool 
     `everything` purged. What only mentions it among other things is named and stays.
     """
     records = known_about(home, words, providers)
-    whole = [known for known in records if known.whole]
-    answer = {"about": words, "items": [known._asdict() for known in whole], "total": len(whole),
-              "mentions": [known._asdict() for known in records if not known.whole],
+    whole = [record for record in records if record.whole]
+    answer = {"about": words, "items": [record._asdict() for record in whole], "total": len(whole),
+              "mentions": [record._asdict() for record in records if not record.whole],
               "forgotten": yes and not everything, "purged": yes and everything}
     if not yes or not whole:
         return answer
@@ -74,17 +74,17 @@ def forget_about(home: Home, words: str, *, everything: bool = False, yes: bool 
         raise NeedsConfirmation("a person decides what is forgotten altogether; agents propose",
                                 f"have the user run: otolith forget --about {words!r}")
     if everything:
-        for known in whole:
+        for record in whole:
             with suppress(NotFound):  # it went with another, as a fact goes with its dialog
-                purge(home, known.id)
+                purge(home, record.id)
         return answer
-    rows = home.index.cards.rows_of([known.id for known in whole]).values()
+    rows = home.index.cards.rows_of([record.id for record in whole]).values()
     files = [path for row in rows for path in files_of(home, row.unit)]
     files += [f"{paths.topic_folder(row.topic)}/curation.jsonl" for row in rows if row.topic]
     with home.writing(), undo.recording(home, "forget", words, dict.fromkeys(files)):
-        for known in whole:
+        for record in whole:
             with suppress(NotFound):
-                forget(home, known.id)
+                forget(home, record.id)
     return answer
 
 
@@ -196,7 +196,8 @@ def _edges(home: Home, record: str) -> dict[str, dict[str, Any]]:
 def _facts_only_in(home: Home, files: list[str]) -> set[str]:
     """The facts that only a purged entry states: what people said about them tells of it too."""
     facts: set[str] = set()
-    for folder in [path.removesuffix("/summary.json") for path in files if path.endswith("/summary.json")]:
+    for folder in {path.rpartition("/")[0] for path in files
+                   if path.endswith(("/summary.json", f"/{paths.PART}"))}:
         if not folder.startswith("archive/"):
             facts |= home.index.facts.only_in(folder)
         for _, entry in each(home, [folder] if folder.startswith("archive/") else []):

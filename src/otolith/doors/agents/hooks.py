@@ -169,6 +169,8 @@ def keep(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
         return ""
     read = transcripts.read_new(mem, path, str(given.get("session_id") or path.stem), ignore)
     verbs.capture.capture(mem.home, read.session)
+    if given.get("hook_event_name") == "SessionEnd":
+        verbs.running.close_session(mem.home, read.session.session)
     transcripts.mark_read(mem, read)
     return ""
 

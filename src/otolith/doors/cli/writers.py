@@ -307,12 +307,12 @@ def _forget_about(command: Command) -> None:
     if args.undo:
         back = purge.remember_again(command.mem.home, args.about or "")
         return command.answer({"restored": back}, "\n".join(f"brought back {path}" for path in back))
-    known = command.mem.forget(about=args.about)
-    lines = [f"{item['kind']} {item['id']}  {item['title']}  ({item['by']})" for item in known["items"]]
-    lines += [f"stays, it mentions it: {item['kind']} {item['id']}" for item in known["mentions"]]
-    if not known["items"]:
-        return command.answer(known, "\n".join([*lines, f"nothing is known about {args.about!r}"]))
-    what = f"{counted(known['total'], 'record')} about {args.about!r}"
+    held = command.mem.forget(about=args.about)
+    lines = [f"{item['kind']} {item['id']}  {item['title']}  ({item['by']})" for item in held["items"]]
+    lines += [f"stays, it mentions it: {item['kind']} {item['id']}" for item in held["mentions"]]
+    if not held["items"]:
+        return command.answer(held, "\n".join([*lines, f"nothing is known about {args.about!r}"]))
+    what = f"{counted(held['total'], 'record')} about {args.about!r}"
     act = "Remove every trace of" if args.purge else "Forget"
     if not args.yes:
         print("\n".join(lines), file=sys.stderr)
