@@ -53,47 +53,47 @@ def echoes(lines: Iterable[str], texts: Iterable[str]) -> Echoes:
     return Echoes(frozenset(lines), tuple(map(plain, texts)), tuple(frozenset(stems(text)) for text in texts))
 
 
-def comes_back(line: str, known: Echoes) -> bool:
+def comes_back(line: str, past: Echoes) -> bool:
     """Whether a line that a person sent was delivered before."""
     words = plain(line)
     if len(words.split()) < FEWEST_WORDS:
         return False
-    return not known.lines.isdisjoint((digest(line), digest(_SOURCE.sub("", line)))) or any(
-        words in text for text in known.texts)
+    return not past.lines.isdisjoint((digest(line), digest(_SOURCE.sub("", line)))) or any(
+        words in text for text in past.texts)
 
 
-def retells(sentence: str, known: Echoes) -> bool:
+def retells(sentence: str, past: Echoes) -> bool:
     """Whether a sentence of an agent only says what was delivered."""
     words = set(stems(sentence))
-    return comes_back(sentence, known) or (len(words) >= FEWEST_WORDS and any(
-        len(words & text) >= RETOLD * len(words) for text in known.words))
+    return comes_back(sentence, past) or (len(words) >= FEWEST_WORDS and any(
+        len(words & text) >= RETOLD * len(words) for text in past.words))
 
 
-def without_echoes(session: Session, known: Echoes) -> Session:
+def without_echoes(session: Session, past: Echoes) -> Session:
     """The session as evidence: what came back is marked among the person's parts, and is gone from the
     agent's words.
     """
-    if not known:
+    if not past:
         return session
-    return session._replace(events=tuple(_heard(event, known) for event in session.events))
+    return session._replace(events=tuple(_heard(event, past) for event in session.events))
 
 
-def _heard(event: Event, known: Echoes) -> Event:
+def _heard(event: Event, past: Echoes) -> Event:
     if event.kind == SAID:
-        parts = tuple(piece for part in event.parts for piece in _split(part, known))
+        parts = tuple(piece for part in event.parts for piece in _split(part, past))
         own = "\n".join(part.text for part in parts if part.pasted != ECHO)
         return event if parts == event.parts else event._replace(parts=parts, text=own)
-    if event.kind == ANSWERED and any(retells(sentence, known) for sentence in sentences(event.text)):
-        kept = [sentence for sentence in sentences(event.text) if not retells(sentence, known)]
+    if event.kind == ANSWERED and any(retells(sentence, past) for sentence in sentences(event.text)):
+        kept = [sentence for sentence in sentences(event.text) if not retells(sentence, past)]
         return event._replace(text="\n".join(kept))
     return event
 
 
-def _split(part: Part, known: Echoes) -> list[Part]:
+def _split(part: Part, past: Echoes) -> list[Part]:
     pieces: list[Part] = []
     for line in part.text.split("\n"):
-        kept = [sentence for sentence in sentences(line) if not comes_back(sentence, known)]
-        form = ECHO if comes_back(line, known) or (line.strip() and not kept) else part.pasted
+        kept = [sentence for sentence in sentences(line) if not comes_back(sentence, past)]
+        form = ECHO if comes_back(line, past) or (line.strip() and not kept) else part.pasted
         text = line if form == ECHO or len(kept) == len(sentences(line)) else " ".join(kept)
         if pieces and (pieces[-1].pasted == form or not line.strip()):
             pieces[-1] = Part(f"{pieces[-1].text}\n{text}", pieces[-1].pasted)

@@ -26,7 +26,7 @@ from otolith.verbs.tending import commit_session
 
 def capture(home: Home, session: Session) -> str | None:
     """Keep what is new of a session; returns the entry's id if there was anything new to put into one."""
-    entry, known = None, echoes_of(home, session)
+    entry, past = None, echoes_of(home, session)
     if events := spoken(session):
         with home.writing():
             unit = running.open_entry(home, session.session)
@@ -34,9 +34,9 @@ def capture(home: Home, session: Session) -> str | None:
             changed = home.touch([unit]) if unit else bool(home.sweep())
             kept = home.index.dialogs.turns_kept([running.key_of_turn(session, event) for event in events])
             session = _without_forked(session, kept)
-            entry = running.grow(home, session, _unlogged(home, session, kept), known, mend=changed)
+            entry = running.grow(home, session, _unlogged(home, session, kept), past, mend=changed)
     # also when a hook was killed between its log and here: what is kept is not kept twice
-    session = without_echoes(session, known)
+    session = without_echoes(session, past)
     keep_sayings(home, session)
     keep_deeds(home, session)
     if events:

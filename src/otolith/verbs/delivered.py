@@ -70,12 +70,12 @@ def echoes_of(home: Home, session: Session) -> Echoes:
     """What must not count as said when it comes back in this session."""
     from otolith.model.echoes import digests, echoes
 
-    known = delivered(home, session.session)
+    past = delivered(home, session.session)
     own = [event.call.result for event in session.events
            if event.call and OWN_TOOLS in event.call.tool.lower() and event.call.result]
-    records = list(known.ids)[-MOST_RECORDS:]
+    records = list(past.ids)[-MOST_RECORDS:]
     texts = [passage.text for passage in home.index.around.openings(records)] if records else []
-    return echoes([*known.lines, *(mark for text in own for mark in digests(text))], texts)
+    return echoes([*past.lines, *(mark for text in own for mark in digests(text))], texts)
 
 
 def trim_delivered(home: Home) -> None:

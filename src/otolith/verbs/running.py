@@ -44,7 +44,7 @@ def key_of_turn(session: Session, event: Event) -> str:
     return sha256(f"{session.source} {place}{event.key}".encode()).hexdigest()[:16]
 
 
-def grow(home: Home, session: Session, events: Sequence[Event], known: Echoes, *,
+def grow(home: Home, session: Session, events: Sequence[Event], past: Echoes, *,
          mend: bool = False) -> str | None:
     """Add what was said to the session's entry, or begin one; returns its id. The caller holds the lock;
     `mend`: something was written there that the index did not know. Of what was told before nothing is drawn.
@@ -59,10 +59,10 @@ def grow(home: Home, session: Session, events: Sequence[Event], known: Echoes, *
         close(home, unit)
         unit = None
     if unit is None:
-        return _begin(home, session, text, keys, known, messages[0]["ts"])
+        return _begin(home, session, text, keys, past, messages[0]["ts"])
     if mend:
         _mend(home, unit, text.encode())
-    return _append(home, unit, text, keys, known)
+    return _append(home, unit, text, keys, past)
 
 
 def open_entry(home: Home, session: str) -> str | None:
@@ -82,7 +82,7 @@ def _time(ts: str | None) -> str | None:
     return None if when is None else zulu(when)
 
 
-def _begin(home: Home, session: Session, raw: str, keys: Sequence[str], known: Echoes,
+def _begin(home: Home, session: Session, raw: str, keys: Sequence[str], past: Echoes,
            ts: str | None) -> str:
     """A new entry: what is known of it, then its turns, then what was drawn from them."""
     when = parse_time(ts) if ts else home.clock()
@@ -92,7 +92,7 @@ def _begin(home: Home, session: Session, raw: str, keys: Sequence[str], known: E
                      continues=before[-1].rpartition("/")[2] if before else None,
                      origin=home.origin(session=session.session))
     entry = Entry(meta=meta, raw=raw, turns=read_turns(raw))
-    entry = entry.replace(summary=_draw(home, entry, keys, known))
+    entry = entry.replace(summary=_draw(home, entry, keys, past))
     folder, data = paths.entry_folder(meta.topic, entry.id), raw.encode()
     contents = {f"{folder}/meta.json": write_object(meta.to_dict()), f"{folder}/raw.md": data,
                 f"{folder}/{paths.PART}": _line(home, entry, len(data))}
@@ -103,14 +103,14 @@ def _begin(home: Home, session: Session, raw: str, keys: Sequence[str], known: E
     return entry.id
 
 
-def _append(home: Home, unit: str, text: str, keys: Sequence[str], known: Echoes) -> str:
+def _append(home: Home, unit: str, text: str, keys: Sequence[str], past: Echoes) -> str:
     """Turns at the end of an entry, and a line of what they state."""
     path, part, tail = f"{unit}/raw.md", f"{unit}/{paths.PART}", home.index.dialogs.tail(unit)
     meta = _meta(home, unit)
     turns = [turn._replace(number=turn.number + tail.turns, start=turn.start + tail.stop,
                            stop=turn.stop + tail.stop) for turn in read_turns(text, meta.roles)]
     entry = Entry(meta=meta, raw="", turns=turns)
-    entry = entry.replace(summary=_draw(home, entry, keys, known))
+    entry = entry.replace(summary=_draw(home, entry, keys, past))
     home.tree.append(path, text.encode(), synced=True)
     home.tree.append(part, _line(home, entry, _size(home, path)), synced=True)
     _tell_index(home, unit, entry, tail.facts)
@@ -126,10 +126,10 @@ def _meta(home: Home, unit: str) -> EntryMeta:
         return entry.meta
 
 
-def _draw(home: Home, entry: Entry, keys: Sequence[str], known: Echoes) -> EntrySummary:
-    if known:
+def _draw(home: Home, entry: Entry, keys: Sequence[str], past: Echoes) -> EntrySummary:
+    if past:
         entry = entry.replace(turns=[turn._replace(text="\n".join(
-            line for line in turn.text.splitlines() if not comes_back(line, known))) for turn in entry.turns])
+            line for line in turn.text.splitlines() if not comes_back(line, past))) for turn in entry.turns])
     return read_by_rules(home, entry).replace(summary="", turn_keys=tuple(keys))
 
 
