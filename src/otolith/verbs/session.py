@@ -8,6 +8,7 @@ its agent gave, and the name of the memo it began with, never a copy of a memo's
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 FEWEST, MOST = 5, 35
 TRUSTED = ("user", "agent")
+PERSONAL = "default"  # the project of what holds in all of them
+_LINKED = re.compile(r"\]\(([^()\s]+)\)")
 CORE_SHARE, TOPICS_SHARE, WORK_SHARE = 0.4, 0.2, 0.15  # of the budget, so that memos always have a part of it
 Count = Callable[[Sequence[str]], list[int]]
 
@@ -81,7 +84,7 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
     gauges = _render(home, state)
     head = _fill(gauges.splitlines(), budget, count)  # of a small budget the HUD takes what there is
     parts, room = [head] if head else [], budget - count([head])[0]
-    core = (bytes_of(home, "CORE.md") or b"").decode(errors="replace").strip().splitlines()
+    core = _core(home, here)
     for lines, share in ((core, CORE_SHARE), (_not_to_forget(home, here), TOPICS_SHARE),
                          (_unfinished(home, here), WORK_SHARE)):
         block = _fill(lines, min(room, int(budget * share)), count)
@@ -112,6 +115,16 @@ def choose_memos(home: Home, context: str, project: str, providers: Any = None) 
     return [memo for _, memo in each(home, chosen)]
 
 
+def _core(home: Home, project: str) -> list[str]:
+    """CORE.md without the lines on notes of other projects."""
+    from urllib.parse import unquote
+
+    lines = (bytes_of(home, "CORE.md") or b"").decode(errors="replace").strip().splitlines()
+    units = {line: unquote(_LINKED.findall(line)[-1]) for line in lines if _LINKED.search(line)}
+    return [line for line in lines if line not in units or all(
+        row.project in (None, "", PERSONAL, project) for row in home.index.cards.in_unit(units[line]))]
+
+
 def _not_to_forget(home: Home, project: str) -> list[str]:
     """The global memory's do_not_forget, of the project's topics and of those of no project."""
     topics = set(home.index.dialogs.names(project))
@@ -120,7 +133,9 @@ def _not_to_forget(home: Home, project: str) -> list[str]:
              and item.get("topic") in {*topics, None}]
     # since the page was built
     closed = home.index.claims.closings(str(item.get("fact_id")) for item in items)
-    lines = [f"- {_fact(item)}" for item in items if item.get("fact_id") not in closed]
+    rows = home.index.cards.rows_of(str(item.get("fact_id")) for item in items)
+    elsewhere = {row.id for row in rows.values() if row.project not in (None, "", PERSONAL, project)}
+    lines = [f"- {_fact(item)}" for item in items if item.get("fact_id") not in {*closed, *elsewhere}]
     return ["## Do not forget", *lines] if lines else []
 
 
@@ -192,7 +207,7 @@ def hud(home: Home, *, past: str | None = None, present: str | None = None, futu
 def _render(home: Home, state: Mapping[str, Any]) -> str:
     from otolith.derive.protocol import render_hud
 
-    gauges = home.index.dialogs.gauges()
+    gauges = home.index.dialogs.gauges(home.config.project)
     began = home.index.cards.find(str(state.get("retrieved") or ""))
     access = f"{state.get('read') or 0} of {gauges.memos} memos read, {gauges.records} records"
     return render_hud(past=str(state.get("past") or (began.title if began else "")),
