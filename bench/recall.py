@@ -121,8 +121,7 @@ def measure(part: str, data: str, models: Sequence[str], *, quick: bool) -> list
     if part == "sets":
         return run("sets.py", str(Path(data).parent), *models)
     if part == "fit":
-        signs = str(MEASURED / "signs.pickle")
-        return run("signs.py", str(Path(data).parent), signs, *models) + run("fit.py", signs)
+        return run("fit.py", str(Path(data).parent), *models)
     if part == "peers":
         return list(dict.fromkeys(run("peers.py", data) + (run("peers.py", data, *models) if models else [])))
     chroma = PEERS / "chromadb" / "bin" / "python"
