@@ -93,7 +93,8 @@ def feed(base: Path, session: dict[str, Any]) -> None:
 
 def run(base: Path, *words: str, given: str = "") -> str:
     places = {f"XDG_{kind}_HOME": str(base / kind.lower()) for kind in ("CACHE", "CONFIG", "DATA", "STATE")}
-    env = {**os.environ, "HOME": str(base), "OTOLITH_HOME": str(base / "memory"), "OTOLITH_DEBUG": "1", **places}
+    own = {name: value for name, value in os.environ.items() if not name.startswith("OTOLITH_")}
+    env = {**own, "HOME": str(base), "OTOLITH_HOME": str(base / "memory"), "OTOLITH_DEBUG": "1", **places}
     done = subprocess.run([sys.executable, "-m", "otolith", *words], input=given, capture_output=True, text=True, env=env,
                           cwd=base, check=False)
     if done.returncode:
