@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,15 @@ def overwrite(file: Path, at: int, data: bytes) -> None:
         handle.write(data)
 
 
+def nan(file: Path) -> None:
+    """Every number of the vectors is none."""
+    db = sqlite3.connect(file)
+    for row, length in db.execute("SELECT rowid, length(matrix) FROM vectors").fetchall():
+        db.execute("UPDATE vectors SET matrix = ? WHERE rowid = ?", (b"\x01\x7e" * (length // 2), row))
+    db.commit()
+    db.close()
+
+
 def no_folder(file: Path) -> None:
     file.unlink()
     file.mkdir()
@@ -88,8 +98,9 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
     "another schema": lambda file: sql(file, "PRAGMA user_version = 3"),
     "words that are none": lambda file: sql(file, "UPDATE words_data SET block = x'deadbeef' WHERE id > 10"),
     "text that is none": lambda file: sql(file, "UPDATE records SET title = CAST(x'fffe41' AS TEXT)"),
-    "a foreign journal": lambda file: Path(f"{file}-journal").write_bytes(os.urandom(PAGE)),
-    "a foreign log": lambda file: Path(f"{file}-wal").write_bytes(os.urandom(PAGE)),
+    "vectors that are none": nan,
+    "a foreign journal": lambda file: Path(f"{file.resolve()}-journal").write_bytes(os.urandom(PAGE)),
+    "a foreign log": lambda file: Path(f"{file.resolve()}-wal").write_bytes(os.urandom(PAGE)),
     "gone": lambda file: file.unlink(),
     "gone with its folder": lambda file: shutil.rmtree(file.parent),
 }
@@ -300,6 +311,36 @@ def test_many_who_find_it_damaged_at_once_rebuild_it_once(told_of: Path, home: P
 
     assert told == [(f"{NOTES} 10\n", "")] * 5
     assert not any(told_of.parent.glob("index-*.new*"))
+
+
+def test_who_still_reads_a_replaced_index_never_meets_the_journal_of_the_new_one(told_of: Path, home: Path) -> None:
+    """A journal lies beside a file by its name; rolled back into another file it breaks that one, and its own is without it."""
+    with Memory(home) as reader, Memory(home) as writer:
+        assert reader.list(kind="note")[1] == NOTES
+        writer.reindex()
+
+        with suppress(ZeroDivisionError), writer.home.index.writing() as db:
+            db.execute("PRAGMA cache_size = 2")  # so that pages are written before the commit
+            db.execute("UPDATE passages SET text = text || ' and so on and on'")
+            assert reader.home.index.cards.total() > NOTES  # as in the middle of a verb that began before
+            raise ZeroDivisionError
+
+        assert writer.home.index.is_sound()
+        assert reader.home.index.is_sound()
+        assert len(list(told_of.parent.glob("index-*.db"))) == 1  # the old file is gone
+
+
+def test_what_was_purged_during_a_rebuild_is_not_in_the_pages_of_the_new_index(told_of: Path, home: Path, clock: Clock) -> None:
+    rebuilding = start(LONG, home=home)
+    deadline = time.monotonic() + 30
+    while not any(told_of.parent.glob("index-*.new")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(1.0)  # it has read some of the notes, and commits what it read at its end
+    with Memory(home, clock=clock) as mem:
+        mem.forget(mem.get("Redis 0").id, purge=True)
+    assert rebuilding.communicate(timeout=60) == ("here\n", "")
+
+    assert b"connection 0 alive" not in told_of.read_bytes()
 
 
 class Counting:

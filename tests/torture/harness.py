@@ -115,6 +115,8 @@ class Rewind:
         self.files = {folder: dict(_looks(folder)) for folder in folders}
         self.bytes = {folder: {name: (folder / name).read_bytes() for name, look in files.items()
                                if stat.S_ISREG(look[0])} for folder, files in self.files.items()}
+        self.links = {folder: {name: os.readlink(folder / name) for name, look in files.items()
+                               if stat.S_ISLNK(look[0])} for folder, files in self.files.items()}
 
     def back(self) -> None:
         for folder in self.folders:
@@ -136,8 +138,11 @@ class Rewind:
                 path.chmod(stat.S_IMODE(look[0]))
                 continue
             remove(path)
-            path.write_bytes(self.bytes[folder][name])
-            path.chmod(stat.S_IMODE(look[0]))
+            if stat.S_ISLNK(look[0]):
+                os.symlink(self.links[folder][name], path)
+            else:
+                path.write_bytes(self.bytes[folder][name])
+                path.chmod(stat.S_IMODE(look[0]))
             then[name] = _look(path)
 
 

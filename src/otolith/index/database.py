@@ -1,10 +1,11 @@
 """The index's file, connection and transactions: in the user's cache folder, one per home and machine,
 deletable at any time.
 
-It knows which folder it was made for (device and inode); one of another home is rebuilt. A rebuilt file is
-renamed into its place, and who has the old one open notices by device and inode. So no WAL is used: its log
-belongs to a name, not to a file. Writers queue by SQLite's own lock, and the schema of a foreign file is
-never trusted. What SQLite raises leaves here as an error of ours.
+It knows which folder it was made for (device and inode); one of another home is rebuilt. Each file that is
+filled has a name of its own, and the index's name is a link to the one that counts: SQLite's journal belongs
+to a name, and who still reads a replaced file must not meet the journal of the next. Who has an old one open
+notices by device and inode. Writers queue by SQLite's own lock, and the schema of a foreign file is never
+trusted. What SQLite raises leaves here as an error of ours.
 """
 
 from __future__ import annotations
@@ -226,10 +227,12 @@ class Database:
             raise BrokenIndex(self.flaw or NO_INDEX, REMEDY)
         return self._db
 
-    def connect(self, path: str) -> Connection:
+    def connect(self, path: Path | None, *, new: bool = False) -> Connection:
+        """The file that a name stands for, or a new one; without a path, one in memory."""
+        where = f"{file_of(path).as_uri()}?mode={'rwc' if new else 'rw'}" if path else ":memory:"
         try:
-            db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False,
-                                 cached_statements=256, factory=Connection)
+            db = sqlite3.connect(where, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False,
+                                 cached_statements=256, factory=Connection, uri=True)
         except sqlite3.Error as error:
             raise _as_ours(error) from error
         try:
@@ -266,11 +269,18 @@ class Database:
             return self._open(self.path)
 
     def _open(self, path: Path) -> bool:
-        there, self.opened, self.flaw = file_at(path), None, ""
-        if there is None:
-            return False
+        while (there := file_at(path)) is not None:
+            if self._open_file(path, there):
+                return True
+            if file_at(path) == there:
+                return False
+        self.opened, self.flaw = None, ""
+        return False
+
+    def _open_file(self, path: Path, there: Place) -> bool:
+        self.opened, self.flaw = None, ""
         try:
-            db = self.connect(str(path))
+            db = self.connect(path)
         except (BrokenIndex, CannotWrite) as error:
             self.flaw = error.message
             return False
@@ -314,10 +324,10 @@ class Database:
         would not go.
         """
         left = []
-        own = self.path or Path()
-        for old in sorted(own.parent.glob("index-*.*")) if self.path else ():
+        own = own_files(self.path) if self.path else set()
+        for old in sorted(self.path.parent.glob("index-*.*")) if self.path else ():
             try:
-                if old.name not in (own.name, f"{own.name}-journal"):
+                if old.name not in own:
                     remove(old)
             except OSError:
                 left.append(old)
@@ -422,7 +432,7 @@ class Database:
             self.db.backup(copy)
             copy.execute("PRAGMA query_only = ON")
             return copy
-        db = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+        db = sqlite3.connect(f"{file_of(self.path).as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
         db.execute("PRAGMA trusted_schema = OFF")
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 64 << 20)
         return db
@@ -458,6 +468,17 @@ def remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def file_of(path: Path) -> Path:
+    """The file that a name stands for: the one it links to, or itself."""
+    return Path(os.path.realpath(path))
+
+
+def own_files(path: Path) -> set[str]:
+    """The names in the index's folder that belong to the index that counts."""
+    file = file_of(path).name
+    return {path.name, file, f"{file}-journal"}
 
 
 def file_at(path: Path) -> Place | None:

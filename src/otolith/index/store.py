@@ -44,6 +44,7 @@ _FACETS = {"cards": "cards:Cards", "graph": "graph:Graph", "words": "words:Words
 
 # what code stumbles over that is given rows which nobody wrote
 STUMBLES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+PURGES = "purges"  # how often it was shrunk: a rebuild sees that one came between
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
 Fill = Callable[["Index", Mapping[str, int], Progress | None], object]  # the order of units, as last read
@@ -154,7 +155,7 @@ class Index(Database):
                     raise
                 self.path = None
             if self.path is None:
-                self.take(self.connect(":memory:"), None)
+                self.take(self.connect(None), None)
                 self.make()
                 self.fill(self, {}, progress)
             if depth:
@@ -176,10 +177,11 @@ class Index(Database):
             if (damaged or not before) and file_at(path) not in (None, before) and self.keep_place():
                 return
             sound = not damaged and before is not None
+            purges = self.get(PURGES, 0) if sound else 0
             beside = path.with_name(f"index-{SCHEMA}.{os.urandom(4).hex()}.new")
             fresh = Index(beside, self.identity)
             try:
-                fresh.take(fresh.connect(str(beside)), file_at(beside))
+                fresh.take(fresh.connect(beside, new=True), file_at(beside))
                 fresh.db.execute("PRAGMA synchronous = OFF")
                 fresh.db.execute("PRAGMA journal_mode = MEMORY")
                 fresh.make()
@@ -190,6 +192,8 @@ class Index(Database):
                     self.fill(fresh, {}, None)
                     if sound:
                         fresh.marks.set_all("built", self.marks.all("built"))
+                        if self.get(PURGES, 0) != purges:  # it was filled before what is gone by now went
+                            fresh.shrink(())
                     fresh.close()
                     swap(beside, path, damaged=damaged)
             finally:
@@ -205,7 +209,12 @@ class Index(Database):
             self.documents.recount()
             self.db.execute("INSERT INTO words(words) VALUES ('optimize')")
             self.meaning.compact(force=True)
-        self.db.execute("VACUUM")
+            self.set(PURGES, self.get(PURGES, 0) + 1)
+        try:
+            self.db.execute("VACUUM")
+        except BrokenIndex:
+            if self.path is None or file_at(self.path) == self.opened:
+                raise  # else another took its place, and who filled that one saw the number
 
 
 def asks(*changing: str) -> Callable[[type[T]], type[T]]:
