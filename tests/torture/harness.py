@@ -236,6 +236,8 @@ def _work(module: Any, size: Size, worker: int, jobs: int, only: str) -> Iterato
                 outcome = Outcome(1, [*outcome])
             command = f"python -m tests.torture {part} --only '{name}' --seed {size.seed}"
             lines = [f"{name}: {failure}\n      repeat: {command}" for failure in outcome.failures[: 3 if outcome.tried == 1 else MOST_TOLD]]
+            if size.full and lines:
+                print(f"  FAILED {lines[0]}", file=sys.stderr, flush=True)  # hours before the table
             yield row, Outcome(outcome.tried, lines, outcome.bad)
             if sys.stderr.isatty() or (size.full and worker == 0 and at % 500 == 499):
                 print(f"  {part} {at + 1}/{len(names)} {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)

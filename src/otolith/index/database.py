@@ -21,9 +21,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, WrongUsage
 
-SCHEMA = 12  # the number of the shape that schema.py describes
+SCHEMA = 13  # the number of the shape that schema.py describes
 BUSY_SECONDS = 10.0
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_DATATYPE = sqlite3.SQLITE_CONSTRAINT | 12 << 8  # SQLITE_CONSTRAINT_DATATYPE: a column of another type
 _UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL}
 NO_INDEX = "there is no index"
 REMEDY = "it is only a cache; rebuild it: otolith reindex"
@@ -183,7 +184,7 @@ _OURS = _Ours()
 def _as_ours(error: Exception) -> Exception:
     """What an error of SQLite means to who asked."""
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None and "binding parameter" in str(error):
+    if code == _DATATYPE or (code is None and "binding parameter" in str(error)):
         return TypeError(str(error))  # no fault of the index: it was given what no column takes
     if code is None and isinstance(error, sqlite3.ProgrammingError):
         return WrongUsage(f"the home is closed, or asked wrongly ({error})", "open it again")

@@ -119,6 +119,12 @@ class Index(Database):
         except BrokenIndex as error:
             self.heal(error.message)
 
+    def is_sound(self) -> bool:
+        try:
+            return super().is_sound() and not self.documents.is_hollow()
+        except BrokenIndex:
+            return False
+
     def inspect(self) -> None:
         """Heal an index of which any part is damaged, also one that nobody would ask for today."""
         if not self.is_sound():

@@ -114,10 +114,10 @@ def _not_to_forget(home: Home, project: str) -> list[str]:
     topics = set(home.index.dialogs.names(project))
     items = [item for _, page in each(home, ["GLOBAL_MEMORY.json"]) for item in page.do_not_forget
              if isinstance(item, Mapping) and item.get("trust") != "outside"
-             and item.get("topic") in {*topics, None}]
+             and str(item.get("topic")) in {*topics, "None"}]
     # since the page was built
     closed = home.index.claims.closings(str(item.get("fact_id")) for item in items)
-    lines = [f"- {_fact(item)}" for item in items if item.get("fact_id") not in closed]
+    lines = [f"- {_fact(item)}" for item in items if str(item.get("fact_id")) not in closed]
     return ["## Do not forget", *lines] if lines else []
 
 
@@ -205,6 +205,7 @@ def _state_file(home: Home, session: str | None) -> str:
 def _read_state(home: Home, session: str | None) -> dict[str, Any]:
     try:
         state = json.loads(bytes_of(home, _state_file(home, session)) or b"{}")
+        json.dumps(state, ensure_ascii=False).encode()  # half a character can be asked of nobody
     except (ValueError, RecursionError):
         return {}
     return state if isinstance(state, dict) else {}
