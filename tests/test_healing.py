@@ -352,6 +352,7 @@ def test_what_was_purged_during_a_rebuild_is_not_in_the_pages_of_the_new_index(t
 
         mem.home.index.fill = fill_then_purge
         mem.reindex()
+        assert mem.notices == []
 
     assert b"quaggaherd" not in told_of.read_bytes()
 

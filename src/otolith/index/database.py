@@ -320,20 +320,6 @@ class Database:
         if self.get("home") == "none":
             self.set("home", self.identity())
 
-    def remove_others(self) -> list[Path]:
-        """Remove this home's indexes of other shapes and what is left of damaged ones; returns those that
-        would not go.
-        """
-        left = []
-        own = own_files(self.path) if self.path else set()
-        for old in sorted(self.path.parent.glob("index-*.*")) if self.path else ():
-            try:
-                if old.name not in own:
-                    remove(old)
-            except OSError:
-                left.append(old)
-        return left
-
     def close(self) -> None:
         for db in (self._db, self._former):
             if db is not None:

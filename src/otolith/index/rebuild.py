@@ -41,6 +41,21 @@ def alone(path: Path) -> Iterator[None]:
         os.close(file)
 
 
+def is_being_rebuilt(path: Path) -> bool:
+    """Whether some process holds the index's lock."""
+    try:
+        file = os.open(path.parent / "lock", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(file)
+
+
 @contextmanager
 def still(index: Database, path: Path) -> Iterator[None]:
     """Nobody writes to the old file, as far as there is one that can be written to."""

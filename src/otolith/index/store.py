@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite
-from otolith.index.database import NO_INDEX, SCHEMA, Database, file_at
+from otolith.index.database import NO_INDEX, SCHEMA, Database, file_at, own_files, remove
 from otolith.index.database import index_path as index_path
 from otolith.model.record import log
 from otolith.model.text import check_whole
@@ -207,6 +207,23 @@ class Index(Database):
                 beside.unlink(missing_ok=True)
         if not self.keep_place():
             raise BrokenIndex(self.flaw or NO_INDEX)
+
+    def remove_others(self) -> list[Path]:
+        """Remove this home's indexes of other shapes and what is left of damaged ones; returns those that
+        would not go. One that is being filled stays: who fills it sees that it was purged meanwhile.
+        """
+        if self.path is None:
+            return []
+        from otolith.index.rebuild import is_being_rebuilt
+
+        left, own, filled = [], own_files(self.path), ".new" if is_being_rebuilt(self.path) else "."
+        for old in sorted(self.path.parent.glob("index-*.*")):
+            try:
+                if old.name not in own and old.suffix != filled:
+                    remove(old)
+            except OSError:
+                left.append(old)
+        return left
 
     def shrink(self, gone: Iterable[str]) -> None:
         """Leave nothing of these ids nor of what was dropped: in words, vectors, or free pages."""
