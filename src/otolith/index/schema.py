@@ -183,7 +183,7 @@ CREATE INDEX threads_id ON threads(id);
 CREATE TABLE said (
   unit TEXT NOT NULL, mark TEXT NOT NULL, topic TEXT NOT NULL, project TEXT, raw TEXT NOT NULL,
   id TEXT NOT NULL,
-  slot TEXT NOT NULL, confidence REAL NOT NULL, trust INTEGER NOT NULL, score ANY, fact TEXT NOT NULL
+  slot TEXT NOT NULL, confidence REAL NOT NULL, trust INTEGER NOT NULL, score ANY CHECK (typeof(score) IN ('integer', 'real', 'null')), fact TEXT NOT NULL
 ) STRICT;
 CREATE INDEX said_unit ON said(unit);
 CREATE INDEX said_slot ON said(slot, id, mark, confidence, trust, score);
@@ -191,7 +191,8 @@ CREATE INDEX said_id ON said(id) WHERE id <> slot;
 CREATE INDEX said_raw ON said(raw) WHERE raw <> id;
 CREATE INDEX said_topic ON said(topic, mark, slot);
 CREATE TABLE reviewed (
-  unit TEXT NOT NULL, topic TEXT NOT NULL, mark TEXT NOT NULL, fact TEXT NOT NULL, score ANY,
+  unit TEXT NOT NULL, topic TEXT NOT NULL, mark TEXT NOT NULL, fact TEXT NOT NULL,
+  score ANY CHECK (typeof(score) IN ('integer', 'real', 'null')),
   target TEXT, changes TEXT,
   trust TEXT NOT NULL
 ) STRICT;
