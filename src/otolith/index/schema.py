@@ -183,7 +183,8 @@ CREATE INDEX threads_id ON threads(id);
 CREATE TABLE said (
   unit TEXT NOT NULL, mark TEXT NOT NULL, topic TEXT NOT NULL, project TEXT, raw TEXT NOT NULL,
   id TEXT NOT NULL,
-  slot TEXT NOT NULL, confidence REAL NOT NULL, trust INTEGER NOT NULL, score ANY CHECK (typeof(score) IN ('integer', 'real', 'null')), fact TEXT NOT NULL
+  slot TEXT NOT NULL, confidence REAL NOT NULL, trust INTEGER NOT NULL,
+  score ANY CHECK (typeof(score) IN ('integer', 'real', 'null')), fact TEXT NOT NULL
 ) STRICT;
 CREATE INDEX said_unit ON said(unit);
 CREATE INDEX said_slot ON said(slot, id, mark, confidence, trust, score);
