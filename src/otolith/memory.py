@@ -276,7 +276,7 @@ class Memory(Reader):
         """What to supersede and consolidate among memos; applied, or taken back, only by a person."""
         return verbs.memos.garden(self.home, apply=apply, archive=archive, undo=undo)
 
-    def cold(self, *, days: float = 180, uses: int = 1, apply: bool = False) -> Sequence[Move]:
+    def cold(self, *, days: float = 365, uses: int = 1, apply: bool = False) -> Sequence[Move]:
         """Which works go to cold storage or come back from it; only `apply` moves them."""
         return verbs.work.store_cold(self.home, days=days, uses=uses, apply=apply)
 

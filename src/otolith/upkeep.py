@@ -49,6 +49,7 @@ RUNGS = (
     Rung("usage", "tending:fold"),
     Rung("claims", "claims:draw_rung"),
     Rung("edges", "links:heal", reads=("note", "edge")),
+    Rung("sessions", "running:sessions_rung"),
     Rung("entries", "topics:entries_rung"),
     Rung("topics", "topics:topics_rung"),
     Rung("global", "topics:global_rung", reads=("topic", "fact"),

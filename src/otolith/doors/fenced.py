@@ -54,7 +54,7 @@ def hit_lines(hit: Mapping[str, Any]) -> str:
     """One hit as text: what it is and where it comes from, then what it says."""
     origin = hit.get("origin") or {}
     who = " ".join(str(origin[name]) for name in ("trust", "door") if origin.get(name))
-    marks = [f"{hit.get('kind')} {_short(str(hit.get('id')))}", str(hit.get("created") or "")[:10], who]
+    marks = [f"{hit.get('kind')} {short_id(str(hit.get('id')))}", str(hit.get("created") or "")[:10], who]
     if hit.get("tags"):
         marks.append("tags " + ", ".join(map(str, hit["tags"])))
     if hit.get("superseded_by"):
@@ -68,7 +68,7 @@ def hit_lines(hit: Mapping[str, Any]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _short(id: str) -> str:
+def short_id(id: str) -> str:
     """Enough of an id to ask for it again; the rest of a UUID costs an agent as much as a sentence."""
     start = re.match(r"(?:[a-z]+_)?[0-9a-f]{8}(?=-[0-9a-f]{4}-)", id)
     return start[0] if start else id

@@ -35,7 +35,8 @@ LINKS = LEDGERS["links"]
 ANSWERS = LEDGERS["answers"]  # what a person said about claims
 SHOWN = "log/shown.jsonl"  # which works were offered unasked, in which session
 EXPORTS = ("index/metadata_index.json", "index/tag_index.json", "index/link_graph.json", "_index.json")
-ENTRY_FILES = ("raw.md", "meta.json", "summary.json")
+PART = "summary.part.jsonl"  # of a session that runs: what was drawn so far
+ENTRY_FILES = ("raw.md", "meta.json", "summary.json", PART)
 
 _DIALOGS = ("topics/", "archive/topics/")
 _NO_PARTS = {"", ".", ".."}

@@ -162,7 +162,7 @@ class Facts(Facet):
                 self._replace_reviews(name, reviews, about, corrected)
         if about:
             self._review_again(about, corrected, touched)
-        self._take_mentions(units, touched)
+        self.add(units, touched)
 
     def redraw(self, drawn: Mapping[str, Sequence[Drawn]]) -> None:
         """Take the claims of other records, unit → all it has now, and settle what they close or free."""
@@ -173,8 +173,8 @@ class Facts(Facet):
             touched.claims.update(self.claims.put(draft for drafts in drawn.values() for draft in drafts))
             self.settle(touched)
 
-    def _take_mentions(self, units: Sequence[Unit], touched: Touched) -> None:
-        """The facts that units state, and what these claim."""
+    def add(self, units: Sequence[Unit], touched: Touched) -> None:
+        """Take the facts that units state, besides those they stated before, and what these claim."""
         rows: list[tuple[SaidRow, Fact]] = []
         for unit in units:
             topics = {mention.topic for mention in unit.mentions}

@@ -157,7 +157,8 @@ def _edges(home: Home, record: str) -> dict[str, dict[str, Any]]:
 def _facts_only_in(home: Home, files: list[str]) -> set[str]:
     """The facts that only a purged entry states: what people said about them tells of it too."""
     facts: set[str] = set()
-    for folder in [path.removesuffix("/summary.json") for path in files if path.endswith("/summary.json")]:
+    for folder in {path.rpartition("/")[0] for path in files
+                   if path.endswith(("/summary.json", f"/{paths.PART}"))}:
         if not folder.startswith("archive/"):
             facts |= home.index.facts.only_in(folder)
         for _, entry in each(home, [folder] if folder.startswith("archive/") else []):

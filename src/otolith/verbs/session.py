@@ -163,11 +163,13 @@ def _fill_memos(memos: Sequence[Memo], room: int, count: Count) -> tuple[list[st
 
 
 def _memo_line(memo: Memo, size: int) -> str:
+    told = memo.title + (" (agent)" if memo.says and memo.origin and memo.origin.trust == "agent" else "")
     if not size:
-        return f"- {memo.title}"
+        return f"- {told}"
     text = first_sentence(memo.text, size) if size == 160 else " ".join(memo.text.split())
+    text = memo.sentence if memo.says else text  # what it is about and answers is for who reads the memo
     text = text if len(text) <= size else text[: size - 1].rstrip() + "…"
-    return f"- {memo.title} ({memo.name}, {day(memo.created)})" + (f": {text}" if text else "")
+    return f"- {told} ({memo.name}, {day(memo.created)})" + (f": {text}" if text else "")
 
 
 # The HUD
@@ -209,6 +211,18 @@ def _read_state(home: Home, session: str | None) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return state if isinstance(state, dict) else {}
+
+
+def last_prompt(home: Home) -> str:
+    """What the user asked last in this session."""
+    return str(_read_state(home, None).get("asked") or "")
+
+
+def note_prompt(home: Home, prompt: str) -> None:
+    """Remember what the user asked, for a next prompt that is too short to be read alone."""
+    from otolith.model.secrets import redact
+
+    _write_state(home, None, {**_read_state(home, None), "asked": redact(prompt)[0][:500]})
 
 
 def _write_state(home: Home, session: str | None, state: Mapping[str, Any]) -> None:
@@ -254,12 +268,26 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
     given back as text that can be imported later.
     """
     from otolith.derive.protocol import MemoCandidate, render_notes
-    from otolith.verbs import memos, tending
+    from otolith.verbs import running, tending
 
     home.ensure_fresh()
+    kept, left = keep_asked(home, [*_turns(text), *_logged(home, session)], session, project, agent)
+    running.close_session(home, session or home.session)
+    tending.commit_session(home)
+    notes = render_notes([MemoCandidate(name=draft.name, category=draft.category, tags=draft.tags,
+                                    content=draft.body)
+                          for draft in left]) if left else ""
+    return Ended(hud=hud(home, session=session), kept=kept, notes=notes)
+
+
+def keep_asked(home: Home, turns: Sequence[Turn], session: str | None = None, project: str | None = None,
+               agent: str | None = None) -> tuple[list[Memo], list[MemoDraft]]:
+    """Keep what turns ask to be kept; what could not be kept is left."""
+    from otolith.verbs import memos
+
     kept: list[Memo] = []
     left: list[MemoDraft] = []
-    for draft in memos.draft_memos(home, [*_turns(text), *_logged(home, session)]):
+    for draft in memos.draft_memos(home, turns):
         if home.trust not in TRUSTED or left:
             left.append(draft)
             continue
@@ -271,11 +299,7 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
         except (CannotWrite, Busy) as error:
             home.notices.append(str(error))
             left.append(draft)
-    tending.commit_session(home)
-    notes = render_notes([MemoCandidate(name=draft.name, category=draft.category, tags=draft.tags,
-                                    content=draft.body)
-                          for draft in left]) if left else ""
-    return Ended(hud=hud(home, session=session), kept=kept, notes=notes)
+    return kept, left
 
 
 def _turns(text: str | Sequence[Mapping[str, Any]]) -> list[Turn]:
