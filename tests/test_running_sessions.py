@@ -52,6 +52,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def talk(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Talk:
     monkeypatch.setenv("OTOLITH_DEBUG", "1")
+    monkeypatch.delenv("OTOLITH_PROJECT")
     return Talk(home, folder)
 
 

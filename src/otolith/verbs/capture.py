@@ -14,17 +14,19 @@ from typing import Any
 
 from otolith.files.codec import read_unit
 from otolith.home import Home
+from otolith.model.echoes import without_echoes
 from otolith.model.events import ROLES, Event, Session, spoken
 from otolith.model.recall import make_filter
 from otolith.verbs import running
 from otolith.verbs.deeds import keep_deeds
+from otolith.verbs.delivered import echoes_of
 from otolith.verbs.sayings import keep_sayings
 from otolith.verbs.tending import commit_session
 
 
 def capture(home: Home, session: Session) -> str | None:
     """Keep what is new of a session; returns the entry's id if there was anything new to put into one."""
-    entry = None
+    entry, past = None, echoes_of(home, session)
     if events := spoken(session):
         with home.writing():
             unit = running.open_entry(home, session.session)
@@ -32,8 +34,9 @@ def capture(home: Home, session: Session) -> str | None:
             changed = home.touch([unit]) if unit else bool(home.sweep())
             kept = home.index.dialogs.turns_kept([running.key_of_turn(session, event) for event in events])
             session = _without_forked(session, kept)
-            entry = running.grow(home, session, _unlogged(home, session, kept), mend=changed)
+            entry = running.grow(home, session, _unlogged(home, session, kept), past, mend=changed)
     # also when a hook was killed between its log and here: what is kept is not kept twice
+    session = without_echoes(session, past)
     keep_sayings(home, session)
     keep_deeds(home, session)
     if events:

@@ -21,6 +21,7 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index.write import Unit
 from otolith.model.dialog import Entry, EntryMeta, EntrySummary, mentions_of
+from otolith.model.echoes import Echoes, comes_back
 from otolith.model.events import ROLES, Event, Session
 from otolith.model.ids import entry_id
 from otolith.model.record import log
@@ -43,9 +44,10 @@ def key_of_turn(session: Session, event: Event) -> str:
     return sha256(f"{session.source} {place}{event.key}".encode()).hexdigest()[:16]
 
 
-def grow(home: Home, session: Session, events: Sequence[Event], *, mend: bool = False) -> str | None:
+def grow(home: Home, session: Session, events: Sequence[Event], past: Echoes, *,
+         mend: bool = False) -> str | None:
     """Add what was said to the session's entry, or begin one; returns its id. The caller holds the lock;
-    `mend`: something was written there that the index did not know.
+    `mend`: something was written there that the index did not know. Of what was told before nothing is drawn.
     """
     if not events:
         return None
@@ -57,10 +59,10 @@ def grow(home: Home, session: Session, events: Sequence[Event], *, mend: bool = 
         close(home, unit)
         unit = None
     if unit is None:
-        return _begin(home, session, text, keys, messages[0]["ts"])
+        return _begin(home, session, text, keys, past, messages[0]["ts"])
     if mend:
         _mend(home, unit, text.encode())
-    return _append(home, unit, text, keys)
+    return _append(home, unit, text, keys, past)
 
 
 def open_entry(home: Home, session: str) -> str | None:
@@ -80,7 +82,8 @@ def _time(ts: str | None) -> str | None:
     return None if when is None else zulu(when)
 
 
-def _begin(home: Home, session: Session, raw: str, keys: Sequence[str], ts: str | None) -> str:
+def _begin(home: Home, session: Session, raw: str, keys: Sequence[str], past: Echoes,
+           ts: str | None) -> str:
     """A new entry: what is known of it, then its turns, then what was drawn from them."""
     when = parse_time(ts) if ts else home.clock()
     before = home.index.dialogs.logged_in(session.session)
@@ -89,7 +92,7 @@ def _begin(home: Home, session: Session, raw: str, keys: Sequence[str], ts: str 
                      continues=before[-1].rpartition("/")[2] if before else None,
                      origin=home.origin(session=session.session))
     entry = Entry(meta=meta, raw=raw, turns=read_turns(raw))
-    entry = entry.replace(summary=_draw(home, entry, keys))
+    entry = entry.replace(summary=_draw(home, entry, keys, past))
     folder, data = paths.entry_folder(meta.topic, entry.id), raw.encode()
     contents = {f"{folder}/meta.json": write_object(meta.to_dict()), f"{folder}/raw.md": data,
                 f"{folder}/{paths.PART}": _line(home, entry, len(data))}
@@ -100,14 +103,14 @@ def _begin(home: Home, session: Session, raw: str, keys: Sequence[str], ts: str 
     return entry.id
 
 
-def _append(home: Home, unit: str, text: str, keys: Sequence[str]) -> str:
+def _append(home: Home, unit: str, text: str, keys: Sequence[str], past: Echoes) -> str:
     """Turns at the end of an entry, and a line of what they state."""
     path, part, tail = f"{unit}/raw.md", f"{unit}/{paths.PART}", home.index.dialogs.tail(unit)
     meta = _meta(home, unit)
     turns = [turn._replace(number=turn.number + tail.turns, start=turn.start + tail.stop,
                            stop=turn.stop + tail.stop) for turn in read_turns(text, meta.roles)]
     entry = Entry(meta=meta, raw="", turns=turns)
-    entry = entry.replace(summary=_draw(home, entry, keys))
+    entry = entry.replace(summary=_draw(home, entry, keys, past))
     home.tree.append(path, text.encode(), synced=True)
     home.tree.append(part, _line(home, entry, _size(home, path)), synced=True)
     _tell_index(home, unit, entry, tail.facts)
@@ -123,7 +126,10 @@ def _meta(home: Home, unit: str) -> EntryMeta:
         return entry.meta
 
 
-def _draw(home: Home, entry: Entry, keys: Sequence[str]) -> EntrySummary:
+def _draw(home: Home, entry: Entry, keys: Sequence[str], past: Echoes) -> EntrySummary:
+    if past:
+        entry = entry.replace(turns=[turn._replace(text="\n".join(
+            line for line in turn.text.splitlines() if not comes_back(line, past))) for turn in entry.turns])
     return read_by_rules(home, entry).replace(summary="", turn_keys=tuple(keys))
 
 

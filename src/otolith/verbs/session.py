@@ -22,6 +22,7 @@ from otolith.model.shape import Value
 from otolith.model.text import first_sentence
 from otolith.model.times import day
 from otolith.verbs.claims import draw
+from otolith.verbs.delivered import note_delivered
 from otolith.verbs.steps import bytes_of, each
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
             room -= count([block])[0]
     names, block = _fill_memos(chosen, room, count)
     text = "\n".join([*parts, block] if block else parts)
+    if names or room < budget - count([head])[0]:  # more than the gauges
+        note_delivered(home, names, text, session)
     return Brief(text=text, hud=gauges, memos=names, tokens=count([text])[0], budget=budget)
 
 
