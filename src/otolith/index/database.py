@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, WrongUsage
+from otolith.errors import BrokenIndex, Busy, CannotWrite, WrongUsage
 
 SCHEMA = 13  # the number of the shape that schema.py describes
 BUSY_SECONDS = 10.0
@@ -28,8 +28,6 @@ _DATATYPE = sqlite3.SQLITE_CONSTRAINT | 12 << 8  # SQLITE_CONSTRAINT_DATATYPE: a
 _UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL}
 NO_INDEX = "there is no index"
 REMEDY = "it is only a cache; rebuild it: otolith reindex"
-_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY)
-_READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 Shape = TypeVar("Shape")
 T = TypeVar("T")
 Place = tuple[int, int]  # device and inode
@@ -176,13 +174,13 @@ class _Ours:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, sqlite3.Error | UnicodeDecodeError):
-            raise _as_ours(error) from error
+            raise as_ours(error) from error
 
 
 _OURS = _Ours()
 
 
-def _as_ours(error: Exception) -> Exception:
+def as_ours(error: Exception) -> Exception:
     """What an error of SQLite means to who asked."""
     code = getattr(error, "sqlite_errorcode", None)
     if code == _DATATYPE or (code is None and "binding parameter" in str(error)):
@@ -239,7 +237,7 @@ class Database:
             db = sqlite3.connect(where, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False,
                                  cached_statements=256, factory=Connection, uri=True)
         except sqlite3.Error as error:
-            raise _as_ours(error) from error
+            raise as_ours(error) from error
         try:
             db.execute("PRAGMA trusted_schema = OFF")
             db.execute("PRAGMA synchronous = NORMAL")
@@ -408,48 +406,6 @@ class Database:
             yield
         finally:
             self.db.execute("PRAGMA cache_spill = ON")
-
-    def ask(self, query: str, *, rows: int, seconds: float) -> tuple[list[str], list[list[Any]]]:
-        """(columns, rows) of a SELECT in the user's own words, on a connection that can do nothing else."""
-        from time import monotonic
-
-        try:
-            deadline, db = monotonic() + seconds, self._reader()
-        except sqlite3.Error as error:
-            raise _as_ours(error) from error
-        db.set_authorizer(lambda action, _, name, *__: sqlite3.SQLITE_OK
-                          if action in _READING and name != "load_extension" else sqlite3.SQLITE_DENY)
-        db.set_progress_handler(lambda: monotonic() > deadline, 10_000)
-        try:
-            cursor = db.execute(query)
-            if cursor.description is None:
-                raise ValueError("there is no SELECT in it")
-            return [column[0] for column in cursor.description], [list(row) for row in cursor.fetchmany(rows)]
-        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-            why = str(error)
-            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _DAMAGE:
-                raise _as_ours(error) from error
-            if "not authorized" in why or "readonly" in why or "prohibited" in why:
-                raise Invalid("only SELECT is allowed",
-                              "the index is a copy; change records with otolith edit") from None
-            if "interrupted" in why:
-                raise Invalid(f"the query took more than {seconds:g} seconds", "narrow it down") from None
-            tables = "the tables: otolith sql \"SELECT name FROM sqlite_master\""
-            raise Invalid(f"SQL: {why}", tables) from None
-        finally:
-            db.close()
-
-    def _reader(self) -> sqlite3.Connection:
-        """Another connection that only reads; of an index in memory, a copy."""
-        if self.path is None:
-            copy = sqlite3.connect(":memory:")
-            self.db.backup(copy)
-            copy.execute("PRAGMA query_only = ON")
-            return copy
-        db = sqlite3.connect(f"{file_of(self.path).as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
-        db.execute("PRAGMA trusted_schema = OFF")
-        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 64 << 20)
-        return db
 
     def get(self, key: str, default: Any = None) -> Any:
         rows = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,))

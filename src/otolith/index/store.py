@@ -208,6 +208,12 @@ class Index(Database):
         if not self.keep_place():
             raise BrokenIndex(self.flaw or NO_INDEX)
 
+    def ask(self, query: str, *, rows: int, seconds: float) -> tuple[list[str], list[list[Any]]]:
+        """(columns, rows) of a SELECT in the user's own words."""
+        from otolith.index.asking import ask
+
+        return ask(self, query, rows=rows, seconds=seconds)
+
     def remove_others(self) -> list[Path]:
         """Remove this home's indexes of other shapes and what is left of damaged ones; returns those that
         would not go. One that is being filled stays: who fills it sees that it was purged meanwhile.

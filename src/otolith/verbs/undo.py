@@ -59,8 +59,9 @@ class Undone(NamedTuple):
 # Recording
 
 @contextmanager
-def recording(home: Home, verb: str, about: str, files: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Record an act that may change these files; yields its details, to be filled.
+def recording(home: Home, verb: str, about: str, files: Iterable[str],
+              details: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
+    """Record an act that may change these files; yields its details, to be filled as far as not given.
 
     One broken off before is carried on with.
     """
@@ -76,7 +77,7 @@ def recording(home: Home, verb: str, about: str, files: Iterable[str]) -> Iterat
     while home.tree.look(path := f"{paths.UNDO}{stamp}-{verb}.json"):
         stamp = f"{stamp[:-1]}1Z"
     act = Act(path, verb, about, stamp, False,
-              {name: {"before": _pack(data)} for name, data in before.items()}, {})
+              {name: {"before": _pack(data)} for name, data in before.items()}, details or {})
     data = _write(home, act, None)
     done = False
     try:
@@ -243,6 +244,16 @@ def _in_archive(home: Home, record: str) -> dict[str, dict[str, Any]]:
     for unit, held in each(home, [path for *_, path in home.index.cards.archived(record)][-1:]):
         files[paths.restored(unit, held)] = {"at": unit, "after": None}
     return files
+
+
+def broken_off(home: Home, verb: str) -> list[Act]:
+    """The acts of a verb that somebody began and did not end, oldest first."""
+    return [act for act in acts(home) if act.verb == verb and not act.done]
+
+
+def has_changed(home: Home, act: Act, path: str) -> bool:
+    """Whether a file is another one than before the act."""
+    return path in act.files and _bytes(home, path) != _before(home, act.files[path])
 
 
 # Undoing
