@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from otolith.verbs import (  # isort: skip
-        capture, chapters, chunks, claims, dialogs, edges, editing, exports, history, links, memos,
+        brief, capture, chapters, chunks, claims, dialogs, edges, editing, exports, history, links, memos,
         merging, notes, offering, purge, reasoning, records, reports, session, steps, taking,
         tending, topics, undo, work)
 
-__all__ = ["capture", "chapters", "chunks", "claims", "dialogs", "edges", "editing", "exports", "history",
-           "links", "memos", "merging", "notes", "offering", "purge", "reasoning", "records",
+__all__ = ["brief", "capture", "chapters", "chunks", "claims", "dialogs", "edges", "editing", "exports",
+           "history", "links", "memos", "merging", "notes", "offering", "purge", "reasoning", "records",
            "reports", "session", "steps", "taking", "tending", "topics", "undo", "work"]
 
 
