@@ -218,3 +218,10 @@ def test_what_is_forgotten_closes_nothing_any_more(mem: Memory) -> None:
     mem.forget(entry.id)
 
     assert current(mem) == ["user lives in Ghent"]
+
+
+def test_a_sentence_that_breaks_off_states_nothing_and_stops_nobody(mem: Memory) -> None:
+    mem.remember("Gina: The costumes look great! Gonna be")
+    log(mem, "The festival is soon. Gonna be.", "2026-01-05")
+
+    assert mem.recall("costumes for the festival").hits

@@ -144,3 +144,47 @@ def test_the_order_of_the_memos_does_not_matter():
     memos = [*about(8, tags=("style",)), *about(7, "project_rules", ("rules",))]
 
     assert find_proposals(memos) == find_proposals(memos[::-1])
+
+
+def test_memos_of_two_projects_are_never_compared(mem):
+    mem.memo("team_uses_tabs_for_indenting", "We use tabs for indentation.", tags=["style"], project="shop", created="2026-01-01")
+    mem.memo("team_uses_spaces_for_indenting", "We use spaces for indentation, not tabs.", tags=["style"], project="bank",
+             created="2026-02-01")
+    for number in range(4):
+        mem.memo(f"style_rule_for_shop_number{number}", f"Shop rule {number}.", tags=["style"], project="shop")
+        mem.memo(f"style_rule_for_bank_number{number}", f"Bank rule {number}.", tags=["style"], project="bank")
+
+    assert mem.garden().proposals == []
+
+
+def test_a_master_belongs_to_the_project_of_its_memos(mem):
+    for project in ("shop", "bank"):
+        for number in range(6):
+            mem.memo(f"{project}_deploy_step_part{number}", f"Step {number} of {project}.", tags=["deploy"], project=project)
+
+    masters = mem.garden(apply=True).applied
+
+    assert sorted((proposal.target, proposal.project) for proposal in masters) == [
+        ("bank_deploy_master", "bank"), ("shop_deploy_master", "shop")]
+    assert {mem.get(proposal.target).record.origin.project for proposal in masters} == {"shop", "bank"}
+    assert mem.garden().proposals == []
+
+
+def test_two_projects_with_the_same_tag_have_a_master_each(mem):
+    for project in ("shop", "bank"):
+        for number, word in enumerate(("alpha", "beta", "gamma", "delta", "kappa", "sigma")):
+            mem.memo(f"{word}{project}_deploy_step_part{number}", f"Step {number} of {project}.", tags=["deploy"], project=project)
+
+    targets = [proposal.target for proposal in mem.garden(apply=True).applied]
+
+    assert targets == ["deploy_notes_master", "shop_deploy_master"]
+    assert mem.garden().proposals == []
+
+
+def test_lines_that_only_say_where_a_memo_comes_from_contradict_nothing(mem):
+    mem.memo("user_prefers_tea_morning", "Tea is served at eight.\n\nReason: the user does not want coffee, turn 3.",
+             tags=["drinks"], created="2026-01-01")
+    mem.memo("user_prefers_coffee_evening", "Coffee is served at nine.\n\nReason: the user wants coffee, turn 9.",
+             tags=["drinks"], created="2026-02-01")
+
+    assert mem.garden().proposals == []

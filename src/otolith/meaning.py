@@ -168,6 +168,8 @@ def _paused(index: Index, embedder: Embedder, notices: list[str]) -> bool:
 
 def _ready(index: Index, config: Config, embedder: Embedder, notices: list[str]) -> VectorSet | None:
     """The embedder's set, if questions can be put to it."""
+    if (complete := index.meaning.complete_set(embedder.name, embedder.model)) is not None:
+        return complete
     if embedder.name == "static":
         held = fill(index, config, embedder, records=CALL_RECORDS, passages=CALL_PASSAGES, notices=notices)
         if held and (left := index.meaning.count_missing(held)):

@@ -232,9 +232,16 @@ class Memory(Reader):
         """Take a pin back; answers the record's id."""
         return verbs.editing.unpin(self.home, id)
 
-    def forget(self, id: str, *, purge: bool = False) -> Any:
-        """Put a record into the archive, or purge every trace of it; answers its id, or what was removed."""
-        return verbs.purge.purge(self.home, id) if purge else verbs.editing.forget(self.home, id)
+    def forget(self, id: str | None = None, *, about: str | None = None, purge: bool = False,
+               yes: bool = False) -> Any:
+        """Put a record into the archive, or purge every trace of it; answers its id, or what was removed.
+
+        `about` words instead of an id: all that is known about them; nothing goes before `yes`.
+        """
+        if about is not None:
+            return verbs.purge.forget_about(self.home, about, everything=purge, yes=yes,
+                                            providers=self.providers)
+        return verbs.purge.purge(self.home, id or "") if purge else verbs.editing.forget(self.home, id or "")
 
     def restore(self, id: str) -> Any:
         """Bring a forgotten record back."""
@@ -277,7 +284,7 @@ class Memory(Reader):
         """What to supersede and consolidate among memos; applied, or taken back, only by a person."""
         return verbs.memos.garden(self.home, apply=apply, archive=archive, undo=undo)
 
-    def cold(self, *, days: float = 180, uses: int = 1, apply: bool = False) -> Sequence[Move]:
+    def cold(self, *, days: float = 365, uses: int = 1, apply: bool = False) -> Sequence[Move]:
         """Which works go to cold storage or come back from it; only `apply` moves them."""
         return verbs.work.store_cold(self.home, days=days, uses=uses, apply=apply)
 

@@ -167,6 +167,8 @@ def _state(words: list[str], low: list[str], verb: VerbGroup, subject: Subject, 
            ) -> tuple[str, int | None]:
     """What follows "is": a noun, a state that stands alone, or a state with what it is about."""
     at = _skip_intensifiers(low, verb.stop, lang)
+    if at >= len(low):  # nothing does: "gonna be."
+        return "", None
     word, after = low[at], word_at(low, at + 1)
     if word in lang.unclear and word not in lang.determiners:
         return "", None

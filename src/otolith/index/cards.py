@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.index.database import ROW, Database, Facet, Row, replaces
 from otolith.model.kinds import COUNTED, LISTED
-from otolith.model.record import Finding, Usage
+from otolith.model.record import SURE, Finding, Usage
 from otolith.model.text import fold
 
 if TYPE_CHECKING:
@@ -256,7 +256,9 @@ def where(index: Database, chosen: Filter, projects: tuple[str, ...] = ()) -> tu
 
 # What may be told unasked: what people and agents of a project, or of none, said elsewhere, and holds.
 _UNASKED = f"""r.trust IN ('user', 'agent') AND NOT r.sunk
+AND (r.kind <> 'memo' OR coalesce(r.confidence, 1) >= {SURE})
 AND r.kind IN ({', '.join(f"'{name}'" for name in COUNTED)})
+AND (r.kind <> 'memo' OR coalesce(r.confidence, 1) >= {SURE})
 AND (r.project IS NULL OR r.project IN ('', 'default', ?)) AND (r.session IS NULL OR r.session <> ?)
 AND NOT EXISTS (SELECT 1 FROM records e
 WHERE e.session = ? AND substr(r.unit, 1, length(e.unit) + 1) = e.unit || '/')

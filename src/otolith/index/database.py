@@ -29,6 +29,7 @@ REMEDY = "it is only a cache; rebuild it: otolith reindex"
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY)
 _READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 Shape = TypeVar("Shape")
+T = TypeVar("T")
 Place = tuple[int, int]  # device and inode
 
 
@@ -218,6 +219,9 @@ class Database:
         self._former: Connection | None = None  # left to a thread that still reads from it
         self.opened: Place | None = None  # device and inode of the file that is open
         self.times_opened = 0
+        self._kept: dict[str, Any] = {}  # what was worked out from the rows, of one state of them
+        self._state: tuple[int, ...] | None = None
+        self._aside = 0  # rows changed that no answer depends on
         self.flaw = ""  # what is wrong with the file that lies there, if it is damaged
 
     @property
@@ -338,6 +342,29 @@ class Database:
             self.begin()
             with self._transaction() as db:
                 yield db
+
+    @contextmanager
+    def aside(self) -> Iterator[Connection]:
+        """A transaction of what no answer depends on: what is kept stays."""
+        with self.writing() as db:
+            before = db.total_changes
+            try:
+                yield db
+            finally:
+                self._aside += db.total_changes - before
+
+    def kept(self, name: str, make: Callable[[], T]) -> T:
+        """What is worked out from the rows, made again only after somebody changed one."""
+        db = self.db
+        if db.in_transaction:  # of this or another thread: what it changed may yet be rolled back
+            return make()
+        state = (self.times_opened, db.value("PRAGMA data_version"), db.total_changes - self._aside)
+        if state != self._state:
+            self._state, self._kept = state, {}
+        kept: dict[str, T] = self._kept
+        if name not in kept:
+            kept[name] = make()
+        return kept[name]
 
     def begin(self) -> None:
         """Others may have put another file in its place until we had the lock: then that one is meant."""

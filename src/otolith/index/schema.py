@@ -28,7 +28,7 @@ CREATE TABLE records (
   valid_until REAL,
   sunk INTEGER NOT NULL, pinned INTEGER NOT NULL, uses INTEGER NOT NULL, used REAL,
   place INTEGER NOT NULL, -- among the chunks of one conversation that were made in the same second
-  last INTEGER NOT NULL -- its passages are numbered from n to last
+  last INTEGER NOT NULL -- its passages are numbered from n to last; one that grew has gaps between
 );
 CREATE INDEX records_unit ON records(unit);
 CREATE INDEX records_kind ON records(kind, created, at);

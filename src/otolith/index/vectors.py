@@ -96,6 +96,14 @@ class Meaning(Facet):
         query = f"SELECT {_SET} FROM vector_sets s ORDER BY provider, model, dimension"
         return self.db.select(VectorSet, query)
 
+    def complete_set(self, provider: str, model: str) -> VectorSet | None:
+        """The set of a model that is furthest on, if it lacks nothing."""
+        def read() -> VectorSet | None:
+            held = self.find_set(provider, model)
+            return held if held and not self.count_missing(held) else None
+
+        return self.index.kept(f"complete {provider} {model}", read)
+
     def count_missing(self, held: VectorSet | None) -> int:
         """How many passages a set lacks."""
         return int(self.db.value("SELECT count(*) FROM passages WHERE n > ?", (held.last if held else 0,)))
@@ -233,12 +241,15 @@ class Meaning(Facet):
     def load(self, held: VectorSet) -> VectorTable:
         """The set in memory, up to date; read once. What is given out stays as it is while others go on."""
         with self._loading:
-            if held.n not in self._loaded:
-                for stale in self._loaded.keys() - {other.n for other in self.all_sets()}:
-                    del self._loaded[stale]
-                self._loaded[held.n] = VectorTable(held)
-            self._loaded[held.n].catch_up(self.db)
-            return copy(self._loaded[held.n])
+            return self.index.kept(f"vectors {held.n}", lambda: self._load(held))
+
+    def _load(self, held: VectorSet) -> VectorTable:
+        if held.n not in self._loaded:
+            for stale in self._loaded.keys() - {other.n for other in self.all_sets()}:
+                del self._loaded[stale]
+            self._loaded[held.n] = VectorTable(held)
+        self._loaded[held.n].catch_up(self.db)
+        return copy(self._loaded[held.n])
 
 
 def _digest(passage: Unembedded) -> bytes:
@@ -333,7 +344,11 @@ class VectorTable:
                 setattr(self, name, new)
 
     def _cosines(self, vector: Floats, rows: Ints | slice) -> Floats:
-        cosines: Floats = self._fore[rows] @ vector[: self._half] + self._rest[rows] @ vector[self._half :]
+        import numpy as np
+
+        fore, rest = vector[: self._half], vector[self._half :]
+        with np.errstate(invalid="ignore"):  # damaged bytes may be no numbers: that is near to nothing
+            cosines: Floats = self._fore[rows] @ fore + self._rest[rows] @ rest
         return cosines
 
     def nearest(self, vector: Floats, limit: int, allowed: NDArray[np.bool_] | None = None) -> Ints:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
+MOST_WORDS = 200  # that were asked for lately and are kept at hand
 HANDLES = 20  # records that one handle may lead to
 TOKENS = 32  # words of a question that are tried as handles
 HANDLE_LENGTH = 300  # characters of a question that may as a whole be a handle
@@ -50,8 +51,15 @@ class Words(Facet):
 
     def look_up(self, word: str) -> Ints:
         """The passages that have a word, in any of its forms, ascending."""
-        return numbers_in(self.db.value("SELECT group_concat(rowid) FROM words WHERE words MATCH ?",
-                                        (match([word]),)))
+        holding: dict[str, Ints] = self.index.kept("holding", dict)
+        rows = holding.get(word)
+        if rows is None:
+            rows = numbers_in(self.db.value("SELECT group_concat(rowid) FROM words WHERE words MATCH ?",
+                                            (match([word]),)))
+            if len(holding) > MOST_WORDS:
+                holding.clear()
+            holding[word] = rows
+        return rows
 
     def best(self, words: Sequence[str], *, kind: str, limit: int, but: str = "",
              title: float = 2.0) -> list[Row]:
@@ -79,14 +87,16 @@ class Words(Facet):
 
     def is_speaker(self, word: str) -> bool:
         """Does somebody of that name speak in the memory?"""
-        return bool(self.db.execute("SELECT 1 FROM speakers WHERE word = ? AND passages > 0", (word,)))
+        return word in self.index.kept("speakers", lambda: set(
+            self.db.column("SELECT word FROM speakers WHERE passages > 0")))
 
     def count_passages(self) -> int:
-        return int(self.db.value("SELECT count(*) FROM passages"))
+        return self.index.kept("passages", lambda: int(self.db.value("SELECT count(*) FROM passages")))
 
     def last_passage(self) -> int:
         """The highest number of a passage: about how many there are, known at once."""
-        return int(self.db.value("SELECT coalesce(max(n), 0) FROM passages"))
+        return self.index.kept("last passage", lambda: int(
+            self.db.value("SELECT coalesce(max(n), 0) FROM passages")))
 
     # Handles
 

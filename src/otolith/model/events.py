@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 SAID, ANSWERED, CALLED, STOPPED, NOTICE = "said", "answered", "called", "stopped", "notice"
 
+SOURCES = ("claude-code", "codex", "gemini-cli", "opencode", "aider", "specstory")  # programs of agents
 ROLES = {SAID: "user", ANSWERED: "assistant"}  # of the events that are turns of a dialog
 
 

@@ -78,10 +78,13 @@ def closest(word: str, known: Iterable[tuple[str, int]]) -> str | None:
         return None
     allowed = 2 if len(word) >= LONG else 1
     forms = {word, stem(word)}
+    letters = [frozenset(form) for form in forms]
     found: tuple[int, int, str] | None = None
     for term, count in known:
         if len(term) < SHORTEST - 1 or all(abs(len(form) - len(term)) > allowed for form in forms):
             continue
+        if all(len(own.symmetric_difference(term)) > 2 * allowed for own in letters):
+            continue  # a slip changes at most two letters
         slips = min(distance(form, term, allowed) for form in forms)
         if slips <= allowed and (found is None or (slips, -count, term) < found):
             found = (slips, -count, term)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 from itertools import pairwise
 from typing import Any
 
@@ -61,8 +62,12 @@ class Offer(Value):
     sure: float
 
 
-def tell(home: Home, prompt: str, *, before: str = "", limit: int = 3, providers: Any = None) -> list[Offer]:
-    """What is worth telling about a prompt in this project and session, surest first; usually nothing."""
+def tell(home: Home, prompt: str, *, before: str = "", given: Collection[str] = (), limit: int = 3,
+         providers: Any = None) -> list[Offer]:
+    """What is worth telling about a prompt in this project and session, surest first; usually nothing.
+
+    What was given before is not told again, but to somebody who comes back to what they asked just before.
+    """
     asked = worth_asking(prompt, before)
     if not asked:
         return []
@@ -70,7 +75,9 @@ def tell(home: Home, prompt: str, *, before: str = "", limit: int = 3, providers
     candidates = find(home, asked, chosen, LOOKED_AT, providers)
     if home.touch([candidate.passage.unit for candidate in candidates.best[:LOOKED_AT]]):
         candidates = find(home, asked, chosen, LOOKED_AT, providers)
-    return choose(home, candidates, limit)
+    offers = choose(home, candidates, LOOKED_AT)
+    again = asked != readable(prompt)
+    return [offer for offer in offers if again or offer.id not in given][:limit]
 
 
 def worth_asking(prompt: str, before: str = "") -> str:

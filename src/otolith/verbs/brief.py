@@ -27,6 +27,7 @@ from otolith.model.text import first_sentence, fold
 from otolith.model.times import day, parse_time
 from otolith.model.words import likeness, stems
 from otolith.verbs.claims import draw
+from otolith.verbs.delivered import note_delivered
 from otolith.verbs.session import begin, is_past
 from otolith.verbs.steps import each
 
@@ -102,11 +103,7 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
     count = count or count_many
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise Invalid(f"the budget must be a positive number of tokens; got {budget!r}")
-    try:  # a session begins with a look at all file names; only a hook, which must be quick, does without
-        home.ensure_fresh() if home.door == "hook" else home.sweep()
-    except (Busy, CannotWrite) as error:  # what was known a moment ago is better than nothing
-        log.warning("sync: %s", error)
-    draw(home)
+    _look(home)
     parts = _gather(home, context, project or home.config.project, providers)
     memos = [line.id for line in (*parts["near"], *parts["personal"], *parts["project"]) if line.memo]
     last = parts["near"] if context.strip() else parts["sessions"]
@@ -118,9 +115,20 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
         if sum(line.memo for line in told) >= wanted:
             break
     order = dict.fromkeys(line.id for line in told if line.memo)
+    if told:
+        note_delivered(home, [item.id for item in told], text, session)
     return Brief(text=text, hud=gauges, tokens=count([text])[0], budget=budget,
                  ids=[line.id for line in told],
                  memos=[name for name in dict.fromkeys(memos) if name in order])
+
+
+def _look(home: Home) -> None:
+    """A session begins with a look at all file names; only a hook, which must be quick, does without."""
+    try:
+        home.ensure_fresh() if home.door == "hook" else home.sweep()
+    except (Busy, CannotWrite) as error:  # what was known a moment ago is better than nothing
+        log.warning("sync: %s", error)
+    draw(home)
 
 
 def _gather(home: Home, context: str, project: str, providers: Any) -> dict[str, list[Item]]:
@@ -164,8 +172,9 @@ def _memos(home: Home, project: str) -> list[tuple[bool, Item]]:
     for _, memo in each(home, [row.unit for row in rows.values()]):
         row = rows.get(memo.id)
         if row and memo.id not in closed and not _is_past(home, memo):
+            text = memo.sentence if memo.says else memo.text
             lines.append((row.project in (None, "", "default"), Item(
-                memo.id, memo.title, memo.text, memo.created, memo=True, agent=row.trust != "user")))
+                memo.id, memo.title, text, memo.created, memo=True, agent=row.trust != "user")))
     order = {id: place for place, id in enumerate(units)}
     return sorted(lines, key=lambda pair: order[pair[1].id])
 

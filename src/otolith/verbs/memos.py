@@ -17,8 +17,10 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.model.memo import Memo, check_name
 from otolith.model.shape import Value, read_strings, read_tags
+from otolith.model.text import counted
 from otolith.model.times import minute
 from otolith.verbs import undo as journal
+from otolith.verbs.about import to_be_forgotten
 from otolith.verbs.editing import forget
 from otolith.verbs.links import supersede
 from otolith.verbs.steps import check_text, each, kept_before
@@ -90,6 +92,7 @@ class Garden(Value):
     proposals: Sequence[Proposal] = ()
     applied: Sequence[Proposal] = ()
     undone: Sequence[str] = ()
+    to_forget: Sequence[tuple[str, int]] = ()  # what a dialog asks to have forgotten, how many are about it
 
     @property
     def text(self) -> str:
@@ -97,15 +100,22 @@ class Garden(Value):
         lines = [f"applied {line(proposal)}" for proposal in self.applied]
         lines += [f"took back {target}" for target in self.undone]
         lines += [f"proposal: {line(proposal)}" for proposal in self.proposals]
+        lines += [f"proposal: {forget_line(*asked)}" for asked in self.to_forget]
         return "\n".join(lines) or "the garden is tidy"
 
     def to_dict(self) -> dict[str, Any]:
         return {"proposals": [vars(one) for one in self.proposals],
-                "applied": [vars(one) for one in self.applied], "undone": list(self.undone)}
+                "applied": [vars(one) for one in self.applied], "undone": list(self.undone),
+                "to_forget": [{"about": thing, "records": count} for thing, count in self.to_forget]}
 
 
 def line(proposal: Proposal) -> str:
     return f"{proposal.kind} {', '.join(proposal.names)} → {proposal.target}: {proposal.reason}"
+
+
+def forget_line(thing: str, count: int) -> str:
+    return (f"forget {counted(count, 'record')} about {thing!r}: a dialog asks for it; "
+            f"do it with: otolith forget --about {thing!r}")
 
 
 def propose(home: Home) -> list[Proposal]:
@@ -117,7 +127,8 @@ def propose(home: Home) -> list[Proposal]:
 
 def garden_rung(home: Home, _providers: Any = None) -> list[str]:
     """The garden's part in the nightly round."""
-    return [line(proposal) for proposal in propose(home)]
+    lines = [line(proposal) for proposal in propose(home)]
+    return lines + [forget_line(*asked) for asked in to_be_forgotten(home)]
 
 
 def garden(home: Home, *, apply: bool = False, archive: bool = False, undo: bool = False) -> Garden:
@@ -135,7 +146,7 @@ def garden(home: Home, *, apply: bool = False, archive: bool = False, undo: bool
         return Garden(undone=journal.undo(home, runs[-1]).act.details["targets"])
     proposals = propose(home)
     if not apply:
-        return Garden(proposals=proposals)
+        return Garden(proposals=proposals, to_forget=to_be_forgotten(home))
     names = dict.fromkeys(name for proposal in proposals for name in (proposal.target, *proposal.names))
     files = [f"allmemories/{name}.md" for name in names] if proposals else []
     with home.writing(), journal.recording(home, "garden", home.new_id()[:8], files) as details:
@@ -154,7 +165,7 @@ def _apply(home: Home, proposal: Proposal, details: dict[str, Any], archive: boo
         details["gathered"] += [] if loaded else [f"allmemories/{proposal.target}.md"]
     if loaded is None:
         memo(home, proposal.target, proposal.text, title=proposal.title, category=proposal.category,
-             tags=proposal.tags)
+             tags=proposal.tags, project=proposal.project)
     else:
         home.change(loaded, loaded.record.replace(text=proposal.text.strip("\n"), tags=proposal.tags),
                     verb="gardened")

@@ -147,12 +147,26 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
     given back as text that can be imported later.
     """
     from otolith.derive.protocol import MemoCandidate, render_notes
-    from otolith.verbs import memos, tending
+    from otolith.verbs import running, tending
 
     home.ensure_fresh()
+    kept, left = keep_asked(home, [*_turns(text), *_logged(home, session)], session, project, agent)
+    running.close_session(home, session or home.session)
+    tending.commit_session(home)
+    notes = render_notes([MemoCandidate(name=draft.name, category=draft.category, tags=draft.tags,
+                                    content=draft.body)
+                          for draft in left]) if left else ""
+    return Ended(hud=hud(home, session=session), kept=kept, notes=notes)
+
+
+def keep_asked(home: Home, turns: Sequence[Turn], session: str | None = None, project: str | None = None,
+               agent: str | None = None) -> tuple[list[Memo], list[MemoDraft]]:
+    """Keep what turns ask to be kept; what could not be kept is left."""
+    from otolith.verbs import memos
+
     kept: list[Memo] = []
     left: list[MemoDraft] = []
-    for draft in memos.draft_memos(home, [*_turns(text), *_logged(home, session)]):
+    for draft in memos.draft_memos(home, turns):
         if home.trust not in TRUSTED or left:
             left.append(draft)
             continue
@@ -164,11 +178,7 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
         except (CannotWrite, Busy) as error:
             home.notices.append(str(error))
             left.append(draft)
-    tending.commit_session(home)
-    notes = render_notes([MemoCandidate(name=draft.name, category=draft.category, tags=draft.tags,
-                                    content=draft.body)
-                          for draft in left]) if left else ""
-    return Ended(hud=hud(home, session=session), kept=kept, notes=notes)
+    return kept, left
 
 
 def _turns(text: str | Sequence[Mapping[str, Any]]) -> list[Turn]:
