@@ -382,6 +382,7 @@ def _shrink(home: Home, gone: list[str], plan: Plan) -> None:
         index.marks.forget("built", [path for path in index.marks.all("built") if not home.tree.look(path)])
         index.marks.forget("topics", [topic for topic in index.marks.all("topics")
                                       if not home.tree.look(f"topics/{topic}/topic_memory.json")])
+        index.facts.redraw({unit: [] for unit in index.claims.gone()})  # what it claimed
         index.shrink(gone)
     except (BrokenIndex, Busy, CannotWrite) as error:
         home.notices.append(
