@@ -78,7 +78,8 @@ _ECHOES = ", ".join(f"'{row.name}'" for row in KINDS.values() if row.echo)
 _SCORED = ", ".join(f"'{row.name}'" for row in KINDS.values() if row.forget == "score")
 _MUTE = f"""SELECT group_concat(p.n) FROM passages p JOIN records r ON r.n = p.record
 WHERE p.text = '' AND r.kind IN ({_ECHOES})"""
-_REJECTED = f"""SELECT group_concat(p.n) FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last
+_PASSAGES = "JOIN passages p ON p.n BETWEEN r.n AND r.last AND p.record = r.n"  # between may lie others'
+_REJECTED = f"""SELECT group_concat(p.n) FROM records r {_PASSAGES}
 WHERE r.sunk AND r.kind IN ({_SCORED}) AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a
 WHERE l.b = r.id AND {replaces('r', 'x')})"""
 # all else is the record's
@@ -104,9 +105,9 @@ AND p.n BETWEEN w.value ->> 1 AND w.value ->> 2 JOIN records r ON r.n = p.record
 _BESIDE = f"""SELECT DISTINCT {_PLACE} FROM json_each(?) w JOIN records r ON r.n IN (
 SELECT x.n FROM records x WHERE x.conversation = w.value ->> 0 AND x.kind = 'chunk'
 AND (x.created, x.place, x.n) %s (w.value ->> 1, w.value ->> 2, w.value ->> 3)
-ORDER BY x.created %s, x.place %s, x.n %s LIMIT ?) JOIN passages p ON p.n BETWEEN r.n AND r.last"""
+ORDER BY x.created %s, x.place %s, x.n %s LIMIT ?) {_PASSAGES}"""
 _BEFORE, _AFTER = _BESIDE % ("<", "DESC", "DESC", "DESC"), _BESIDE % (">=", "ASC", "ASC", "ASC")
-_TALK = (f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last "
+_TALK = (f"SELECT {_COLUMNS} FROM records r {_PASSAGES} "
          "WHERE r.conversation = ? AND r.kind = 'chunk' AND (r.created, r.place, r.n)")
 _EARLIER = f"{_TALK} < (?, ?, ?) ORDER BY r.created DESC, r.place DESC, r.n DESC, p.n DESC LIMIT ?"
 _LATER = f"{_TALK} > (?, ?, ?) ORDER BY r.created, r.place, r.n, p.n LIMIT ?"
@@ -179,7 +180,7 @@ class Around(Facet):
     def at(self, unit: str, turn: str | None) -> Passage | None:
         """The turn of an entry, or the opening of another record, in this unit."""
         where = "p.turn = ?" if turn is not None else "p.n = r.n AND ? IS NULL"
-        query = (f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last "
+        query = (f"SELECT {_COLUMNS} FROM records r {_PASSAGES} "
                  f"WHERE r.unit = ? AND {where} LIMIT 1")
         return self.db.first(Passage, query, (unit, turn))
 
@@ -232,7 +233,7 @@ class Around(Facet):
         condition, values = where(self.index, chosen, projects)
         if condition == "1":
             return None
-        query = ("SELECT group_concat(p.n) FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last "
+        query = (f"SELECT group_concat(p.n) FROM records r {_PASSAGES} "
                  f"WHERE {condition}")
         return self._mask(self.db.value(query, values))
 

@@ -46,6 +46,7 @@ CHOSEN = 1.0  # for passing the filter, where nothing is asked; keeps the score 
 ECHO = -1.5  # what repeats others has their words together, so it matches twice what they match once
 # share of its neighbour's score that a link brings, for neighbours among so many best
 LINKED, HEADS = 0.35, 5
+FORGOTTEN = 0.01  # the score of a turn that says what was forgotten
 # the cosine below which a passage without any of the question's words, its own or nearby, is no answer
 FLOOR = 0.30
 SLACK = 30  # candidates weighed beyond three times what is asked for
@@ -100,6 +101,7 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     put_answers_first(best)
     best = _sink(home, candidates, best, chosen.as_of)
     _outdate(home, candidates, best, chosen.as_of)
+    _sink_forgotten(home, best, chosen.as_of)
     best = _fold_echoes(home, candidates, best, chosen)
     candidates.best = sorted(
         (candidate for candidate in best if candidate.score > 0 or candidate.superseded_by
@@ -330,6 +332,16 @@ def _outdate(home: Home, candidates: Candidates, best: list[Weighed], as_of: flo
                 candidate.parts["outdated"] = candidate.parts.get("outdated",
                                                                   0.0) + newer.score - candidate.score - 0.01
             candidate.why.append(closing.why)
+
+
+def _sink_forgotten(home: Home, best: list[Weighed], as_of: float | None) -> None:
+    """A turn whose sentence states a fact that somebody forgot comes after everything else."""
+    turns = [candidate for candidate in best if KINDS[candidate.passage.kind].around == "turns"]
+    for unit, sentence, fact in home.index.facts.forgotten({turn.passage.unit for turn in turns}, as_of):
+        for turn in turns:
+            if turn.passage.unit == unit and sentence and sentence in turn.passage.text:
+                turn.parts["forgotten"] = turn.parts.get("forgotten", 0.0) + FORGOTTEN - turn.score
+                turn.why.append(f"says what was forgotten ({fact})")
 
 
 def _fold_echoes(home: Home, candidates: Candidates, best: list[Weighed], chosen: Filter) -> list[Weighed]:

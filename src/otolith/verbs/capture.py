@@ -14,31 +14,51 @@ from typing import Any
 
 from otolith.files.codec import read_unit
 from otolith.home import Home
-from otolith.model.dialog import Entry
-from otolith.model.events import ROLES, Session, spoken
+from otolith.model.echoes import without_echoes
+from otolith.model.events import ROLES, Event, Session, spoken
 from otolith.model.recall import make_filter
-from otolith.verbs import dialogs
+from otolith.verbs import running
+from otolith.verbs.deeds import keep_deeds
+from otolith.verbs.delivered import echoes_of
 from otolith.verbs.sayings import keep_sayings
 from otolith.verbs.tending import commit_session
 
 
-def capture(home: Home, session: Session) -> Entry | None:
-    """Keep what is new of a session; returns the entry if there was anything new to put into one."""
-    entry, messages = None, turns_of(session)
-    if fresh := not_yet_said(home, session.session, messages) if messages else []:
-        entry = dialogs.log(home, fresh, topic=home.config.project, session=session.session,
-                            source=session.source, key=key_of(session.source, session.session, fresh))
+def capture(home: Home, session: Session) -> str | None:
+    """Keep what is new of a session; returns the entry's id if there was anything new to put into one."""
+    entry, past = None, echoes_of(home, session)
+    if events := spoken(session):
+        with home.writing():
+            unit = running.open_entry(home, session.session)
+            # once a session, all is looked at: an entry that is not known may only not have been read yet
+            changed = home.touch([unit]) if unit else bool(home.sweep())
+            kept = home.index.dialogs.turns_kept([running.key_of_turn(session, event) for event in events])
+            session = _without_forked(session, kept)
+            entry = running.grow(home, session, _unlogged(home, session, kept), past, mend=changed)
     # also when a hook was killed between its log and here: what is kept is not kept twice
+    session = without_echoes(session, past)
     keep_sayings(home, session)
-    if messages:
+    keep_deeds(home, session)
+    if events:
         commit_session(home)
     return entry
 
 
-def turns_of(session: Session) -> list[dict[str, Any]]:
-    """The new turns as the verb `log` takes them."""
-    return [{"role": ROLES[event.kind], "content": event.text, **({"ts": event.ts} if event.ts else {})}
-            for event in spoken(session)]
+def _without_forked(session: Session, kept: Mapping[str, str]) -> Session:
+    """The session without what it took over from another one: that was told there."""
+    taken = [at for at, event in enumerate(session.events)
+             if kept.get(running.key_of_turn(session, event), session.session) != session.session]
+    return session._replace(fresh=max(session.fresh, taken[-1] + 1)) if taken else session
+
+
+def _unlogged(home: Home, session: Session, kept: Mapping[str, str]) -> list[Event]:
+    """The turns that no entry holds: by their keys, and by their words where entries have no keys."""
+    fresh = [event for event in spoken(session) if running.key_of_turn(session, event) not in kept]
+    if not fresh or running.open_entry(home, session.session):
+        return fresh
+    messages = [{"role": ROLES[event.kind], "content": event.text, "at": at}
+                for at, event in enumerate(fresh)]
+    return [fresh[message["at"]] for message in not_yet_said(home, session.session, messages)]
 
 
 def not_yet_said(home: Home, session: str | None,
@@ -50,7 +70,8 @@ def not_yet_said(home: Home, session: str | None,
         entries, _ = index.attempt(lambda: index.cards.listing(chosen, None))
         for row in entries:
             for record in read_unit(home.tree, row.unit)[0]:
-                turns.update((turn.role, turn.text) for turn in record.turns)
+                if not (record.summary and record.summary.turn_keys):  # else the keys tell
+                    turns.update((turn.role, turn.text) for turn in record.turns)
     fresh = []
     for message in messages:
         mark = (message["role"], message["content"].strip())
