@@ -8,7 +8,7 @@ from otolith.derive.judge import judge
 from otolith.derive.learnings import find_learnings
 from otolith.derive.sayings import cut, find_sayings, normal
 from otolith.model.events import ANSWERED, CALLED, SAID, STOPPED, Call, Event, Part, Session
-from otolith.model.recall import make_filter
+from otolith.model.recall import Filter
 from otolith.model.record import SURE
 from otolith.verbs.sayings import keep_sayings
 
@@ -87,6 +87,11 @@ TURNS = [
     ("the deploy is broken since this morning, `kubectl get pods` shows 3 crashing", []),
     ("we host on fly.io, region fra", [("convention", "fly.io")]),
     ("Don't touch anything yet, just read.", []),
+    # the description of a task
+    ("Rework the export page:\n- Use a table with three columns\n- Keep the loading spinner\n- Never show ids of other tenants\n"
+     "- Do not use the old modal\n- The button must be green\nDo not change other parts of the page.", [("rule", "other tenants")]),
+    ("This is a Rails project. Do your styling with Tailwind.", [("convention", "Rails project"), ("decision", "Tailwind")]),
+    ("You just need to create the missing migration file now", []),
     ("i'm on windows, so no bash scripts please", [("rule", "no bash scripts")]),
 ]
 
@@ -250,7 +255,7 @@ def test_what_is_unsure_is_recalled_but_never_told_unasked(mem):
     assert memo.id in [hit.id for hit in mem.recall("first callback swallow").hits]
     assert memo.id not in mem.brief("first callback swallow").memos
     assert memo.id not in mem.home.index.dialogs.memos("harbour")
-    unasked = make_filter()._replace(unasked=("harbour", "another"))
+    unasked = Filter(unasked=("harbour", "another"))
     assert [row.id for row in mem.home.index.cards.listing(unasked, None)[0]] == []
 
 

@@ -62,7 +62,7 @@ RUNGS = (
     Rung("reflection", "reports:reflection_rung", reads=("note", "episode", USAGE), makes=("REFLECTION.md",),
          scored=True),
     Rung("exports", "exports:write_exports", reads=("chunk", "note", "edge"), makes=EXPORTS),
-    Rung("garden", "memos:garden_rung", reads=("memo",), proposes=True),
+    Rung("garden", "memos:garden_rung", reads=("memo", "entry"), proposes=True),
     Rung("embeddings", "exports:embed_rung", reads=(*KINDS, DATE), makes=("_embeddings.json",)),
     Rung("commit", "tending:commit"),
 )

@@ -28,18 +28,6 @@ CODE = re.compile(  # what is written as programs write it: a name, a path, a fl
 SHOUTED = word_set("""NO NOT NEVER ALWAYS ONLY MUST DON'T DONT STOP YES ALL ANY ANYTHING EVERYTHING WHOLE I
     YOU THE AND OR IS ARE DO IT PLEASE WHY WHAT THIS THAT CARE OK MADE DECISIONS SHOULD BEFORE EVER JUST NOW
     TODO FYI BTW WTF LOL OMG ASAP EVERY SAME REALLY VERY""")
-ENGLISH = word_set("""the a an is are be to of in on for with and or not no don't we i you it this that
-          should
-    must use let's only always never when if from as at by but so then do have has will can all any every
-          make
-    keep put run add avoid prefer stop instead before after without my our your needs need want was were does
-    doesn't isn't one here there they its please go""")
-FOREIGN = word_set("""il lo gli che per non mai sempre usare della sono è una uno con della nel der die
-          das und
-    nicht immer nie ist ein eine mit auf bitte wir el los las que para una con siempre nunca por le les des
-          une
-    pas dans toujours jamais est avec pour os não sempre uma com você och det är inte het een niet ik wij
-          je""")
 EMPTY = word_set("""thing things stuff way ways something anything everything one ones good great nice
           fine ok
     bad better best sure right lot bit kind sort maybe seems seem looks look like think want need let make
@@ -70,8 +58,11 @@ OTHERS = phrase(  # somebody else's words
           |comment|error|log|output|reviewer|issue|ticket|message)(?:\s\w+)?|someone|somebody|people
           |according)\s(?:says?|said|wrote|writes|suggests?|suggested|claims?|mentions?|mentioned|told
           |recommends?|asks?|to)\b""")
-PASSING = phrase(  # true for this moment only
-    r"""\b(?:yet|for\snow|right\snow,?\s(?:let|do|just)|at\sthis\s(?:point|moment|stage)|this\stime
+PASSING = phrase(  # true for this moment or this task only
+    r"""\b(?:touch|change|modify|edit|break|affect)\s(?:\w+\s){0,3}(?:other|else|rest|existing)\b
+          |\bunchanged\b|^(?:for\sexample|e\.g\.|for\sinstance)|\b(?:yet|for\snow|right\snow,?\s(?:let|do
+          |just)|at\sthis\s(?:point|moment|stage)
+          |this\stime
           |on\s(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|for\sthe\smoment|on\sline\s\d+
           |lines?\s\d+|first,?\sthen|one\ssec|in\sa\s(?:sec|minute|moment)
           |today|tonight|later\stoday|as\s(?:we|you|i)\sspeak)\b""")
@@ -89,7 +80,11 @@ NOW = phrase(  # a state of the moment
           |wrong|weird|slow|error(?:s|ing)?|not\sworking|doesn't\swork|isn't\sworking|still|green|red
           |(?:un)?related|confusing|done|complete[d]?|finished|ready|running|happening|showing|getting
           |looking|gone|empty)\b""")
-POINTING = phrase(r"""^(?:(?:anything|everything|everyone|all|any|the)\s(?:else|others?|rest)|otherwise
+_PROJECT = r"""(?:this|it)\sis\s(?:an?|our|the)\s(?:[\w/.-]+\s){0,3}(?:repo|repository|project|package
+          |library
+    |lib|monorepo|service|app|api|module|crate|plugin|cli|tool|website|site|game|firmware|prototype)\b"""
+POINTING = phrase(rf"""^(?!{_PROJECT})(?:(?:anything|everything|everyone|all|any|the)\s(?:else|others?
+          |rest)|otherwise
           |same|it|this|that|these|those|them|they|he|she|so|here|there|one|ones|both|neither|which)\b""")
 
 _WAY = r"""(?:use|reuse|keep|have|prefer|avoid|stick\s(?:to|with)|treat|leave|limit|follow|rely\son
@@ -215,7 +210,7 @@ CUES = (  # the first that fits counts
           (?:should|must|needs?\sto|has\sto|always|never|don't|do\snot|increment|return|throw|raise|stop
           |ask|tell|skip|{_WAY})\b"""),
     _cue("rule", 0.7, r"""(?<!\bwhat\s)(?<!\bwhy\s)(?<!\bhow\s)\b(?!(?:i|you|we|i'll|you'll|we'll|to|not
-          |as|all)\s)[\w`'"’)-]+\s
+          |as|all|just|also|still|only|really|then|now|first|certainly|probably)\s)[\w`'"’)-]+\s
           (?:really\s|still\s|also\s|then\s|probably\s|definitely\s|all\s|both\s)*
           (?:should(?:n't)?|must(?:n't)?|shall|needs?\sto|has\sto|have\sto|ought\sto|may\sonly|can\sonly
           |may\snot|is\sto\sbe|are\sto\sbe)
@@ -227,16 +222,14 @@ CUES = (  # the first that fits counts
         | ^(?:should|must)\s(?:just\s|only\s|always\s|never\s|not\s)*[a-z]+\s"""),
     _cue("decision", 0.6, r"""\bwe\s(?:really\s|probably\s|also\s)?(?:should
           |must)\s[a-z]+""", needs="code"),
-    _cue("convention", 0.8, r"""\bwe\s(?:always\s|usually\s|generally\s|only\s|already\s
+    _cue("convention", 0.8, rf"""\bwe\s(?:always\s|usually\s|generally\s|only\s|already\s
           |currently\s)*(?:use|deploy|store|support|write
           |build|ship|host|follow|target|pin|run\s(?:on|in|with)|name|generate|version|release)\s
         | \b(?:is|are|lives?|sits?|stands?|located|found|stored|kept)\s(?:at|in|under|inside)\s
-          (?:the\s)?(?:`|\.{0,2}/|~/|\w+/)[\w./@`~-]+
+          (?:the\s)?(?:`|\.{{0,2}}/|~/|\w+/)[\w./@`~-]+
         | \bstill\sin\s(?:dev|development|beta|alpha)\b | \b(?:pre-?release|not\s(?:in\sproduction
           |released|live)\syet)\b
-        | \b(?:this|it)\sis\s(?:an?|our|the)\s(?:[\w/-]+\s){0,3}(?:repo|repository|project|package
-          |library|lib|monorepo|service
-          |app|api|module|crate|plugin|cli|tool|website|site|game|firmware|prototype)\b"""),
+        | \b{_PROJECT}"""),
     _cue("command", 0.75, r"""\b(?:run|use|start|build|test|tests|deploy|lint|install|launch|execute
           |check)\b.*\b(?:with|via|using|through|by
           (?:\srunning)?)\s`?(?:npm|pnpm|yarn|bun|npx|make|just|task|cargo|go|pytest|python3?|uv|uvx|pip
@@ -254,6 +247,8 @@ CUES = (  # the first that fits counts
         | \brather\sthan\b | \bnot\s[\w`"-]+,?\sbut\s | \bactually\s(?:it|the|we|that)\b"""),
     _cue("decision", 0.7, rf"""{_STEP}(?!{_GO}){_WAY}\s(?!it\b|that\b|this\b|in\smind|me\b|them\b|up\b
           |down\b|to\b)[\w`"'(@./-]+"""),
+    _cue("decision", 0.7, r"""^do\s(?:all\s|your\s|the\s|our\s)*[\w-]+\s(?:with|in|via|using
+          |through)\s\w+"""),
     _cue("rule", 0.7, rf"""{_STEP}(?:follow|respect|use|obey|stick\sto)\s(?:them|it|this|that|those
           |these)\b"""),
     _cue("rule", 0.7, r"""\b(?:make\ssure|be\ssure|ensure)\b.*\b(?:always|never|not|only|before|after
@@ -282,16 +277,13 @@ CUES = (  # the first that fits counts
           |public|generated|sorted|idempotent|nullable|required|optional|deprecated|meant\s(?:to|for)
           |only\s(?:for|used)|used\s(?:for|by|in|to)
           |exposed|shared|owned|called|named|stored|one-based|zero-based|utc)\b"""),
-    _cue("preference", 0.55, r"""^(?:give|show|offer|present)\s(?:me\s)?(?:\d+|two|three|four|five|a\sfew
-          |several|some)\s(?:\w+\s)?
-          (?:options|suggestions|alternatives|choices|variants|proposals|names)\b"""),
 )
 REQUEST = _cue("decision", 0.6, r"""^(?:can|could|would|will)\s(?:we|you)[\s.…]+(?:please\s|just\s
           |maybe\s|not\s)*[a-z]+\s.*
     (?:\binstead\b|\brather\sthan\b|\bNOT\b|\bonly\b|\balways\b|\bnever\b|\bwithout\b
           |\bfrom\snow\son\b)""")
 OBJECTION = _cue("correction", 0.5, r"""^(?:won't|wouldn't|doesn't|isn't|aren't|don't|shouldn't|didn't)\s
-    (?:this|that|it|the|we|you|they)\b|^why(?:'d|\sdid|\sare|\sdo)\syou\s""")
+    (?:this|that|it|the|we|you|they)\b""")
 OPTION = phrase(r"""\b(?:option|plan|approach|variant|alternative|choice|suggestion|proposal
           |number)\s\#?(\d+|[a-z])\b""")
 OBEYING = phrase(r"""\b(?:follow|respect|obey)\s(?:them|it|those|these)\b""")

@@ -125,6 +125,8 @@ def _statements(sentence: Sentence, speech: Speech, today: date | None, lang: La
 def _stated(sentence: Sentence, lang: Language) -> list[Clause]:
     """The clauses of a sentence that are neither asked nor supposed nor somebody else's."""
     words = tokens(sentence.text, lang)
+    if not lang.is_spoken([word.casefold() for word in words if word[:1].isalpha()]):
+        return []
     if any(word.casefold() in lang.hypotheticals for word in words) or lang.elsewhere.search(sentence.text):
         return []
     pieces = clauses(words, lang)

@@ -11,6 +11,7 @@ import re
 from typing import NamedTuple
 
 from otolith.derive import cues
+from otolith.derive.english import ENGLISH
 from otolith.model.words import is_question, key_words
 
 UNSURE = 0.45  # below it nothing is kept
@@ -108,10 +109,9 @@ def _is_speech(plain: str) -> bool:
         return False
     if cues.OTHERS.search(plain) or cues.HAPPENED.match(plain):
         return False
-    english, foreign = (sum(word in table for word in words) for table in (cues.ENGLISH, cues.FOREIGN))
     if not plain.isascii() and sum(not word.isascii() for word in words) * 4 > len(words):
         return False
-    return (english >= foreign and english > 0) or (len(words) < 6 and foreign == 0)
+    return ENGLISH.is_spoken(words)
 
 
 def tells(plain: str, fewest: int) -> bool:

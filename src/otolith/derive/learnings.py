@@ -32,7 +32,8 @@ _LEARNED = phrase(
       | \blesson\slearned\b | \bbecause\b.*\b(?:ignores?|expects?|requires?|returns?|never|always|only
           |doesn't|does\snot)\b
       | \b(?:ignores?|expects?|silently|always\sreturn(?:s|ed)|never\scalls?)\b""")
-_CAUSE = phrase(r"\b(?:root\scause|caused\sby|because|turn(?:s|ed)\sout|fixed\sby|the\sfix)\b")
+_CAUSE = phrase(r"""\b(?:root\scause|caused\sby|because|turn(?:s|ed)\sout|fixed\sby|the\sfix|but
+    |(?:issue|problem|bug)\swas)\b""")
 _REACHED = phrase(
     r"""\ball\s(?:\d+\s|the\s|of\sthe\s)*(?:\w+\s)?tests?\s(?:now\s)?pass(?:es|ed)?\b
           | \btests?\s(?:now\s)?(?:all\s)?pass\b
@@ -89,6 +90,8 @@ def _read(sentence: str, failed: bool) -> tuple[str, float]:
     if not named or _PLANNED.search(sentence) or is_supposed(sentence) or _PICTURE.search(sentence):
         return "", 0.0
     if _LEARNED.search(sentence):
+        if named < 2 and not _CAUSE.search(sentence):
+            return "", 0.0
         named -= 2 * sentence.startswith("I ")  # "I see the issue - …"
         return "learning", min(named, 4) + (2.0 if _CAUSE.search(sentence) else 0.0)
     return ("milestone", min(named, 2)) if failed and _REACHED.search(sentence) else ("", 0.0)

@@ -8,7 +8,7 @@ agent it answers, so that somebody who was not there understands it. Pure: knows
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from otolith.derive.answers import answer_before, line_answered, offers, option_line
@@ -21,16 +21,21 @@ from otolith.model.pasted import split_parts
 from otolith.model.record import SURE
 from otolith.model.shape import Value
 from otolith.model.text import first_sentence, fold, sentences, without_code
-from otolith.model.words import is_question, key_words
+from otolith.model.words import is_question, key_words, likeness, stems
 
 LONGEST = 85  # words of a memo with its title
 LONGEST_TURN = 6_000  # characters: more is no longer speech
-PER_TURN = 6  # the surest of one turn
+PER_TURN = 5  # the surest of one turn
+SHORT = 16  # words of two neighbours that are kept as one
+ALIKE = 0.6  # two of one turn that share more say the same
+LISTED = 4  # items of a list that make a turn the description of a task
+PLAIN = 0.85  # how sure an item of such a list must be: it says itself that it holds for longer
 WRAPPED = 60  # a line of prose that goes on in the next is at least so long
 LASTING = ("identity", "preference", "constraint")  # types of facts
 TRIGGERS = {"request": "", "milestone": "milestone", "learning": "learning"}  # of any dialog
 CHOSEN = Verdict("decision", 0.7)  # a bare name among those that the agent had offered
 _NAME = re.compile(r"^[\W_]*([\w.-]*(?:[a-z][A-Z]|_|-)[\w.-]*|[A-Z][A-Z\d_]{2,})[\s.!]*$")
+_ITEM = re.compile(r"^\s*(?:[-*•+–]|\d{1,2}[.)])\s+")
 _NUMBERED = re.compile(r"[:,;]\s\(?\d{1,2}[.)]$")
 _JOINED = re.compile(r"^(?:is|are|was|were|has|have|and|or)\b")
 _TAG_BREAK = re.compile(r"[,\[\]\s]")
@@ -138,7 +143,26 @@ def _remarks(event: Event, answer: Sequence[Event]) -> list[Remark]:
     """What the judge finds in one turn."""
     text = own_words(event)
     parts = cut(text) if len(text) <= LONGEST_TURN else []
-    refused, remarks = False, list[Remark]()
+    remarks: list[Remark] = []
+    for at, verdict in _verdicts(parts, answer):
+        whole = _ITEM.sub("", _whole(parts, at, verdict, answer), count=1)
+        before = remarks[-1] if remarks else None
+        if before and whole.startswith(f"{before.sentence} "):
+            remarks.pop()  # this one goes on where that one ended
+        elif before and whole and _belong_together(before, verdict, whole):
+            whole = re.sub(r"(?<=\w)\Z", ";", remarks.pop().sentence) + f" {whole}"
+        if whole and not any(likeness(stems(whole), stems(other.sentence)) > ALIKE for other in remarks):
+            remarks.append(Remark(
+                says=verdict.says, sentence=whole, about=about(whole), sure=verdict.sure,
+                answers=line_answered(whole, verdict, answer), personal=verdict.personal, key=event.key,
+                ts=event.ts))
+    return remarks
+
+
+def _verdicts(parts: Sequence[str], answer: Sequence[Event]) -> Iterator[tuple[int, Verdict]]:
+    """The place of each sentence that is worth keeping, and what it is worth."""
+    refused = False
+    described = sum(_ITEM.match(part) is not None for part in parts) >= LISTED
     for at, sentence in enumerate(parts):
         refusal, plain = opening(sentence)
         if refusal and not key_words(plain):
@@ -146,15 +170,15 @@ def _remarks(event: Event, answer: Sequence[Event]) -> list[Remark]:
             continue
         verdict = judge(sentence, refused) or (CHOSEN if at == 0 and _is_offered(plain, answer) else None)
         refused = False
-        whole = _whole(parts, at, verdict, answer) if verdict else ""
-        if verdict and whole:
-            if remarks and whole.startswith(f"{remarks[-1].sentence} "):
-                remarks.pop()  # this one goes on where that one ended
-            remarks.append(Remark(
-                says=verdict.says, sentence=whole, about=about(whole), sure=verdict.sure,
-                answers=line_answered(whole, verdict, answer), personal=verdict.personal, key=event.key,
-                ts=event.ts))
-    return remarks
+        if verdict and (verdict.sure >= PLAIN or not described or not _ITEM.match(sentence)):
+            yield at, verdict
+
+
+def _belong_together(before: Remark, verdict: Verdict, sentence: str) -> bool:
+    """Whether two neighbours are so short that neither says much alone: "new dep. is fine", "slower is fine".
+    """
+    return (before.says == verdict.says and before.personal == verdict.personal
+            and len(before.sentence.split()) + len(sentence.split()) <= SHORT)
 
 
 def _whole(parts: Sequence[str], at: int, verdict: Verdict, answer: Sequence[Event]) -> str:

@@ -102,7 +102,7 @@ def _complete(words: list[str], low: list[str], subject: Subject, verb: VerbGrou
         return None
     at = _skip_intensifiers(low, start, lang)
     stop = _uncalled(low, at, _object_end(low, at, lang), speech, lang)
-    wording = _wording(words[at:stop], low[at:stop], subject, speech, lang)
+    wording = _limited(_wording(words[at:stop], low[at:stop], subject, speech, lang), low, subject, at, lang)
     if wording and (name := _apposed(words, low, at, stop, lang)):
         wording = f"{wording} {name}"
     helper = lang.auxiliaries.get(word_at(low, at), "have") not in ("have", "had", "do")
@@ -117,6 +117,12 @@ def _complete(words: list[str], low: list[str], subject: Subject, verb: VerbGrou
         return None
     statement = Statement(subject, verb, relation, wording, _leans(low[at:stop], lang))
     return statement if _fits(statement, lang) else None
+
+
+def _limited(wording: str | None, low: list[str], subject: Subject, at: int, lang: Language) -> str | None:
+    """The object with the "only" that stands before its verb: "I only drink tea" is not "drinks tea"."""
+    limited = wording and not subject.slot and lang.only in low[subject.stop:at]
+    return f"{lang.only} {wording}" if limited else wording
 
 
 def _apposed(words: list[str], low: list[str], at: int, stop: int, lang: Language) -> str:

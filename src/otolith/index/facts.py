@@ -92,6 +92,11 @@ _STANDING = ("SELECT id, type, confidence, trust, project, "
              f"WHERE id {_GIVEN}")
 _OF_FACT = "(slot = :fact OR (id = :fact AND id <> slot))"  # as corrected; written so that indexes are used
 _AS_SAID = "(raw = :fact AND raw <> id)"  # what became another fact
+_FORGOTTEN = (
+    "SELECT s.unit, json_extract(s.fact, '$.sentence'), s.id FROM reviewed v JOIN said s ON (s.slot = "
+    "v.fact AND s.id = v.fact) OR (s.id = v.fact AND s.id <> s.slot) WHERE v.score = 0 AND v.mark <= "
+    ":until AND s.unit IN (SELECT value FROM json_each(:units)) AND NOT EXISTS (SELECT 1 FROM reviewed "
+    "w WHERE w.fact = v.fact AND w.mark > v.mark AND w.mark <= :until)")
 _FOREVER = "~"  # after every mark
 _written = json.JSONEncoder(ensure_ascii=False).encode  # made once, not for each fact
 Said = tuple[Fact, str, str | None]  # the fact as said and corrected since, its unit, its project
@@ -389,6 +394,11 @@ class Facts(Facet):
         pairs = self.db.execute("SELECT raw, id FROM said WHERE unit = ?", (unit,))
         ids = {fact for pair in pairs for fact in pair}
         return {fact for fact in ids if not self.db.execute(query, {"fact": fact, "unit": unit})}
+
+    def forgotten(self, units: Iterable[str], as_of: float | None = None) -> list[tuple[str, str, str]]:
+        """(entry, sentence, fact) of the facts of these entries that were scored 0 and not higher since."""
+        until = _FOREVER if as_of is None else after_all(as_of)
+        return self.db.execute(_FORGOTTEN, {"units": json.dumps(list(units)), "until": until}).fetchall()
 
     def stated(self, record: str) -> bool:
         """Whether any entry states a fact in these very words, corrected or not."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from otolith.home import Home
@@ -45,6 +46,7 @@ CHOSEN = 1.0  # for passing the filter, where nothing is asked; keeps the score 
 ECHO = -1.5  # what repeats others has their words together, so it matches twice what they match once
 # share of its neighbour's score that a link brings, for neighbours among so many best
 LINKED, HEADS = 0.35, 5
+FORGOTTEN = 0.01  # the score of a turn that says what was forgotten
 # the cosine below which a passage without any of the question's words, its own or nearby, is no answer
 FLOOR = 0.30
 SLACK = 30  # candidates weighed beyond three times what is asked for
@@ -99,6 +101,7 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     put_answers_first(best)
     best = _sink(home, candidates, best, chosen.as_of)
     _outdate(home, candidates, best, chosen.as_of)
+    _sink_forgotten(home, best, chosen.as_of)
     best = _fold_echoes(home, candidates, best, chosen)
     candidates.best = sorted(
         (candidate for candidate in best if candidate.score > 0 or candidate.superseded_by
@@ -191,8 +194,7 @@ def _weighed(index: Index, candidates: Candidates, columns: rank.Columns, parts:
                 candidate.parts[name] = part
         candidate.covered, candidate.likeness = covered, likeness
         candidate.beside = (numbers[before] if before >= 0 else 0, numbers[after] if after >= 0 else 0)
-        words = [word for word, hit in zip(question.words, matched, strict=True) if hit]
-        candidate.why = _reasons(candidate, question, words, meant)
+        candidate.reasons = partial(_reasons, candidate, question, matched, meant)
         best.append(candidate)
     return best
 
@@ -211,9 +213,10 @@ def _openings(home: Home, candidates: Candidates, named: dict[str, str], limit: 
             [passage.n for passage in dated if candidates.passes(passage.n)])
 
 
-def _reasons(candidate: Weighed, question: Question, words: Sequence[str],
+def _reasons(candidate: Weighed, question: Question, matched: Sequence[float],
              meant: dict[str, str]) -> list[str]:
     parts, why = candidate.parts, []
+    words = [word for word, hit in zip(question.words, matched, strict=True) if hit]
     if words:
         read = (f"{word} (read as {meant[word]})" if word in meant else word for word in words)
         why.append("words: " + ", ".join(read))
@@ -329,6 +332,16 @@ def _outdate(home: Home, candidates: Candidates, best: list[Weighed], as_of: flo
                 candidate.parts["outdated"] = candidate.parts.get("outdated",
                                                                   0.0) + newer.score - candidate.score - 0.01
             candidate.why.append(closing.why)
+
+
+def _sink_forgotten(home: Home, best: list[Weighed], as_of: float | None) -> None:
+    """A turn whose sentence states a fact that somebody forgot comes after everything else."""
+    turns = [candidate for candidate in best if KINDS[candidate.passage.kind].around == "turns"]
+    for unit, sentence, fact in home.index.facts.forgotten({turn.passage.unit for turn in turns}, as_of):
+        for turn in turns:
+            if turn.passage.unit == unit and sentence and sentence in turn.passage.text:
+                turn.parts["forgotten"] = turn.parts.get("forgotten", 0.0) + FORGOTTEN - turn.score
+                turn.why.append(f"says what was forgotten ({fact})")
 
 
 def _fold_echoes(home: Home, candidates: Candidates, best: list[Weighed], chosen: Filter) -> list[Weighed]:
