@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
+from typing import Any
 
+import pytest
+from tests.faults import Snapshot, count_calls, killed_at, sampled
+
+from conftest import Clock
 from otolith.derive.protocol import Proposal, find_proposals
+from otolith.memory import Memory
 from otolith.model.memo import Memo, check_name
 
 
@@ -188,3 +194,35 @@ def test_lines_that_only_say_where_a_memo_comes_from_contradict_nothing(mem):
              tags=["drinks"], created="2026-02-01")
 
     assert mem.garden().proposals == []
+
+
+@pytest.mark.parametrize("archive", [False, True], ids=["superseded", "archived"])
+def test_a_gardening_that_was_killed_is_carried_on_with_by_the_next(home: Path, clock: Clock, archive: bool) -> None:
+    with Memory(home, clock=clock) as mem:
+        for at, word in enumerate(("colors", "fonts", "spacing", "tables", "length", "tone")):
+            mem.memo(f"mill_prefs_{word}", f"On {word} at the mill.", created=clock() - 86400 * (10 - at))
+
+    def tend() -> None:
+        with Memory(home, clock=clock) as mem:
+            mem.garden(apply=True, archive=archive)
+
+    def outcome() -> dict[str, tuple[str, Any]]:
+        with Memory(home, clock=clock) as mem:
+            return {item["id"]: (record.text, record.deprecated_by) for item in mem.list(kind="memo", limit=None)[0]
+                    for record in [mem.get(item["id"]).record]}
+
+    base = Snapshot(home)
+    number = count_calls(tend, base)
+    wanted = outcome()
+    for call in sampled(range(1, number + 1), about=12):
+        base.restore()
+        killed_at(call, tend)
+
+        tend()
+
+        assert outcome() == wanted, call
+        with Memory(home, clock=clock) as mem:
+            assert mem.garden().proposals == [], call
+            mem.garden(undo=True)
+            assert {item["id"] for item in mem.list(kind="memo", limit=None)[0]} >= {
+                f"mill_prefs_{word}" for word in ("colors", "fonts", "spacing", "tables", "length", "tone")}, call

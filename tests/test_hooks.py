@@ -202,7 +202,7 @@ def test_what_was_recalled_into_the_session_is_not_captured_again(hook: Any, hom
     assert not any("at dawn" in text for text in entries(home))
 
 
-def test_a_session_starts_with_a_brief_of_at_most_two_thousand_tokens(hook: Any, mem: Memory) -> None:
+def test_a_session_starts_with_a_brief_of_at_most_1200_tokens_and_is_not_told_twice(hook: Any, mem: Memory) -> None:
     from otolith.providers.tokens import count_tokens
 
     for number in range(60):
@@ -213,7 +213,9 @@ def test_a_session_starts_with_a_brief_of_at_most_two_thousand_tokens(hook: Any,
     said = hook("SessionStart", source="startup", model="claude")
 
     assert said.startswith("<otolith-memory-")
-    assert 500 < count_tokens(said) <= 2000
+    assert 500 < count_tokens(said) <= 1200
+    assert hook("SessionStart", source="resume") == ""
+    assert hook("SessionStart", source="compact") != ""
 
 
 @pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PreToolUse"])

@@ -87,6 +87,14 @@ def test_of_two_that_say_much_the_same_the_newer_is_told(known: Memory, home: Pa
     assert "6432" not in told
 
 
+def test_what_a_session_was_given_is_not_told_again(known: Memory, home: Path, shop: Path) -> None:
+    asked = "how does the mailer retry a message that cannot be sent?"
+
+    assert "doubling pause" in hook(home, shop, asked, "s1")
+    assert hook(home, shop, "and please say how the mailer retries a message once more", "s1") == ""
+    assert "doubling pause" in hook(home, shop, asked, "s2")
+
+
 def test_a_question_asked_before_brings_its_answer(known: Memory, home: Path, shop: Path) -> None:
     known.log([{"role": "user", "content": "How can I look inside a distroless pod, there is no shell in it?"},
                {"role": "assistant", "content": "kubectl debug -it POD --image=busybox --target=app gives you one."}],

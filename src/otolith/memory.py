@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from otolith.model.work import Agent, Work
     from otolith.sync import Progress
     from otolith.upkeep import Report
+    from otolith.verbs.brief import Brief, Count
     from otolith.verbs.memos import Garden
     from otolith.verbs.reports import Reflected
-    from otolith.verbs.session import Brief, Count, Ended
+    from otolith.verbs.session import Ended
     from otolith.verbs.work import Move
 
 Words = Sequence[str] | None
@@ -264,7 +265,7 @@ class Memory(Reader):
     def brief(self, context: str = "", *, budget: int = 2000, project: str | None = None,
               session: str | None = None, count: Count | None = None) -> Brief:
         """What to know at the start of a session, within a budget of tokens; no use is counted."""
-        return verbs.session.brief(self.home, context, budget=budget, project=project, session=session,
+        return verbs.brief.brief(self.home, context, budget=budget, project=project, session=session,
                                    providers=self.providers, count=count)
 
     def hud(self, *, past: str | None = None, present: str | None = None, future: str | None = None,

@@ -42,6 +42,8 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
           order: Mapping[str, int] | None = None) -> list[Change]:
     """The full walk. What changed is read by path, or in a given order of units, new ones last."""
     began, opened = time.monotonic(), index.times_opened
+    if index.documents.is_hollow():
+        raise BrokenIndex("the index is damaged (a table was emptied)", "try: otolith reindex")
     known = index.documents.versions()
     changes = _believed(tree, known, tree.changes(known))
     check_removals(changes, len(known), accept_removals)

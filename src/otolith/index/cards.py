@@ -256,6 +256,7 @@ def where(index: Database, chosen: Filter, projects: tuple[str, ...] = ()) -> tu
 
 # What may be told unasked: what people and agents of a project, or of none, said elsewhere, and holds.
 _UNASKED = f"""r.trust IN ('user', 'agent') AND NOT r.sunk
+AND (r.kind <> 'memo' OR coalesce(r.confidence, 1) >= {SURE})
 AND r.kind IN ({', '.join(f"'{name}'" for name in COUNTED)})
 AND (r.kind <> 'memo' OR coalesce(r.confidence, 1) >= {SURE})
 AND (r.project IS NULL OR r.project IN ('', 'default', ?)) AND (r.session IS NULL OR r.session <> ?)

@@ -16,11 +16,14 @@ ORDER BY (SELECT count(*) FROM tags t WHERE t.record = r.n AND t.tag IN ({tags})
 r.created DESC, r.at DESC, r.n DESC LIMIT 20"""
 _MEMOS = f"""SELECT id, unit FROM records r WHERE kind = 'memo' AND trust IN ('user', 'agent') AND NOT sunk
 AND coalesce(confidence, 1) >= {SURE}
-AND (project IS NULL OR project IN ('default', :project)
-     OR EXISTS (SELECT 1 FROM tags t WHERE t.tag = :project AND t.record = r.n))
+AND (project IS NULL OR project IN ('', 'default', :project))
 AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND {replaces('r', 'x')})
 ORDER BY pinned DESC, created DESC, at DESC, id"""
 
+_COMING = f"""SELECT r.title, p.text FROM records r JOIN passages p ON p.n = r.n
+WHERE r.kind = 'memo' AND r.type = 'future' AND NOT r.sunk AND r.trust <> 'outside'
+AND coalesce(r.confidence, 1) >= {SURE} AND (r.project IS NULL OR r.project IN ('', 'default', ?))
+ORDER BY r.created DESC, r.at DESC, r.id LIMIT 20"""
 _SCORE = ("(SELECT v.score FROM reviewed v WHERE v.fact = {fact}.id OR v.target = {fact}.id "
           "ORDER BY v.mark DESC LIMIT 1)")
 _UNSCORED = f"FROM records r WHERE kind = 'fact' AND sunk = 0 AND {_SCORE.format(fact='r')} IS NULL"
@@ -46,11 +49,17 @@ class Nearby(NamedTuple):
 
 
 class Gauges(NamedTuple):
-    """How much there is, and the newest thing to come."""
+    """How much there is."""
 
     records: int
     memos: int
-    coming: str
+
+
+class Plan(NamedTuple):
+    """A memo of something to come."""
+
+    title: str
+    text: str
 
 
 class EntryEnd(NamedTuple):
@@ -80,6 +89,11 @@ class Dialogs(Facet):
             "THEN created END), max(kind = 'entry' AND trust = 'outside') FROM records "
             f"WHERE {which} GROUP BY topic HAVING sum(kind = 'entry') ORDER BY 4 DESC, topic",
             {"topic": topic})]
+
+    def projects_of(self, topic: str) -> list[str]:
+        """The projects in which a topic's entries were written."""
+        return self._texts("SELECT DISTINCT coalesce(project, '') FROM records WHERE topic = ? AND kind = "
+                           "'entry' ORDER BY 1", (topic,))
 
     def is_topic(self, name: str) -> bool:
         return self.db.execute("SELECT 1 FROM records WHERE topic = ? LIMIT 1",
@@ -206,11 +220,12 @@ class Dialogs(Facet):
         return dict(self.db.execute(_MEMOS, {"project": project}))
 
     def gauges(self) -> Gauges:
-        return Gauges(*self.db.execute(
-            "SELECT count(*), coalesce(sum(kind = 'memo'), 0), coalesce((SELECT title FROM records WHERE "
-            "kind = 'memo' AND type = 'future' AND NOT sunk AND trust <> 'outside' AND "
-            f"coalesce(confidence, 1) >= {SURE} ORDER BY created DESC, at DESC, id LIMIT 1), '') "
-            "FROM records").fetchone())
+        return Gauges(*self.db.execute("SELECT count(*), coalesce(sum(kind = 'memo'), 0) "
+                                       "FROM records").fetchone())
+
+    def coming(self, project: str) -> list[Plan]:
+        """What memos say is to come in a project, the newest first."""
+        return self.db.select(Plan, _COMING, (project,))
 
     def _texts(self, query: str, values: Any) -> list[str]:
         return [row[0] for row in self.db.execute(query, values)]

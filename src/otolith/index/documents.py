@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.database import Facet
-from otolith.index.write import Answer, Stamp, Unit, Units
+from otolith.index.write import FILLED, Answer, Stamp, Unit, Units
 from otolith.model.record import Stretch, Usage, Version
 
 if TYPE_CHECKING:
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 AT_ONCE = 500  # files asked for in one statement
 Known = Mapping[str, Version | None]  # None: something that is not a plain document
 Parts = Mapping[str, Sequence[str]]  # unit → the files it may consist of
+
+
+# what only units fill: one of these that has rows can be emptied by dropping a unit, and by nothing else
+_HELD = ("records", "passages", "words_docsize", "tags", "names", "links", "archived", "said", "reviewed",
+         "agents", "memories", "memory_files", "memory_links", "chapters", "chapter_memories", "wisdom",
+         "wisdom_chapters", "file_works", "threads")
+_FILLED = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table})" for table in _HELD)
 
 
 class Sweep(NamedTuple):
@@ -100,6 +107,15 @@ class Documents(Facet):
         with self.index.aside():
             self.index.set("swept", sweep.when)
             self.index.set("sweep_cost", sweep.cost)
+            self.index.set(FILLED, ",".join(self.db.column(_FILLED)))
+
+    def is_hollow(self) -> bool:
+        """Whether a table is empty that had rows at the last sweep, with no unit dropped since."""
+        return self.index.kept("hollow", self._is_hollow)
+
+    def _is_hollow(self) -> bool:
+        filled = self.index.get(FILLED)
+        return bool(filled) and not {*str(filled).split(",")} <= {*self.db.column(_FILLED)}
 
     def ledger_bytes(self) -> int:
         """Up to which byte the usage ledger was counted."""

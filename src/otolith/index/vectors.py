@@ -20,7 +20,8 @@ from copy import copy
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from otolith.index.database import Connection, Database, Facet, columns_of
+from otolith.errors import BrokenIndex
+from otolith.index.database import REMEDY, Connection, Database, Facet, columns_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -346,9 +347,11 @@ class VectorTable:
     def _cosines(self, vector: Floats, rows: Ints | slice) -> Floats:
         import numpy as np
 
-        fore, rest = vector[: self._half], vector[self._half :]
-        with np.errstate(invalid="ignore"):  # damaged bytes may be no numbers: that is near to nothing
-            cosines: Floats = self._fore[rows] @ fore + self._rest[rows] @ rest
+        with np.errstate(invalid="ignore", over="ignore"):
+            cosines: Floats = self._fore[rows] @ vector[: self._half]
+            cosines += self._rest[rows] @ vector[self._half :]
+        if not np.isfinite(cosines.sum()):
+            raise BrokenIndex("the index is damaged (a vector in it is none)", REMEDY)
         return cosines
 
     def nearest(self, vector: Floats, limit: int, allowed: NDArray[np.bool_] | None = None) -> Ints:
@@ -361,7 +364,9 @@ class VectorTable:
         # of another's first dimensions nothing is known
         if self._size <= COARSE or self._held.provider != "static":
             return self.numbers[_largest(_only(self._cosines(vector, slice(self._size)), may), limit)]
-        rows = _largest(_only(self._fore[: self._size] @ vector[: self._half], may), limit * COARSE_SHARE)
+        with np.errstate(invalid="ignore", over="ignore"):
+            fore = self._fore[: self._size] @ vector[: self._half]
+        rows = _largest(_only(fore, may), limit * COARSE_SHARE)
         return self.numbers[rows[_largest(self._cosines(vector, rows), limit)]]
 
     def likeness(self, vector: Floats, numbers: Ints) -> tuple[Floats, NDArray[np.bool_]]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 HOLDS = ("new", "old", "both", "open")  # which of two claims holds; `open` takes an answer back
 SELDOM = 100_000  # objects made between two searches for circles
+FILLED = "filled"  # the tables that had rows at the last sweep
 _NONE, _NONE_HERE = float("-inf"), "nullif(?, -9e999)"
 _marks: dict[str, str] = {}  # table → a mark for each of its columns
 Stamp = tuple[bytes, int | str, bool, str, int]  # a version, the hash, when it was seen (ns)
@@ -236,6 +237,7 @@ class Units(Facet):
         marks = ",".join("?" * len(files))
         if not self.db.execute(f"DELETE FROM documents WHERE path IN ({marks})", files).rowcount:
             return  # nothing was known of it
+        self._may_empty()
         self.db.execute(f"DELETE FROM problems WHERE path IN ({marks})", files)
         if keep_records:
             return
@@ -248,9 +250,14 @@ class Units(Facet):
         """Forget one record that stands in no unit of its own."""
         row = self.db.first(Row, f"SELECT {ROW} FROM records r WHERE id = ?", (record,))
         if row is not None:
+            self._may_empty()
             self._drop_rows(row)
             self.db.execute("DELETE FROM links WHERE unit = ? AND (a = ? OR b = ?)",
                             (row.unit, record, record))
+
+    def _may_empty(self) -> None:
+        """Which tables have rows is not known until the next sweep."""
+        self.db.execute("UPDATE meta SET value = '' WHERE key = ? AND value <> ''", (FILLED,))
 
     def _drop_rows(self, row: Row) -> None:
         """Full text keeps no copy of what it indexed, so what it was given is told to it again."""

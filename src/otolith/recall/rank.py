@@ -44,6 +44,7 @@ REACH = 2  # turns on either side that have a say
 
 
 BM25, LENGTH = (1.2, 0.75), 700.0  # k and b; the length, in characters, that is neither long nor short
+FEW_PASSAGES = 100  # below which a memory is taken to have so many
 FEW_TIMES = 10  # sessions below which their order in time says little
 SOURCES = ("talk", "agent", "text")  # dialogs of people; of a user with an assistant; all else
 
@@ -123,11 +124,12 @@ def rarity(found: Sequence[int], total: int) -> Floats:
     one.
 
     The idf of BM25 divided by its largest value, so that the words' part of the score does not grow with the
-    memory.
+    memory. In a memory of a few passages nothing is known of how rare a word is: a word of its only record
+    must not count for less than one that it does not have.
     """
     import numpy as np
 
-    counts = np.asarray(found, np.float64)
+    counts, total = np.asarray(found, np.float64), max(total, FEW_PASSAGES) if total else 0
     largest = np.log1p((total - 0.5) / 1.5) if total else 1.0
     return np.log1p(np.maximum(total - counts + 0.5, 0.0) / (counts + 0.5)) / largest
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 from itertools import pairwise
 from typing import Any
 
@@ -30,6 +31,7 @@ BESIDE = 5  # others that a candidate has to stand out from
 SHORT = 4  # content words below which a prompt is read together with the one before it
 SPECIFIC = 2  # words besides those that only steer, without which nothing is told
 MUCH_THE_SAME = 0.25  # share of words in common from which on the older of two is left out
+THE_SAME = 0.5  # the same for a turn of a dialog, which has other words around what it says
 BY_WORDS = 0.5  # without vectors: the share of the prompt that a record has to cover
 WEIGHTS = {"like": 1.1, "ahead": 6.5, "title": 2.5, "length": 3.1, "cover": 3.0}
 THRESHOLD = 6.4
@@ -40,6 +42,7 @@ pull merge rebase build rebuild lint format fix undo revert stop wait start rest
 deploy thanks thank good nice great perfect cool looks look done now then please sure right exactly first
 second both all it that this add remove delete rename update change changes make write file files code line
 lines""")
+_POINTS = re.compile(r"\b(?:it|its|that|this|these|those|they|them|there|he|she|him|her|same|again)\b", re.I)
 _TELLS = re.compile(r"error|exception|fail(?:ed|ure|s)?\b|fatal|panic|denied|refused|cannot|could not|"
                     r"not found|timed? ?out|traceback|warning", re.IGNORECASE)
 _MACHINE = re.compile(
@@ -59,8 +62,12 @@ class Offer(Value):
     sure: float
 
 
-def tell(home: Home, prompt: str, *, before: str = "", limit: int = 3, providers: Any = None) -> list[Offer]:
-    """What is worth telling about a prompt in this project and session, surest first; usually nothing."""
+def tell(home: Home, prompt: str, *, before: str = "", given: Collection[str] = (), limit: int = 3,
+         providers: Any = None) -> list[Offer]:
+    """What is worth telling about a prompt in this project and session, surest first; usually nothing.
+
+    What was given before is not told again, but to somebody who comes back to what they asked just before.
+    """
     asked = worth_asking(prompt, before)
     if not asked:
         return []
@@ -68,13 +75,16 @@ def tell(home: Home, prompt: str, *, before: str = "", limit: int = 3, providers
     candidates = find(home, asked, chosen, LOOKED_AT, providers)
     if home.touch([candidate.passage.unit for candidate in candidates.best[:LOOKED_AT]]):
         candidates = find(home, asked, chosen, LOOKED_AT, providers)
-    return choose(home, candidates, limit)
+    offers = choose(home, candidates, LOOKED_AT)
+    again = asked != readable(prompt)
+    return [offer for offer in offers if again or offer.id not in given][:limit]
 
 
 def worth_asking(prompt: str, before: str = "") -> str:
     """What of a prompt to ask memory about; nothing if it only steers the agent."""
     text = readable(prompt)
-    if len(_content(text)) < SHORT and before.strip():
+    words = _content(text)
+    if len(words) < SHORT and before.strip() and (len(words - STEERING) < SPECIFIC or _POINTS.search(text)):
         text = f"{readable(before)}\n{text}"
     return text if len(_content(text) - STEERING) >= SPECIFIC else ""
 
@@ -90,7 +100,7 @@ def _content(text: str) -> set[str]:
     return {word for word in look_up(text) if word not in STOP}
 
 
-def choose(home: Home, candidates: Candidates, limit: int) -> list[Offer]:
+def choose(home: Home, candidates: Candidates, limit: int, *, gated: bool = True) -> list[Offer]:
     """Those of the candidates that pass the gate, without what says much the same as a newer one."""
     fit = [candidate for candidate in candidates.best[:LOOKED_AT] if not candidate.superseded_by
            and not candidate.passage.sunk and not candidate.echo]
@@ -99,14 +109,13 @@ def choose(home: Home, candidates: Candidates, limit: int) -> list[Offer]:
     for candidate in fit:
         sure = sureness(signs(candidate, candidates, likes)) if any(likes) else candidate.covered - BY_WORDS
         passage: Passage | None = candidate.passage
-        if sure >= 0 and candidate.passage.asks:
+        if candidate.passage.asks:
             passage = _answer(home, candidate.passage, candidates)
-        if sure >= 0 and passage is not None:
+        if passage is not None:
             drawn = passage.text.partition("\n")[2] if KINDS[passage.kind].drawn else ""
             offers.append(Offer(id=passage.id, kind=passage.kind, title=passage.title, unit=passage.unit,
                                 created=passage.said, text=drawn or passage.text, sure=sure))
-    offers.sort(key=lambda offer: -offer.sure)
-    return newest(offers)[:limit]
+    return [offer for offer in newest(offers) if not gated or offer.sure >= 0][:limit]
 
 
 def signs(candidate: Weighed, candidates: Candidates, likes: list[float]) -> dict[str, float]:
@@ -134,13 +143,29 @@ def _answer(home: Home, asking: Passage, candidates: Candidates) -> Passage | No
 
 
 def newest(offers: list[Offer]) -> list[Offer]:
-    """Each passage once, and of two records that say much the same the newer; a work has its own history."""
+    """Surest first: of two records that say much the same the newer, in the place of the surer one; of a
+    dialog one turn, if no record says it. A work has its own history.
+    """
     kept: list[tuple[frozenset[str], Offer]] = []
-    for offer in sorted(offers, key=lambda offer: -offer.created):
+    for offer in sorted(offers, key=lambda offer: (_is_turn(offer), -offer.created, -offer.sure)):
         about = stems(f"{offer.title} {offer.text}")
-        plain = KINDS[offer.kind].around != "turns" and not KINDS[offer.kind].layers
-        if not any(other.text == offer.text or (plain and likeness(about, words) >= MUCH_THE_SAME)
-                   for words, other in kept):
+        for at, (words, other) in enumerate(kept):
+            if _says(offer, other, likeness(about, words)):
+                if not _is_turn(offer) or _is_turn(other):
+                    best = offer if _is_turn(offer) and offer.sure > other.sure else other
+                    kept[at] = (words, best.replace(sure=max(offer.sure, other.sure)))
+                break
+        else:
             kept.append((about, offer))
-    chosen = [offer for _, offer in kept]
-    return sorted(chosen, key=lambda offer: -offer.sure)
+    return sorted((offer for _, offer in kept), key=lambda offer: -offer.sure)
+
+
+def _is_turn(offer: Offer) -> bool:
+    return KINDS[offer.kind].around == "turns"
+
+
+def _says(offer: Offer, other: Offer, alike: float) -> bool:
+    """Does another, which is newer or no turn, say what this one says?"""
+    if _is_turn(offer):
+        return offer.unit == other.unit or alike >= THE_SAME
+    return other.text == offer.text or (alike >= MUCH_THE_SAME and not KINDS[offer.kind].layers)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from otolith.verbs import (  # isort: skip
-        about, capture, chapters, chunks, claims, deeds, dialogs, edges, editing, exports, history,
+        about, brief, capture, chapters, chunks, claims, deeds, dialogs, edges, editing, exports, history,
         links, memos, merging, notes, offering, purge, reasoning, records, reports, running,
         session, steps, taking, tending, topics, undo, work)
 
-__all__ = ["about", "capture", "chapters", "chunks", "claims", "deeds", "dialogs", "edges",
+__all__ = ["about", "brief", "capture", "chapters", "chunks", "claims", "deeds", "dialogs", "edges",
            "editing", "exports", "history", "links", "memos", "merging", "notes", "offering",
            "purge", "reasoning", "records", "reports", "running", "session", "steps", "taking",
            "tending", "topics", "undo", "work"]
