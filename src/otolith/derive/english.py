@@ -143,6 +143,9 @@ class Language:
     code: str = "en"
     # who speaks and who is spoken of
     first: Words = _words("i we")
+    persons: Words = _words("he she")  # pronouns of one person, of one thing, of several
+    things: Words = _words("it")
+    several: Words = _words("they")
     group: Words = _words("we")  # those of them that mean the speaker with others
     second: Words = _words("you")
     # pronouns whose person the rules do not know
@@ -290,6 +293,8 @@ class Language:
         'cause whenever whom whose""")  # words that always end a clause
     asides: Words = _words("""when while which who where until after before as since if unless whether
         whenever whom whose like whereas""")  # openers of clauses that only set the scene
+    # what changes the subject in the middle of a sentence
+    by_the_way: re.Pattern[str] = _pattern(r",?\s+(?:by the way|btw|oh and|fyi|on another note)\b[,:]?\s+")
     list_words: Words = _words("and or &")
     adverbs: Words = _words("""just really also always never recently currently still already finally actually
         even totally definitely absolutely often usually sometimes once ever now then so too truly fully kinda

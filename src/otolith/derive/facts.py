@@ -12,11 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from otolith.derive.answers import answers, roles
 from otolith.derive.english import ENGLISH, Language
-from otolith.derive.grammar import Mode, Speech, Who
-from otolith.derive.phrases import phrases
+from otolith.derive.grammar import Mode, Speech, Subject, Who, find_subject, opening
+from otolith.derive.phrases import Said, phrases
 from otolith.derive.sentences import QUOTED, Clause, Sentence, clauses, prose, sentences, tokens
 from otolith.derive.statement import Statement, read_clause
+from otolith.model.claims import DONE
 from otolith.model.dates import When, first_day, moment, read_time
 from otolith.model.dialog import Fact, Turn
 from otolith.model.statements import read_claims
@@ -38,18 +40,21 @@ def extract(turns: Sequence[Turn], *, entry_ts: str, entry_id: str = "", languag
     names = _names((sentence for own in spoken for sentence in own), speakers, language)
     assisted = any(turn.role == "assistant" for turn in turns)
     facts: dict[tuple[str, str, str], Fact] = {}
-    for turn, own in zip(turns, spoken, strict=True):
+    for turn, own, before in zip(turns, spoken, [None, *turns], strict=False):
         others = [name for name in speakers if name != (turn.speaker or turn.role)]
         speech = Speech(turn.speaker or turn.role, others[0] if len(others) == 1 else None, names,
                         turn.role == "user" and (assisted or not others))
         today = moment(turn.ts, entry_ts)
-        for sentence in own:
+        asked = before.text if before is not None and before.speaker != turn.speaker else ""
+        for at, sentence in enumerate(own):
             source = {"entry_id": entry_id, "entry_ts": entry_ts, "turn": turn.number,
                       "sentence": sentence.text,
                       "speaker": turn.speaker, "trust": _TRUST[turn.role]}
             drawn = [_fact(statement, when, source, language)
                      for statement, when in _statements(sentence, speech, today, language)]
-            for fact in [*drawn, *_phrased(sentence, speech, drawn, source, language)]:
+            leaning = [*answers(asked, sentence, speech, language)] if asked and not at and not drawn else []
+            leaning += roles(sentence, own[at - 1] if at else None, speech)
+            for fact in [*drawn, *_phrased(sentence, leaning, speech, drawn, source, language)]:
                 facts.setdefault((fact.subject.casefold(), fact.relation.casefold(), fact.object.casefold()),
                                  fact)
     return list(facts.values())
@@ -62,11 +67,13 @@ def _fact(statement: Statement, when: When, source: Mapping[str, Any], lang: Lan
                 confidence=_confidence(statement, when, kind, lang), date=when.date, **source)
 
 
-def _phrased(sentence: Sentence, speech: Speech, drawn: Sequence[Fact], source: Mapping[str, Any],
-             lang: Language) -> Iterator[Fact]:
-    """What a sentence says by a phrase, unless a statement drawn from it claims the same."""
+def _phrased(sentence: Sentence, leaning: Sequence[Said], speech: Speech, drawn: Sequence[Fact],
+             source: Mapping[str, Any], lang: Language) -> Iterator[Fact]:
+    """What a sentence says with what stood before it or by a phrase, unless a statement drawn from it claims
+    the same.
+    """
     meanings = set().union(*(_meaning(fact, sentence.text) for fact in drawn))
-    for phrased in phrases(sentence, speech, lang):
+    for phrased in [*leaning, *(() if leaning else phrases(sentence, speech, lang))]:
         fact = Fact(subject=phrased.subject, relation=phrased.relation, object=phrased.object,
                     type=phrased.type,
                     time_span="current", confidence=PHRASED, **source)
@@ -79,7 +86,8 @@ def _phrased(sentence: Sentence, speech: Speech, drawn: Sequence[Fact], source: 
 def _meaning(fact: Fact, sentence: str) -> set[tuple[str, str, str, bool]]:
     """What a fact claims, whatever its words."""
     return {(claim.holder, claim.attribute, claim.value, claim.holds)
-            for claim in read_claims(fact.subject, fact.relation, fact.object, sentence)}
+            for claim in read_claims(fact.subject, fact.relation, fact.object, sentence)
+            if not claim.is_deed and claim.attribute != DONE}
 
 
 def _sentences(text: str, lang: Language) -> list[Sentence]:
@@ -104,8 +112,11 @@ def _statements(sentence: Sentence, speech: Speech, today: date | None, lang: La
     """What a sentence states, and when; time words before the subject hold for the clause that follows."""
     carried, doubted = _UNTIMED, False
     pieces = _stated(sentence, lang)
+    about: Subject | None = None
     for piece, after in zip(pieces, [*pieces[1:], None], strict=False):
         whole = " ".join(piece.words)
+        speech = speech._replace(spoken_of=about)
+        about = _about(piece, speech, lang) or about
         when = read_time(whole, today, lang.calendar, lang.first)
         hedged = not lang.hedges.isdisjoint(when.rest.casefold().split())
         if doubted or hedged or _spoiled(piece, after, lang):
@@ -122,9 +133,19 @@ def _statements(sentence: Sentence, speech: Speech, today: date | None, lang: La
             yield _in_time(statement, when, today, lang)
 
 
+def _about(piece: Clause, speech: Speech, lang: Language) -> Subject | None:
+    """Whom a clause is about, for the pronoun of the next; nobody if it names several."""
+    start = opening(piece.words, piece.low, speech, lang)
+    subject = find_subject(piece.words[start:], piece.low[start:], speech, lang)
+    if subject is None or subject.who not in ("named", "owned", "thing"):
+        return None
+    others = [word for word in piece.low[start + subject.stop:] if word in speech.names]
+    return None if others and subject.who != "thing" else subject
+
+
 def _stated(sentence: Sentence, lang: Language) -> list[Clause]:
     """The clauses of a sentence that are neither asked nor supposed nor somebody else's."""
-    words = tokens(sentence.text, lang)
+    words = tokens(lang.by_the_way.sub("; ", sentence.text), lang)
     if any(word.casefold() in lang.hypotheticals for word in words) or lang.elsewhere.search(sentence.text):
         return []
     pieces = clauses(words, lang)

@@ -26,6 +26,7 @@ class Speech(NamedTuple):
     other: str | None
     names: frozenset[str]
     instructing: bool = False  # a person speaking to an assistant
+    spoken_of: Subject | None = None  # whom or what the clause before was about, for its pronoun
 
 
 class Subject(NamedTuple):
@@ -98,11 +99,24 @@ def find_subject(words: list[str], low: list[str], speech: Speech, lang: Languag
             break
     if low[0] in lang.second:
         return Subject(speech.other, "other", 1) if speech.other else None
+    if low[0] in lang.third and speech.spoken_of is not None and _refers(low, speech.spoken_of, lang):
+        return speech.spoken_of._replace(stop=1, slot="")
     if low[0].split("'")[0] in lang.third or low[0] in lang.nobody:
         return None
     if low[0] in lang.possessive_first:
         return _owned(words, low, speech, lang)
     return _named(words, low, speech, lang) or _implied(low, speech, lang)
+
+
+def _refers(low: list[str], subject: Subject, lang: Language) -> bool:
+    """Whether a pronoun that opens a clause may mean whom the clause before was about."""
+    if subject.who not in ("named", "owned", "thing"):
+        return False
+    if low[0] in lang.several:
+        return subject.plural or any(f" {word} " in subject.name for word in lang.list_words)
+    person = subject.who != "thing" and subject.name.split()[-1].casefold() not in lang.vague
+    return not subject.plural and ((low[0] in lang.persons and person)
+                                   or (low[0] in lang.things and subject.who != "named"))
 
 
 def _owned(words: list[str], low: list[str], speech: Speech, lang: Language) -> Subject | None:
@@ -291,6 +305,8 @@ def _denied(low: list[str], helpers: Helpers, subject: Subject, lang: Language) 
         return None
     if helpers.never and not helpers.denied and not role and subject.who in ("speaker", "group"):
         return VerbGroup(f"{helpers.never} {lang.after_name(base)}", base, "limit", at + 1)
+    if role == "will" and subject.who in ("speaker", "group", "owned", "named"):
+        return VerbGroup(f"{helpers.last} {lang.not_word} {base}", base, "future", at + 1)
     if role in ("must", "should") and subject.who not in ("other", "speaker"):
         return VerbGroup(f"{lang.forbids[role]} {base}", base, "must", at + 1)
     if role == "can" and base in lang.limits:

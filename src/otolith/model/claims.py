@@ -21,10 +21,18 @@ RETRACT = "!"  # the attribute of a word taken back
 RULE = "rule"
 GONE = "+"  # the attribute of a thing or somebody that is no more
 LEFT = "~leave"  # leaving ends a job or a place on a team, not a home
+OFF = "~off"  # a plan or an event that was called off
+DONE = "~done"  # what a plan was about is there or done
 ASKED = "?"  # the attribute of a value said alone: whatever was spoken of last
 PLAN = "plan"
 LEAVABLE = ("employer", "team", "role", "school", "have", "use", "go", "be")  # what one can leave
+LASTING = ("like", "be", "speak", "know", "home", "employer", "role", "origin", "name", "owner", "where")
+FAMILY = frozenset(("be", "where", "with", "made of", "name", "api style"))  # what a thing is or is done with
+WHAT = "~what"  # the cell of that family
+PERSONAL = "@"  # the scope in which the speaker's endings meet what is of their own person
 MOST_CELLS = 4  # by words of the value
+
+
 class Claim(NamedTuple):
     """One thing that a statement claims."""
 
@@ -49,6 +57,16 @@ class Claim(NamedTuple):
         """Whether it only says that something was done."""
         return self.attribute.startswith("did ")
 
+    @property
+    def untold(self) -> bool:
+        """Whether it is an ending by the speaker that does not say of what: it may be of their own person."""
+        return not self.holds and self.holder == SPEAKER and self.attribute in (ANY, RETRACT, LEFT, OFF, DONE)
+
+    @property
+    def in_family(self) -> bool:
+        """Whether it says what a thing is or is done with."""
+        return self.attribute.removeprefix("use:").split(":")[0] in FAMILY
+
     def id_in(self, scope: str) -> str:
         """The claim's name in curation.jsonl."""
         parts = "\0".join((scope, self.subject or self.holder, self.attribute, self.value))
@@ -61,16 +79,22 @@ class Claim(NamedTuple):
             return
         if self.attribute == PLAN:
             yield f"{scope}|{self.holder}|plan {self.subject}"
+        elif self.corrects and not self.single:
+            yield f"{scope}|{self.holder}|plan {self.attribute.split(' ')[0]}"
         elif self.single and self.attribute not in (ANY, ASKED):
             yield f"{scope}|{self.subject}|{self.attribute}"
+            if self.in_family and self.subject:
+                yield f"{scope}|{self.subject}|{WHAT}"
             if self.attribute in TABLE.heads:
                 yield f"{scope}||{self.attribute}"
             if self.thing and " " in self.subject:
                 yield from (f"{scope}|{word}|{self.attribute}" for word in self.subject.split()[:3])
-        if not self.single and self.attribute not in (ANY, RETRACT, LEFT, GONE):
+        if not self.single and self.attribute not in (ANY, RETRACT, LEFT, GONE, OFF, DONE):
             yield f"{scope}|{self.holder}|{self.attribute}"
         for word in list(dict.fromkeys(self.value.split()))[:MOST_CELLS]:
             yield f"{scope}|={word}"
+            if (self.personal and self.holds) or (scope and self.untold):
+                yield f"{PERSONAL}|={word}"
         if self.holder != SPEAKER:
             for word in self.holder.split()[:2]:
                 yield f"{scope}|={word}"
@@ -117,7 +141,10 @@ def _opposes(new: Claim, old: Claim) -> bool:
 
 def _replaces(new: Claim, old: Claim) -> bool:
     """Whether something has another value now that it can have but one of."""
-    if new.attribute != old.attribute or not (new.single and old.single) or old.attribute == PLAN:
+    if old.attribute == PLAN:
+        return _replans(new, old)
+    akin = new.corrects and new.in_family and old.in_family and new.subject == old.subject != ""
+    if not (new.attribute == old.attribute or akin) or not (new.single and old.single):
         return False
     if new.environment != old.environment and (new.environment or not new.corrects):
         return False
@@ -127,13 +154,27 @@ def _replaces(new: Claim, old: Claim) -> bool:
     return bool(new.value) and not (new.words <= old.words or old.words <= new.words)
 
 
+def _replans(new: Claim, old: Claim) -> bool:
+    """Whether something else is planned or done now instead: "studies maths in Delft instead"."""
+    verb = new.subject if new.attribute == PLAN else new.attribute.split(" ")[0]
+    return new.corrects and new.holder == old.holder and verb == old.subject and not _alike(
+        new, old) and bool(new.words & old.words)
+
+
 def _ends(new: Claim, old: Claim) -> bool:
     """Whether what is said to be over is what an older claim says holds."""
     if new.is_deed:
         planned = old.attribute == PLAN and old.subject == new.attribute.removeprefix("did ")
         return planned and old.holder == new.holder and _alike(new, old)
+    if new.attribute == DONE:
+        return old.attribute == PLAN and new.holder in (old.holder, SPEAKER) and _alike(new, old)
+    if new.attribute == OFF:
+        return old.attribute not in LASTING and not old.attribute.startswith("favorite") and (
+            _alike(new, old) or (old.thing and bool(new.words) and new.words <= set(old.holder.split())))
     if not _same_holder(new, old):
         return False
+    if PLAN in (new.attribute, old.attribute) and new.attribute not in (ANY, GONE, LEFT):
+        return new.attribute == old.attribute and new.subject == old.subject and _alike(new, old)
     if new.attribute == GONE:
         return new.words <= set(old.holder.split()) or _alike(new, old)
     if new.attribute == LEFT:
@@ -191,7 +232,7 @@ def settle(cell: Iterable[Stated], fresh: Container[int]) -> Iterator[Settled]:
         if older.claim.is_deed:
             continue
         rivals: Sequence[int] = range(at + 1, len(ordered))
-        if not (older.claim.holds and older.claim.single):
+        if not (older.claim.holds and (older.claim.single or older.claim.attribute == PLAN)):
             rivals = endings if older.claim.holds else singles
         yield from _first(older, [ordered[later] for later in (rivals if new[at] else news) if later > at],
                           ordered[:at])

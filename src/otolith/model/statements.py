@@ -15,8 +15,9 @@ from functools import lru_cache
 from otolith.model.attributes import ENGLISH as TABLE
 from otolith.model.attributes import SPEAKER, lemma
 from otolith.model.changes import Wording, choose, read_change
-from otolith.model.claims import ANY, ASKED, GONE, LEFT, PLAN, RETRACT, RULE, Claim
+from otolith.model.claims import ANY, ASKED, DONE, GONE, LEFT, OFF, PLAN, RETRACT, RULE, Claim
 from otolith.model.relations import (
+    ROLE,
     TRAILING,
     environment_of,
     holder_of,
@@ -43,7 +44,8 @@ _NOW = re.compile(r"\b(?:now|from now on|as of|these days|since|nowadays|meanwhi
 _CORRECTS = re.compile(
     r"^\W*(?:no|nope|wrong|sorry|oops|correction|actually|not \w+|i (?:was wrong|misspoke|meant)"
     r"|my (?:mistake|bad)|scratch that|wait|hm+|argh|update|it turns out|turns out)\b|\b(?:i meant"
-    r"|make (?:that|it)|should (?:be|have been)|correction|i was wrong|i misspoke|my mistake|typo)\b", re.I)
+    r"|make (?:that|it)|should (?:be|have been)|correction|i was wrong|i misspoke|my mistake|typo"
+    r"|chang\w+ (?:my|our) minds?|second thoughts?|instead|after all|decided against|mixed|misread|handed|took over|taken over)\b", re.I)
 _PLURAL = frozenset("live go are run land sit need use have come work".split())
 _EVEN_NOW = ("be do with", "do with", "decide against")  # endings that are said in the present
 
@@ -55,7 +57,10 @@ def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -
     if relation == "no longer" and wording:  # without an object: "we do not squash any more"
         first = wording.split()[0].casefold()
         return (Claim(holder, holder, ANY, " ".join(sorted({stem(first), stem(lemma(first))})), False,
-                      False),)
+                      False), Claim(holder, holder, lemma(first), "", False, False))
+    if verb.key.startswith(ROLE):
+        subject, verb = f"{subject}'s {verb.key.removeprefix(ROLE)}", verb._replace(key="be")
+        holder = holder_of(subject)
     chosen, rejected = _rejected(verb.key, wording)
     # "Backups live in"
     several = relation.split(" ")[0] in _PLURAL and subject != SPEAKER and " and " not in subject
@@ -105,19 +110,22 @@ def _replaced(key: str, wording: str) -> str:
 
 
 def _read(stated: Wording) -> Iterator[Claim]:
-    if stated.key in (ASKED, RETRACT, RULE):
+    if stated.key in (ASKED, RETRACT, RULE, OFF):
         yield from _spoken(stated)
         return
+    if stated.base == "plan" and stated.person and stated.time == "now" and stated.wording:
+        yield Claim(stated.holder, "plan", PLAN, value_of(stated.wording), not stated.verb.denied, False)
+        return
     if stated.time == "future":
-        if not stated.verb.denied:
-            rest = f"{stated.key.partition(' ')[2]} {stated.wording}"
-            yield Claim(stated.holder, lemma(stated.base), PLAN, value_of(rest), True, False)
+        rest = f"{stated.key.partition(' ')[2]} {stated.wording}"
+        yield Claim(stated.holder, lemma(stated.base), PLAN, value_of(rest), not stated.verb.denied, False)
         return
     if stated.verb.denied and stated.time == "past":
         return
     if stated.time == "past" and (value := value_of(stated.wording)):
         yield Claim(stated.holder, stated.holder, f"did {stated.base}", value, False, False)
     if not stated.verb.denied:
+        yield from _finished(stated)
         yield from _ended(stated)
     if stated.key not in TABLE.ends and (stated.wording or stated.key not in TABLE.gone):
         yield from _held(stated)
@@ -129,10 +137,20 @@ def _spoken(stated: Wording) -> Iterator[Claim]:
         first = stated.wording.split()[0].casefold() if stated.wording else ""
         yield Claim(stated.holder, stated.holder, lemma(first), value_of(stated.wording.partition(" ")[2]),
                     not stated.verb.denied, False)
+    elif stated.key == OFF and (value := value_of(stated.subject)):
+        yield Claim(SPEAKER, "", OFF, value, False, False)
     elif stated.key == ASKED and (value := value_of(stated.wording)):
         yield Claim(stated.holder, "", ASKED, value, True, True, corrects=True)
     elif stated.key == RETRACT and (value := value_of(without_reason(stated.wording or stated.subject))):
         yield Claim(SPEAKER, "", RETRACT, value, False, False)
+
+
+def _finished(stated: Wording) -> Iterator[Claim]:
+    """ "We bought the pump", "the pump is in": what was planned about it is no plan any more."""
+    if stated.time in ("past", "perfect") and stated.base in TABLE.completes and stated.wording:
+        yield Claim(stated.holder, stated.holder, DONE, value_of(without_reason(stated.wording)), False, False)
+    elif not stated.person and not stated.wording and stated.key.split(" ")[-1] in TABLE.completed:
+        yield Claim(SPEAKER, "", DONE, stated.holder, False, False)
 
 
 def _held(stated: Wording) -> Iterator[Claim]:
@@ -164,6 +182,9 @@ def _ended(stated: Wording) -> Iterator[Claim]:
     if key in ("cancel", "close", "drop", "leave") and _ONCE_ONLY.search(f"{stated.wording} {stated.near}"):
         return
     yield from _life(stated)
+    if stated.key == "be" and not stated.person and stated.wording.casefold() in TABLE.vanished:
+        yield Claim(SPEAKER, "", GONE, holder, False, False)
+        return
     if stated.time == "now" and key not in _EVEN_NOW and (key not in TABLE.gone or stated.wording):
         return
     if key in TABLE.ends and stated.wording:
