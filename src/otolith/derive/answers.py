@@ -33,6 +33,8 @@ _TIME = re.compile(r"^(?:\d{1,2}[:.]\d\d|\d{1,2} ?(?:am|pm)|noon|midnight|half )
 _DATE = re.compile(r"\d{1,2}(?:st|nd|rd|th)?\b|[A-Z][a-z]+day|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov"
                    r"|Dec)", re.I)
 _PLACED = re.compile(r"^(?:in|at|on|near|with|for|to|from|by|under|over)\s", re.I)
+_HAVING = frozenset("have wear own ride get".split())
+_ON = frozenset("host deploy run chat".split())
 _AT = frozenset("work study train teach bank shop".split())
 
 Turned = Callable[[re.Match[str], str, Speech, Language], Said | None]
@@ -98,8 +100,10 @@ def _does(match: re.Match[str], value: str, speech: Speech, lang: Language) -> S
         filled = f"{value} of {noun}" if how == "how much" and noun else f"{value} {noun}".strip()
         filled = value if noun and noun.casefold() in value.casefold() else filled
         return Said(_subject(match, speech), verbs, f"{filled} {rest}".strip(), "trait")
+    if noun and verb in _HAVING and how in ("which", "what"):
+        return Said(f"{_subject(match, speech)}'s {noun}", "is", value, "trait")
     if how in ("where", "when") and not _PLACED.match(value):
-        place = "at" if verb in _AT or _TIME.match(value) else "on" if how == "when" else "in"
+        place = "at" if verb in _AT or _TIME.match(value) else "on" if how == "when" or verb in _ON else "in"
         where = f"{rest} {place}".strip() if rest and not rest.endswith(f" {place}") else rest or place
         return Said(_subject(match, speech), f"{verbs} {where}", value, "trait")
     return Said(_subject(match, speech), f"{verbs} {rest}".strip(), value, "trait")
@@ -143,6 +147,7 @@ def _habit(match: re.Match[str], reply: str, speech: Speech, lang: Language) -> 
 _TURNS: tuple[tuple[re.Pattern[str], Turned], ...] = tuple((re.compile(pattern, re.I), turn) for pattern, turn in (
     (rf"(?:is|are|still)(?: {_ASKED_OF})? ?(?:still )?(?:living |working |using |based |going )?"
      r"(?:in|at|on|with|for|using|to|called|by) (?P<rest>[^?]{2,40})$", _still),
+    (rf"(?:is|are) {_ASKED_OF} still (?P<rest>[^?]{{2,40}})$", _still),
     (rf"(?:do|does) {_ASKED_OF} (?P<still>still )?(?P<verb>[a-z]+)(?: (?P<rest>[^?]{{2,40}}))?$", _habit),
     (rf"(?P<how>where|when|how (?:much|many)|how often|which|what|who)(?: (?P<noun>(?!do\b|does\b|are\b|is\b)"
      rf"[\w' -]{{2,30}}?))? (?:do|does|are) {_ASKED_OF} (?P<verb>(?!on\b|in\b|at\b|with\b|from\b)[a-z]+)"

@@ -13,7 +13,7 @@ from datetime import date
 from typing import Any
 
 from otolith.derive.answers import answers, roles
-from otolith.derive.english import ENGLISH, Language
+from otolith.derive.english import ENGLISH, Language, within
 from otolith.derive.grammar import Mode, Speech, Subject, Who, find_subject, opening
 from otolith.derive.phrases import Said, phrases
 from otolith.derive.sentences import QUOTED, Clause, Sentence, clauses, prose, sentences, tokens
@@ -100,11 +100,24 @@ def _names(spoken: Iterable[Sentence], speakers: list[str], lang: Language) -> f
     """The words of a dialog that are names: its speakers, and what is capitalised inside a sentence."""
     names = {part.casefold() for speaker in speakers for part in speaker.split()}
     for sentence in spoken:
+        first, _, rest = sentence.text.partition(" ")
+        if first.isalpha() and first[1:].islower() and _acts(first, rest, lang):
+            names.add(first.casefold())
         for word in sentence.text.split()[1:]:
             bare = word.strip(",;:()!?'\"")
             if bare[:1].isupper() and bare[1:].islower() and bare.casefold() not in lang.stop_words:
                 names.add(bare.casefold())
     return frozenset(names)
+
+
+def _acts(first: str, rest: str, lang: Language) -> bool:
+    """Whether the word that opens a sentence does something as only somebody or one thing does."""
+    low, verb = first.casefold(), rest.split(" ")[0].casefold().replace("’", "'").removesuffix("n't")
+    if not first[:1].isupper() or within(low, lang.stop_words, lang.nobody, lang.forms, lang.fillers, lang.asks,
+                                         lang.vague, lang.moods, lang.adverbs, lang.third, lang.first):
+        return False
+    doing = verb in ("is", "has", "does", "was") or (lang.is_form(verb, "third") and verb not in lang.nouns_too)
+    return doing and not low.endswith(("ing", "ion", "ment", "ness", "ity", "ly", "ss"))
 
 
 def _statements(sentence: Sentence, speech: Speech, today: date | None, lang: Language

@@ -114,8 +114,7 @@ def _refers(low: list[str], subject: Subject, lang: Language) -> bool:
         return False
     if low[0] in lang.several:
         return subject.plural or any(f" {word} " in subject.name for word in lang.list_words)
-    person = subject.who != "thing" and subject.name.split()[-1].casefold() not in lang.vague
-    return not subject.plural and ((low[0] in lang.persons and person)
+    return not subject.plural and (low[0] in lang.persons
                                    or (low[0] in lang.things and subject.who != "named"))
 
 
@@ -326,6 +325,11 @@ def _lasting_denial(low: list[str], helpers: Helpers, subject: Subject, lang: La
         return None
     if helpers.roles in ((), ("do",)):
         return _not_done(low, helpers, subject, ended, lang)
+    dropped = helpers.roles == ("be",) and subject.who != "thing" and any(
+        verb in lang.abandoned for verb in lang.bases(base, "progressive"))
+    if dropped and not ended:
+        return VerbGroup(f"{_after(subject, helpers.last, lang)} {lang.not_word} {base}",
+                         lang.bases(base, "progressive")[0], "progressive", at + 1)
     if helpers.roles != ("be",) or not (ended or base in lang.bare_states or within(base, lang.indefinite)):
         return None
     word = _after(subject, helpers.last, lang)
@@ -340,7 +344,7 @@ def _not_done(low: list[str], helpers: Helpers, subject: Subject, ended: bool,
               lang: Language) -> VerbGroup | None:
     """What somebody does not do, or does no longer."""
     base = low[helpers.stop]
-    if base in lang.wavering or helpers.last in lang.past_helpers or (subject.who == "implied" and not ended):
+    if (base in lang.wavering and not ended) or helpers.last in lang.past_helpers or (subject.who == "implied" and not ended):
         return None
     verbs = lang.bases(base, "base") or (lang.bases(base, "third") if not helpers.roles else [])
     if not verbs or not (helpers.roles or ended):

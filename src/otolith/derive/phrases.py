@@ -31,7 +31,7 @@ class Said(NamedTuple):
 
 
 _HEDGED = re.compile(
-    r"\b(?:maybe|perhaps|probably|possibly|might|may|could|would|if|unless|whether|suppose"
+    r"\b(?:maybe|perhaps|probably|possibly|might|(?-i:may)|could|would|if|unless|whether|suppose"
     r"|imagine|wonder(?:ing)?|consider(?:ing|ed)?|think(?:ing)? (?:about|of)"
     r"|thought about|tempted|toying|plan(?:s|ned|ning)? (?:to|on)|want(?:s|ed)? to|hop(?:e|es"
     r"|ing) to|going to|intend(?:s|ing)? to|about to|like to|love to|considered|almost"

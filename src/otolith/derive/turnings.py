@@ -39,7 +39,7 @@ TURNINGS = (
         rf" {_NO_THING}" + V, ("{i}", "replaced", "{old} with {v}"), flags=ANY_CASE),
     row(START + _ANYTHING + r" (?:is|are|was|were|has been|have been|got|gets)(?: now| finally| just| officially"
         r"| all| both| also| long| completely)? (?P<verb>gone|dead|history|sold|removed|deleted|scrapped|cancelled"
-        r"|canceled|dropped|discontinued|decommissioned|disbanded|dissolved|no more|binned|axed|ripped out|shut"
+        r"|canceled|dropped|discontinued|decommissioned|disbanded|dissolved|no more|binned|axed|ripped out|switched off|turned off|taken down|torn down|shut"
         r" down|abandoned|retired|sunset)\b(?! (?:by|to|from|at|in favou?r|on)\b)", ("{what}", "is", "{verb}"),
         flags=ANY_CASE),
     row(START + _ANYTHING + r" (?:is|are)(?: now| all| definitely| officially)? (?:off(?: the table)?|called off"
@@ -66,6 +66,7 @@ TURNINGS = (
         ("{what}", "was removed", ""), flags=ANY_CASE),
     row(START + r"support for (?P<what>[^,;:!?()¶]{2,40}?) (?:is|was|has been|got)(?: now| finally)? (?:dropped|removed|gone"
         r"|over|discontinued|axed)\b", ("{i}", "dropped support for", "{what}"), flags=ANY_CASE),
+    row(r"\b(?:gave|given|handed in|giving) (?:our |my |the )?notice (?:for|on|to) " + V, ("{i}", "cancelled", "{v}"), flags=ANY_CASE),
     # corrections that name the value alone
     row(rf"^\W*(?:{_CUE}[\s,.:;!—–-]+){{1,3}}(?:(?:it|that|they)(?:['’](?:s|re)| is| are| was)(?: actually)? )?"
         rf"(?P<v>{_EXACT})(?:,? (?:sorry|not [^,;.!?]{{1,30}}))?(?=\s*(?:[,;!—–]|\.?\s*$))",
@@ -83,7 +84,18 @@ TURNINGS = (
         r"(?: at all| after all)?,? (?:but |it['’]s |it is )(?:\w+ (?:to|in|at|on|with|for|from|of) )?"
         r"(?P<v>[^\s,;:!?()¶][^,;:!?()¶]{0,40}?)" + END,
         ("{i}", "is {state}", "{v}"), ("{i}", "says to forget", "{old}"), flags=ANY_CASE),
+    row(r"\b(?:won['’]t|isn['’]t|aren['’]t|is not|are not|will not) (?:be )?(?:in |on |at )?(?P<old>(?!my\b|our\b)[^,;:!?()¶]{2,40}?)"
+        r"(?: after all| any ?more)?[,;]+ (?:but )?(?:it|he|she|they)(?:['’](?:s|re|ll be)| is| are| will be)(?: now| actually)?"
+        r" (?:in |on |at )?(?P<v>(?!not\b|just|still|been|a\b|very|so\b)[^\s,;:!?()¶][^,;:!?()¶]{0,40}?)" + END,
+        ("{i}", "corrects to", "{v}, not {old}"), flags=ANY_CASE),
+    row(r"\bI (?:said|wrote|told you|thought|assumed)(?: that)? [^,;:!?()¶]{3,60},? but (?:it['’]s|it is|actually|in fact)(?: actually)?"
+        r" (?P<v>(?!not\b)[^\s,;:!?()¶][^,;:!?()¶]{0,40}?)" + END, ("{i}", "corrects to", "{v}"), flags=ANY_CASE),
+    row(rf"\b(?:counted|checked|looked|measured|asked)(?: it| them)?(?: up| again| properly)?[:,;] (?:it['’]s |they['’]re |there are )?"
+        rf"(?P<v>{_EXACT})(?=\s*(?:[,;!—–]|\.?\s*$))", ("{i}", "corrects to", "{v}")),
     # plans that are done
+    row(START + _CALL + r"(?P<verb>bought|installed|booked|finished|completed|built|ordered|adopted|submitted|signed|paid|renewed"
+        r"|fixed|painted|planted|launched|released|shipped|published|passed|sent|handed in|turned in|called|visited|ran|wrote|merged"
+        r"|deployed|picked up|cleaned) " + _NO_THING + V, ("{i}", "{verb}", "{v}"), type="event", flags=ANY_CASE),
     row(START + _ANYTHING + r" (?:is|are)(?: now| all| finally)? (?P<verb>in|installed|booked|done|finished|live|ready"
         r"|delivered|here|built|bought|ordered|sorted|shipped|released|signed|submitted|paid|planted|painted|fixed)"
         r"(?=\s*(?:[,;:!.—–]|$)|\s(?:and|since|now)\b)", ("{what}", "is {verb}", ""), type="event", flags=ANY_CASE),
@@ -111,6 +123,6 @@ TURNINGS = (
     # states without an article
     row(r"(?:^|(?<=[.;:!,] )|(?<=\band )|(?<=\bso ))(?P<what>(?:[a-z][\w-]+ ){0,2}[a-z][\w-]+s) (?:now )?(?P<verb>live|go out|go|are"
         r" stored|are kept|are sent|are hosted|are written|are built|are done|land) (?P<prep>in|on|through|to|at|under|via|into|with) "
-        r"(?P<v>[A-Z/`.#][^,;:!?()¶]{1,40}?)" + END, ("{what}", "{verb} {prep}", "{v}")),
+        r"(?P<v>[A-Z/`.#\d][^,;:!?()¶]{1,40}?)" + END, ("{what}", "{verb} {prep}", "{v}")),
 )
 PHRASES = {"en": (*ENGLISH_PHRASES, *TURNINGS)}

@@ -229,7 +229,7 @@ class Claims(Facet):
         for row in rows:
             for cell in row.stated.claim.cells(row.scope):
                 asked[cell, 1 if row.holds else 0] = None
-                if row.holds and ((row.single and "|=" not in cell) or (row.corrects and "|plan " in cell)):
+                if row.holds and (row.single or row.corrects) and "|=" not in cell:
                     asked[cell, 0] = None
                 if row.attribute == RETRACT:
                     asked[cell, 1] = None

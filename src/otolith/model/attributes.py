@@ -133,7 +133,7 @@ car: drive
 cost: cost
 start: start at, start on, begin at, begin on, open at
 end: end at, end on, close at, finish at
-when: be due, be due on, be schedule for, take place on, schedule for, happen on, happen at, be plan for
+when: be due, be due on, be schedule for, plan for, take place on, schedule for, happen on, happen at, be plan for
 commute: commute by
 """)
 _ADOPTS = _phrases("""
@@ -165,11 +165,11 @@ ENGLISH = Attributes(
         take out, tear out, close down, wind down, terminate, end up leaving, take back, disregard, forget,
         ignore, walk back, hand back, say goodbye to, migrate off, migrate away from, switch away from, move
         on from, switch off of, kick out, outgrow, stop use, cut, dump, bin, axe,
-        stop take, stop go to, deregister from, tear down, give back, drop support for, be out of, be off"""),
+        stop take, stop go to, give up on, give notice for, deregister from, tear down, give back, drop support for, be out of, be off"""),
     completes=word_set("""
         buy install book finish complete do build order adopt submit sign pay renew fix paint plant launch
         release ship deliver publish pass sell send get move hire call visit see read run plan write merge
-        deploy migrate apply register"""),
+        deploy migrate apply register hand turn talk speak pick clean"""),
     completed=word_set("""
         in installed booked done finished live ready delivered here built bought ordered sorted shipped
         released signed submitted paid planted painted fixed install book finish deliver build buy order sort
@@ -182,7 +182,7 @@ ENGLISH = Attributes(
         demolish, be dead, be history, put down, cease"""),
     lives={"graduate": ("=student", "school", "study"), "retire": ("employer", "role", "=work"),
            "divorce": ("relationship",), "get divorce": ("relationship",),
-           "break up": ("partner", "relationship"), "separate": ("relationship", "partner"),
+           "move out": ("home", "live", "address"), "break up": ("partner", "relationship"), "separate": ("relationship", "partner"),
            "split up": ("relationship", "partner"),
            "resign": ("employer", "role"), "get fire": ("employer", "role"),
            "get lay off": ("employer", "role"),
@@ -225,7 +225,7 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
 """),
     likes={"like": 1, "love": 1, "enjoy": 1, "adore": 1, "want": 1, "be into": 1, "be fond of": 1,
            "be keen on": 1, "favor": 1, "favour": 1,
-           "hate": -1, "dislike": -1, "detest": -1, "avoid": -1, "loathe": -1, "despise": -1,
+           "cannot stand": -1, "hate": -1, "dislike": -1, "detest": -1, "avoid": -1, "loathe": -1, "despise": -1,
            "can't stand": -1},
     plans=re.compile(
             r"(?:will|shall|(?:is|are|am) going to|(?:is|are|am) (?:planning|hoping|about|due|supposed)"
@@ -265,7 +265,7 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
         "local:local localhost locally", "preview:preview canary sandbox")) for word in words.split()},
     grows=re.compile(
             r"\b(?:also|too(?=\W*$|[,.;!])|as well|another|additionally|besides|in addition"
-            r"|further|(?:a|the) second(?! (?:ago|time))|plus"
+            r"|(?:a|the) second(?! (?:ago|time))|plus"
             r"|alongside|next to|on top of|"
                      r"as a backup|on the side|one more|still)\b", re.I),
     passing=re.compile(

@@ -149,7 +149,7 @@ def put_at(holder: str, subject: str, wording: str, *, versioned: bool = False) 
     if versioned and (version := VERSION.match(main.strip())):
         return Claim(holder, holder, f"version {stem(version['name'].casefold())}", version["number"], True,
                      True)
-    kind = "" if subject else TABLE.things.kind_of(plain_words(main))
+    kind = "" if subject not in ("", SPEAKER) else TABLE.things.kind_of(plain_words(main))
     return Claim(holder, subject or SPEAKER, f"use:{kind}" if kind else "where", value_of(main), True, True)
 
 

@@ -143,6 +143,8 @@ def _replaces(new: Claim, old: Claim) -> bool:
     """Whether something has another value now that it can have but one of."""
     if old.attribute == PLAN:
         return _replans(new, old)
+    if not (new.single or old.single):
+        return _varies(new, old)
     akin = new.corrects and new.in_family and old.in_family and new.subject == old.subject != ""
     if not (new.attribute == old.attribute or akin) or not (new.single and old.single):
         return False
@@ -152,6 +154,16 @@ def _replaces(new: Claim, old: Claim) -> bool:
     if new.subject not in (old.subject, "") and not part:
         return False
     return bool(new.value) and not (new.words <= old.words or old.words <= new.words)
+
+
+def _varies(new: Claim, old: Claim) -> bool:
+    """Whether it is said of the same kind of thing, now another: "I sing in the jazz choir now"."""
+    ours, theirs = new.value.split(), old.value.split()
+    return new.corrects and new.attribute == old.attribute not in _BESIDE and new.holder == old.holder and min(
+        len(ours), len(theirs)) > 1 and ours[-1] == theirs[-1] and not set(ours[:-1]) & set(theirs[:-1])
+
+
+_BESIDE = ("have", "own", "like", "be", "use", "speak", "know", "support")  # what one has many of
 
 
 def _replans(new: Claim, old: Claim) -> bool:
@@ -169,14 +181,16 @@ def _ends(new: Claim, old: Claim) -> bool:
     if new.attribute == DONE:
         return old.attribute == PLAN and new.holder in (old.holder, SPEAKER) and _alike(new, old)
     if new.attribute == OFF:
+        half = old.attribute == PLAN and 2 * len(new.words & old.words) >= len(new.words) > 0
         return old.attribute not in LASTING and not old.attribute.startswith("favorite") and (
-            _alike(new, old) or (old.thing and bool(new.words) and new.words <= set(old.holder.split())))
+            half or _alike(new, old) or (old.thing and bool(new.words) and new.words <= set(old.holder.split())))
     if not _same_holder(new, old):
         return False
     if PLAN in (new.attribute, old.attribute) and new.attribute not in (ANY, GONE, LEFT):
         return new.attribute == old.attribute and new.subject == old.subject and _alike(new, old)
     if new.attribute == GONE:
-        return new.words <= set(old.holder.split()) or _alike(new, old)
+        return new.words <= set(old.holder.split()) or (_alike(new, old)
+                                                        and not old.attribute.startswith(("be ", "like")))
     if new.attribute == LEFT:
         return old.attribute in LEAVABLE and _alike(new, old)
     if new.attribute not in (ANY, old.attribute, old.attribute.removesuffix(" when")) and not (
@@ -202,6 +216,8 @@ def _covers(new: Claim, old: Claim) -> bool:
 def _alike(new: Claim, old: Claim) -> bool:
     """Whether two values name the same thing, one of them perhaps with more words."""
     shared = new.words & old.words
+    if any(any(map(str.isdigit, word)) for word in new.words - shared) and new.attribute in (ANY, GONE, OFF):
+        return False  # another version, another number
     return bool(shared) and (len(shared) * 2 >= min(len(new.words), len(old.words)) if new.attribute == ANY
                              or new.attribute.startswith("did ")
                              else new.words <= old.words or old.words <= new.words)
@@ -225,7 +241,8 @@ def settle(cell: Iterable[Stated], fresh: Container[int]) -> Iterator[Settled]:
     """
     ordered = sorted(cell, key=lambda stated: (stated.mark, stated.n))
     new = [stated.n in fresh for stated in ordered]
-    endings = [at for at, stated in enumerate(ordered) if not stated.claim.holds]
+    endings = [at for at, stated in enumerate(ordered) if not stated.claim.holds
+               or (stated.claim.corrects and not stated.claim.single)]
     singles = [at for at, stated in enumerate(ordered) if stated.claim.holds]
     news = [at for at, is_new in enumerate(new) if is_new]
     for at, older in enumerate(ordered):

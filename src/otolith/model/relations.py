@@ -42,6 +42,8 @@ def read_verb(relation: str) -> ReadVerb:
     if (special := _SPECIAL.get(" ".join(low))) is not None:
         return ReadVerb(special, False, "now")
     denied = "not" in low or "never" in low or ("no" in low and "longer" in low)
+    if low[-2:] == ["be", "called"] and low[0] in ("prefers", "wants", "likes", "asks"):
+        return ReadVerb("call", denied, "now")
     if low[:2] == ["has", "as"] and len(low) > 2:
         return ReadVerb(f"{ROLE}{' '.join(low[2:])}", denied, "now")
     if low[:1] == ["asks"]:

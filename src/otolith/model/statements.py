@@ -23,6 +23,7 @@ from otolith.model.relations import (
     holder_of,
     is_exact,
     is_person,
+    main_part,
     part_with,
     read_verb,
     value_of,
@@ -47,6 +48,7 @@ _CORRECTS = re.compile(
     r"|make (?:that|it)|should (?:be|have been)|correction|i was wrong|i misspoke|my mistake|typo"
     r"|chang\w+ (?:my|our) minds?|second thoughts?|instead|after all|decided against|mixed|misread|handed|took over|taken over)\b", re.I)
 _PLURAL = frozenset("live go are run land sit need use have come work".split())
+_PARTING = ("say goodbye to", "put down", "bury")
 _EVEN_NOW = ("be do with", "do with", "decide against")  # endings that are said in the present
 
 
@@ -61,6 +63,10 @@ def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -
     if verb.key.startswith(ROLE):
         subject, verb = f"{subject}'s {verb.key.removeprefix(ROLE)}", verb._replace(key="be")
         holder = holder_of(subject)
+    if verb.denied and wording.startswith("to ") and verb.key in ("want", "plan", "need", "have", "hope"):
+        # "no longer wants" – "to become a pilot"
+        planned, _, wording = wording.removeprefix("to ").partition(" ")
+        verb = verb._replace(key=planned, time="future")
     chosen, rejected = _rejected(verb.key, wording)
     # "Backups live in"
     several = relation.split(" ")[0] in _PLURAL and subject != SPEAKER and " and " not in subject
@@ -79,7 +85,8 @@ def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -
 def _placed(claim: Claim, stated: Wording, sentence: str) -> Claim:
     """A claim with what its sentence says besides: where it holds, and that it changes something."""
     subject = re.escape(stated.subject.casefold())
-    place = re.search(rf"\b(?:in|for|on|at) ((?:the|our|my) [\w -]{{2,30}}?),? {subject}\b",
+    place = re.search(rf"\b(?:in|for|on|at) ((?:the|our|my) (?!record|moment|end\b|way|first|meantime|time)"
+                      rf"[\w -]{{2,30}}?),? {subject}\b",
                       sentence.casefold())
     changes = stated.key in TABLE.changes or stated.key in TABLE.turns
     return claim._replace(
@@ -127,7 +134,8 @@ def _read(stated: Wording) -> Iterator[Claim]:
     if not stated.verb.denied:
         yield from _finished(stated)
         yield from _ended(stated)
-    if stated.key not in TABLE.ends and (stated.wording or stated.key not in TABLE.gone):
+    stays = stated.key.endswith("do with") and not stated.person
+    if (stated.key not in TABLE.ends or stays) and (stated.wording or stated.key not in TABLE.gone):
         yield from _held(stated)
 
 
@@ -182,7 +190,13 @@ def _ended(stated: Wording) -> Iterator[Claim]:
     if key in ("cancel", "close", "drop", "leave") and _ONCE_ONLY.search(f"{stated.wording} {stated.near}"):
         return
     yield from _life(stated)
-    if stated.key == "be" and not stated.person and stated.wording.casefold() in TABLE.vanished:
+    if key in TABLE.gone and not stated.person and TABLE.passing.search(stated.near):
+        return
+    if key.endswith("do with") and not stated.person:
+        return  # "formatting is done with black"
+    if stated.key == "be" and not stated.person and _is_gone(stated.wording.casefold()):
+        if TABLE.passing.search(stated.near):
+            return
         yield Claim(SPEAKER, "", GONE, holder, False, False)
         return
     if stated.time == "now" and key not in _EVEN_NOW and (key not in TABLE.gone or stated.wording):
@@ -195,13 +209,19 @@ def _ended(stated: Wording) -> Iterator[Claim]:
             yield Claim(SPEAKER, "", ANY, holder, False, False)
 
 
+def _is_gone(wording: str) -> bool:
+    first, _, rest = wording.partition(" ")
+    return wording in TABLE.vanished or f"{lemma(first)} {rest}".strip() in TABLE.gone
+
+
 def _life(stated: Wording) -> Iterator[Claim]:
     """What a turn in somebody's life ends by itself: who graduated is no student."""
     whole = f"{stated.key} {stated.wording}".strip()
-    for ended in TABLE.lives.get(stated.key) or TABLE.lives.get(whole) or ():
+    two = " ".join(whole.split()[:2])
+    for ended in TABLE.lives.get(stated.key) or TABLE.lives.get(whole) or TABLE.lives.get(two) or ():
         if ended.startswith("="):
             yield Claim(stated.holder, stated.holder, ANY, ended[1:], False, False)
-        elif not stated.wording or stated.key not in TABLE.ends:
+        elif not stated.wording or stated.key not in TABLE.ends or two in TABLE.lives:
             yield Claim(stated.holder, stated.holder, ended, "", False, True,
                         personal=ended in TABLE.personal)
 
@@ -217,6 +237,8 @@ def _given_up(stated: Wording) -> Iterator[Claim]:
         return
     favour = _FAVOUR.match(wording) if stated.key in ("drop", "ditch", "abandon", "leave", "scrap",
                                                     "kill") else None
+    if stated.key in _PARTING and is_exact(wording):
+        yield Claim(value_of(main_part(wording)), "", GONE, value_of(main_part(wording)), False, False)
     old = favour["old"] if favour else re.sub(r"\b(?:support for|our plan to|the plan to|the idea of)\b", "",
                                               wording)
     yield Claim(holder, holder, LEFT if stated.key == "leave" else ANY, value_of(without_reason(old)), False,

@@ -151,6 +151,8 @@ def _owning(stated: Wording) -> Claim | None:
             return Claim(stated.holder, charge(stated.noun), "owner", value_of(stated.main), True, True)
         return None
     definite = stated.key != "own" or re.match(r"(?:the|our|my|all|these|those)\b|`|[A-Z]", stated.wording)
+    if stated.key == "do" and not re.match(r"(?:the|our|all) ", stated.wording):
+        return None
     if stated.key not in TABLE.owns or not definite or stated.subject == SPEAKER or not stated.person:
         return None
     thing = charge(whole_noun(split_noun(without_reason(stated.wording))))
@@ -275,6 +277,8 @@ def _doing(stated: Wording) -> Claim | None:
     if DATE.search(stated.wording) and (stated.key.endswith((" on", " at", " every"))
                                       or re.search(r"\b(?:on|every) \w+days?\b", stated.wording)):
         return stated.has(f"{stated.base} when", value_of(stated.wording))
+    if stated.person and stated.kind in TABLE.things.exclusive and stated.key.endswith((" on", " with", " via")):
+        return stated.has(f"use:{stated.kind}", value_of(stated.main))  # "we chat on Signal"
     attribute = stated.key if stated.base == "be" else stated.base
     return stated.has(attribute, value_of(without_reason(stated.wording)), single=False)
 
