@@ -216,8 +216,8 @@ class Language:
         r"\b(?:any ?more|any longer|no more)(?=\W*(?:$|[,;:.!?)]|\b(?:and|but|so|because|since|now|after|as"
         r"|which|these|at|in|on|with|when|while|for|thanks)\b))")
     # what somebody is not doing, said of a plan: "I'm not going to Greece"
-    abandoned: Words = _words("""go come marry move buy take do work live stay join attend run use travel fly play
-        visit apply drive study teach sell host""")
+    abandoned: Words = _words("""go come marry move buy take do work live stay join attend run use travel fly
+        play         visit apply drive study teach sell host""")
     past_helpers: Words = _words("did had was were")
     wavering: Words = _words("""
         want know think need have get feel see mind care mean remember understand believe do go be make let
@@ -299,7 +299,8 @@ class Language:
         whenever whom whose like whereas""")  # openers of clauses that only set the scene
     # what changes the subject in the middle of a sentence
     by_the_way: re.Pattern[str] = _pattern(
-        r"(?:^|,?\s+)(?:by the way|btw|oh and|fyi|on another note|for the record|(?:and )?it turns out(?: that)?"
+        r"(?:^|,?\s+)(?:by the way|btw|oh and|fyi|on another note|for the record|(?:and )?it turns out"
+        r"(?: that)?"
         r"|turns out(?: that)?|(?:i|we)(?: just| also)? (?:noticed|found out|learned|learnt|discovered"
         r"|confirmed) that)\b[,:]?\s+")
     list_words: Words = _words("and or &")
@@ -387,7 +388,8 @@ class Language:
     duties: Words = _words("need have")  # verbs that bind the one who says them: need to, have to
     # prepositions that may follow the copula: is from
     places: Words = _words("from in at on into after by near under behind inside via")
-    limits: Words = _words("""stand eat drink use run deploy have tolerate store exceed ship depend change break
+    limits: Words = _words("""
+        stand eat drink use run deploy have tolerate store exceed ship depend change break
         commit merge upgrade drive digest""")  # verbs whose "cannot" is a constraint
     # "favorite <slot>" in a possessive subject
     favourite: re.Pattern[str] = _pattern(r"(?:all-time )?(?:favorite|favourite|fave|preferred|go-to)\b")

@@ -18,7 +18,6 @@ from otolith.derive.grammar import Mode, Speech, Subject, Who, find_subject, ope
 from otolith.derive.phrases import Said, phrases
 from otolith.derive.sentences import QUOTED, Clause, Sentence, clauses, prose, sentences, tokens
 from otolith.derive.statement import Statement, read_clause
-from otolith.model.claims import DONE
 from otolith.model.dates import When, first_day, moment, read_time
 from otolith.model.dialog import Fact, Turn
 from otolith.model.statements import read_claims
@@ -41,9 +40,7 @@ def extract(turns: Sequence[Turn], *, entry_ts: str, entry_id: str = "", languag
     assisted = any(turn.role == "assistant" for turn in turns)
     facts: dict[tuple[str, str, str], Fact] = {}
     for turn, own, before in zip(turns, spoken, [None, *turns], strict=False):
-        others = [name for name in speakers if name != (turn.speaker or turn.role)]
-        speech = Speech(turn.speaker or turn.role, others[0] if len(others) == 1 else None, names,
-                        turn.role == "user" and (assisted or not others))
+        speech = _speech(turn, speakers, names, assisted)
         today = moment(turn.ts, entry_ts)
         asked = before.text if before is not None and before.speaker != turn.speaker else ""
         for at, sentence in enumerate(own):
@@ -58,6 +55,12 @@ def extract(turns: Sequence[Turn], *, entry_ts: str, entry_id: str = "", languag
                 facts.setdefault((fact.subject.casefold(), fact.relation.casefold(), fact.object.casefold()),
                                  fact)
     return list(facts.values())
+
+
+def _speech(turn: Turn, speakers: Sequence[str], names: frozenset[str], assisted: bool) -> Speech:
+    others = [name for name in speakers if name != (turn.speaker or turn.role)]
+    return Speech(turn.speaker or turn.role, others[0] if len(others) == 1 else None, names,
+                  turn.role == "user" and (assisted or not others))
 
 
 def _fact(statement: Statement, when: When, source: Mapping[str, Any], lang: Language) -> Fact:
@@ -87,7 +90,7 @@ def _meaning(fact: Fact, sentence: str) -> set[tuple[str, str, str, bool]]:
     """What a fact claims, whatever its words."""
     return {(claim.holder, claim.attribute, claim.value, claim.holds)
             for claim in read_claims(fact.subject, fact.relation, fact.object, sentence)
-            if not claim.is_deed and claim.attribute != DONE}
+            if not claim.is_deed}
 
 
 def _sentences(text: str, lang: Language) -> list[Sentence]:
@@ -113,10 +116,12 @@ def _names(spoken: Iterable[Sentence], speakers: list[str], lang: Language) -> f
 def _acts(first: str, rest: str, lang: Language) -> bool:
     """Whether the word that opens a sentence does something as only somebody or one thing does."""
     low, verb = first.casefold(), rest.split(" ")[0].casefold().replace("’", "'").removesuffix("n't")
-    if not first[:1].isupper() or within(low, lang.stop_words, lang.nobody, lang.forms, lang.fillers, lang.asks,
-                                         lang.vague, lang.moods, lang.adverbs, lang.third, lang.first):
+    if not first[:1].isupper() or within(
+            low, lang.stop_words, lang.nobody, lang.forms, lang.fillers, lang.asks, lang.vague, lang.moods,
+            lang.adverbs, lang.third, lang.first):
         return False
-    doing = verb in ("is", "has", "does", "was") or (lang.is_form(verb, "third") and verb not in lang.nouns_too)
+    helper = lang.auxiliaries.get(verb) in ("be", "have", "do", "was") and verb not in ("are", "have", "do")
+    doing = helper or (lang.is_form(verb, "third") and verb not in lang.nouns_too)
     return doing and not low.endswith(("ing", "ion", "ment", "ness", "ity", "ly", "ss"))
 
 

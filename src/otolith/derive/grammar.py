@@ -9,6 +9,7 @@ persons from a Speech; nothing here knows a type, a date or a confidence.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from otolith.derive.english import Language, within, word_at
@@ -310,6 +311,12 @@ def _denied(low: list[str], helpers: Helpers, subject: Subject, lang: Language) 
         return VerbGroup(f"{lang.forbids[role]} {base}", base, "must", at + 1)
     if role == "can" and base in lang.limits:
         return VerbGroup(f"{lang.forbids[role]} {base}", base, "limit", at + 1)
+    return _refused(low, helpers, subject, lang)
+
+
+def _refused(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:
+    """ "I can't wait for", "is not allowed to"."""
+    at, role, base = helpers.stop, helpers.role, low[helpers.stop]
     if role == "can" and base in lang.eager and word_at(low, at + 1) in lang.towards:
         return VerbGroup(f"{lang.cannot} {base}", base, "progressive", at + 1)
     if role == "be" and base in lang.permits:
@@ -320,7 +327,8 @@ def _denied(low: list[str], helpers: Helpers, subject: Subject, lang: Language) 
 def _lasting_denial(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:
     """ "We do not support Windows", "I no longer eat meat", "I'm not vegetarian any more"."""
     at, base = helpers.stop, low[helpers.stop]
-    ended = within(lang.ended, low[subject.stop:at], low[-1:])
+    ended = within(lang.ended, low[subject.stop:at], low[-1:]) or any(
+        word == lang.ended and mark == "," for word, mark in pairwise(low[at:]))
     if subject.who == "other" or helpers.never or lang.keeps_silent(base, word_at(low, at + 1)):
         return None
     if helpers.roles in ((), ("do",)):
@@ -344,7 +352,8 @@ def _not_done(low: list[str], helpers: Helpers, subject: Subject, ended: bool,
               lang: Language) -> VerbGroup | None:
     """What somebody does not do, or does no longer."""
     base = low[helpers.stop]
-    if (base in lang.wavering and not ended) or helpers.last in lang.past_helpers or (subject.who == "implied" and not ended):
+    unclear = base in lang.wavering or subject.who == "implied"
+    if (unclear and not ended) or helpers.last in lang.past_helpers:
         return None
     verbs = lang.bases(base, "base") or (lang.bases(base, "third") if not helpers.roles else [])
     if not verbs or not (helpers.roles or ended):

@@ -89,6 +89,8 @@ def _meant(text: str, match: re.Match[str], phrase: Phrase) -> bool:
         else own
     )
     before = re.sub(r"\bsecond thoughts?\b", "", before, flags=re.I)
+    if any(row[1] == "corrects to" for row in phrase.says):
+        own = re.sub(r"\b(?:won['’]t be|will (?:not )?be)\b|['’]ll be\b", "", own, flags=re.I)
     if _ELSEWHERE.search(before) or QUOTED in before or _HEDGED.search(before):
         return False
     if _LATER.search(f"{before[-12:]} {own}") and any("{verb}" in row[1] for row in phrase.says):

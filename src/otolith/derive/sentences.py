@@ -135,8 +135,9 @@ def clauses(words: list[str], lang: Language) -> list[Clause]:
         aside = opener in lang.asides or low[start] in lang.asides
         scene = aside and (verbal or low[start] in lang.prepositions) and index > start + 1
         # "since we last spoke I moved", "after the fuss my desk is": now comes what happened
-        if scene and (here in lang.first or (here in lang.possessive_first and verbless(low[start:index], lang)
-                                             and _opens_clause(low, words, index, lang))):
+        if scene and (here in lang.first or (
+                here in lang.possessive_first and verbless(low[start:index], lang)
+                and _opens_clause(low, words, index, lang))):
             skip = -1
         if skip:
             if index > start:

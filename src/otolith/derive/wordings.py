@@ -21,7 +21,8 @@ END = (
         rf"|in (?:{_MONTHS}|\d{{4}}|the end)|on (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|on \d|at the"
                 rf" (?:end|start|beginning|moment)|over the|if|from (?:her|him|them|me|us|the|[A-Z])"
         r"|pager|starting|effective|with effect|from here on|(?:(?:an?|a few|a couple of|some|two|three|four"
-        r"|five|six|\d+) )?(?:days?|weeks?|months?|years?|hours?|minutes?) ago|not|rather|in place|was|were|as (?:I|we|it|he|she|they))\b))")
+        r"|five|six|\d+) )?(?:days?|weeks?|months?|years?|hours?|minutes?) ago|not|rather|in place|was"
+        r"|were|as (?:I|we|it|he|she|they))\b))")
 V = r"(?P<v>[^\s,;:!?()¶][^,;:!?()¶]{0,70}?)" + END
 ME = r"(?:I|we|We)(?:['’](?:ve|m|re|ll))?(?: have| am| are| had)?"
 ADV = (r"(?: (?:just|now|finally|recently|already|officially|also|actually|really|all|both|since|then"

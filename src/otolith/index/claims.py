@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from otolith.index.database import Facet, columns_of
 from otolith.index.write import Answer
-from otolith.model.claims import ASKED, CLOSES, RETRACT, Claim, Settled, Stated, answered, settle
+from otolith.model.claims import ASKED, RETRACT, Claim
 from otolith.model.dialog import Mention, after_all, marked_time
+from otolith.model.verdicts import CLOSES, Settled, Stated, answered, settle
 
 _GIVEN = "IN (SELECT value FROM json_each(?))"
 AT_ONCE = 400  # cells asked for in one statement

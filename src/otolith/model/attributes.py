@@ -133,7 +133,8 @@ car: drive
 cost: cost
 start: start at, start on, begin at, begin on, open at
 end: end at, end on, close at, finish at
-when: be due, be due on, be schedule for, plan for, take place on, schedule for, happen on, happen at, be plan for
+when: be due, be due on, be schedule for, plan for, take place on, schedule for,
+  happen on, happen at, be plan for
 commute: commute by
 """)
 _ADOPTS = _phrases("""
@@ -165,7 +166,8 @@ ENGLISH = Attributes(
         take out, tear out, close down, wind down, terminate, end up leaving, take back, disregard, forget,
         ignore, walk back, hand back, say goodbye to, migrate off, migrate away from, switch away from, move
         on from, switch off of, kick out, outgrow, stop use, cut, dump, bin, axe,
-        stop take, stop go to, give up on, give notice for, deregister from, tear down, give back, drop support for, be out of, be off"""),
+        stop take, stop go to, give up on, give notice for, deregister from, tear down,
+        give back, drop support for, be out of, be off"""),
     completes=word_set("""
         buy install book finish complete do build order adopt submit sign pay renew fix paint plant launch
         release ship deliver publish pass sell send get move hire call visit see read run plan write merge
@@ -182,7 +184,8 @@ ENGLISH = Attributes(
         demolish, be dead, be history, put down, cease"""),
     lives={"graduate": ("=student", "school", "study"), "retire": ("employer", "role", "=work"),
            "divorce": ("relationship",), "get divorce": ("relationship",),
-           "move out": ("home", "live", "address"), "break up": ("partner", "relationship"), "separate": ("relationship", "partner"),
+           "move out": ("home", "live", "address"),
+           "break up": ("partner", "relationship"), "separate": ("relationship", "partner"),
            "split up": ("relationship", "partner"),
            "resign": ("employer", "role"), "get fire": ("employer", "role"),
            "get lay off": ("employer", "role"),
@@ -225,7 +228,8 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
 """),
     likes={"like": 1, "love": 1, "enjoy": 1, "adore": 1, "want": 1, "be into": 1, "be fond of": 1,
            "be keen on": 1, "favor": 1, "favour": 1,
-           "cannot stand": -1, "hate": -1, "dislike": -1, "detest": -1, "avoid": -1, "loathe": -1, "despise": -1,
+           "cannot stand": -1,
+           "hate": -1, "dislike": -1, "detest": -1, "avoid": -1, "loathe": -1, "despise": -1,
            "can't stand": -1},
     plans=re.compile(
             r"(?:will|shall|(?:is|are|am) going to|(?:is|are|am) (?:planning|hoping|about|due|supposed)"
@@ -264,7 +268,7 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
         "test:test testing qa uat",
         "local:local localhost locally", "preview:preview canary sandbox")) for word in words.split()},
     grows=re.compile(
-            r"\b(?:also|too(?=\W*$|[,.;!])|as well|another|additionally|besides|in addition"
+            r"\b(?:also|too(?=\W*$|[,.;!]| since| now)|as well|another|additionally|besides|in addition"
             r"|(?:a|the) second(?! (?:ago|time))|plus"
             r"|alongside|next to|on top of|"
                      r"as a backup|on the side|one more|still)\b", re.I),
@@ -294,14 +298,15 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
     charges=word_set("""
         management ownership maintenance leadership job role duty duties work position responsibility
         responsibilities task post"""),
-    vanished=word_set("gone dead history over sold cancelled canceled removed deleted scrapped dropped finished"),
+    vanished=word_set("gone dead history over sold cancelled canceled removed deleted scrapped dropped"
+        " finished"),
     synonyms={stem(word): stem(name) for name, words in (row.split(":") for row in (
         "issue:ticket tickets bug bugs task tasks", "documentation:docs doc", "database:db",
         "repository:repo",
         "authentication:auth login", "email:mail mails emails e-mail",
         "photo:picture pictures image images photos",
         "configuration:config settings", "application:app", "production:prod", "call:meeting meetings calls",
-        "invoice:bill bills invoices", "apartment:flat", "holiday:vacation", "photo:pic")) for word in words.split()},
+        "invoice:bill bills invoices", "apartment:flat", "holiday:vacation")) for word in words.split()},
     things=KINDS_OF_THINGS)
 _VERBS = {words.split()[0] for table in (
     ENGLISH.states, ENGLISH.changes, ENGLISH.ends, ENGLISH.gone, ENGLISH.lives, ENGLISH.uses, ENGLISH.owns,
@@ -325,9 +330,11 @@ def is_participle(word: str) -> bool:
 NUMBERS = {word: str(number) for number, word in enumerate(
     "zero one two three four five six seven eight nine ten eleven twelve".split())}
 DATE = re.compile(
-        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may"
+        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?"
+        r"|apr(?:il)?|may"
         r"|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b|\b\d{4}-\d\d"
-                   r"|\btomorrow\b|\bq[1-4]\b|(?<![\d.:])\d{1,2}:\d\d(?![\d.:])|\bat \d{1,2}\.\d\d\b|\b\d{1,2} ?(?:am|pm)\b"
+                   r"|\btomorrow\b|\bq[1-4]\b|(?<![\d.:])\d{1,2}:\d\d(?![\d.:])|\bat \d{1,2}\.\d\d\b"
+                   r"|\b\d{1,2} ?(?:am|pm)\b"
                            r"|\b\d{1,2}(?:st|nd|rd|th)\b|\b(?:next|this) (?:week|month|year|quarter|spring"
                    r"|summer|autumn|fall|winter)\b|\bnoon\b|\bmidnight\b", re.I)
 VERSION = re.compile(r"^(?:the )?(?P<name>[A-Za-z][\w.+#-]*?)\s*(?:version )?v?(?P<number>\d+(?:\.\d+)*)$")

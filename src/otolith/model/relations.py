@@ -42,17 +42,12 @@ def read_verb(relation: str) -> ReadVerb:
     if (special := _SPECIAL.get(" ".join(low))) is not None:
         return ReadVerb(special, False, "now")
     denied = "not" in low or "never" in low or ("no" in low and "longer" in low)
-    if low[-2:] == ["be", "called"] and low[0] in ("prefers", "wants", "likes", "asks"):
-        return ReadVerb("call", denied, "now")
-    if low[:2] == ["has", "as"] and len(low) > 2:
-        return ReadVerb(f"{ROLE}{' '.join(low[2:])}", denied, "now")
-    if low[:1] == ["asks"]:
-        return _order(low, denied)
+    if (asked := _asked_for(low, denied)) is not None:
+        return asked
     time, low = _time(low)
     helpers, rest = not _BEING.isdisjoint(low), [word for word in low if word not in _SKIPPED]
     if not rest:
-        last = lemma(low[-1]) if low else ""
-        return ReadVerb(last if last in ("have", "do") else "be", denied, time)
+        return ReadVerb(_helping(low), denied, time)
     head = rest[0]
     if head in _STOPPING and len(rest) > 1 and rest[1].endswith("ing"):
         return ReadVerb(" ".join((lemma(rest[1]), *rest[2:])), not denied, time if time != "now"
@@ -62,6 +57,21 @@ def read_verb(relation: str) -> ReadVerb:
     if time == "now" and not helpers and _is_past(head):
         time = "past"
     return ReadVerb(" ".join((lemma(head), *rest[1:])), denied, time, helpers and not head.endswith("ing"))
+
+
+def _helping(low: list[str]) -> str:
+    """The verb where only helpers stand: "has", "does"."""
+    last = lemma(low[-1]) if low else ""
+    return last if last in ("have", "do") else "be"
+
+
+def _asked_for(low: list[str], denied: bool) -> ReadVerb | None:
+    """Relations that are no verb of their own: an order, a role, a name one wants."""
+    if low[-2:] == ["be", "called"] and low[0] in ("prefers", "wants", "likes", "asks"):
+        return ReadVerb("call", denied, "now")
+    if low[:2] == ["has", "as"] and len(low) > 2:
+        return ReadVerb(f"{ROLE}{' '.join(low[2:])}", denied, "now")
+    return _order(low, denied) if low[:1] == ["asks"] else None
 
 
 ROLE = "role "  # before the role of somebody: "has as boss"

@@ -46,7 +46,8 @@ _CORRECTS = re.compile(
     r"^\W*(?:no|nope|wrong|sorry|oops|correction|actually|not \w+|i (?:was wrong|misspoke|meant)"
     r"|my (?:mistake|bad)|scratch that|wait|hm+|argh|update|it turns out|turns out)\b|\b(?:i meant"
     r"|make (?:that|it)|should (?:be|have been)|correction|i was wrong|i misspoke|my mistake|typo"
-    r"|chang\w+ (?:my|our) minds?|second thoughts?|instead|after all|decided against|mixed|misread|handed|took over|taken over)\b", re.I)
+    r"|chang\w+ (?:my|our) minds?|second thoughts?|instead|after all|decided against|mixed|misread"
+        r"|handed|took over|taken over|cancell?ed|postponed)\b", re.I)
 _PLURAL = frozenset("live go are run land sit need use have come work".split())
 _PARTING = ("say goodbye to", "put down", "bury")
 _EVEN_NOW = ("be do with", "do with", "decide against")  # endings that are said in the present
@@ -63,6 +64,8 @@ def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -
     if verb.key.startswith(ROLE):
         subject, verb = f"{subject}'s {verb.key.removeprefix(ROLE)}", verb._replace(key="be")
         holder = holder_of(subject)
+    if wording.startswith("be called ") and verb.key in ("prefer", "want", "like", "prefer to", "want to"):
+        verb, wording = verb._replace(key="call"), wording.removeprefix("be called ")
     if verb.denied and wording.startswith("to ") and verb.key in ("want", "plan", "need", "have", "hope"):
         # "no longer wants" – "to become a pilot"
         planned, _, wording = wording.removeprefix("to ").partition(" ")
@@ -91,8 +94,14 @@ def _placed(claim: Claim, stated: Wording, sentence: str) -> Claim:
     changes = stated.key in TABLE.changes or stated.key in TABLE.turns
     return claim._replace(
         corrects=claim.corrects or changes or bool(_CORRECTS.search(sentence) or _NOW.search(sentence[:200])),
-        environment=claim.environment or (value_of(place[1]) if place else ""),
+        environment=claim.environment or (value_of(place[1]) if place else "") or _stage(claim, stated),
         thing=not stated.person and claim.holder != SPEAKER)
+
+
+def _stage(claim: Claim, stated: Wording) -> str:
+    """Staging or production, where an ending names it."""
+    named = "" if claim.holds else environment_of(stated.subject, stated.wording)
+    return named if named in ("staging", "production") else ""
 
 
 def _rejected(key: str, wording: str) -> tuple[str, str]:
@@ -156,7 +165,8 @@ def _spoken(stated: Wording) -> Iterator[Claim]:
 def _finished(stated: Wording) -> Iterator[Claim]:
     """ "We bought the pump", "the pump is in": what was planned about it is no plan any more."""
     if stated.time in ("past", "perfect") and stated.base in TABLE.completes and stated.wording:
-        yield Claim(stated.holder, stated.holder, DONE, value_of(without_reason(stated.wording)), False, False)
+        about = value_of(without_reason(stated.wording))
+        yield Claim(stated.holder, stated.holder, DONE, about, False, False)
     elif not stated.person and not stated.wording and stated.key.split(" ")[-1] in TABLE.completed:
         yield Claim(SPEAKER, "", DONE, stated.holder, False, False)
 
@@ -190,14 +200,9 @@ def _ended(stated: Wording) -> Iterator[Claim]:
     if key in ("cancel", "close", "drop", "leave") and _ONCE_ONLY.search(f"{stated.wording} {stated.near}"):
         return
     yield from _life(stated)
-    if key in TABLE.gone and not stated.person and TABLE.passing.search(stated.near):
-        return
-    if key.endswith("do with") and not stated.person:
-        return  # "formatting is done with black"
-    if stated.key == "be" and not stated.person and _is_gone(stated.wording.casefold()):
-        if TABLE.passing.search(stated.near):
-            return
-        yield Claim(SPEAKER, "", GONE, holder, False, False)
+    if not stated.person and (key not in TABLE.gone or TABLE.passing.search(stated.near)) and (
+            key in TABLE.gone or key == "be" or key.endswith("do with")):
+        yield from _vanished(stated)
         return
     if stated.time == "now" and key not in _EVEN_NOW and (key not in TABLE.gone or stated.wording):
         return
@@ -207,6 +212,13 @@ def _ended(stated: Wording) -> Iterator[Claim]:
         yield Claim(holder if stated.person else SPEAKER, "", GONE, holder, False, False)
         if stated.person:
             yield Claim(SPEAKER, "", ANY, holder, False, False)
+
+
+def _vanished(stated: Wording) -> Iterator[Claim]:
+    """ "Borg is gone"; not "is gone for the weekend", not "formatting is done with black"."""
+    over = stated.key == "be" and _is_gone(stated.wording.casefold())
+    if over and not TABLE.passing.search(stated.near):
+        yield Claim(SPEAKER, "", GONE, stated.holder, False, False)
 
 
 def _is_gone(wording: str) -> bool:

@@ -59,7 +59,8 @@ def _being(stated: Wording) -> Claim | None:
     if stated.key != "be":
         return None
     value = value_of(stated.main)
-    return (_employed(stated) or _role_of(stated) or _aged(stated) or _attribute(stated) or _of_kind(stated) or _exact(stated)
+    return (_employed(stated) or _role_of(stated) or _aged(stated) or _attribute(stated)
+            or _of_kind(stated) or _exact(stated)
             or (stated.has("be", value, single=stated.verb.time == "future") if value else NOTHING))
 
 
@@ -83,7 +84,8 @@ def _role_of(stated: Wording) -> Claim | None:
 
 
 _CHARGES = ("owner", "lead", "maintainer", "head", "manager")
-_POST = re.compile(r"(?:the |an? )?(?:new |current )?(?:(?P<before>[a-z-]+(?: [a-z-]+)?) )?(?P<role>owner|lead"
+_POST = re.compile(r"(?:the |an? )?(?:new |current )?(?:(?P<before>[a-z-]+(?: [a-z-]+)?) )?"
+r"(?P<role>owner|lead"
                    r"|maintainer|head|manager|treasurer|secretary|captain|chair|chairman|chairwoman|organiser"
                    r"|organizer|moderator|coordinator|host|contact|reviewer|admin|president|director)"
                    r"(?: (?:of|for) (?P<np>.+)| (?:this|since|until|now|at|from)\b.*)?$")
@@ -107,6 +109,8 @@ def _attribute(stated: Wording) -> Claim | None:
                      True, True)
     if not (is_exact(stated.wording) or dated or about.attribute in TABLE.heads):
         return NOTHING
+    if about.attribute == "name" and not about.subject:
+        return Claim(SPEAKER, SPEAKER, "name", value, True, True, personal=True)
     if dated and about.attribute not in OWN_DATE:
         return timed(about, stated.wording)
     owner = about.attribute in ("owner", "maintainer", "lead") and about.subject
@@ -146,7 +150,7 @@ def _exact(stated: Wording) -> Claim | None:
 
 def _owning(stated: Wording) -> Claim | None:
     """Who has charge of a thing, said from either side."""
-    if stated.key in TABLE.owned and not stated.person:
+    if stated.key in TABLE.owned and (stated.verb.passive or not stated.person):
         if has_capital(stated.wording) or (stated.key == "belong to" and is_exact(stated.wording)):
             return Claim(stated.holder, charge(stated.noun), "owner", value_of(stated.main), True, True)
         return None
@@ -226,7 +230,8 @@ def _located(stated: Wording) -> Claim | None:
 
 def _member(stated: Wording) -> Claim | None:
     """ "Ida is in first grade", "I'm in the chess club"."""
-    grade = re.match(r"(?:the )?(?:(?P<which>\w+) (?:grade|class|year|form)|(?:grade|class|year|form) (?P<no>\w+))\b",
+    grade = re.match(r"(?:the )?(?:(?P<which>\w+) (?:grade|class|year|form)|(?:grade|class|year|form) "
+        r"(?P<no>\w+))\b",
                      stated.wording)
     if grade:
         return stated.has("grade", value_of(grade["which"] or grade["no"]))
@@ -243,7 +248,8 @@ def _counting(stated: Wording) -> Claim | None:
     if counted is None or not is_number(counted["number"]) or (stated.person and counted["number"] == "one"):
         return None
     amount = f"{digits_of(counted['number'])} {stem(counted['unit'])}"
-    of = re.match(r" (?:of )?(?P<np>[a-z][\w-]*)", stated.wording[counted.end():]) if stated.base != "have" else None
+    rest = stated.wording[counted.end():] if stated.base != "have" else ""
+    of = re.match(r" (?:of )?(?P<np>[a-z][\w-]*)", rest)
     what = f" {value_of(of['np'])}" if of and of["np"] not in STOP | TRAILING else ""
     return stated.has(f"{stated.base}:{stem(counted['unit'])}{what}".rstrip(), f"{amount}{what}".rstrip())
 
@@ -277,7 +283,8 @@ def _doing(stated: Wording) -> Claim | None:
     if DATE.search(stated.wording) and (stated.key.endswith((" on", " at", " every"))
                                       or re.search(r"\b(?:on|every) \w+days?\b", stated.wording)):
         return stated.has(f"{stated.base} when", value_of(stated.wording))
-    if stated.person and stated.kind in TABLE.things.exclusive and stated.key.endswith((" on", " with", " via")):
+    alone = " and " not in stated.wording and stated.key.endswith((" on", " with", " via"))
+    if alone and stated.person and stated.kind in TABLE.things.exclusive:
         return stated.has(f"use:{stated.kind}", value_of(stated.main))  # "we chat on Signal"
     attribute = stated.key if stated.base == "be" else stated.base
     return stated.has(attribute, value_of(without_reason(stated.wording)), single=False)
