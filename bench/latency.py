@@ -28,6 +28,7 @@ import rivals
 from locomo import NOW, Asked, Turn, full_text, plain_bm25, read_dialogs
 from rivals import Rival, Spent, answer, spend
 
+from otolith import verbs
 from otolith.memory import Memory
 from otolith.model.chunk import Chunk, ChunkLinks, ChunkMetadata
 from otolith.model.times import zulu
@@ -151,6 +152,7 @@ def measure(given: argparse.Namespace, folder: Path, turns: Sequence[Turn], ques
     taken = spend(lambda: Memory(home, clock=lambda: NOW).close())[0]
     with Memory(home, clock=lambda: NOW) as mem:
         embedded = spend(mem.embed)[0]
+        drawn = spend(verbs.claims.draw_rung, mem.home)[0]  # else the questions would do what upkeep does
     np.save(folder / "vectors.npy", Static().embed([turn.spoken for turn in turns]))
     np.save(folder / "asked.npy", Static().embed([asked.text for asked in questions]))
     others = [Rival(sys.executable, __file__, str(given.data), "--records", str(given.records), "--bare", str(folder))]
@@ -165,7 +167,8 @@ def measure(given: argparse.Namespace, folder: Path, turns: Sequence[Turn], ques
     for name in [name for name in spent if name.startswith("Otolith")]:
         ratios = np.array(percentiles(spent[name])) / np.array(percentiles(sums[0]))
         yield f"| {label} | {name} / (FTS5 + scan) | " + " | ".join(f"{value:.2f}×" for value in ratios) + " |"
-    yield f"| {label} | resident memory {memory} MB; taken in in {taken:.0f} s, embedded in {embedded:.0f} s | | | | |"
+    yield (f"| {label} | resident memory {memory} MB; taken in in {taken:.0f} s, embedded in {embedded:.0f} s, "
+           f"claims read in {drawn:.0f} s | | | | |")
     if given.once:
         ours, base, ratio = cold(home, questions[0].text)
         yield (f"| `otolith recall` from the shell, {given.records:,} records, ms | {1000 * ours:.0f} "

@@ -42,10 +42,10 @@ def signs_of(mem: Memory, query: Query, names: dict[Any, Any], embedder: Embedde
         raise SystemExit(f"{embedder.name} does not answer")
     if felt:
         seeds = rank.merged(seeds, felt.nearest(SEEDS, None))
-    spots = rank.with_neighbours(index, seeds.tolist())
-    columns = rank.gather(spots, seeds, question, rows, total, lambda numbers: meaning.near_to(felt, index, numbers, []))
-    found = {passage.n: passage for passage in index.around.passages([spot.n for spot in spots])}
-    passages = [found[spot.n] for spot in spots]
+    near = rank.with_neighbours(index, seeds)
+    columns = rank.gather(near, seeds, question, rows, total, lambda numbers: meaning.near_to(felt, index, numbers, []))
+    found = {passage.n: passage for passage in index.around.passages(near.numbers.tolist())}
+    passages = [found[n] for n in near.numbers.tolist()]
     starts = [start_of(word) for word in question.words]
     lowered = [passage.text.lower() for passage in passages]
     tags = index.cards.tags_of({passage.record for passage in passages})

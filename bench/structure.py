@@ -16,6 +16,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "otolith"
 KINDS = {"chunk", "memo", "entry", "fact", "topic", "global", "work", "agent", "chapter", "wisdom", "note", "edge",
          "episode", "page"}
+EVENTS = {"SAID", "ANSWERED", "CALLED", "STOPPED", "NOTICE", "ROLES"}  # of a session; an event is no record
 CLASSES = {"Chunk", "Memo", "Entry", "Fact", "Topic", "GlobalMemory", "Work", "Agent", "Chapter", "Wisdom", "Note", "Edge",
            "Episode", "Page"}
 SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH|PRAGMA)\s")
@@ -95,7 +96,8 @@ def _tests_kind(sides: list[ast.expr]) -> bool:
     if not any(_of_kind(side) for side in sides):
         return False
     texts = {name.value for side in sides for name in ast.walk(side) if isinstance(name, ast.Constant)}
-    return bool(texts & KINDS) or any(isinstance(side, ast.Name) and side.id.isupper() for side in sides)
+    return bool(texts & KINDS) or any(isinstance(side, ast.Name) and side.id.isupper() and side.id not in EVENTS
+                                      for side in sides)
 
 
 def _of_kind(node: ast.expr) -> bool:

@@ -172,3 +172,44 @@ def test_chapters_are_built_around_a_work_that_cannot_be_read_and_it_is_named(ho
         mem.upkeep()
         assert mem.check() == []
         assert all("Mended again" in str(chapter.to_dict()) for chapter in mem.chapters())
+
+
+def test_a_number_without_bounds_in_a_chunk_keeps_no_export_from_being_written(mem: Memory) -> None:
+    chunk = mem.remember("Rye.", conversation_id="c")[0]
+    path = next((mem.path / "chunks").rglob(f"{chunk.id}.json"))
+    path.write_text(path.read_text().replace('"metadata": {', '"metadata": {"weight": 1e999, "of": [NaN],'))
+
+    mem.reindex()
+
+    exported = json.loads((mem.path / "index/metadata_index.json").read_text())
+    assert (exported[chunk.id] | {"tags": []})["weight"] is None
+    assert mem.upkeep().failed == {}
+
+
+def test_a_chapter_whose_digest_counts_beyond_all_numbers_is_read_without_it(mem: Memory) -> None:
+    works = [mem.record(goal=f"Tame {at}", task_type="other", success=True, summary="Tamed").id for at in range(2)]
+    chapter = mem.chapter(works, title="Taming")
+    path = next((mem.path / "work/chapters").rglob(f"{chapter.id}.json"))
+    told = json.loads(path.read_text())
+    path.write_text(json.dumps({**told, "digest": {**told.get("digest", {}), "failed": 7}}).replace('"failed": 7', f'"failed": {"9" * 400}'))
+
+    assert mem.upkeep().failed == {}
+    assert mem.chapters()
+
+
+@pytest.mark.parametrize("odd", ["{}", "[1]", '"\\ud800"', "1e999"])
+def test_a_front_page_of_odd_values_leaves_the_brief_whole(mem: Memory, odd: str) -> None:
+    mem.note("Tea", "Steep it.")
+    (mem.path / "GLOBAL_MEMORY.json").write_text(
+        '{"schema": "global_memory.v1", "updated": "2026-02-10", "active_topics": [], '
+        f'"do_not_forget": [{{"topic": {odd}, "fact_id": {odd}, "text": "x"}}, {{"fact_id": {odd}, "text": "y"}}]}}')
+
+    assert mem.brief("tea")
+
+
+def test_a_session_that_noted_half_a_character_is_told_as_one_that_noted_nothing(mem: Memory) -> None:
+    mem.hud(past="tea")
+    state, = (mem.path / "log").glob("session-*.json")
+    state.write_text(r'{"retrieved": "\ud800", "past": "tea"}')
+
+    assert "tea" not in mem.hud()

@@ -278,3 +278,10 @@ def test_what_is_closed_leaves_every_page_and_as_of_gives_it_back(mem: Memory) -
     assert all("until 2026-03-05" in line for line in old)  # a topic's page tells what it was until when
     assert not [line for line in old if line not in pages["topic_memory.md"]]
     assert "user lives in Ghent" in current(mem, as_of="2026-02-01")
+
+
+def test_a_sentence_that_breaks_off_states_nothing_and_stops_nobody(mem: Memory) -> None:
+    mem.remember("Gina: The costumes look great! Gonna be")
+    log(mem, "The festival is soon. Gonna be.", "2026-01-05")
+
+    assert mem.recall("costumes for the festival").hits

@@ -24,6 +24,7 @@ from otolith.doors.exchange.items import (
     SourceFinding,
     WorkItem,
 )
+from otolith.doors.exchange.jsontext import each_line
 from otolith.doors.exchange.zipped import open_bundle
 from otolith.errors import Invalid, NotFound, WrongUsage
 from otolith.model.text import fence
@@ -357,10 +358,11 @@ def test_only_the_new_end_of_a_grown_transcript_need_be_read(tmp_path: Path) -> 
     with path.open("a") as growing:
         growing.write(json.dumps(typed("u3", "Thanks.")) + '\n{"type": "us')
 
-    bundle = open_bundle(path)
-    (dialog,) = coding_sessions.read_claude_code(bundle, path.name, seen)
+    reader = coding_sessions.CLAUDE_CODE.reader()
+    for _, at, line in each_line(open_bundle(path), path.name, seen):
+        reader.take(line, at)
 
-    assert [turn.key for turn in dialog.turns] == ["u3"]
+    assert [event.key for event in reader.session().events] == ["u3"]
     assert end_of_lines(path) == path.stat().st_size - len('{"type": "us')
     assert end_of_lines(lines_of(tmp_path / "empty.jsonl", [])) == 0
 

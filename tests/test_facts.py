@@ -179,6 +179,34 @@ def test_what_only_looks_like_it_is_a_fact(text, title):
     assert only(said(text)).title == title
 
 
+@pytest.mark.parametrize(("text", "titles"), [
+    ("I must never eat peanuts.", ["Ines must not eat peanuts"]),
+    ("I must not drive at night.", ["Ines must not drive at night"]),
+    ("I don't like long meetings.", ["Ines does not like long meetings"]),
+    ("I am shy.", ["Ines is shy"]),
+    ("I work at Acme and I live in Lisbon.", ["Ines works at Acme", "Ines lives in Lisbon"]),
+    ("I only drink tea.", ["Ines drinks only tea"]),
+    ("I like apples, pears and plums.", ["Ines likes apples, pears and plums"]),
+    ("My favourite things are long walks and old books.", ["Ines favorite things long walks and old books"]),
+])
+def test_a_duty_a_nature_a_limit_and_a_list_are_facts_as_they_were_said(text, titles):
+    assert [fact.title for fact in said(text)] == titles
+
+
+@pytest.mark.parametrize("text", [
+    "I went to an event.", "I love this!", "I went to a place.", "Saturday works for me.", "I appreciate your support.",
+    "I can't wait for the pics!", "I'll stay positive."])
+def test_what_has_no_object_worth_keeping_is_not_a_fact(text):
+    assert said(text) == []
+
+
+@pytest.mark.parametrize("text", [
+    "I miei amici sono andati al mare.", "I gatti sono belli.", "I ragazzi vanno a scuola.", "Ich wohne in Berlin.",
+    "I genitori di Marco hanno una casa in Toscana."])
+def test_what_is_said_in_a_language_without_rules_is_left_alone(text):
+    assert said(text) == []
+
+
 @pytest.mark.parametrize("text", [
     "I'm so glad you called!", "I'll let you know.", "I'm sorry to hear that.", "I hope you feel better.", "Thanks a lot!",
 ])

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
+from typing import Any
 
+import pytest
+from tests.faults import Snapshot, count_calls, killed_at, sampled
+
+from conftest import Clock
 from otolith.derive.protocol import Proposal, find_proposals
+from otolith.memory import Memory
 from otolith.model.memo import Memo, check_name
 
 
@@ -144,3 +150,79 @@ def test_the_order_of_the_memos_does_not_matter():
     memos = [*about(8, tags=("style",)), *about(7, "project_rules", ("rules",))]
 
     assert find_proposals(memos) == find_proposals(memos[::-1])
+
+
+def test_memos_of_two_projects_are_never_compared(mem):
+    mem.memo("team_uses_tabs_for_indenting", "We use tabs for indentation.", tags=["style"], project="shop", created="2026-01-01")
+    mem.memo("team_uses_spaces_for_indenting", "We use spaces for indentation, not tabs.", tags=["style"], project="bank",
+             created="2026-02-01")
+    for number in range(4):
+        mem.memo(f"style_rule_for_shop_number{number}", f"Shop rule {number}.", tags=["style"], project="shop")
+        mem.memo(f"style_rule_for_bank_number{number}", f"Bank rule {number}.", tags=["style"], project="bank")
+
+    assert mem.garden().proposals == []
+
+
+def test_a_master_belongs_to_the_project_of_its_memos(mem):
+    for project in ("shop", "bank"):
+        for number in range(6):
+            mem.memo(f"{project}_deploy_step_part{number}", f"Step {number} of {project}.", tags=["deploy"], project=project)
+
+    masters = mem.garden(apply=True).applied
+
+    assert sorted((proposal.target, proposal.project) for proposal in masters) == [
+        ("bank_deploy_master", "bank"), ("shop_deploy_master", "shop")]
+    assert {mem.get(proposal.target).record.origin.project for proposal in masters} == {"shop", "bank"}
+    assert mem.garden().proposals == []
+
+
+def test_two_projects_with_the_same_tag_have_a_master_each(mem):
+    for project in ("shop", "bank"):
+        for number, word in enumerate(("alpha", "beta", "gamma", "delta", "kappa", "sigma")):
+            mem.memo(f"{word}{project}_deploy_step_part{number}", f"Step {number} of {project}.", tags=["deploy"], project=project)
+
+    targets = [proposal.target for proposal in mem.garden(apply=True).applied]
+
+    assert targets == ["deploy_notes_master", "shop_deploy_master"]
+    assert mem.garden().proposals == []
+
+
+def test_lines_that_only_say_where_a_memo_comes_from_contradict_nothing(mem):
+    mem.memo("user_prefers_tea_morning", "Tea is served at eight.\n\nReason: the user does not want coffee, turn 3.",
+             tags=["drinks"], created="2026-01-01")
+    mem.memo("user_prefers_coffee_evening", "Coffee is served at nine.\n\nReason: the user wants coffee, turn 9.",
+             tags=["drinks"], created="2026-02-01")
+
+    assert mem.garden().proposals == []
+
+
+@pytest.mark.parametrize("archive", [False, True], ids=["superseded", "archived"])
+def test_a_gardening_that_was_killed_is_carried_on_with_by_the_next(home: Path, clock: Clock, archive: bool) -> None:
+    with Memory(home, clock=clock) as mem:
+        for at, word in enumerate(("colors", "fonts", "spacing", "tables", "length", "tone")):
+            mem.memo(f"mill_prefs_{word}", f"On {word} at the mill.", created=clock() - 86400 * (10 - at))
+
+    def tend() -> None:
+        with Memory(home, clock=clock) as mem:
+            mem.garden(apply=True, archive=archive)
+
+    def outcome() -> dict[str, tuple[str, Any]]:
+        with Memory(home, clock=clock) as mem:
+            return {item["id"]: (record.text, record.deprecated_by) for item in mem.list(kind="memo", limit=None)[0]
+                    for record in [mem.get(item["id"]).record]}
+
+    base = Snapshot(home)
+    number = count_calls(tend, base)
+    wanted = outcome()
+    for call in sampled(range(1, number + 1), about=12):
+        base.restore()
+        killed_at(call, tend)
+
+        tend()
+
+        assert outcome() == wanted, call
+        with Memory(home, clock=clock) as mem:
+            assert mem.garden().proposals == [], call
+            mem.garden(undo=True)
+            assert {item["id"] for item in mem.list(kind="memo", limit=None)[0]} >= {
+                f"mill_prefs_{word}" for word in ("colors", "fonts", "spacing", "tables", "length", "tone")}, call

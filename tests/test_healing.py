@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,15 @@ def overwrite(file: Path, at: int, data: bytes) -> None:
         handle.write(data)
 
 
+def nan(file: Path) -> None:
+    """Every number of the vectors is none."""
+    db = sqlite3.connect(file)
+    for row, length in db.execute("SELECT rowid, length(matrix) FROM vectors").fetchall():
+        db.execute("UPDATE vectors SET matrix = ? WHERE rowid = ?", (b"\x01\x7e" * (length // 2), row))
+    db.commit()
+    db.close()
+
+
 def no_folder(file: Path) -> None:
     file.unlink()
     file.mkdir()
@@ -88,8 +98,19 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
     "another schema": lambda file: sql(file, "PRAGMA user_version = 3"),
     "words that are none": lambda file: sql(file, "UPDATE words_data SET block = x'deadbeef' WHERE id > 10"),
     "text that is none": lambda file: sql(file, "UPDATE records SET title = CAST(x'fffe41' AS TEXT)"),
-    "a foreign journal": lambda file: Path(f"{file}-journal").write_bytes(os.urandom(PAGE)),
-    "a foreign log": lambda file: Path(f"{file}-wal").write_bytes(os.urandom(PAGE)),
+    "vectors that are none": nan,
+    "emptied records": lambda file: sql(file, "DELETE FROM records"),
+    "emptied passages": lambda file: sql(file, "DELETE FROM passages"),
+    "emptied tags": lambda file: sql(file, "DELETE FROM tags"),
+    "emptied links": lambda file: sql(file, "DELETE FROM links"),
+    "emptied works": lambda file: sql(file, "DELETE FROM memories"),
+    "emptied facts": lambda file: sql(file, "DELETE FROM said"),
+    "values of another type": lambda file: sql(
+        file, "PRAGMA writable_schema = ON", "UPDATE sqlite_master SET sql = replace(sql, 'STRICT', '') WHERE name = 'records'",
+        "PRAGMA writable_schema = RESET", "UPDATE records SET importance = 'x', created = 'y'", "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_master SET sql = sql || ' STRICT' WHERE name = 'records'"),
+    "a foreign journal": lambda file: Path(f"{file.resolve()}-journal").write_bytes(os.urandom(PAGE)),
+    "a foreign log": lambda file: Path(f"{file.resolve()}-wal").write_bytes(os.urandom(PAGE)),
     "gone": lambda file: file.unlink(),
     "gone with its folder": lambda file: shutil.rmtree(file.parent),
 }
@@ -302,6 +323,62 @@ def test_many_who_find_it_damaged_at_once_rebuild_it_once(told_of: Path, home: P
     assert not any(told_of.parent.glob("index-*.new*"))
 
 
+def test_who_still_reads_a_replaced_index_never_meets_the_journal_of_the_new_one(told_of: Path, home: Path) -> None:
+    """A journal lies beside a file by its name; rolled back into another file it breaks that one, and its own is without it."""
+    with Memory(home) as reader, Memory(home) as writer:
+        assert reader.list(kind="note")[1] == NOTES
+        writer.reindex()
+
+        with suppress(ZeroDivisionError), writer.home.index.writing() as db:
+            db.execute("PRAGMA cache_size = 2")  # so that pages are written before the commit
+            db.execute("UPDATE passages SET text = text || ' and so on and on'")
+            assert reader.home.index.cards.total() > NOTES  # as in the middle of a verb that began before
+            raise ZeroDivisionError
+
+        assert writer.home.index.is_sound()
+        assert reader.home.index.is_sound()
+        assert len(list(told_of.parent.glob("index-*.db"))) == 1  # the old file is gone
+
+
+def test_what_was_purged_during_a_rebuild_is_not_in_the_pages_of_the_new_index(told_of: Path, home: Path, clock: Clock) -> None:
+    with Memory(home, clock=clock) as mem:
+        note, fill = mem.note("Herd", "Mind the zzquaggaherd."), mem.home.index.fill
+
+        def fill_then_purge(*given: Any) -> None:
+            fill(*given)
+            mem.home.index.fill = fill  # the second time brings it up to what changed meanwhile
+            with Memory(home, clock=clock) as other:
+                other.forget(note.id, purge=True)
+
+        mem.home.index.fill = fill_then_purge
+        mem.reindex()
+        assert mem.notices == []
+
+    assert b"quaggaherd" not in told_of.read_bytes()
+
+
+def test_a_table_that_verbs_emptied_is_no_damage(mem: Memory) -> None:
+    first, second = mem.note("Tea", "Green.", tags=["hot"]), mem.note("Cup", "Blue.")
+    mem.link(first.id, "RELATED_TO", second.id)
+    mem.sync()
+
+    mem.unlink(first.id, "RELATED_TO", second.id)
+    mem.edit(first.id, tags=[])
+    mem.sync()
+    mem.forget(first.id)
+    mem.forget(second.id, purge=True)
+    mem.sync()
+
+    assert mem.recall("tea").hits == []
+    assert mem.notices == []
+    assert mem.home.index.is_sound()
+
+
+def test_a_value_of_another_type_is_refused_by_the_index_itself(told_of: Path) -> None:
+    with pytest.raises(sqlite3.IntegrityError, match="importance"):
+        sql(told_of, "UPDATE records SET importance = 'x'")
+
+
 class Counting:
     """An embedder that tells how many texts it was given."""
 
@@ -334,6 +411,32 @@ def test_a_rebuild_takes_the_vectors_over(home: Path, clock: Clock) -> None:
         assert [mem.home.index.meaning.count_missing(held) for held in mem.home.index.meaning.all_sets()] == [0] * len(sets)
         mem.embed()
         assert embedder.texts == before
+
+
+def test_vectors_made_while_the_index_is_replaced_are_those_of_their_passages(home: Path, clock: Clock) -> None:
+    class Slow(Counting):
+        """Somebody reindexes while it computes."""
+
+        def embed(self, texts: list[str]) -> Any:
+            if not self.texts:
+                with Memory(home, clock=clock) as other:
+                    other.reindex()
+            return super().embed(texts)
+
+    embedder = Slow()
+    with Memory(home, clock=clock, providers={"embedder": embedder}) as mem:
+        notes = [mem.note(f"Note {at}", f"It says {'e' * at}.") for at in range(12)]
+        for note in notes[:6]:
+            mem.edit(note.id, text=f"{note.text} And more.")  # read again, it has another number
+
+        mem.embed()
+
+        held = next(held for held in mem.home.index.meaning.all_sets() if held.provider == "counting")
+        vectors = mem.home.index.meaning.first_vectors(held, "note")
+        texts = {note.id: f"{note.title}. {mem.get(note.id).text}" for note in notes}
+        assert embedder.texts > len(notes)
+        assert {record: [round(float(number), 2) for number in vector] for record, vector in vectors.items()} == {
+            record: [round(float(number), 2) for number in embedder.embed([text])[0]] for record, text in texts.items()}
 
 
 def test_a_purge_leaves_nothing_of_a_damaged_index(told_of: Path, home: Path, clock: Clock) -> None:

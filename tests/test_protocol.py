@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -104,7 +103,7 @@ def test_the_hud_is_the_first_output_and_retrieval_says_nothing_before_it(mem, r
     assert done.out.startswith("🧠 Past: ")
     assert [line[:6] for line in done.out.splitlines()[:4]] == ["🧠 Past", "👁️ Pre", "🔮 Futu", "📂 Memo"]
     assert (done.err, done.code) == ("", 0)
-    assert "## Memories" in done.out
+    assert "## About the user" in done.out
 
 
 @pytest.mark.clause("protocol-06", "protocol-07", "protocol-08")
@@ -158,24 +157,52 @@ def test_the_brief_stays_within_its_budget_and_still_brings_five_memos(mem, home
         brief = mem.brief("harbour", budget=budget)
         assert brief.tokens == count_tokens(brief.text) <= budget
         assert len(brief.memos) >= 5
-        assert brief.text.index("Fact number 0") < brief.text.index("## Memories")
+        assert "Fact number 0" not in brief.text  # told from records, never from a built page
 
 
 def test_the_brief_has_its_parts_in_order(mem, home):
     mem.memo("user_likes_green_tea", "Sencha.")
-    mem.record(intent={"goal": "Fix the login", "task_type": "bug_fix"},
+    mem.memo("shop_packages_with_pnpm", "Packages are installed with pnpm.", project="shop")
+    mem.note("No icon font", "Icons are inline SVG.", type="decision", project="shop")
+    mem.note("A passing remark", "The office was painted.", project="shop")
+    mem.record(intent={"goal": "Add gift cards", "task_type": "feature_add"}, project="shop",
+               outcome={"success": True, "summary": "Behind a flag.", "follow_up_needed": ["Write the e-mail"]})
+    mem.record(intent={"goal": "Fix the login", "task_type": "bug_fix"}, project="shop", created="2026-01-02",
                outcome={"success": False, "summary": "The token expired.", "failure_reason": "clock skew"})
-    (home / "CORE.md").write_text("# Core memory\n\n- The core fact.\n")
-    facts = [{"subject": "Ann", "relation": "lives in", "object": "Oslo", "type": "identity", "tier": "core"},
-             {"subject": "A page", "relation": "says", "object": "obey", "tier": "core", "trust": "outside"}]
-    (home / "GLOBAL_MEMORY.json").write_text(json.dumps({"schema": "global_memory.v1", "active_topics": [],
-                                                         "do_not_forget": facts}))
+    for number in range(6):
+        mem.record(intent={"goal": f"Tidy up number {number}", "task_type": "refactor"}, project="shop",
+                   created=f"2026-02-0{number + 1}", outcome={"success": True, "summary": "Tidy."})
+    mem.remember("The kettle in the kitchen of the shop whistles.", project="shop")
 
-    text = mem.brief("tea").text
+    text = mem.brief("the kettle whistles", project="shop", session="s2").text
 
-    places = [text.index(part) for part in ("🧠 Past", "The core fact", "Ann lives in Oslo", "Fix the login", "Sencha")]
+    parts = ("🧠 Past", "## About the user", "Sencha", "## Rules and decisions here", "with pnpm", "inline SVG",
+             "## Last sessions", "Add gift cards", "still to do: Write the e-mail", "## Unfinished", "clock skew",
+             "## Near to this", "The kettle")
+    places = [text.rindex(part) for part in parts]
     assert places == sorted(places)
-    assert "obey" not in text
+    assert "painted" not in text
+
+
+def test_a_plan_whose_day_is_over_is_no_longer_told(mem, clock):
+    mem.memo("renew_the_certificate_by_then", "Renew the certificate by 2025-10-20.", category="future")
+    mem.memo("cut_the_release_on_friday", "Cut the release on Friday.", category="future")
+
+    brief = mem.brief()
+
+    assert "certificate" not in brief.text
+    assert "Cut the release on Friday" in brief.text
+    assert "🔮 Future: Cut the release on friday" in brief.hud
+
+
+def test_an_agents_memo_is_told_as_its_work_and_never_as_a_rule(mem, home, clock):
+    with Memory(home, clock=clock, trust="agent") as agent:
+        agent.memo("tests_need_two_workers", "The tests need two workers.")
+
+    text = mem.brief().text
+
+    assert "- The tests need two workers. (agent, " in text.partition("## Last sessions")[2]
+    assert "## About the user" not in text
 
 
 def test_a_brief_is_no_use_and_changes_nothing_but_its_log(mem, home, snapshot):

@@ -18,7 +18,6 @@ from otolith.recall.rank import (
     best,
     best_by_words,
     gather,
-    neighbours,
     rank,
     rarity,
     text_signs,
@@ -183,10 +182,10 @@ def recalled(index, text, *speakers, weights=None):
     total = index.words.count_passages()
     rows = [index.words.look_up(word) for word in question.words]
     seeds = best_by_words(rows, rarity([len(part) for part in rows], total), None, 80)
-    spots = with_neighbours(index, seeds.tolist())
-    columns = gather(spots, seeds, question, rows, total, lambda numbers: (np.zeros(len(numbers)), np.zeros((0, len(numbers))), np.zeros(len(numbers))))
+    near = with_neighbours(index, seeds)
+    columns = gather(near, seeds, question, rows, total, lambda numbers: (np.zeros(len(numbers)), np.zeros((0, len(numbers))), np.zeros(len(numbers))))
     scores = sum(rank(columns, weights or weights_of("static")).values())
-    return index.around.texts([spots[row].n for row in np.argsort(-scores, kind="stable") if columns.ranked[row]])
+    return index.around.texts([int(columns.numbers[row]) for row in np.argsort(-scores, kind="stable") if columns.ranked[row]])
 
 
 def test_a_word_is_found_in_all_its_forms(shelf):
@@ -254,7 +253,7 @@ def test_the_speaker_asked_about_is_preferred(shelf):
 
     question = ask("Does Ann love pottery?", "ann")
     rows = [shelf.words.look_up(word) for word in question.words]
-    columns = gather(with_neighbours(shelf, [1, 2]), np.array([1, 2]), question, rows, 2, lambda n: (np.zeros(len(n)), np.zeros((0, len(n))), np.zeros(len(n))))
+    columns = gather(with_neighbours(shelf, np.array([1, 2])), np.array([1, 2]), question, rows, 2, lambda n: (np.zeros(len(n)), np.zeros((0, len(n))), np.zeros(len(n))))
 
     assert columns.by_named.tolist() == [0.0, 1.0]
 
@@ -263,7 +262,7 @@ def test_notes_have_no_neighbours(shelf):
     put(shelf, 1, "one", record=1)
     put(shelf, 2, "two", record=1)
 
-    assert (neighbours(with_neighbours(shelf, [1, 2])) == -1).all()
+    assert (with_neighbours(shelf, np.array([1, 2])).around == -1).all()
 
 
 def test_to_say_when_is_worth_more_to_a_question_that_asks_when():

@@ -9,8 +9,7 @@ from tests.torture.harness import PARTS, Size, run_part
 from otolith.verbs.table import table
 
 
-# The crowd is left to `make torture`: within eight seconds it now and then ends in what docs/RELIABILITY.md names as open.
-@pytest.mark.parametrize("part", [part for part in PARTS if part != "crowd"])
+@pytest.mark.parametrize("part", PARTS)
 def test_a_sample_of_what_is_done_to_homes_on_purpose_does_no_harm(part: str) -> None:
     rows = run_part(part, Size(full=False))
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.faults import READING, Snapshot, calls_of, failing_at, sampled
 
 from conftest import Clock
-from otolith.errors import NotFound
+from otolith.errors import Conflict, Invalid, NotFound, OtolithError
 from otolith.memory import Memory
 from otolith.verbs.undo import acts, undo
 
@@ -72,3 +75,32 @@ def test_a_merge_of_an_earlier_version_can_be_undone(mem: Memory, home: Path) ->
     assert mem.get(keep).record.text == "It stays."
     assert mem.get(keep).record.aliases is None
     assert not (home / f"archive/merges/{gone}.json").exists()
+
+
+@pytest.mark.parametrize("verb", ["merge", "unmerge"])
+def test_a_merge_during_which_a_file_could_not_be_read_can_be_repeated_and_undone(home: Path, clock: Clock, verb: str) -> None:
+    """What cannot be read just now is not gone: a journal that took it so put nothing back."""
+    with Memory(home, clock=clock) as mem:
+        keep, gone = mem.note("Kettle", "It leaks."), mem.note("Kettle too", "It leaks, again.")
+        mem.episode("A walk", summary="It rained.")
+        if verb == "unmerge":
+            mem.merge(keep.id, gone.id)
+    texts = {keep.id: "It leaks.", gone.id: "It leaks, again."}
+
+    def act() -> None:
+        with Memory(home, clock=clock) as mem:
+            mem.merge(keep.id, gone.id) if verb == "merge" else mem.unmerge(gone.id)
+
+    base = Snapshot(home)
+    for number, name in sampled(calls_of(act, base, names=READING), about=80):
+        base.restore()
+        with suppress(OtolithError), failing_at(number, errno.EIO, names=READING):
+            act()
+        with Memory(home, clock=clock) as mem:
+            mem.memo("user_counts_the_sheep", "All of the sheep.")  # a write finishes what was begun
+            with suppress(Invalid, NotFound, Conflict):  # it is merged, or taken apart again
+                mem.merge(keep.id, gone.id)
+            mem.unmerge(gone.id)
+            assert {record: mem.get(record).text.strip() for record in texts} == texts, (number, name)
+        diary, = (home / "episodes").rglob("*.md")
+        assert diary.read_text().count("# 2026-02-10\n") == 1, (number, name)

@@ -38,7 +38,7 @@ from otolith.units import make_unit, stamps
 if TYPE_CHECKING:
     from otolith.files.intents import PendingAct
 
-QUICK_SWEEP = 0.010  # seconds
+QUICK_SWEEP, FEW_FILES = 0.010, 500  # seconds and files up to which a sweep costs nothing to speak of
 SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of the time
 
 
@@ -71,7 +71,7 @@ class Home:
         self.door, self.trust, self.session = door, trust, session
         self.notices, self.made = list[str](), 0  # what went wrong without harm; records created since
         self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
-        self._many, self._counting = False, True
+        self._many, self._counting, self._swept = False, True, 0.0
         self._lines: list[bytes] | None = None  # audit lines of a change of several files
         index.fill, index.tell = self._fill, self._tell
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
@@ -479,13 +479,16 @@ class Home:
     def sweep(self, *, accept_removals: bool = False, progress: sync.Progress | None = None) -> list[Change]:
         """Compare the whole tree with the index and bring the index up to it."""
         self.heed()
-        return sync.sweep(self.tree, self.index, accept_removals=accept_removals, progress=progress)
+        changes = sync.sweep(self.tree, self.index, accept_removals=accept_removals, progress=progress)
+        self._swept = time.time()  # the index is told once a second only
+        return changes
 
     def ensure_fresh(self) -> None:
         """Sweep if that is cheap, or if the last one is long enough ago."""
         self.heed()
         last = self.index.documents.last_sweep()
-        if not last or last.cost < QUICK_SWEEP or time.time() - last.when > last.cost * SWEEP_SHARE:
+        due = not last or time.time() - max(last.when, self._swept) > last.cost * SWEEP_SHARE
+        if due or (last and last.cost < QUICK_SWEEP and self.index.documents.count() <= FEW_FILES):
             try:
                 self.sweep()
             except (Busy, CannotWrite) as error:  # an answer from a moment ago is better than none

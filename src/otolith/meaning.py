@@ -168,6 +168,8 @@ def _paused(index: Index, embedder: Embedder, notices: list[str]) -> bool:
 
 def _ready(index: Index, config: Config, embedder: Embedder, notices: list[str]) -> VectorSet | None:
     """The embedder's set, if questions can be put to it."""
+    if (complete := index.meaning.complete_set(embedder.name, embedder.model)) is not None:
+        return complete
     if embedder.name == "static":
         held = fill(index, config, embedder, records=CALL_RECORDS, passages=CALL_PASSAGES, notices=notices)
         if held and (left := index.meaning.count_missing(held)):
@@ -195,10 +197,12 @@ def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str]
     """Embed what a set lacks, oldest first, batch by batch; None if there is no such set and none could be
     made.
 
-    Embedding happens outside the index's lock; a batch that another process was quicker with is dropped. A
+    Embedding happens outside the index's lock; a batch that another process was quicker with is dropped, and
+    so is one of an index that was replaced meanwhile, for its passages have other numbers there. A
     model that answers in another dimension than before gets a set of its own, begun anew; the other one is
     left as it is.
     """
+    opened = index.times_opened
     held = index.meaning.find_set(embedder.name, embedder.model, dimension)
     total = index.meaning.count_missing(held)
     batch, done, seen = BATCHES.get(embedder.name, BATCH), 0, set[str]()
@@ -217,8 +221,9 @@ def fill(index: Index, config: Config, embedder: Embedder, *, notices: list[str]
             if dimension not in (None, made.shape[1]):
                 raise Provider(f"{embedder.name} answers now in {dimension}, now in {made.shape[1]} "
                                "dimensions", "run: otolith embed")
-            held = _append(index, held, embedder, texts, made, packed,
+            held = _append(index, held, embedder, texts, made, packed, opened,
                            keep_works=embedder.name == config.provider)
+            opened = index.times_opened
         except (Provider, Busy, CannotWrite) as error:
             notices.append(f"{total - done} passages are not embedded: {error}")
             break
@@ -233,11 +238,13 @@ def mend_pieces(index: Index, embedder: Embedder, held: VectorSet) -> int:
     """Make the vectors of word pieces that are missing or torn; of how many passages."""
     from otolith.providers.embedders import Pieced
 
-    mended, after = 0, 0
+    mended, after, opened = 0, 0, index.times_opened
     while isinstance(embedder, Pieced) and (texts := index.meaning.unpieced(
             held, embedder.piece_bytes, after=after, passages=BATCHES["minilm"])):
         packed = _pieces(index, embedder, texts)
         with index.writing():
+            if index.times_opened != opened:  # replaced meanwhile: its passages have other numbers
+                break
             index.meaning.keep_pieces(packed)
         mended, after = mended + len(texts), texts[-1].n
     return mended
@@ -257,11 +264,11 @@ def _pieces(index: Index, embedder: Embedder, texts: Sequence[Unembedded]) -> li
 
 
 def _append(index: Index, held: VectorSet | None, embedder: Embedder, texts: list[Unembedded], made: Floats,
-            packed: list[tuple[int, bytes]], *, keep_works: bool) -> VectorSet:
+            packed: list[tuple[int, bytes]], opened: int, *, keep_works: bool) -> VectorSet:
     held_by, at = index.meaning, (embedder.name, embedder.model, made.shape[1])
     with index.writing():
         now = held_by.find_set(*at)
-        if (now.last if now else 0) != (held.last if held else 0):
+        if index.times_opened != opened or (now.last if now else 0) != (held.last if held else 0):
             return now or held_by.make_set(*at)
         grown = held_by.append(now or held_by.make_set(*at), [passage.n for passage in texts], made)
         held_by.keep_pieces(packed)

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from otolith.model.work import Agent, Work
     from otolith.sync import Progress
     from otolith.upkeep import Report
+    from otolith.verbs.brief import Brief, Count
     from otolith.verbs.memos import Garden
     from otolith.verbs.reports import Reflected
-    from otolith.verbs.session import Brief, Count, Ended
+    from otolith.verbs.session import Ended
     from otolith.verbs.work import Move
 
 Words = Sequence[str] | None
@@ -231,9 +232,16 @@ class Memory(Reader):
         """Take a pin back; answers the record's id."""
         return verbs.editing.unpin(self.home, id)
 
-    def forget(self, id: str, *, purge: bool = False) -> Any:
-        """Put a record into the archive, or purge every trace of it; answers its id, or what was removed."""
-        return verbs.purge.purge(self.home, id) if purge else verbs.editing.forget(self.home, id)
+    def forget(self, id: str | None = None, *, about: str | None = None, purge: bool = False,
+               yes: bool = False) -> Any:
+        """Put a record into the archive, or purge every trace of it; answers its id, or what was removed.
+
+        `about` words instead of an id: all that is known about them; nothing goes before `yes`.
+        """
+        if about is not None:
+            return verbs.purge.forget_about(self.home, about, everything=purge, yes=yes,
+                                            providers=self.providers)
+        return verbs.purge.purge(self.home, id or "") if purge else verbs.editing.forget(self.home, id or "")
 
     def restore(self, id: str) -> Any:
         """Bring a forgotten record back."""
@@ -257,7 +265,7 @@ class Memory(Reader):
     def brief(self, context: str = "", *, budget: int = 2000, project: str | None = None,
               session: str | None = None, count: Count | None = None) -> Brief:
         """What to know at the start of a session, within a budget of tokens; no use is counted."""
-        return verbs.session.brief(self.home, context, budget=budget, project=project, session=session,
+        return verbs.brief.brief(self.home, context, budget=budget, project=project, session=session,
                                    providers=self.providers, count=count)
 
     def hud(self, *, past: str | None = None, present: str | None = None, future: str | None = None,
@@ -276,7 +284,7 @@ class Memory(Reader):
         """What to supersede and consolidate among memos; applied, or taken back, only by a person."""
         return verbs.memos.garden(self.home, apply=apply, archive=archive, undo=undo)
 
-    def cold(self, *, days: float = 180, uses: int = 1, apply: bool = False) -> Sequence[Move]:
+    def cold(self, *, days: float = 365, uses: int = 1, apply: bool = False) -> Sequence[Move]:
         """Which works go to cold storage or come back from it; only `apply` moves them."""
         return verbs.work.store_cold(self.home, days=days, uses=uses, apply=apply)
 

@@ -49,7 +49,7 @@ class Reader:
 
         check_text(query, "the question")
         chosen = filter_among(given, self.home.clock)
-        verbs.claims.draw(self.home)
+        verbs.claims.draw(self.home, few=True)
         answer = recall(self.home, query, chosen, limit=limit, depth=depth, budget=budget,
                         providers=self.providers)
         if answer.hits or not chosen or verbs.records.listing(self.home, chosen, limit=1)[1]:

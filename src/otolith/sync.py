@@ -19,7 +19,7 @@ from otolith.files.tree import Tree, fingerprint, former_end
 from otolith.index.documents import Filling, Sweep
 from otolith.index.store import Index
 from otolith.index.write import Unit
-from otolith.model.record import Change, Finding, Version
+from otolith.model.record import Change, Finding, Stretch, Version
 from otolith.units import UNREAD, broken, broken_by, read_unit, stamps
 
 BATCH = 500
@@ -42,6 +42,8 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
           order: Mapping[str, int] | None = None) -> list[Change]:
     """The full walk. What changed is read by path, or in a given order of units, new ones last."""
     began, opened = time.monotonic(), index.times_opened
+    if index.documents.is_hollow():
+        raise BrokenIndex("the index is damaged (a table was emptied)", "try: otolith reindex")
     known = index.documents.versions()
     changes = _believed(tree, known, tree.changes(known))
     check_removals(changes, len(known), accept_removals)
@@ -235,6 +237,12 @@ def refresh(tree: Tree, index: Index, names: Iterable[str]) -> None:
     with index.writing():  # read inside, so that nobody's newer rows are written over with older ones
         put(index, list(_read_all(tree, dict.fromkeys(names), gone)), gone)
         _reconsider(tree, index)
+
+
+def extend(index: Index, unit: Unit, passages: Sequence[Stretch], names: Sequence[str]) -> None:
+    """Write what a unit grew by into the index; nothing else of it is read."""
+    with index.documents.filling() as filling:
+        filling.extend(unit, passages, names)
 
 
 def put(index: Index, units: Sequence[Unit], gone: Iterable[str] = ()) -> None:

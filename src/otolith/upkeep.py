@@ -49,6 +49,7 @@ RUNGS = (
     Rung("usage", "tending:fold"),
     Rung("claims", "claims:draw_rung"),
     Rung("edges", "links:heal", reads=("note", "edge")),
+    Rung("sessions", "running:sessions_rung"),
     Rung("entries", "topics:entries_rung"),
     Rung("topics", "topics:topics_rung"),
     Rung("global", "topics:global_rung", reads=("topic", "fact"),
@@ -61,7 +62,7 @@ RUNGS = (
     Rung("reflection", "reports:reflection_rung", reads=("note", "episode", USAGE), makes=("REFLECTION.md",),
          scored=True),
     Rung("exports", "exports:write_exports", reads=("chunk", "note", "edge"), makes=EXPORTS),
-    Rung("garden", "memos:garden_rung", reads=("memo",), proposes=True),
+    Rung("garden", "memos:garden_rung", reads=("memo", "entry"), proposes=True),
     Rung("embeddings", "exports:embed_rung", reads=(*KINDS, DATE), makes=("_embeddings.json",)),
     Rung("commit", "tending:commit"),
 )

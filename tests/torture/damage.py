@@ -167,7 +167,7 @@ def _sql(index: Path, draw: random.Random) -> str:
 
 def _journal(index: Path, draw: random.Random) -> str:
     ending = draw.choice(("-journal", "-wal", "-shm"))
-    Path(f"{index}{ending}").write_bytes(draw.randbytes(8_192))
+    Path(f"{index.resolve()}{ending}").write_bytes(draw.randbytes(8_192))
     return ending
 
 

@@ -115,6 +115,8 @@ class Rewind:
         self.files = {folder: dict(_looks(folder)) for folder in folders}
         self.bytes = {folder: {name: (folder / name).read_bytes() for name, look in files.items()
                                if stat.S_ISREG(look[0])} for folder, files in self.files.items()}
+        self.links = {folder: {name: os.readlink(folder / name) for name, look in files.items()
+                               if stat.S_ISLNK(look[0])} for folder, files in self.files.items()}
 
     def back(self) -> None:
         for folder in self.folders:
@@ -136,8 +138,11 @@ class Rewind:
                 path.chmod(stat.S_IMODE(look[0]))
                 continue
             remove(path)
-            path.write_bytes(self.bytes[folder][name])
-            path.chmod(stat.S_IMODE(look[0]))
+            if stat.S_ISLNK(look[0]):
+                os.symlink(self.links[folder][name], path)
+            else:
+                path.write_bytes(self.bytes[folder][name])
+                path.chmod(stat.S_IMODE(look[0]))
             then[name] = _look(path)
 
 
@@ -231,6 +236,8 @@ def _work(module: Any, size: Size, worker: int, jobs: int, only: str) -> Iterato
                 outcome = Outcome(1, [*outcome])
             command = f"python -m tests.torture {part} --only '{name}' --seed {size.seed}"
             lines = [f"{name}: {failure}\n      repeat: {command}" for failure in outcome.failures[: 3 if outcome.tried == 1 else MOST_TOLD]]
+            if size.full and lines:
+                print(f"  FAILED {lines[0]}", file=sys.stderr, flush=True)  # hours before the table
             yield row, Outcome(outcome.tried, lines, outcome.bad)
             if sys.stderr.isatty() or (size.full and worker == 0 and at % 500 == 499):
                 print(f"  {part} {at + 1}/{len(names)} {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)

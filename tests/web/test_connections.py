@@ -86,7 +86,7 @@ class Short:
     def __init__(self) -> None:
         import uvicorn
 
-        from otolith.doors.web.caller import Caller
+        from otolith.doors.web.caller import SETTINGS, Caller
 
         class Hasty(Caller):
             seconds: ClassVar[dict[str, float]] = {"headers": 0.4, "body": 0.4}
@@ -95,9 +95,9 @@ class Short:
 
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.port = self.listening.getsockname()[1]
-        self.server = uvicorn.Server(uvicorn.Config(self.app, http=Hasty, ws="none", log_level="error", lifespan="off",
-                                                   interface="asgi3"))
+        self.server = uvicorn.Server(uvicorn.Config(self.app, http=Hasty, lifespan="off", interface="asgi3", **SETTINGS))
         self.done: list[str] = []
+        self.peers: set[tuple[str, str]] = set()
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listening]}, daemon=True)
         self.thread.start()
 
@@ -110,6 +110,10 @@ class Short:
             self.done.append("gone")
             return
         wait, _, size = scope["path"][1:].partition("/")
+        if wait == "busy":  # with something that keeps it from its other callers
+            time.sleep(0.6)
+            wait = "0"
+        self.peers.add((*scope["client"][:1], scope["scheme"]))
         await asyncio.sleep(float(wait or 0))
         body = b"x" * int(size or 2)
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", str(len(body)).encode())]})
@@ -200,3 +204,41 @@ def test_of_a_peer_s_waiting_connections_the_oldest_makes_room(short):
         time.sleep(0.1)
 
         assert [is_open(wire) for wire in wires] == [False, True, True, True]
+
+
+def test_of_many_requests_that_come_in_one_breath_each_is_answered(short):
+    ask = b"GET /%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    with ExitStack() as stack:
+        stack.enter_context(dial(short.port)).sendall(ask % b"busy")
+        time.sleep(0.2)
+        wires = [stack.enter_context(dial(short.port)) for _ in range(12)]
+        for wire in wires:
+            wire.sendall(ask % b"0")
+
+        assert [b" 200 " in answer_to(wire) for wire in wires] == [True] * 12
+
+
+def test_a_connection_that_asks_nothing_makes_room_before_one_that_asks(short):
+    with ExitStack() as stack:
+        begun = stack.enter_context(dial(short.port))
+        begun.sendall(b"GET /0 HTTP/1.1\r\n")
+        idle = stack.enter_context(dial(short.port))
+        idle.sendall(b"GET /0 HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b" 200 " in idle.recv(1000)
+        time.sleep(0.1)
+        idle.setblocking(False)
+        with suppress(BlockingIOError):
+            idle.recv(1000)  # the rest of the answer
+        for _ in range(2):
+            stack.enter_context(dial(short.port))
+        time.sleep(0.1)
+
+        assert (is_open(begun), is_open(idle)) == (True, False)
+
+
+def test_a_peer_that_says_it_speaks_for_another_is_not_believed(short):
+    with dial(short.port) as wire:
+        wire.sendall(b"GET /0 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: https\r\n\r\n")
+        assert b" 200 " in wire.recv(1000)
+
+    assert short.peers == {("127.0.0.1", "http")}

@@ -25,7 +25,7 @@ def test_old_and_rarely_used_work_goes_and_keeps_its_month_and_name():
 
 
 @pytest.mark.parametrize("work", [
-    shelved(days=179), shelved(uses=2), shelved(pinned=True), shelved(last_used=NOW - 10 * DAY),
+    shelved(days=364), shelved(needed=True), shelved(uses=2), shelved(pinned=True), shelved(last_used=NOW - 10 * DAY),
     Shelved("mem_a", "work/cold/2025-06/mem_a.json.gz", 0.0),
 ])
 def test_young_used_pinned_and_already_cold_work_stays(work):

@@ -82,7 +82,7 @@ def test_young_used_and_pinned_work_stays(mem, clock, old):
     mem.pin(old.id)
 
     assert mem.cold() == []
-    clock.pass_time(days=200)
+    clock.pass_time(days=400)
     assert [move.id for move in mem.cold()] == [young.id]
     mem.get(young.id)
     assert mem.cold() == []
@@ -147,3 +147,29 @@ def test_a_home_may_turn_it_off_or_set_its_own_limit(home, clock, old):
     with Memory(home, clock=clock) as again:
         again.upkeep()
         assert cold_file(again, old).exists()
+
+
+@pytest.mark.clause("work-101")
+def test_the_nightly_round_puts_away_what_is_a_year_old_and_hardly_used_and_still_finds_it(mem, clock):
+    kept = mem.record(goal="Rewrite the zeppelin importer", task_type="refactor", success=True, summary="Rewritten.")
+    clock.pass_time(days=364)
+    assert "cold" not in mem.upkeep().changed
+
+    clock.pass_time(days=2)
+
+    assert kept.id in "".join(mem.upkeep().changed["cold"])
+    assert mem.recall("zeppelin importer").hits[0].id == kept.id
+
+
+@pytest.mark.clause("work-101")
+def test_unfinished_work_and_work_linked_with_recent_work_is_never_put_away(mem, clock):
+    failed = mem.record(goal="Speed up the loader", task_type="optimization", success=False, summary="Slower.")
+    linked = mem.record(goal="Write the loader", task_type="feature_add", success=True, summary="It loads.")
+    clock.pass_time(days=400)
+    recent = mem.record(goal="Extend the loader", task_type="feature_add", success=True, summary="It loads more.",
+                        links={"caused_by": [linked.id]})
+
+    assert mem.cold() == []
+
+    mem.link(recent.id, "SOLVES", failed.id)
+    assert mem.cold() == []  # solved, and linked with recent work for that very reason

@@ -219,7 +219,7 @@ def test_a_broken_line_in_the_log_of_what_was_shown_harms_nothing(home, monkeypa
     with Memory(home) as mem:
         mem.record(goal="g", task_type="bug_fix", success=True, summary="s", files=["a.py"])
         (home / "log").mkdir(exist_ok=True)
-        (home / "log/shown.jsonl").write_text('{"t": "x", "session": "one", "ids": 3}\nnonsense\n{"session": "one"}\n')
+        (home / f"log/delivered-{mem.home.machine}.jsonl").write_text('{"t": "x", "session": "one", "ids": 3}\nnonsense\n{"session": "one"}\n')
 
         assert mem.check_file("a.py").state == "notices"
 

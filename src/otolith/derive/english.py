@@ -11,7 +11,7 @@ free of nested repetition, so that no text can make them slow. This module knows
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from otolith.model.words import word_set as _words
 
 Tense = Literal["base", "third", "past", "participle", "progressive"]
 Words = frozenset[str]
+FEW_WORDS = 5
 Forms = Mapping[str, tuple[tuple[str, Tense], ...]]
 
 
@@ -226,6 +227,7 @@ class Language:
     no_longer: str = "no longer {}"
     does_not: str = "does not {}"
     not_word: str = "not"
+    only: str = "only"
     lasting_negations: Words = _words("never")  # "never" with a habit is a rule one keeps
     hedges: Words = DOUBTING
     hypotheticals: Words = SUPPOSING | _words("pretend whether wish wished otherwise e.g")
@@ -252,11 +254,24 @@ class Language:
         r"|the same|that|free)\b|loves? (?:to (?:hear|see|know|chat|talk|help)|hearing)\b|(?:looks?"
         r"|is looking) forward to (?:hearing|seeing (?:you|it|your|what)|it|talking)\b|would (?:love"
         r"|like) to (?:hear|know|chat|talk|help|check|see (?:it|that|what|how|you|your|some|more))\b"
-        r"|keeps? (?:it|up|going|on|pushing|you)\b")  # against "<relation> <object>"
+        r"|keeps? (?:it|up|going|on|pushing|you)\b|(?:appreciates?|is (?:thankful|grateful) for) (?:the|all"
+        r"|any|your|our|\w+'s)? ?(?:the |your |kind )*(?:support|help|concern|encouragement|kindness|words"
+        r"|advice|offer|thoughts?|opportunit\w+|compliments?|invit\w+)\b|(?:is|are) keeping (?:my|our)"
+        r" fingers|(?:will|is going to) (?:stay positive|keep (?:going|working|pushing|trying|fighting))\b"
+        r"|is excited to (?:see|hear|know|find)\b|cannot wait for (?:the|some|more|your) (?:\w+ )?(?:pics?"
+        r"|pictures?|photos?|updates?|results?)\b|works? for (?:me|us|you)\b|(?:went|goes|has been"
+        r"|is going) to (?:an?|the|some|this|that) (?:\w+ )?"
+        r"(?:event|place|spot|thing|one)s?\Z")  # against "<relation> <object>"
     asks: Words = _words("""what how why when where who which whose do does did is are was were have has had
         can could would will should any wanna shall anything""")  # words that open a question
     # words that turn a statement into one: right?
     tags: Words = _words("right eh huh ok okay yes no correct yeah don't isn't aren't doesn't didn't wasn't")
+    # short words of neighbours, and those that mean something here and there
+    foreign: Words = _words("""il lo gli che per non mai sempre sono è una uno di del della dei nel hanno miei
+        mio der die das und nicht immer nie ist ein eine mit auf bitte wir ich el los las que para siempre
+        nunca por y en le les des une pas dans toujours jamais est avec pour et je os não uma com você e och
+        det är inte het een niet ik wij""")
+    shared: Words = _words("i a in no me an on as do come e so die per con ha van")
     vague: Words = _words("""thing things stuff something anything everything nothing lot lots way ways bit
         kind sort one ones time times much many more less most some all such same other others own idea point
         part able great good nice cool awesome amazing really very so too well here there back mind everyone
@@ -269,7 +284,8 @@ class Language:
         italian spanish swedish american british irish indian chinese japanese canadian dutch polish
         australian mexican brazilian deprecated broken down archived read-only frozen immutable mandatory
         required optional disabled enabled open-source proprietary stateless serverless closed-source obsolete
-        forbidden banned unsupported""") | frozenset((
+        forbidden banned unsupported shy introverted extroverted outgoing stubborn bilingual ambidextrous
+        short-sighted nearsighted""") | frozenset((
         "lactose intolerant", "gluten intolerant", "open source", "color blind", "left handed",
         "hard of hearing"))  # states worth keeping when they stand alone: vegan, married
     # states too slight to keep without what they are about
@@ -433,6 +449,14 @@ class Language:
     def shows(self, word: str, tense: Tense) -> bool:
         """Whether a word is, or by its ending looks like, a verb in this tense."""
         return bool(self.bases(word, tense))
+
+    def is_spoken(self, words: Sequence[str]) -> bool:
+        """Whether these words are of this language, as far as short words and verbs show; few may be of any.
+        """
+        telling = [word for word in words if word not in self.shared]
+        own = sum(within(word, self.stop_words, self.auxiliaries, self.forms) for word in telling)
+        return own > sum(word in self.foreign for word in telling) or (own == 0 and len(words) < FEW_WORDS
+                                                                      and self.foreign.isdisjoint(words))
 
     def content_words(self, text: str) -> list[str]:
         """The words of a text that say what it is about."""

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from otolith.derive.answers import answers, roles
 from otolith.derive.english import ENGLISH, Language, within
 from otolith.derive.grammar import Mode, Speech, Subject, Who, find_subject, opening
 from otolith.derive.phrases import Said, phrases
+from otolith.derive.replies import answers, roles
 from otolith.derive.sentences import QUOTED, Clause, Sentence, clauses, prose, sentences, tokens
 from otolith.derive.statement import Statement, read_clause
 from otolith.model.dates import When, first_day, moment, read_time
@@ -164,6 +164,8 @@ def _about(piece: Clause, speech: Speech, lang: Language) -> Subject | None:
 def _stated(sentence: Sentence, lang: Language) -> list[Clause]:
     """The clauses of a sentence that are neither asked nor supposed nor somebody else's."""
     words = tokens(lang.by_the_way.sub("; ", sentence.text), lang)
+    if not lang.is_spoken([word.casefold() for word in words if word[:1].isalpha()]):
+        return []
     if any(word.casefold() in lang.hypotheticals for word in words) or lang.elsewhere.search(sentence.text):
         return []
     pieces = clauses(words, lang)

@@ -307,7 +307,7 @@ def _denied(low: list[str], helpers: Helpers, subject: Subject, lang: Language) 
         return VerbGroup(f"{helpers.never} {lang.after_name(base)}", base, "limit", at + 1)
     if role == "will" and subject.who in ("speaker", "group", "owned", "named"):
         return VerbGroup(f"{helpers.last} {lang.not_word} {base}", base, "future", at + 1)
-    if role in ("must", "should") and subject.who not in ("other", "speaker"):
+    if role in ("must", "should") and subject.who not in ("other", "speaker" if role == "should" else ""):
         return VerbGroup(f"{lang.forbids[role]} {base}", base, "must", at + 1)
     if role == "can" and base in lang.limits:
         return VerbGroup(f"{lang.forbids[role]} {base}", base, "limit", at + 1)

@@ -68,13 +68,16 @@ class Notice:
         return f"otolith get {self.id} --depth reasoning"
 
     @property
+    def head(self) -> str:
+        return _HEADS.get(self.trigger, "Worked" if self.success else "FAILED")
+
+    @property
     def text(self) -> str:
-        head = _HEADS.get(self.trigger, "Worked" if self.success else "FAILED")
         did = f" {_DID.get(self.operation, 'worked')}" if self.operation else ""
         why = f" — {first_sentence(self.why, LINE).rstrip('.')}" if self.why else ""
         later = f"; later solved by {solved}" if (solved := self.solved_by) else ""
-        return (f"{head}: {first_sentence(self.title, LINE)} ({self.agent}{did}, {self.age}){why}{later}. "
-                f"More: {self.more}")
+        return (f"{self.head}: {first_sentence(self.title, LINE)} ({self.agent}{did}, {self.age})"
+                f"{why}{later}. More: {self.more}")
 
     def to_dict(self) -> dict[str, Any]:
         return {"trigger": self.trigger, "id": self.id, "title": self.title, "age": self.age,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from otolith.errors import Invalid
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MIN_WORDS, MAX_WORDS = 3, 9
 MORE_THAN = 5  # memos on one topic make a master
 OPENING = "[MEMORY_CANDIDATES]"
+PERSONAL = "default"
 _GAUGES = (
     ("🧠 Past", "Last known:", "Nothing retrieved from memory yet"),
     ("👁️ Present", "Working on", "No active task named yet"),
@@ -168,6 +169,7 @@ def _read_tags(text: str) -> tuple[str, ...]:
 
 _DEPRECATED = re.compile(r"^\W*DEPRECATED\b", re.MULTILINE)
 _HEADING = re.compile(r"^(#+)(?= )", re.MULTILINE)
+_ABOUT_IT = re.compile(r"^(?:Reason|About|In answer to|Source): .*$|^User changed mind .*$", re.MULTILINE)
 
 
 class Proposal(Value):
@@ -182,15 +184,39 @@ class Proposal(Value):
     note: str
     category: str = "past"
     tags: tuple[str, ...] = ()
+    project: str = PERSONAL
 
 
 def find_proposals(memos: Iterable[Memo]) -> list[Proposal]:
-    """All proposals, supersessions first, since what is superseded no longer counts towards a topic."""
+    """All proposals, supersessions first, since what is superseded no longer counts towards a topic.
+
+    Only memos of one project are compared, what is personal only with what is personal.
+    """
     alive = [memo for memo in memos if memo.deprecated_by is None and not _DEPRECATED.search(memo.text)]
     alive.sort(key=lambda memo: (memo.created, memo.name))
-    supersessions = _find_supersessions(alive)
-    retired = {name for proposal in supersessions for name in proposal.names}
-    return supersessions + _find_consolidations([memo for memo in alive if memo.name not in retired])
+    supersessions: list[Proposal] = []
+    consolidations: list[Proposal] = []
+    for project in sorted({_project(memo) for memo in alive}):
+        own = [memo for memo in alive if _project(memo) == project]
+        supersessions += [proposal.replace(project=project) for proposal in _find_supersessions(own)]
+        retired = {name for proposal in supersessions for name in proposal.names}
+        others = {memo.name for memo in alive} - {memo.name for memo in own}
+        others |= {proposal.target for proposal in consolidations}
+        left = [memo for memo in own if memo.name not in retired]
+        consolidations += [proposal.replace(project=project)
+                           for proposal in _find_consolidations(left, project, others)]
+    return supersessions + consolidations
+
+
+def _project(memo: Memo) -> str:
+    return (memo.origin.project if memo.origin else "") or PERSONAL
+
+
+def own_words(memo: Memo) -> str:
+    """What people say in a memo: the sentence where it keeps one, else its text without the lines that only
+    say where it comes from.
+    """
+    return memo.sentence if memo.says else f"{memo.title}.\n\n{_ABOUT_IT.sub('', memo.text)}"
 
 
 def deprecation_note(new_name: str) -> str:
@@ -202,7 +228,7 @@ def _find_supersessions(memos: Sequence[Memo]) -> list[Proposal]:
     """Newest wins: every older memo on the same topic that the newest of its opponents contradicts."""
     from otolith.derive.contradiction import cells, find_claims, find_contradiction
 
-    claims = {memo.name: find_claims(f"{memo.title}.\n\n{memo.text}") for memo in memos}
+    claims = {memo.name: find_claims(own_words(memo)) for memo in memos}
     cells_of = {name: {cell for claim in stated for cell in cells(claim)} for name, stated in claims.items()}
     topics = {memo.name: set(_topics(memo)) for memo in memos}
     created = {memo.name: memo.created for memo in memos}
@@ -249,8 +275,10 @@ def _supersession(newer: Memo, losing: Mapping[str, str]) -> Proposal:
         category=newer.category, tags=newer.tags)
 
 
-def _find_consolidations(memos: Sequence[Memo]) -> list[Proposal]:
-    """Topics with more than five memos, the largest first; a memo goes to the first that takes it."""
+def _find_consolidations(memos: Sequence[Memo], project: str, others: Collection[str]) -> list[Proposal]:
+    """Topics with more than five memos, the largest first; a memo goes to the first that takes it. A master
+    whose name is another project's has its own project's before it.
+    """
     by_topic: dict[tuple[str, str], list[Memo]] = {}
     for memo in memos:
         for key in _topics(memo):
@@ -262,6 +290,7 @@ def _find_consolidations(memos: Sequence[Memo]) -> list[Proposal]:
     proposals: list[Proposal] = []
     for (how, topic), members in order:
         target = master_name(topic)
+        target = target if target not in others else master_name(f"{project} {topic}")
         merging = [memo for memo in members if memo.name not in taken and not memo.name.endswith("_master")]
         master = by_name.get(target) if target not in taken else None
         if len(merging) + (master is not None) > MORE_THAN:
@@ -271,9 +300,11 @@ def _find_consolidations(memos: Sequence[Memo]) -> list[Proposal]:
 
 
 def _topics(memo: Memo) -> list[tuple[str, str]]:
-    """What a memo is filed under: the first two words of its name, and each tag."""
-    first = "_".join(memo.name.split("_")[:2])
-    return [("name", first), *dict.fromkeys(("tag", fold(tag)) for tag in memo.tags if fold(tag))]
+    """What a memo is filed under: each tag, and the first two words of its name unless somebody just said
+    them.
+    """
+    first = [] if memo.says else [("name", "_".join(memo.name.split("_")[:2]))]
+    return [*first, *dict.fromkeys(("tag", fold(tag)) for tag in memo.tags if fold(tag))]
 
 
 def section(memo: Memo) -> str:

@@ -1,6 +1,7 @@
 """Pairs and clusters of notes by meaning, and what they suggest: merges, insights, edges, tags.
 
 Vectors come in as rows of equal length, in the order of the notes; where they come from is not known here.
+Pairs come in of one project each: what two projects have in common is nobody's business.
 A cluster is a star: the note with the most near neighbours gathers them, then the next of those left, so
 that chains of half-alike notes never grow into one heap. Everything here is a proposal; nothing changes a
 note.
@@ -152,11 +153,9 @@ def _insight(members: Sequence[Standing]) -> InsightProposal:
     words = tags or _shared(dict.fromkeys(_WORD.findall(note.title.casefold())) for note in members)
     about = ", ".join(words[:3]) or members[0].title
     days = sorted(day(note.created) for note in members)
-    projects = sorted({note.project for note in members if note.project and note.project != "default"})
-    where = f" in {', '.join(projects)}" if len(projects) > 1 else ""
     listed = [f"- {note.type}: {link_to(note.title, '../../' + note.path)}" for note in members[:LISTED]]
     more = [f"- and {len(members) - LISTED} more"] if len(members) > LISTED else []
-    opening = f"{len(members)} notes from {days[0]} to {days[-1]}{where} circle around {about}:"
+    opening = f"{len(members)} notes from {days[0]} to {days[-1]} circle around {about}:"
     return InsightProposal(
         title=f"Recurring theme: {about}", text="\n".join([opening, "", *listed, *more]),
         tags=tuple(tags[:5]), members=tuple(note.id for note in members),

@@ -103,7 +103,7 @@ def _complete(words: list[str], low: list[str], subject: Subject, verb: VerbGrou
         return None
     at = _skip_intensifiers(low, start, lang)
     stop = _uncalled(low, at, _object_end(low, at, lang), speech, lang)
-    wording = _wording(words[at:stop], low[at:stop], subject, speech, lang)
+    wording = _limited(_wording(words[at:stop], low[at:stop], subject, speech, lang), low, subject, at, lang)
     if wording and (name := _apposed(words, low, at, stop, lang)):
         wording = f"{wording} {name}"
     helper = lang.auxiliaries.get(word_at(low, at), "have") not in ("have", "had", "do")
@@ -118,6 +118,12 @@ def _complete(words: list[str], low: list[str], subject: Subject, verb: VerbGrou
         return None
     statement = Statement(subject, verb, relation, wording, _leans(low[at:stop], lang))
     return statement if _fits(statement, lang) else None
+
+
+def _limited(wording: str | None, low: list[str], subject: Subject, at: int, lang: Language) -> str | None:
+    """The object with the "only" that stands before its verb: "I only drink tea" is not "drinks tea"."""
+    limited = wording and not subject.slot and lang.only in low[subject.stop:at]
+    return f"{lang.only} {wording}" if limited else wording
 
 
 def _apposed(words: list[str], low: list[str], at: int, stop: int, lang: Language) -> str:
@@ -175,6 +181,8 @@ def _state(words: list[str], low: list[str], verb: VerbGroup, subject: Subject, 
            ) -> tuple[str, int | None]:
     """What follows "is": a noun, a state that stands alone, or a state with what it is about."""
     at = _skip_intensifiers(low, verb.stop, lang)
+    if at >= len(low):  # nothing does: "gonna be."
+        return "", None
     word, after = low[at], word_at(low, at + 1)
     if word in lang.unclear and word not in lang.determiners:
         return "", None

@@ -1,7 +1,8 @@
 """What in a dialog asks to be kept: corrections, milestones, preferences, learnings, explicit requests.
 
 Reads user turns only, sentence by sentence; questions, suppositions, denials, quotations and code trigger
-nothing. One sentence is at most one trigger and one trigger one memo, so each memo holds one concept. Phrases
+nothing. One sentence is at most one trigger and one trigger one memo, so each memo holds one concept.
+          Phrases
 are a table; nothing here writes, and nothing asks a model.
 """
 
@@ -35,7 +36,8 @@ class _Row(NamedTuple):
 
 
 _NOT_YET = _phrase(
-    r"""\b(?:if|once|when|until|before|as\ssoon\sas)\s(?:i|we|you|it|this|that|the\s\w+)\s
+    r"""\b(?:if|once|when|until|before|after|as\ssoon\sas)\s(?:i|we|you|it|(?:this|that|the|these|those|all
+          |my|our)(?:\s\w+){0,3})\s
         (?:say|said|is|are|gets?|have|has|do|be|were)\b
       | \b(?:would|could|might)\shave\b""")
 _ROWS = (  # the first that a sentence matches counts
@@ -87,13 +89,14 @@ _ROWS = (  # the first that a sentence matches counts
             (?!reading|eating|by\b|in\b)
           | \b(?:reached|hit)\s(?:the|our|a)\s(?:\w+\s)?milestone\b
           | \ball\stests\s(?:now\s)?pass\b"""), _phrase(
-        r"""\b(?:not|n['’]t|never|almost|nearly|half|barely|hardly|isn['’]t|yet\sto|to\sbe|will\sbe|should\sbe
+        r"""\b(?:not|n['’]t|never|almost|nearly|half|barely|hardly|isn['’]t|yet\sto|to\sbe|will\sbe
+          |should\sbe
               |needs?\sto\sbe)\s(?:\w+\s){0,2}
             (?:finished|completed?|shipped|released|launched|done|deployed|merged|live|ready|out)\b
           | \bfinished\s(?:\w+\s)?(?:reading|eating|lunch|dinner|breakfast|my\s(?:tea|coffee)|work\sfor)\b
           | \bcalled\soff\b""")),
     _Row("learning", "something was learned", _phrase(
-        r"""\bturns?\sout\b | \bturned\sout\b | \b(?:root\s)?cause\s(?:was|is|turned)
+        r"""\bturns?\sout\b | \bturned\sout\b | \b(?:root\s)?cause\s(?:was|is|turned)\b
           | ^\W*(?:til|today\si\slearn(?:ed|t))\b
           | \b(?:i|we)(?:['’]ve|\shave)?\s(?:just\s)?(?:learn(?:ed|t)|discovered|reali[sz]ed|figured\sout
               |found\sout|found\sthe\s(?:cause|bug|problem|reason)|noticed\sthat)\b
@@ -109,7 +112,8 @@ _PRESENT = _phrase(r"\b(?:currently|right\snow|at\sthe\smoment|working\son|in\sp
 _THIRD = {verb: f"{verb}s" for verb in "prefer like love hate dislike enjoy want use need work live".split()}
 _IN_THIRD_PERSON: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     # "I don't like X" → "user does not like X", without its lead-in
-    (_phrase(r"""^\W*(?:(?:no|nope|well|oh|wait|actually|please|til|turns\sout|it\sturns\sout|from\snow\son)\b
+    (_phrase(r"""^\W*(?:(?:no|nope|well|oh|wait|actually|please|til|turns\sout|it\sturns\sout
+          |from\snow\son)\b
                  [\s,:–—-]*)+(?:that\s)?"""), ""),
     (_phrase(r"\b(?:i|we)\s(?:don['’]t|do\snot)\s"), "user does not "),
     (_phrase(r"\b(?:i|we)(?:['’]d|\swould)\s"), "user would "),
@@ -163,10 +167,7 @@ def memo_from(trigger: Trigger, taken: Collection[str] = ()) -> MemoDraft:
     """The memo a trigger becomes: named by what it says, with the reason under the text."""
     lines = trigger.text[:_LOOKED_AT].splitlines()
     plain = " ".join(" ".join([line for line in lines if not _BARE.fullmatch(line)] or lines).split())
-    about = plain
-    for pattern, wording in _IN_THIRD_PERSON:
-        about = pattern.sub(wording, about)
-    about = about or plain
+    about = in_third_person(plain)
     title = first_sentence(about)
     # A tag says what the memo is about: that the user prefers something is in its kind.
     tags = [word for word in key_words(about)
@@ -176,6 +177,14 @@ def memo_from(trigger: Trigger, taken: Collection[str] = ()) -> MemoDraft:
         body=f"{trigger.text.strip()}\n\nReason: {trigger.reason}, turn {trigger.turn}.",
         category="future" if _FUTURE.search(plain) else "present" if _PRESENT.search(plain) else "past",
         tags=(trigger.kind, *dict.fromkeys(tags[:3])))
+
+
+def in_third_person(sentence: str) -> str:
+    """ "I don't like X" → "user does not like X"."""
+    about = sentence
+    for pattern, wording in _IN_THIRD_PERSON:
+        about = pattern.sub(wording, about)
+    return about or sentence
 
 
 def _match(sentence: str) -> tuple[_Row, str] | None:

@@ -332,9 +332,17 @@ def _parts(values: Sequence[Any]) -> list[dict[str, Any]]:
     return [value._asdict() for value in values]
 
 
+def _forget(mem: Memory, given: dict[str, Any]) -> Any:
+    if given.get("about") is not None:
+        return mem.forget(about=given["about"], yes=bool(given.get("yes")))
+    if not given.get("id"):
+        raise Invalid("forget needs 'id' or 'about'")
+    return _done("forget", "is forgotten")(mem, given)
+
+
 _ACTS: dict[str, Callable[[Memory, dict[str, Any]], Any]] = {
     "edit": _edit, "link": _link, "unlink": _unlink, "pin": _pin, "review": _review, "episode": _episode,
-    "forget": _done("forget", "is forgotten"), "restore": _done("restore", "is not forgotten"),
+    "forget": _forget, "restore": _done("restore", "is not forgotten"),
     "facts": _paged("facts"), "tags": _paged("tags"),
     "check": lambda mem, given: {"findings": _parts(mem.check(**given))},
     "sync": lambda mem, given: _parts(mem.sync(**given)),

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from otolith.errors import Invalid
+from otolith.model.ids import short_id
 from otolith.model.text import fence
 
 _SAFE = ("id", "kind", "type", "score", "created", "superseded_by", "distance", "link", "from", "to", "count",
@@ -54,7 +54,7 @@ def hit_lines(hit: Mapping[str, Any]) -> str:
     """One hit as text: what it is and where it comes from, then what it says."""
     origin = hit.get("origin") or {}
     who = " ".join(str(origin[name]) for name in ("trust", "door") if origin.get(name))
-    marks = [f"{hit.get('kind')} {_short(str(hit.get('id')))}", str(hit.get("created") or "")[:10], who]
+    marks = [f"{hit.get('kind')} {short_id(str(hit.get('id')))}", str(hit.get("created") or "")[:10], who]
     if hit.get("tags"):
         marks.append("tags " + ", ".join(map(str, hit["tags"])))
     if hit.get("superseded_by"):
@@ -66,12 +66,6 @@ def hit_lines(hit: Mapping[str, Any]) -> str:
     for near in hit.get("context") or ():
         parts.append(f"({near.get('title') or near.get('id') or 'beside it'}) {near.get('text', '')}")
     return "\n".join(part for part in parts if part)
-
-
-def _short(id: str) -> str:
-    """Enough of an id to ask for it again; the rest of a UUID costs an agent as much as a sentence."""
-    start = re.match(r"(?:[a-z]+_)?[0-9a-f]{8}(?=-[0-9a-f]{4}-)", id)
-    return start[0] if start else id
 
 
 def _trusts(hits: Sequence[Mapping[str, Any]]) -> str:

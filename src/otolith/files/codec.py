@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from otolith.errors import Damaged, Invalid, NotFound
-from otolith.files import front, markdown
-from otolith.files.paths import first_name, former_kind, may_be_entry
+from otolith.files import front, ledger, markdown
+from otolith.files.paths import ENTRY_FILES, PART, first_name, former_kind, may_be_entry
 from otolith.files.tree import MAX_BYTES, Tree
 from otolith.model.ids import time_of_entry
 from otolith.model.kinds import KINDS, Kind
@@ -124,7 +124,7 @@ def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Versi
     from otolith.model.turns import read_turns
 
     files: dict[str, tuple[Version, bytes]] = {}
-    for name in ("raw.md", "meta.json", "summary.json"):
+    for name in ENTRY_FILES:
         try:
             files[f"{unit}/{name}"] = tree.read(f"{unit}/{name}")[::-1]
         except NotFound:
@@ -187,9 +187,13 @@ def _entry_summary(unit: str, files: _Files, entry_id: str, flaws: list[Finding]
     from otolith.model.dialog import EntrySummary, Fact
 
     path = f"{unit}/summary.json"
-    if path not in files:
+    if path not in files and f"{unit}/{PART}" not in files:
         return None
-    fields = _entry_part(path, files, flaws)
+    if path in files:
+        fields = _entry_part(path, files, flaws)
+    else:
+        path = f"{unit}/{PART}"
+        fields = read_part(files[path][1])
     wrong: list[Invalid] = []
     if isinstance(fields.get("facts"), list):
         taken = [Fact.salvage(given, f"facts[{at}]") for at, given in enumerate(fields["facts"])]
@@ -198,6 +202,19 @@ def _entry_summary(unit: str, files: _Files, entry_id: str, flaws: list[Finding]
     summary, more = EntrySummary.salvage({**fields, "entry_id": entry_id})
     _report(flaws, path, files, [*wrong, *more])
     return summary
+
+
+def read_part(data: bytes) -> dict[str, Any]:
+    """What was drawn so far from a session that runs, as its summary would say it; a torn line is passed
+    over, for what it says is told again.
+    """
+    lines = [line for _, line in ledger.read_lines(data) if line]
+    lists: dict[str, list[Any]] = {"facts": [], "turn_keys": []}
+    for line in lines:
+        for key, values in lists.items():
+            values += line[key] if isinstance(line.get(key), list) else []
+    makers = [line["made_by"] for line in lines if isinstance(line.get("made_by"), str)]
+    return {"schema": "entry_summary.v1", **({"made_by": makers[-1]} if makers else {}), **lists}
 
 
 def encode(record: Any) -> bytes:

@@ -295,7 +295,7 @@ class DiskTree:
         else:
             os.fsync(folder)
 
-    def append(self, path: str, data: bytes, *, synced: bool = False) -> None:
+    def append(self, path: str, data: bytes, *, synced: bool = False, opening: bytes = b"") -> None:
         with self._place(path, make=True) as (folder, name):
             file = os.open(name, APPEND, 0o600, dir_fd=folder)
             try:
@@ -303,7 +303,8 @@ class DiskTree:
                 if not stat.S_ISREG(status.st_mode):
                     raise OSError(errno.EINVAL, "it is not a plain file")
                 torn = status.st_size > 0 and os.pread(file, 1, status.st_size - 1) != b"\n"
-                if os.write(file, b"\n" * torn + data) < torn + len(data):  # the next append closes the line
+                data = (b"\n" * torn if status.st_size else opening) + data
+                if os.write(file, data) < len(data):  # the next append closes the line
                     raise OSError(errno.ENOSPC, "the disk is full")
                 if synced:
                     os.fsync(file)

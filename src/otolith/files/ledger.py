@@ -180,9 +180,7 @@ def append_episode(tree: Tree, now: float, heading: str, *, kind: str, tags: Seq
     path = paths.episode_file(date)
     block = markdown.write_episode(utc(now).strftime("%H:%M"), heading, kind=kind, tags=tuple(tags),
                                    memory=memory, summary=summary)
-    with tree.lock():
-        opening = "" if tree.look(path) else f"# {date}\n\n"
-        tree.append(path, (opening + block).encode(), synced=synced)
+    tree.append(path, block.encode(), synced=synced, opening=f"# {date}\n\n".encode())
     return path
 
 

@@ -156,7 +156,7 @@ def read_memo(path: str, data: bytes, modified: Callable[[], float]) -> Memo:
     header = {line["key"].strip().casefold(): line["value"] for line in re.finditer(_HEADER, head)}
     note = re.search(_DEPRECATED, body)
     stem = path.rsplit("/", 1)[-1].removesuffix(".md")
-    own = ("created", "category", "tags", "supersedes", "origin")
+    own = ("created", "category", "tags", "supersedes", "origin", "confidence", "times", "said")
     fields: dict[str, Any] = {
         **{key: value for key, value in header.items() if key not in own},
         "id": stem, "title": _heading(head or body) or stem.replace("_", " "),
@@ -167,6 +167,11 @@ def read_memo(path: str, data: bytes, modified: Callable[[], float]) -> Memo:
         "supersedes": _strings(header.get("supersedes", ""), split_words=True),
         "deprecated_by": note["name"] if note else None,
     }
+    if header.get("said"):
+        fields["said"] = [line["value"] for line in re.finditer(_HEADER, head) if line["key"] == "Said"]
+    for key, form in (("confidence", r"[01](?:\.\d+)?"), ("times", r"[1-9]\d{0,6}")):
+        if re.fullmatch(form, header.get(key, "")):
+            fields[key] = float(header[key]) if "." in header[key] else int(header[key])
     if header.get("origin"):
         fields["origin"] = dict(part.split("=", 1) for part in header["origin"].split() if "=" in part)
     return Memo.from_dict(fields)
@@ -186,9 +191,19 @@ def write_memo(memo: Memo) -> bytes:
              f"**Tags:** [{', '.join(memo.tags)}]"]
     if memo.supersedes:
         lines.append(f"**Supersedes:** {', '.join(memo.supersedes)}")
+    lines += _told(memo)
     if memo.origin:
         lines.append(f"**Origin:** {_memo_origin(memo)}")
     return ("\n".join(lines) + f"\n---\n{memo.text}\n").encode()
+
+
+def _told(memo: Memo) -> list[str]:
+    """The header lines of what was said to an agent: what it is, for which project, how sure, when."""
+    project = memo.origin.project if memo.says and memo.origin else "default"
+    pairs = (("Says", memo.says), ("Project", None if project == "default" else project),
+             ("Confidence", memo.confidence), *(("Said", said) for said in memo.said or ()),
+             ("Times", memo.times))
+    return [f"**{key}:** {value}" for key, value in pairs if value is not None]
 
 
 def _memo_origin(memo: Memo) -> str:
@@ -219,6 +234,9 @@ def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
                               head, count=1, flags=re.MULTILINE)
         if not count:
             head += f"**{key}:** {value}{newline}"
+    if _told(new) != _told(old):
+        head = re.sub(r"(?m)^\*\*(?:Says|Project|Confidence|Said|Times):\*\*[^\n]*\n", "", head)
+        head += "".join(f"{line}{newline}" for line in _told(new))
     if new.text != old.text:
         body = "\n" + new.text.replace("\n", newline) + newline
     return (head + rule + body).encode()

@@ -33,9 +33,9 @@ INTENT = "log/intent-"  # and 8 hex digits: an act that has begun, see intents.p
 UNDO = "archive/undo/"  # the journal of acts that can be undone
 LINKS = LEDGERS["links"]
 ANSWERS = LEDGERS["answers"]  # what a person said about claims
-SHOWN = "log/shown.jsonl"  # which works were offered unasked, in which session
 EXPORTS = ("index/metadata_index.json", "index/tag_index.json", "index/link_graph.json", "_index.json")
-ENTRY_FILES = ("raw.md", "meta.json", "summary.json")
+PART = "summary.part.jsonl"  # of a session that runs: what was drawn so far
+ENTRY_FILES = ("raw.md", "meta.json", "summary.json", PART)
 
 _DIALOGS = ("topics/", "archive/topics/")
 _NO_PARTS = {"", ".", ".."}
@@ -142,6 +142,10 @@ def entry_folder(topic: str, entry: str) -> str:
 
 def usage_log(machine: str) -> str:
     return f"log/usage-{check_id(machine)}.jsonl"
+
+
+def delivered_log(machine: str) -> str:
+    return f"log/delivered-{check_id(machine)}.jsonl"
 
 
 def episode_file(date: str) -> str:

@@ -1,16 +1,16 @@
 """Passages: their text and place, what stands beside them, which of them a filter lets pass. Reads only.
 
-Many are only looked at, as spots; few are read whole, as passages that may be delivered.
+Many are only looked at, as rows of `places`; few are read whole, as passages that may be delivered.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.index.cards import where
-from otolith.index.database import Facet, columns_of, replaces
+from otolith.index.database import Database, Facet, columns_of, replaces
 from otolith.index.words import numbers_in
 from otolith.model.kinds import COUNTED, DATED, KINDS
 
@@ -18,28 +18,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from otolith.index.places import Places
     from otolith.model.recall import Filter
 
-
-class Spot(NamedTuple):
-    """Where a passage stands: all that is read of the many that are only looked at."""
-
-    n: int
-    record: int
-    ord: int
-    speaker: str | None
-    said: float
-    kind: str
-    conversation: str | None
-    created: float
-    place: int
-    last: int  # its record's passages are numbered from `record` to it
-    asks: int
-
-    @property
-    def strand(self) -> str | int | None:
-        """The dialog it is a turn of: an entry, or a conversation of chunks; None for all else."""
-        return _strand(self)
+# passages up to which all places are read at once, and as many at a time
+FEW_PLACES = AT_ONCE = 2000
+MOST_READ = 4000  # passages that are kept at hand
 
 
 class Passage(NamedTuple):
@@ -82,7 +66,7 @@ class Passage(NamedTuple):
         return self.strand is not None
 
 
-def _strand(spot: Spot | Passage) -> str | int | None:
+def _strand(spot: Passage) -> str | int | None:
     around = KINDS[spot.kind].around
     return spot.record if around == "turns" else spot.conversation if around == "conversation" else None
 
@@ -94,14 +78,16 @@ _ECHOES = ", ".join(f"'{row.name}'" for row in KINDS.values() if row.echo)
 _SCORED = ", ".join(f"'{row.name}'" for row in KINDS.values() if row.forget == "score")
 _MUTE = f"""SELECT group_concat(p.n) FROM passages p JOIN records r ON r.n = p.record
 WHERE p.text = '' AND r.kind IN ({_ECHOES})"""
-_REJECTED = f"""SELECT group_concat(p.n) FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last
+_PASSAGES = "JOIN passages p ON p.n BETWEEN r.n AND r.last AND p.record = r.n"  # between may lie others'
+_REJECTED = f"""SELECT group_concat(p.n) FROM records r {_PASSAGES}
 WHERE r.sunk AND r.kind IN ({_SCORED}) AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a
 WHERE l.b = r.id AND {replaces('r', 'x')})"""
 # all else is the record's
 _OWN = {name: f"p.{name}" for name in ("n", "record", "speaker", "start", "stop", "turn", "text")}
-_OWN |= {"ord": "p.n - p.record", "said": "coalesce(p.said, r.created)",
-         "asks": "substr(p.text, -1) IN ('?', '？')"}
-_COLUMNS, _SPOT = columns_of(Passage, "r", **_OWN), columns_of(Spot, "r", **_OWN)
+_OWN |= {"ord": "p.n - p.record", "said": "coalesce(p.said, r.created)"}
+_COLUMNS = columns_of(Passage, "r", **_OWN)
+_PLACE = (f"p.n, p.record, r.last, {_OWN['said']}, substr(p.text, -1) IN ('?', '？'), r.created, r.place, "
+          "r.kind, r.conversation, p.speaker")  # as `places` takes it
 _JOINED = "FROM passages p JOIN records r ON r.n = p.record"
 _GIVEN = "(SELECT value FROM json_each(?))"
 _OPENING = f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n = r.n"
@@ -112,16 +98,16 @@ AND r.created >= coalesce(:since, -9e999) AND r.created < coalesce(:before, 9e99
 AND (:month IS NULL OR strftime('%m', r.created, 'unixepoch') + 0 = :month)
 AND (:day IS NULL OR strftime('%d', r.created, 'unixepoch') + 0 = :day)
 ORDER BY r.created DESC, r.at DESC, r.n DESC LIMIT :limit"""
-_SAME_RECORDS = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN passages p ON +p.record = w.value ->> 0
+_SAME_RECORDS = f"""SELECT DISTINCT {_PLACE} FROM json_each(?) w JOIN passages p ON +p.record = w.value ->> 0
 AND p.n BETWEEN w.value ->> 1 AND w.value ->> 2 JOIN records r ON r.n = p.record"""
 # What stands beside many chunks at once: for each of them the nearest records of its conversation on one
 # side.
-_BESIDE = f"""SELECT DISTINCT {_SPOT} FROM json_each(?) w JOIN records r ON r.n IN (
+_BESIDE = f"""SELECT DISTINCT {_PLACE} FROM json_each(?) w JOIN records r ON r.n IN (
 SELECT x.n FROM records x WHERE x.conversation = w.value ->> 0 AND x.kind = 'chunk'
 AND (x.created, x.place, x.n) %s (w.value ->> 1, w.value ->> 2, w.value ->> 3)
-ORDER BY x.created %s, x.place %s, x.n %s LIMIT ?) JOIN passages p ON p.n BETWEEN r.n AND r.last"""
+ORDER BY x.created %s, x.place %s, x.n %s LIMIT ?) {_PASSAGES}"""
 _BEFORE, _AFTER = _BESIDE % ("<", "DESC", "DESC", "DESC"), _BESIDE % (">=", "ASC", "ASC", "ASC")
-_TALK = (f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last "
+_TALK = (f"SELECT {_COLUMNS} FROM records r {_PASSAGES} "
          "WHERE r.conversation = ? AND r.kind = 'chunk' AND (r.created, r.place, r.n)")
 _EARLIER = f"{_TALK} < (?, ?, ?) ORDER BY r.created DESC, r.place DESC, r.n DESC, p.n DESC LIMIT ?"
 _LATER = f"{_TALK} > (?, ?, ?) ORDER BY r.created, r.place, r.n, p.n LIMIT ?"
@@ -130,9 +116,24 @@ _LATER = f"{_TALK} > (?, ?, ?) ORDER BY r.created, r.place, r.n, p.n LIMIT ?"
 class Around(Facet):
     """Passages and their neighbourhood."""
 
+    def __init__(self, index: Database) -> None:
+        super().__init__(index)
+        self._asked = 0
+        self._table: tuple[int, Places] | None = None  # of an index file, by how often one was opened
+
     def passages(self, numbers: Iterable[int]) -> list[Passage]:
-        query = f"SELECT {_COLUMNS} {_JOINED} WHERE p.n IN {_GIVEN}"
-        return self.db.select(Passage, query, (json.dumps(list(map(int, numbers))),))
+        """These passages, ascending; one that was read lately is not read again."""
+        read: dict[int, Passage] = self.index.kept("read", dict)
+        order = sorted(set(map(int, numbers)))
+        at_hand = {n: passage for n in order if (passage := read.get(n)) is not None}
+        if lacking := [n for n in order if n not in at_hand]:
+            query = f"SELECT {_COLUMNS} {_JOINED} WHERE p.n IN {_GIVEN}"
+            fresh = {passage.n: passage for passage in self.db.select(Passage, query, (json.dumps(lacking),))}
+            if len(read) > MOST_READ:
+                read.clear()
+            read.update(fresh)
+            at_hand |= fresh
+        return [at_hand[n] for n in order if n in at_hand]
 
     def texts(self, numbers: Sequence[int]) -> list[str]:
         """The texts of passages, in their order."""
@@ -140,18 +141,46 @@ class Around(Facet):
         texts = dict(self.db.execute(query, (json.dumps(list(numbers)),)))
         return [texts.get(n, "") for n in numbers]
 
-    def spots(self, numbers: Iterable[int]) -> list[Spot]:
-        query = f"SELECT {_SPOT} {_JOINED} WHERE p.n IN {_GIVEN}"
-        return self.db.select(Spot, query, (json.dumps(list(map(int, numbers))),))
+    def places(self, seeds: Sequence[int], reach: int) -> Places:
+        """Where passages stand: these and those beside them; for who asks again, all there are."""
+        self._asked += 1
+        once = self._asked == 1 and (self.db.value("SELECT max(n) FROM passages") or 0) > FEW_PLACES
+        if self.db.in_transaction or once:
+            from otolith.index.places import Places
 
-    def openings(self, ids: Iterable[str]) -> list[Passage]:
+            return Places().with_rows(sorted(set(self._rows_beside(seeds, reach)))).ordered()
+        return self.index.kept("places", self._every_place)
+
+    def _every_place(self) -> Places:
+        """The table as it was, with what came and without what went; anew if that cannot be all."""
+        from otolith.index.places import Places
+
+        opened, table = self._table or (0, Places())
+        if opened != self.index.times_opened:
+            table = Places()
+        for _ in range(2):
+            while rows := self.db.execute(f"SELECT {_PLACE} {_JOINED} WHERE p.n > ? ORDER BY p.n LIMIT ?",
+                                          (table.last, AT_ONCE)):
+                table = table.with_rows(rows)
+            total = self.db.value("SELECT count(*) FROM passages")
+            if len(table) != total:
+                table = table.without(self.db.column("SELECT n FROM gone WHERE n <= ?", (table.last,)))
+            if len(table) == total:
+                break
+            table = Places()
+        self._table = self.index.times_opened, table
+        return table.ordered()
+
+    def openings(self, ids: Collection[str]) -> list[Passage]:
         """The first passage of each record."""
+        if not ids:
+            return []
         return self.db.select(Passage, f"{_OPENING} WHERE r.id IN {_GIVEN}", (json.dumps(list(ids)),))
 
     def at(self, unit: str, turn: str | None) -> Passage | None:
         """The turn of an entry, or the opening of another record, in this unit."""
         where = "p.turn = ?" if turn is not None else "p.n = r.n AND ? IS NULL"
-        query = (f"SELECT {_COLUMNS} FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last "
+        query = (f"SELECT {_COLUMNS} FROM records r {_PASSAGES} "
                  f"WHERE r.unit = ? AND {where} LIMIT 1")
         return self.db.first(Passage, query, (unit, turn))
 
@@ -184,25 +213,27 @@ class Around(Facet):
         place = (passage.conversation, passage.created, passage.place, passage.record, reach)
         return self.db.select(Passage, _EARLIER, place)[::-1] + here + self.db.select(Passage, _LATER, place)
 
-    def spots_beside(self, spots: Iterable[Spot], reach: int) -> Iterator[Spot]:
-        """The turns around many passages at once, in no order; what is no dialog has no neighbours."""
-        turns = [spot for spot in spots if spot.strand is not None]
-        spans = [(spot.record, spot.n - reach, spot.n + reach)
-                 for spot in turns if spot.strand == spot.record]
-        chunks = [(spot.conversation, spot.created, spot.place, spot.record)
-                  for spot in turns if spot.strand != spot.record]
+    def _rows_beside(self, seeds: Sequence[int], reach: int) -> Iterator[tuple[Any, ...]]:
+        """The places of passages and of the turns around them; what is no dialog has no neighbours."""
+        rows = self.db.execute(f"SELECT {_PLACE} {_JOINED} WHERE p.n IN {_GIVEN}", (json.dumps(list(seeds)),))
+        yield from rows
+        spans = [(record, n - reach, n + reach) for n, record, *_, kind, _, _ in rows
+                 if KINDS[kind].around == "turns"]
+        chunks = [(conversation, created, place, record)
+                  for _, record, _, _, _, created, place, kind, conversation, _ in rows
+                  if KINDS[kind].around == "conversation" and conversation is not None]
         if spans:
-            yield from self.db.select(Spot, _SAME_RECORDS, (json.dumps(spans),))
+            yield from self.db.execute(_SAME_RECORDS, (json.dumps(spans),))
         if chunks:
-            yield from self.db.select(Spot, _BEFORE, (json.dumps(chunks), reach))
-            yield from self.db.select(Spot, _AFTER, (json.dumps(chunks), reach + 1))
+            yield from self.db.execute(_BEFORE, (json.dumps(chunks), reach))
+            yield from self.db.execute(_AFTER, (json.dumps(chunks), reach + 1))
 
     def allowed(self, chosen: Filter, projects: tuple[str, ...]) -> NDArray[np.bool_] | None:
         """By passage number, whether the filters let it pass; None if they ask for nothing."""
         condition, values = where(self.index, chosen, projects)
         if condition == "1":
             return None
-        query = ("SELECT group_concat(p.n) FROM records r JOIN passages p ON p.n BETWEEN r.n AND r.last "
+        query = (f"SELECT group_concat(p.n) FROM records r {_PASSAGES} "
                  f"WHERE {condition}")
         return self._mask(self.db.value(query, values))
 
@@ -210,13 +241,19 @@ class Around(Facet):
         """The passages that are never delivered; `rejected` with those of what a person rejected."""
         import numpy as np
 
-        mute = numbers_in(self.db.value(_MUTE))
-        return np.concatenate([mute, numbers_in(self.db.value(_REJECTED))]) if rejected else mute
+        def read() -> NDArray[np.int64]:
+            mute = numbers_in(self.db.value(_MUTE))
+            return np.concatenate([mute, numbers_in(self.db.value(_REJECTED))]) if rejected else mute
+
+        return self.index.kept(f"withheld {rejected}", read)
 
     def weighty(self) -> NDArray[np.bool_] | None:
         """By passage number, whether it opens a pinned or very important record; None if none does."""
-        listed = self.db.value("SELECT group_concat(n) FROM records WHERE pinned OR importance >= 0.9")
-        return self._mask(listed) if listed else None
+        def read() -> NDArray[np.bool_] | None:
+            listed = self.db.value("SELECT group_concat(n) FROM records WHERE pinned OR importance >= 0.9")
+            return self._mask(listed) if listed else None
+
+        return self.index.kept("weighty", read)
 
     def _mask(self, listed: str | None) -> NDArray[np.bool_]:
         import numpy as np

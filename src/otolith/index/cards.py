@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from otolith.index.database import ROW, Database, Facet, Row
-from otolith.model.kinds import LISTED
-from otolith.model.record import Finding, Usage
+from otolith.index.database import ROW, Database, Facet, Row, replaces
+from otolith.model.kinds import COUNTED, LISTED
+from otolith.model.record import SURE, Finding, Usage
 from otolith.model.text import fold
 
 if TYPE_CHECKING:
@@ -242,6 +242,8 @@ def where(index: Database, chosen: Filter, projects: tuple[str, ...] = ()) -> tu
         add("r.created >= ?", chosen.since)
     if chosen.before is not None:
         add("r.created < ?", chosen.before)
+    if chosen.unasked is not None:
+        add(_UNASKED, *chosen.unasked, chosen.unasked[1])
     if chosen.as_of is not None:
         from otolith.index.facts import Facts
 
@@ -252,6 +254,16 @@ def where(index: Database, chosen: Filter, projects: tuple[str, ...] = ()) -> tu
     return " AND ".join(parts) or "1", values
 
 
+# What may be told unasked: what people and agents of a project, or of none, said elsewhere, and holds.
+_UNASKED = f"""r.trust IN ('user', 'agent') AND NOT r.sunk
+AND (r.kind <> 'memo' OR coalesce(r.confidence, 1) >= {SURE})
+AND r.kind IN ({', '.join(f"'{name}'" for name in COUNTED)})
+AND (r.kind <> 'memo' OR coalesce(r.confidence, 1) >= {SURE})
+AND (r.project IS NULL OR r.project IN ('', 'default', ?)) AND (r.session IS NULL OR r.session <> ?)
+AND NOT EXISTS (SELECT 1 FROM records e
+WHERE e.session = ? AND substr(r.unit, 1, length(e.unit) + 1) = e.unit || '/')
+AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a
+WHERE l.b = r.id AND {replaces('r', 'x')})"""
 _TAGGED = "EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? AND t.record = r.n)"
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
+from otolith.errors import Busy, CannotWrite
 from otolith.index.database import Facet, columns_of
 from otolith.index.write import Answer
 from otolith.model.claims import ASKED, RETRACT, Claim
@@ -19,6 +21,7 @@ from otolith.model.dialog import Mention, after_all, marked_time
 from otolith.model.verdicts import CLOSES, Settled, Stated, answered, settle
 
 _GIVEN = "IN (SELECT value FROM json_each(?))"
+MANY = 1000  # records that are not worth being looked through once more
 AT_ONCE = 400  # cells asked for in one statement
 ANSWERABLE = 60  # earlier claims among which a value said alone finds what it answers
 ANSWERED_WITHIN = 100 * 86400.0  # seconds in which "no, I meant …" still answers
@@ -391,11 +394,18 @@ class Claims(Facet):
 
     def undrawn(self, kinds: Sequence[str], limit: int) -> list[tuple[str, str]]:
         """(id, unit) of records of these kinds whose claims were not yet read as they are now, newest first.
+
+        All before the mark `drawn` were; so what was looked through in vain is not looked through again.
         """
-        return self.db.execute(
+        since, top = self.index.get("drawn", 0), self.db.value("SELECT coalesce(max(n), 0) FROM records")
+        waiting = self.db.execute(
             "SELECT r.id, r.unit FROM records r LEFT JOIN seen s ON s.rung = 'claims' AND s.key = r.id "
-            f"WHERE r.kind {_GIVEN} AND s.stamp IS NOT r.n ORDER BY r.created DESC, r.n DESC LIMIT ?",
-            (json.dumps(kinds), limit))
+            f"WHERE r.n > ? AND r.kind {_GIVEN} AND s.stamp IS NOT r.n "
+            "ORDER BY r.n DESC LIMIT ?", (since, json.dumps(kinds), limit))
+        if not waiting and top > since + MANY:
+            with suppress(Busy, CannotWrite), self.index.aside():
+                self.index.set("drawn", top)
+        return waiting
 
     def gone(self) -> list[str]:
         """The units that claims are known of and that are there no longer."""

@@ -1,10 +1,11 @@
 """The index's file, connection and transactions: in the user's cache folder, one per home and machine,
 deletable at any time.
 
-It knows which folder it was made for (device and inode); one of another home is rebuilt. A rebuilt file is
-renamed into its place, and who has the old one open notices by device and inode. So no WAL is used: its log
-belongs to a name, not to a file. Writers queue by SQLite's own lock, and the schema of a foreign file is
-never trusted. What SQLite raises leaves here as an error of ours.
+It knows which folder it was made for (device and inode); one of another home is rebuilt. Each file that is
+filled has a name of its own, and the index's name is a link to the one that counts: SQLite's journal belongs
+to a name, and who still reads a replaced file must not meet the journal of the next. Who has an old one open
+notices by device and inode. Writers queue by SQLite's own lock, and the schema of a foreign file is never
+trusted. What SQLite raises leaves here as an error of ours.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, WrongUsage
+from otolith.errors import BrokenIndex, Busy, CannotWrite, WrongUsage
 
-SCHEMA = 12  # the number of the shape that schema.py describes
+SCHEMA = 13  # the number of the shape that schema.py describes
 BUSY_SECONDS = 10.0
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_DATATYPE = sqlite3.SQLITE_CONSTRAINT | 12 << 8  # SQLITE_CONSTRAINT_DATATYPE: a column of another type
 _UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL}
 NO_INDEX = "there is no index"
 REMEDY = "it is only a cache; rebuild it: otolith reindex"
-_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY)
-_READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 Shape = TypeVar("Shape")
+T = TypeVar("T")
 Place = tuple[int, int]  # device and inode
 
 
@@ -173,16 +174,16 @@ class _Ours:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, sqlite3.Error | UnicodeDecodeError):
-            raise _as_ours(error) from error
+            raise as_ours(error) from error
 
 
 _OURS = _Ours()
 
 
-def _as_ours(error: Exception) -> Exception:
+def as_ours(error: Exception) -> Exception:
     """What an error of SQLite means to who asked."""
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None and "binding parameter" in str(error):
+    if code == _DATATYPE or (code is None and "binding parameter" in str(error)):
         return TypeError(str(error))  # no fault of the index: it was given what no column takes
     if code is None and isinstance(error, sqlite3.ProgrammingError):
         return WrongUsage(f"the home is closed, or asked wrongly ({error})", "open it again")
@@ -218,6 +219,9 @@ class Database:
         self._former: Connection | None = None  # left to a thread that still reads from it
         self.opened: Place | None = None  # device and inode of the file that is open
         self.times_opened = 0
+        self._kept: dict[str, Any] = {}  # what was worked out from the rows, of one state of them
+        self._state: tuple[int, ...] | None = None
+        self._aside = 0  # rows changed that no answer depends on
         self.flaw = ""  # what is wrong with the file that lies there, if it is damaged
 
     @property
@@ -226,12 +230,14 @@ class Database:
             raise BrokenIndex(self.flaw or NO_INDEX, REMEDY)
         return self._db
 
-    def connect(self, path: str) -> Connection:
+    def connect(self, path: Path | None, *, new: bool = False) -> Connection:
+        """The file that a name stands for, or a new one; without a path, one in memory."""
+        where = f"{file_of(path).as_uri()}?mode={'rwc' if new else 'rw'}" if path else ":memory:"
         try:
-            db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False,
-                                 cached_statements=256, factory=Connection)
+            db = sqlite3.connect(where, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False,
+                                 cached_statements=256, factory=Connection, uri=True)
         except sqlite3.Error as error:
-            raise _as_ours(error) from error
+            raise as_ours(error) from error
         try:
             db.execute("PRAGMA trusted_schema = OFF")
             db.execute("PRAGMA synchronous = NORMAL")
@@ -266,11 +272,18 @@ class Database:
             return self._open(self.path)
 
     def _open(self, path: Path) -> bool:
-        there, self.opened, self.flaw = file_at(path), None, ""
-        if there is None:
-            return False
+        while (there := file_at(path)) is not None:
+            if self._open_file(path, there):
+                return True
+            if file_at(path) == there:
+                return False
+        self.opened, self.flaw = None, ""
+        return False
+
+    def _open_file(self, path: Path, there: Place) -> bool:
+        self.opened, self.flaw = None, ""
         try:
-            db = self.connect(str(path))
+            db = self.connect(path)
         except (BrokenIndex, CannotWrite) as error:
             self.flaw = error.message
             return False
@@ -309,20 +322,6 @@ class Database:
         if self.get("home") == "none":
             self.set("home", self.identity())
 
-    def remove_others(self) -> list[Path]:
-        """Remove this home's indexes of other shapes and what is left of damaged ones; returns those that
-        would not go.
-        """
-        left = []
-        own = self.path or Path()
-        for old in sorted(own.parent.glob("index-*.*")) if self.path else ():
-            try:
-                if old.name not in (own.name, f"{own.name}-journal"):
-                    remove(old)
-            except OSError:
-                left.append(old)
-        return left
-
     def close(self) -> None:
         for db in (self._db, self._former):
             if db is not None:
@@ -338,6 +337,29 @@ class Database:
             self.begin()
             with self._transaction() as db:
                 yield db
+
+    @contextmanager
+    def aside(self) -> Iterator[Connection]:
+        """A transaction of what no answer depends on: what is kept stays."""
+        with self.writing() as db:
+            before = db.total_changes
+            try:
+                yield db
+            finally:
+                self._aside += db.total_changes - before
+
+    def kept(self, name: str, make: Callable[[], T]) -> T:
+        """What is worked out from the rows, made again only after somebody changed one."""
+        db = self.db
+        if db.in_transaction:  # of this or another thread: what it changed may yet be rolled back
+            return make()
+        state = (self.times_opened, db.value("PRAGMA data_version"), db.total_changes - self._aside)
+        if state != self._state:
+            self._state, self._kept = state, {}
+        kept: dict[str, T] = self._kept
+        if name not in kept:
+            kept[name] = make()
+        return kept[name]
 
     def begin(self) -> None:
         """Others may have put another file in its place until we had the lock: then that one is meant."""
@@ -385,48 +407,6 @@ class Database:
         finally:
             self.db.execute("PRAGMA cache_spill = ON")
 
-    def ask(self, query: str, *, rows: int, seconds: float) -> tuple[list[str], list[list[Any]]]:
-        """(columns, rows) of a SELECT in the user's own words, on a connection that can do nothing else."""
-        from time import monotonic
-
-        try:
-            deadline, db = monotonic() + seconds, self._reader()
-        except sqlite3.Error as error:
-            raise _as_ours(error) from error
-        db.set_authorizer(lambda action, _, name, *__: sqlite3.SQLITE_OK
-                          if action in _READING and name != "load_extension" else sqlite3.SQLITE_DENY)
-        db.set_progress_handler(lambda: monotonic() > deadline, 10_000)
-        try:
-            cursor = db.execute(query)
-            if cursor.description is None:
-                raise ValueError("there is no SELECT in it")
-            return [column[0] for column in cursor.description], [list(row) for row in cursor.fetchmany(rows)]
-        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-            why = str(error)
-            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _DAMAGE:
-                raise _as_ours(error) from error
-            if "not authorized" in why or "readonly" in why or "prohibited" in why:
-                raise Invalid("only SELECT is allowed",
-                              "the index is a copy; change records with otolith edit") from None
-            if "interrupted" in why:
-                raise Invalid(f"the query took more than {seconds:g} seconds", "narrow it down") from None
-            tables = "the tables: otolith sql \"SELECT name FROM sqlite_master\""
-            raise Invalid(f"SQL: {why}", tables) from None
-        finally:
-            db.close()
-
-    def _reader(self) -> sqlite3.Connection:
-        """Another connection that only reads; of an index in memory, a copy."""
-        if self.path is None:
-            copy = sqlite3.connect(":memory:")
-            self.db.backup(copy)
-            copy.execute("PRAGMA query_only = ON")
-            return copy
-        db = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
-        db.execute("PRAGMA trusted_schema = OFF")
-        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 64 << 20)
-        return db
-
     def get(self, key: str, default: Any = None) -> Any:
         rows = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,))
         return rows[0][0] if rows else default
@@ -458,6 +438,17 @@ def remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def file_of(path: Path) -> Path:
+    """The file that a name stands for: the one it links to, or itself."""
+    return Path(os.path.realpath(path))
+
+
+def own_files(path: Path) -> set[str]:
+    """The names in the index's folder that belong to the index that counts."""
+    file = file_of(path).name
+    return {path.name, file, f"{file}-journal"}
 
 
 def file_at(path: Path) -> Place | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from otolith.index.database import Facet, replaces
+from otolith.model.record import SURE
 
 _NEWEST_WITH_TAG = "SELECT * FROM (SELECT record FROM tags WHERE tag = ? ORDER BY record DESC LIMIT ?)"
 _MOST_SHARED = """SELECT r.n, r.id, coalesce(r.conversation, ''), r.created FROM ({newest}) s
@@ -13,11 +15,16 @@ JOIN records r ON r.n = s.record WHERE r.kind = 'chunk'
 ORDER BY (SELECT count(*) FROM tags t WHERE t.record = r.n AND t.tag IN ({tags})) DESC,
 r.created DESC, r.at DESC, r.n DESC LIMIT 20"""
 _MEMOS = f"""SELECT id, unit FROM records r WHERE kind = 'memo' AND trust IN ('user', 'agent') AND NOT sunk
+AND coalesce(confidence, 1) >= {SURE}
 AND (project IS NULL OR project IN ('default', :project)
      OR EXISTS (SELECT 1 FROM tags t WHERE t.tag = :project AND t.record = r.n))
 AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND {replaces('r', 'x')})
 ORDER BY pinned DESC, created DESC, at DESC, id"""
 
+_COMING = f"""SELECT r.title, p.text FROM records r JOIN passages p ON p.n = r.n
+WHERE r.kind = 'memo' AND r.type = 'future' AND NOT r.sunk AND r.trust <> 'outside'
+AND coalesce(r.confidence, 1) >= {SURE} AND (r.project IS NULL OR r.project IN ('', 'default', ?))
+ORDER BY r.created DESC, r.at DESC, r.id LIMIT 20"""
 _SCORE = ("(SELECT v.score FROM reviewed v WHERE v.fact = {fact}.id OR v.target = {fact}.id "
           "ORDER BY v.mark DESC LIMIT 1)")
 _UNSCORED = f"FROM records r WHERE kind = 'fact' AND sunk = 0 AND {_SCORE.format(fact='r')} IS NULL"
@@ -43,11 +50,25 @@ class Nearby(NamedTuple):
 
 
 class Gauges(NamedTuple):
-    """How much there is, and the newest thing to come."""
+    """How much there is."""
 
     records: int
     memos: int
-    coming: str
+
+
+class Plan(NamedTuple):
+    """A memo of something to come."""
+
+    title: str
+    text: str
+
+
+class EntryEnd(NamedTuple):
+    """How many turns, characters and facts an entry has."""
+
+    turns: int
+    stop: int
+    facts: int
 
 
 class Dialogs(Facet):
@@ -110,8 +131,32 @@ class Dialogs(Facet):
         """Entries without a summary, oldest first."""
         return self._texts(
             "SELECT r.unit FROM records r WHERE r.kind = 'entry' AND (:topic IS NULL OR r.topic = :topic) "
-            "AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.path = r.unit || '/summary.json') ORDER BY "
-            "r.created, r.at, r.id", {"topic": topic})
+            "AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.path IN (r.unit || '/summary.json', "
+            "r.unit || '/summary.part.jsonl')) ORDER BY r.created, r.at, r.id", {"topic": topic})
+
+    # Sessions that run: their entries grow
+
+    def running(self, session: str | None = None) -> list[str]:
+        """The entries of a session, or of all, that have no summary yet but a part of one, oldest first."""
+        return self._texts(
+            "SELECT r.unit FROM records r JOIN documents d ON d.path = r.unit || '/summary.part.jsonl' WHERE "
+            "r.kind = 'entry' AND (:session IS NULL OR r.conversation = :session) AND NOT EXISTS (SELECT 1 "
+            "FROM documents s WHERE s.path = r.unit || '/summary.json') ORDER BY r.created, r.at, r.id",
+            {"session": session})
+
+    def turns_kept(self, keys: Sequence[str]) -> dict[str, str]:
+        """Of the turns with these keys those that an entry holds, each with its session."""
+        rows = self.db.execute(
+            "SELECT substr(x.name, 6), coalesce(r.session, '') FROM json_each(?) k JOIN names x ON x.name = "
+            "'turn:' || k.value JOIN records r ON r.n = x.record", (json.dumps(list(keys)),))
+        return dict(rows)
+
+    def tail(self, unit: str) -> EntryEnd:
+        """Where an entry ends, as far as it was read."""
+        rows = self.db.execute("SELECT coalesce(p.turn, 0), p.stop, (SELECT count(*) FROM said WHERE unit = "
+                               "r.unit) FROM records r JOIN passages p ON p.n = r.last WHERE r.unit = ?",
+                               (unit,)).fetchall()
+        return EntryEnd(*map(int, rows[0])) if rows else EntryEnd(0, 0, 0)
 
     def recent(self, topic: str, limit: int) -> list[str]:
         return self._texts("SELECT unit FROM records WHERE kind = 'entry' AND topic = ? ORDER BY created "
@@ -121,6 +166,11 @@ class Dialogs(Facet):
         """The entries of a session that people or agents wrote, oldest first."""
         return self._texts("SELECT unit FROM records WHERE kind = 'entry' AND session = ? AND trust <> "
                            "'outside' ORDER BY created, at, id", (session,))
+
+    def learned_in(self, session: str) -> int:
+        """How many memos of what an agent learned a session has left."""
+        return int(self.db.value("SELECT count(*) FROM records WHERE kind = 'memo' AND session = ? AND "
+                                 "trust <> 'user' AND confidence IS NOT NULL", (session,)))
 
     # Chunks
 
@@ -166,10 +216,12 @@ class Dialogs(Facet):
         return dict(self.db.execute(_MEMOS, {"project": project}))
 
     def gauges(self) -> Gauges:
-        return Gauges(*self.db.execute(
-            "SELECT count(*), coalesce(sum(kind = 'memo'), 0), coalesce((SELECT title FROM records WHERE "
-            "kind = 'memo' AND type = 'future' AND NOT sunk AND trust <> 'outside' ORDER BY created DESC, "
-            "at DESC, id LIMIT 1), '') FROM records").fetchone())
+        return Gauges(*self.db.execute("SELECT count(*), coalesce(sum(kind = 'memo'), 0) "
+                                       "FROM records").fetchone())
+
+    def coming(self, project: str) -> list[Plan]:
+        """What memos say is to come in a project, the newest first."""
+        return self.db.select(Plan, _COMING, (project,))
 
     def _texts(self, query: str, values: Any) -> list[str]:
         return [row[0] for row in self.db.execute(query, values)]

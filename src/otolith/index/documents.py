@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.database import Facet
-from otolith.index.write import Answer, Stamp, Unit, Units
-from otolith.model.record import Usage, Version
+from otolith.index.write import FILLED, Answer, Stamp, Unit, Units
+from otolith.model.record import Stretch, Usage, Version
 
 if TYPE_CHECKING:
     from otolith.index.facts import Touched
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 AT_ONCE = 500  # files asked for in one statement
 Known = Mapping[str, Version | None]  # None: something that is not a plain document
 Parts = Mapping[str, Sequence[str]]  # unit → the files it may consist of
+
+
+# what only units fill: one of these that has rows can be emptied by dropping a unit, and by nothing else
+_HELD = ("records", "passages", "words_docsize", "tags", "names", "links", "archived", "said", "reviewed",
+         "agents", "memories", "memory_files", "memory_links", "chapters", "chapter_memories", "wisdom",
+         "wisdom_chapters", "file_works", "threads")
+_FILLED = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table})" for table in _HELD)
 
 
 class Sweep(NamedTuple):
@@ -48,6 +55,9 @@ class Documents(Facet):
         """The fingerprint of the bytes that were last read; None if they could not be read."""
         rows = self.db.execute("SELECT hash FROM documents WHERE path = ? AND hash <> ''", (path,)).fetchall()
         return rows[0][0] if rows else None
+
+    def count(self) -> int:
+        return int(self.db.value("SELECT count(*) FROM documents"))
 
     def is_empty(self) -> bool:
         return self.db.execute("SELECT 1 FROM documents LIMIT 1").fetchone() is None
@@ -90,12 +100,22 @@ class Documents(Facet):
     # What was done when
 
     def last_sweep(self) -> Sweep | None:
-        when, cost = self.index.get("swept"), self.index.get("sweep_cost")
-        return None if when is None or cost is None else Sweep(float(when), cost)
+        noted = dict(self.db.execute("SELECT key, value FROM meta WHERE key IN ('swept', 'sweep_cost')"))
+        return Sweep(float(noted["swept"]), noted["sweep_cost"]) if len(noted) == 2 else None
 
     def note_sweep(self, sweep: Sweep) -> None:
-        self.index.set("swept", sweep.when)
-        self.index.set("sweep_cost", sweep.cost)
+        with self.index.aside():
+            self.index.set("swept", sweep.when)
+            self.index.set("sweep_cost", sweep.cost)
+            self.index.set(FILLED, ",".join(self.db.column(_FILLED)))
+
+    def is_hollow(self) -> bool:
+        """Whether a table is empty that had rows at the last sweep, with no unit dropped since."""
+        return self.index.kept("hollow", self._is_hollow)
+
+    def _is_hollow(self) -> bool:
+        filled = self.index.get(FILLED)
+        return bool(filled) and not {*str(filled).split(",")} <= {*self.db.column(_FILLED)}
 
     def ledger_bytes(self) -> int:
         """Up to which byte the usage ledger was counted."""
@@ -108,7 +128,7 @@ class Documents(Facet):
 
     def add_usage(self, totals: Mapping[str, Usage], upto: int, *, anew: bool) -> None:
         """What the ledger counts up to this byte beyond what is known, or in all."""
-        with self.index.writing():
+        with self.index.aside():
             Units(self.index).count_uses(totals, anew=anew)
             self.index.set("usage_bytes", upto)
 
@@ -130,6 +150,12 @@ class Filling:
             if unit.answers is not None:
                 self._take_answers(unit.answers)
 
+    def extend(self, unit: Unit, passages: Sequence[Stretch], names: Sequence[str]) -> None:
+        """A unit grew: more passages, names and facts of the record that it holds."""
+        self.units.extend(unit, passages, names)
+        if unit.mentions:
+            self._take_facts([unit], (), more=True)
+
     def remove(self, parts: Parts) -> None:
         """Forget units, and the facts that they stated."""
         for name, files in parts.items():
@@ -143,12 +169,16 @@ class Filling:
         if not self._fresh:
             self.units.drop(unit, files, keep_records=keep_records)
 
-    def _take_facts(self, units: Sequence[Unit], gone: Sequence[str]) -> None:
+    def _take_facts(self, units: Sequence[Unit], gone: Sequence[str], *, more: bool = False) -> None:
         if units or gone:
             from otolith.index.facts import Facts, Touched
 
             self._touched = self._touched or Touched()
-            Facts(self.units.index).replace(units, gone, self._touched)
+            facts = Facts(self.units.index)
+            if more:
+                facts.add(units, self._touched)
+            else:
+                facts.replace(units, gone, self._touched)
 
     def _take_answers(self, answers: Sequence[Answer]) -> None:
         from otolith.index.facts import Facts, Touched

@@ -92,6 +92,11 @@ _STANDING = ("SELECT id, type, confidence, trust, project, "
              f"WHERE id {_GIVEN}")
 _OF_FACT = "(slot = :fact OR (id = :fact AND id <> slot))"  # as corrected; written so that indexes are used
 _AS_SAID = "(raw = :fact AND raw <> id)"  # what became another fact
+_FORGOTTEN = (
+    "SELECT s.unit, json_extract(s.fact, '$.sentence'), s.id FROM reviewed v JOIN said s ON (s.slot = "
+    "v.fact AND s.id = v.fact) OR (s.id = v.fact AND s.id <> s.slot) WHERE v.score = 0 AND v.mark <= "
+    ":until AND s.unit IN (SELECT value FROM json_each(:units)) AND NOT EXISTS (SELECT 1 FROM reviewed "
+    "w WHERE w.fact = v.fact AND w.mark > v.mark AND w.mark <= :until)")
 _FOREVER = "~"  # after every mark
 _written = json.JSONEncoder(ensure_ascii=False).encode  # made once, not for each fact
 Said = tuple[Fact, str, str | None]  # the fact as said and corrected since, its unit, its project
@@ -162,7 +167,7 @@ class Facts(Facet):
                 self._replace_reviews(name, reviews, about, corrected)
         if about:
             self._review_again(about, corrected, touched)
-        self._take_mentions(units, touched)
+        self.add(units, touched)
 
     def redraw(self, drawn: Mapping[str, Sequence[Drawn]]) -> None:
         """Take the claims of other records, unit → all it has now, and settle what they close or free."""
@@ -173,8 +178,8 @@ class Facts(Facet):
             touched.claims.update(self.claims.put(draft for drafts in drawn.values() for draft in drafts))
             self.settle(touched)
 
-    def _take_mentions(self, units: Sequence[Unit], touched: Touched) -> None:
-        """The facts that units state, and what these claim."""
+    def add(self, units: Sequence[Unit], touched: Touched) -> None:
+        """Take the facts that units state, besides those they stated before, and what these claim."""
         rows: list[tuple[SaidRow, Fact]] = []
         for unit in units:
             topics = {mention.topic for mention in unit.mentions}
@@ -389,6 +394,11 @@ class Facts(Facet):
         pairs = self.db.execute("SELECT raw, id FROM said WHERE unit = ?", (unit,))
         ids = {fact for pair in pairs for fact in pair}
         return {fact for fact in ids if not self.db.execute(query, {"fact": fact, "unit": unit})}
+
+    def forgotten(self, units: Iterable[str], as_of: float | None = None) -> list[tuple[str, str, str]]:
+        """(entry, sentence, fact) of the facts of these entries that were scored 0 and not higher since."""
+        until = _FOREVER if as_of is None else after_all(as_of)
+        return self.db.execute(_FORGOTTEN, {"units": json.dumps(list(units)), "until": until}).fetchall()
 
     def stated(self, record: str) -> bool:
         """Whether any entry states a fact in these very words, corrected or not."""

@@ -3,21 +3,22 @@ anew.
 
 `documents` is what sync compares with the tree, `records` and its satellites answer questions, `words` is
 full text. The tables of seed 003 stand beside them under their own names, column for column, so that the
-seed's SQL works.
+seed's SQL works. All others are strict: a value of another type cannot come in, and a check of the file finds
+one that did.
 """
 
 from __future__ import annotations
 
 DDL = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
 
 CREATE TABLE documents (
-  path TEXT PRIMARY KEY, stamp BLOB NOT NULL, same NOT NULL, settled INTEGER NOT NULL, hash TEXT,
+  path TEXT PRIMARY KEY, stamp BLOB NOT NULL, same ANY NOT NULL, settled INTEGER NOT NULL, hash TEXT,
   seen INTEGER NOT NULL
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 CREATE TABLE problems (path TEXT NOT NULL, line INTEGER, code TEXT NOT NULL, message TEXT NOT NULL,
-  remedy TEXT NOT NULL);
+  remedy TEXT NOT NULL) STRICT;
 CREATE INDEX problems_path ON problems(path);
 
 CREATE TABLE records (
@@ -28,8 +29,8 @@ CREATE TABLE records (
   valid_until REAL,
   sunk INTEGER NOT NULL, pinned INTEGER NOT NULL, uses INTEGER NOT NULL, used REAL,
   place INTEGER NOT NULL, -- among the chunks of one conversation that were made in the same second
-  last INTEGER NOT NULL -- its passages are numbered from n to last
-);
+  last INTEGER NOT NULL -- its passages are numbered from n to last; one that grew has gaps between
+) STRICT;
 CREATE INDEX records_unit ON records(unit);
 CREATE INDEX records_kind ON records(kind, created, at);
 CREATE INDEX records_conversation ON records(conversation, created, place) WHERE conversation IS NOT NULL;
@@ -38,23 +39,23 @@ CREATE INDEX records_weighty ON records(n) WHERE pinned OR importance >= 0.9;
 CREATE INDEX records_sunk ON records(n) WHERE sunk;
 
 CREATE TABLE tags (tag TEXT NOT NULL, record INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tag,
-  record)) WITHOUT ROWID;
+  record)) WITHOUT ROWID, STRICT;
 CREATE INDEX tags_record ON tags(record, place);
 
 CREATE TABLE names ( -- further: not its title
   name TEXT NOT NULL, record INTEGER NOT NULL, further INTEGER NOT NULL, PRIMARY KEY (name, record)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 CREATE INDEX names_further ON names(record) WHERE further;
 
 CREATE TABLE passages (
   n INTEGER PRIMARY KEY, record INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL, turn TEXT,
   speaker TEXT,
   said REAL, head INTEGER NOT NULL, text TEXT NOT NULL -- head: title and tags are indexed with it
-);
+) STRICT;
 CREATE INDEX passages_mute ON passages(n) WHERE text = '';
 CREATE VIRTUAL TABLE words USING fts5(text, title, tags, content='',
   tokenize='porter unicode61 remove_diacritics 2');
-CREATE TABLE speakers (word TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE speakers (word TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID, STRICT;
 
 -- Vectors of passages: a set for each embedder, in blocks of rows by ascending passage number. A set holds
 -- every passage up
@@ -63,30 +64,32 @@ CREATE TABLE vector_sets (
   n INTEGER PRIMARY KEY, provider TEXT NOT NULL, model TEXT NOT NULL, dimension INTEGER NOT NULL,
   last INTEGER NOT NULL,
   UNIQUE (provider, model, dimension)
-);
+) STRICT;
 CREATE TABLE vectors (
   held INTEGER NOT NULL, last INTEGER NOT NULL, size INTEGER NOT NULL, numbers BLOB NOT NULL,
   matrix BLOB NOT NULL,
   PRIMARY KEY (held, last)
-);
-CREATE TABLE gone (n INTEGER PRIMARY KEY);
-CREATE TABLE pieces (n INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
+) STRICT;
+CREATE TABLE gone (n INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE pieces (n INTEGER PRIMARY KEY, vectors BLOB NOT NULL) STRICT;
 
 CREATE TABLE links (
   a TEXT NOT NULL, word TEXT NOT NULL, b TEXT NOT NULL, said TEXT NOT NULL, inverted INTEGER NOT NULL,
   strength REAL, context TEXT, created REAL, edge TEXT, unit TEXT NOT NULL, trust TEXT
-);
+) STRICT;
 CREATE INDEX links_a ON links(a);
 CREATE INDEX links_b ON links(b);
 CREATE INDEX links_unit ON links(unit);
 
-CREATE TABLE archived (id TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL, path TEXT PRIMARY KEY);
+CREATE TABLE archived (
+  id TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL, path TEXT PRIMARY KEY) STRICT;
 CREATE INDEX archived_id ON archived(id);
 
 -- What each rung of upkeep saw of each thing it works on.
-CREATE TABLE seen (rung TEXT NOT NULL, key TEXT NOT NULL, stamp, PRIMARY KEY (rung, key)) WITHOUT ROWID;
+CREATE TABLE seen (
+  rung TEXT NOT NULL, key TEXT NOT NULL, stamp ANY, PRIMARY KEY (rung, key)) WITHOUT ROWID, STRICT;
 
-CREATE TABLE usage (id TEXT PRIMARY KEY, count INTEGER NOT NULL, last REAL) WITHOUT ROWID;
+CREATE TABLE usage (id TEXT PRIMARY KEY, count INTEGER NOT NULL, last REAL) WITHOUT ROWID, STRICT;
 
 -- Seed 003, column for column.
 CREATE TABLE agents (
@@ -164,11 +167,11 @@ CREATE INDEX idx_memory_links_target ON memory_links(target_id);
 CREATE TABLE file_works (
   tail TEXT NOT NULL, memory_id TEXT NOT NULL, operation TEXT NOT NULL, unit TEXT NOT NULL,
   PRIMARY KEY (tail, memory_id)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 CREATE INDEX file_works_memory ON file_works(memory_id);
 CREATE TABLE threads (
   thread TEXT NOT NULL, created REAL NOT NULL, id TEXT NOT NULL, PRIMARY KEY (thread, created, id)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 CREATE INDEX threads_id ON threads(id);
 
 -- The dialog ladder: facts as each entry says them, and what people said about them. Fact records are
@@ -180,18 +183,20 @@ CREATE INDEX threads_id ON threads(id);
 CREATE TABLE said (
   unit TEXT NOT NULL, mark TEXT NOT NULL, topic TEXT NOT NULL, project TEXT, raw TEXT NOT NULL,
   id TEXT NOT NULL,
-  slot TEXT NOT NULL, confidence REAL NOT NULL, trust INTEGER NOT NULL, score NUMERIC, fact TEXT NOT NULL
-);
+  slot TEXT NOT NULL, confidence REAL NOT NULL, trust INTEGER NOT NULL,
+  score ANY CHECK (typeof(score) IN ('integer', 'real', 'null')), fact TEXT NOT NULL
+) STRICT;
 CREATE INDEX said_unit ON said(unit);
 CREATE INDEX said_slot ON said(slot, id, mark, confidence, trust, score);
 CREATE INDEX said_id ON said(id) WHERE id <> slot;
 CREATE INDEX said_raw ON said(raw) WHERE raw <> id;
 CREATE INDEX said_topic ON said(topic, mark, slot);
 CREATE TABLE reviewed (
-  unit TEXT NOT NULL, topic TEXT NOT NULL, mark TEXT NOT NULL, fact TEXT NOT NULL, score NUMERIC,
+  unit TEXT NOT NULL, topic TEXT NOT NULL, mark TEXT NOT NULL, fact TEXT NOT NULL,
+  score ANY CHECK (typeof(score) IN ('integer', 'real', 'null')),
   target TEXT, changes TEXT,
   trust TEXT NOT NULL
-);
+) STRICT;
 CREATE INDEX reviewed_unit ON reviewed(unit);
 CREATE INDEX reviewed_topic ON reviewed(topic, mark);
 CREATE INDEX reviewed_fact ON reviewed(fact, mark);
@@ -206,7 +211,7 @@ CREATE TABLE claims (
   personal INTEGER NOT NULL, weak INTEGER NOT NULL, corrects INTEGER NOT NULL, thing INTEGER NOT NULL,
   trust INTEGER NOT NULL, main INTEGER NOT NULL, void INTEGER NOT NULL, sentence TEXT NOT NULL,
   closed_by INTEGER, contested_by INTEGER
-);
+) STRICT;
 CREATE INDEX claims_unit ON claims(unit);
 CREATE INDEX claims_record ON claims(record, mark);
 CREATE INDEX claims_recent ON claims(scope, mark) WHERE holds AND main;
@@ -215,7 +220,7 @@ CREATE INDEX claims_closed ON claims(closed_by) WHERE closed_by IS NOT NULL;
 CREATE INDEX claims_contested ON claims(contested_by) WHERE contested_by IS NOT NULL;
 CREATE TABLE claim_cells ( -- ends: it says that something is over
   cell TEXT NOT NULL, ends INTEGER NOT NULL, claim INTEGER NOT NULL, PRIMARY KEY (cell, ends, claim)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 CREATE TABLE settled (
-  at TEXT NOT NULL, mark TEXT NOT NULL, old TEXT NOT NULL, new TEXT NOT NULL, holds TEXT NOT NULL);
+  at TEXT NOT NULL, mark TEXT NOT NULL, old TEXT NOT NULL, new TEXT NOT NULL, holds TEXT NOT NULL) STRICT;
 """

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite
-from otolith.index.database import NO_INDEX, SCHEMA, Database, file_at
+from otolith.index.database import NO_INDEX, SCHEMA, Database, file_at, own_files, remove
 from otolith.index.database import index_path as index_path
 from otolith.model.record import log
 from otolith.model.text import check_whole
@@ -44,6 +44,7 @@ _FACETS = {"cards": "cards:Cards", "graph": "graph:Graph", "words": "words:Words
 
 # what code stumbles over that is given rows which nobody wrote
 STUMBLES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+PURGES = "purges"  # how often it was shrunk: a rebuild sees that one came between
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
 Fill = Callable[["Index", Mapping[str, int], Progress | None], object]  # the order of units, as last read
@@ -118,6 +119,12 @@ class Index(Database):
         except BrokenIndex as error:
             self.heal(error.message)
 
+    def is_sound(self) -> bool:
+        try:
+            return super().is_sound() and not self.documents.is_hollow()
+        except BrokenIndex:
+            return False
+
     def inspect(self) -> None:
         """Heal an index of which any part is damaged, also one that nobody would ask for today."""
         if not self.is_sound():
@@ -154,7 +161,7 @@ class Index(Database):
                     raise
                 self.path = None
             if self.path is None:
-                self.take(self.connect(":memory:"), None)
+                self.take(self.connect(None), None)
                 self.make()
                 self.fill(self, {}, progress)
             if depth:
@@ -176,10 +183,11 @@ class Index(Database):
             if (damaged or not before) and file_at(path) not in (None, before) and self.keep_place():
                 return
             sound = not damaged and before is not None
+            purges = self.get(PURGES, 0) if sound else 0
             beside = path.with_name(f"index-{SCHEMA}.{os.urandom(4).hex()}.new")
             fresh = Index(beside, self.identity)
             try:
-                fresh.take(fresh.connect(str(beside)), file_at(beside))
+                fresh.take(fresh.connect(beside, new=True), file_at(beside))
                 fresh.db.execute("PRAGMA synchronous = OFF")
                 fresh.db.execute("PRAGMA journal_mode = MEMORY")
                 fresh.make()
@@ -190,6 +198,8 @@ class Index(Database):
                     self.fill(fresh, {}, None)
                     if sound:
                         fresh.marks.set_all("built", self.marks.all("built"))
+                        if self.get(PURGES, 0) != purges:  # it was filled before what is gone by now went
+                            fresh.shrink(())
                     fresh.close()
                     swap(beside, path, damaged=damaged)
             finally:
@@ -198,6 +208,29 @@ class Index(Database):
         if not self.keep_place():
             raise BrokenIndex(self.flaw or NO_INDEX)
 
+    def ask(self, query: str, *, rows: int, seconds: float) -> tuple[list[str], list[list[Any]]]:
+        """(columns, rows) of a SELECT in the user's own words."""
+        from otolith.index.asking import ask
+
+        return ask(self, query, rows=rows, seconds=seconds)
+
+    def remove_others(self) -> list[Path]:
+        """Remove this home's indexes of other shapes and what is left of damaged ones; returns those that
+        would not go. One that is being filled stays: who fills it sees that it was purged meanwhile.
+        """
+        if self.path is None:
+            return []
+        from otolith.index.rebuild import is_being_rebuilt
+
+        left, own, filled = [], own_files(self.path), ".new" if is_being_rebuilt(self.path) else "."
+        for old in sorted(self.path.parent.glob("index-*.*")):
+            try:
+                if old.name not in own and old.suffix != filled:
+                    remove(old)
+            except OSError:
+                left.append(old)
+        return left
+
     def shrink(self, gone: Iterable[str]) -> None:
         """Leave nothing of these ids nor of what was dropped: in words, vectors, or free pages."""
         with self.writing():
@@ -205,7 +238,12 @@ class Index(Database):
             self.documents.recount()
             self.db.execute("INSERT INTO words(words) VALUES ('optimize')")
             self.meaning.compact(force=True)
-        self.db.execute("VACUUM")
+            self.set(PURGES, self.get(PURGES, 0) + 1)
+        try:
+            self.db.execute("VACUUM")
+        except BrokenIndex:
+            if self.path is None or file_at(self.path) == self.opened:
+                raise  # else another took its place, and who filled that one saw the number
 
 
 def asks(*changing: str) -> Callable[[type[T]], type[T]]:

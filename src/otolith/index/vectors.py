@@ -20,7 +20,8 @@ from copy import copy
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from otolith.index.database import Connection, Database, Facet, columns_of
+from otolith.errors import BrokenIndex
+from otolith.index.database import REMEDY, Connection, Database, Facet, columns_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,6 +96,14 @@ class Meaning(Facet):
     def all_sets(self) -> list[VectorSet]:
         query = f"SELECT {_SET} FROM vector_sets s ORDER BY provider, model, dimension"
         return self.db.select(VectorSet, query)
+
+    def complete_set(self, provider: str, model: str) -> VectorSet | None:
+        """The set of a model that is furthest on, if it lacks nothing."""
+        def read() -> VectorSet | None:
+            held = self.find_set(provider, model)
+            return held if held and not self.count_missing(held) else None
+
+        return self.index.kept(f"complete {provider} {model}", read)
 
     def count_missing(self, held: VectorSet | None) -> int:
         """How many passages a set lacks."""
@@ -233,12 +242,15 @@ class Meaning(Facet):
     def load(self, held: VectorSet) -> VectorTable:
         """The set in memory, up to date; read once. What is given out stays as it is while others go on."""
         with self._loading:
-            if held.n not in self._loaded:
-                for stale in self._loaded.keys() - {other.n for other in self.all_sets()}:
-                    del self._loaded[stale]
-                self._loaded[held.n] = VectorTable(held)
-            self._loaded[held.n].catch_up(self.db)
-            return copy(self._loaded[held.n])
+            return self.index.kept(f"vectors {held.n}", lambda: self._load(held))
+
+    def _load(self, held: VectorSet) -> VectorTable:
+        if held.n not in self._loaded:
+            for stale in self._loaded.keys() - {other.n for other in self.all_sets()}:
+                del self._loaded[stale]
+            self._loaded[held.n] = VectorTable(held)
+        self._loaded[held.n].catch_up(self.db)
+        return copy(self._loaded[held.n])
 
 
 def _digest(passage: Unembedded) -> bytes:
@@ -333,7 +345,13 @@ class VectorTable:
                 setattr(self, name, new)
 
     def _cosines(self, vector: Floats, rows: Ints | slice) -> Floats:
-        cosines: Floats = self._fore[rows] @ vector[: self._half] + self._rest[rows] @ vector[self._half :]
+        import numpy as np
+
+        with np.errstate(invalid="ignore", over="ignore"):
+            cosines: Floats = self._fore[rows] @ vector[: self._half]
+            cosines += self._rest[rows] @ vector[self._half :]
+        if not np.isfinite(cosines.sum()):
+            raise BrokenIndex("the index is damaged (a vector in it is none)", REMEDY)
         return cosines
 
     def nearest(self, vector: Floats, limit: int, allowed: NDArray[np.bool_] | None = None) -> Ints:
@@ -346,7 +364,9 @@ class VectorTable:
         # of another's first dimensions nothing is known
         if self._size <= COARSE or self._held.provider != "static":
             return self.numbers[_largest(_only(self._cosines(vector, slice(self._size)), may), limit)]
-        rows = _largest(_only(self._fore[: self._size] @ vector[: self._half], may), limit * COARSE_SHARE)
+        with np.errstate(invalid="ignore", over="ignore"):
+            fore = self._fore[: self._size] @ vector[: self._half]
+        rows = _largest(_only(fore, may), limit * COARSE_SHARE)
         return self.numbers[rows[_largest(self._cosines(vector, rows), limit)]]
 
     def likeness(self, vector: Floats, numbers: Ints) -> tuple[Floats, NDArray[np.bool_]]:

@@ -9,14 +9,13 @@ never search syntax. Reads only.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from otolith.index.cards import Cards
-from otolith.index.database import ROW, Facet, Row, columns_of, match, replaces
+from otolith.index.database import ROW, Facet, Row, match
 from otolith.model.record import tail_of
 from otolith.model.text import fold, searchable
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
+MOST_WORDS = 200  # that were asked for lately and are kept at hand
 HANDLES = 20  # records that one handle may lead to
 TOKENS = 32  # words of a question that are tried as handles
 HANDLE_LENGTH = 300  # characters of a question that may as a whole be a handle
@@ -37,29 +37,6 @@ class Handle(NamedTuple):
 
     id: str
     how: str
-
-
-class Told(NamedTuple):
-    """A record worth telling without being asked, with the passage that says why."""
-
-    n: int  # of the passage
-    id: str
-    kind: str
-    type: str
-    title: str
-    created: float
-    trust: str
-    unit: str
-    text: str
-
-
-# What may be told unasked: what people and agents of a project, or of none, wrote and nothing replaced.
-_TELLABLE = f"""SELECT {columns_of(Told, 'r', n='p.n', text='p.text')} FROM passages p
-JOIN records r ON r.n = p.record WHERE p.n IN (SELECT value FROM json_each(?))
-AND r.trust IN ('user', 'agent') AND NOT r.sunk AND r.kind NOT IN ('episode', 'global', 'agent', 'edge')
-AND (r.project IS NULL OR r.project IN ('', 'default', ?))
-AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a
-WHERE l.b = r.id AND {replaces('r', 'x')})"""
 
 
 def numbers_in(listed: str | None) -> Ints:
@@ -74,12 +51,15 @@ class Words(Facet):
 
     def look_up(self, word: str) -> Ints:
         """The passages that have a word, in any of its forms, ascending."""
-        return numbers_in(self.db.value("SELECT group_concat(rowid) FROM words WHERE words MATCH ?",
-                                        (match([word]),)))
-
-    def holding(self, word: str, most: int) -> list[int]:
-        """The same as a plain list, of at most so many; for who has no numpy at hand."""
-        return self.db.column("SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (match([word]), most))
+        holding: dict[str, Ints] = self.index.kept("holding", dict)
+        rows = holding.get(word)
+        if rows is None:
+            rows = numbers_in(self.db.value("SELECT group_concat(rowid) FROM words WHERE words MATCH ?",
+                                            (match([word]),)))
+            if len(holding) > MOST_WORDS:
+                holding.clear()
+            holding[word] = rows
+        return rows
 
     def best(self, words: Sequence[str], *, kind: str, limit: int, but: str = "",
              title: float = 2.0) -> list[Row]:
@@ -107,18 +87,16 @@ class Words(Facet):
 
     def is_speaker(self, word: str) -> bool:
         """Does somebody of that name speak in the memory?"""
-        return bool(self.db.execute("SELECT 1 FROM speakers WHERE word = ? AND passages > 0", (word,)))
+        return word in self.index.kept("speakers", lambda: set(
+            self.db.column("SELECT word FROM speakers WHERE passages > 0")))
 
     def count_passages(self) -> int:
-        return int(self.db.value("SELECT count(*) FROM passages"))
+        return self.index.kept("passages", lambda: int(self.db.value("SELECT count(*) FROM passages")))
 
     def last_passage(self) -> int:
         """The highest number of a passage: about how many there are, known at once."""
-        return int(self.db.value("SELECT coalesce(max(n), 0) FROM passages"))
-
-    def tellable(self, passages: Iterable[int], project: str) -> list[Told]:
-        """Those of these passages that may be told unasked in a project."""
-        return self.db.select(Told, _TELLABLE, (json.dumps(list(passages)), project))
+        return self.index.kept("last passage", lambda: int(
+            self.db.value("SELECT coalesce(max(n), 0) FROM passages")))
 
     # Handles
 

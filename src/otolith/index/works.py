@@ -21,8 +21,8 @@ m.outcome_summary, {operation},
 CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.outcome, '$.failure_reason'), '') END,
 CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.reasoning, '$.approach_chosen'), '') END"""
 _AIM = _TOUCH.format(operation="''", at=_AT)
-_REPLACED = ("EXISTS (SELECT 1 FROM links l JOIN records n ON n.id = l.a JOIN records o ON o.id = l.b "
-             f"WHERE l.b = m.id AND {replaces('o', 'n')})")
+_REPLACED = ("EXISTS (SELECT 1 FROM links l JOIN records n ON n.id = l.a JOIN records o ON o.id = l.b WHERE "
+             f"l.b = m.id AND ({replaces('o', 'n')} OR (l.word = 'solves' AND n.trust <> 'outside')))")
 # Works by the end of a path: those whose path ends in it, and those whose path it ends in.
 _ENDING = """SELECT memory_id, operation, unit FROM file_works WHERE tail >= ? AND tail < ?
 UNION ALL SELECT memory_id, operation, unit FROM file_works WHERE tail IN ({marks})"""
@@ -47,7 +47,7 @@ class Touch(NamedTuple):
     operation: str = "read"
     reason: str = ""
     approach: str = ""
-    replaced: bool = False  # another work supersedes it
+    replaced: bool = False  # another work supersedes or solves it
     project: str = ""
     unit: str = ""
     follow_ups: tuple[str, ...] = ()
@@ -72,6 +72,7 @@ class Shelved(NamedTuple):
     uses: int = 0
     last_used: float | None = None
     pinned: bool = False
+    needed: bool = False  # it failed and nothing made it good, or it is linked with recent work
 
 
 class AgentRow(NamedTuple):
@@ -275,8 +276,11 @@ class Works(Facet):
         return [Shelved(*row) for row in self.db.execute(
             "SELECT r.id, r.unit, r.created, r.uses + coalesce(u.count, 0), max(coalesce(r.used, 0), "
             "coalesce(u.last, 0)), r.pinned OR EXISTS (SELECT 1 FROM links l WHERE l.a = r.id AND l.word = "
-            "'pinned') FROM records r LEFT JOIN usage u ON u.id = r.id WHERE r.kind = 'work' AND (r.created "
-            "<= ? OR (r.unit >= 'work/cold/' AND r.unit < 'work/cold0'))", (before,))]
+            f"'pinned'), (NOT m.outcome_success AND NOT {_REPLACED}) OR EXISTS (SELECT 1 FROM links l JOIN "
+            "records w ON w.id IN (l.a, l.b) WHERE r.id IN (l.a, l.b) AND w.id <> r.id AND w.kind = 'work' "
+            "AND w.created > :before) FROM records r JOIN memories m ON m.id = r.id LEFT JOIN usage u ON "
+            "u.id = r.id WHERE r.kind = 'work' AND (r.created <= :before OR (r.unit >= 'work/cold/' AND "
+            "r.unit < 'work/cold0'))", {"before": before})]
 
     def _ids(self, query: str, values: Any) -> list[str]:
         return [row[0] for row in self.db.execute(query, values)]

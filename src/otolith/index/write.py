@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 HOLDS = ("new", "old", "both", "open")  # which of two claims holds; `open` takes an answer back
 SELDOM = 100_000  # objects made between two searches for circles
+FILLED = "filled"  # the tables that had rows at the last sweep
 _NONE, _NONE_HERE = float("-inf"), "nullif(?, -9e999)"
 _marks: dict[str, str] = {}  # table → a mark for each of its columns
 Stamp = tuple[bytes, int | str, bool, str, int]  # a version, the hash, when it was seen (ns)
@@ -81,18 +82,22 @@ class _Rows:
         if name := fold(card.title):
             self.names.append((name, n, 0))
         self.names += [(fold(further), n, 1) for further in card.names if further]
-        title, joined = searchable(card.title), " ".join(sorted(set(card.tags)))
-        head = card.passages is None  # a turn is found by its own words only, not by title and tags
-        if not head:
-            title = joined = ""
+        if card.passages is None:  # a turn is found by its own words only, not by title and tags
+            self.add_passages(cut, n, n, searchable(card.title), " ".join(sorted(set(card.tags))))
+        else:
+            self.add_passages(cut, n, n)
+        self.links.extend(_link_row(link, unit, card.trust) for link in card.links)
+        return n + len(cut)
+
+    def add_passages(self, cut: Sequence[Stretch], n: int, record: int, title: str | None = None,
+                     tags: str = "") -> None:
+        """The passages of a record, numbered from n on; what stands at its head is indexed with them."""
         for number, passage in enumerate(cut, n):
             for word in _words_of(passage.speaker):
                 self.speakers[word] += 1
-            self.passages.append((number, n, passage.start, passage.stop, passage.turn, passage.speaker,
-                                  passage.said, int(head), passage.text))
-            self.words.append((number, searchable(passage.text), title, joined))
-        self.links.extend(_link_row(link, unit, card.trust) for link in card.links)
-        return n + len(cut)
+            self.passages.append((number, record, passage.start, passage.stop, passage.turn, passage.speaker,
+                                  passage.said, int(title is not None), passage.text))
+            self.words.append((number, searchable(passage.text), title or "", tags))
 
     def insert(self, db: Connection) -> None:
         _insert_sparse(db, "records", self.records)
@@ -170,6 +175,19 @@ class Units(Facet):
                 if record.kind in _SEEDS:
                     _SEEDS[record.kind].put(self.db, record)
 
+    def extend(self, unit: Unit, passages: Sequence[Stretch], names: Sequence[str]) -> None:
+        """Add to the record of a unit that grew. Its passages are then numbered with gaps between n and last,
+        in which others' may lie, until the unit is read again as a whole.
+        """
+        self._put_documents([unit])
+        row = self.db.first(Row, f"SELECT {ROW} FROM records r WHERE unit = ?", (unit.name,))
+        if row is not None and passages:
+            rows, n = _Rows(), self._next_number()
+            rows.add_passages(passages, n, row.n)
+            rows.names = [(fold(name), row.n, 1) for name in names]
+            rows.insert(self.db)
+            self.db.execute("UPDATE records SET last = ? WHERE n = ?", (n + len(passages) - 1, row.n))
+
     def put_cards(self, cards: Sequence[tuple[str, Card]]) -> None:
         """Write records that have no unit of their own, each with its path; an equal one stays as it is."""
         query = f"SELECT {ROW} FROM records r WHERE id IN (SELECT value FROM json_each(?))"
@@ -219,6 +237,7 @@ class Units(Facet):
         marks = ",".join("?" * len(files))
         if not self.db.execute(f"DELETE FROM documents WHERE path IN ({marks})", files).rowcount:
             return  # nothing was known of it
+        self._may_empty()
         self.db.execute(f"DELETE FROM problems WHERE path IN ({marks})", files)
         if keep_records:
             return
@@ -231,23 +250,30 @@ class Units(Facet):
         """Forget one record that stands in no unit of its own."""
         row = self.db.first(Row, f"SELECT {ROW} FROM records r WHERE id = ?", (record,))
         if row is not None:
+            self._may_empty()
             self._drop_rows(row)
             self.db.execute("DELETE FROM links WHERE unit = ? AND (a = ? OR b = ?)",
                             (row.unit, record, record))
+
+    def _may_empty(self) -> None:
+        """Which tables have rows is not known until the next sweep."""
+        self.db.execute("UPDATE meta SET value = '' WHERE key = ? AND value <> ''", (FILLED,))
 
     def _drop_rows(self, row: Row) -> None:
         """Full text keeps no copy of what it indexed, so what it was given is told to it again."""
         db, span = self.db, (row.n, row.last)
         tags = " ".join(db.column("SELECT tag FROM tags WHERE record = ? ORDER BY tag", (row.n,)))
-        query = "SELECT n, head, text, speaker FROM passages WHERE n BETWEEN ? AND ?"
-        for n, head, text, speaker in db.execute(query, span):
+        query = "SELECT n, head, text, speaker FROM passages WHERE n BETWEEN ? AND ? AND record = ?"
+        passages = list(db.execute(query, (*span, row.n)))
+        for n, head, text, speaker in passages:
             db.execute("INSERT INTO words(words, rowid, text, title, tags) VALUES ('delete', ?, ?, ?, ?)",
                        (n, searchable(text), searchable(row.title) if head else "", tags if head else ""))
             db.executemany("UPDATE speakers SET passages = passages - 1 WHERE word = ?",
                            [(word,) for word in _words_of(speaker)])
-        db.executemany("INSERT OR IGNORE INTO gone VALUES (?)", [(n,) for n in range(row.n, row.last + 1)])
-        for table in ("passages", "pieces"):
-            db.execute(f"DELETE FROM {table} WHERE n BETWEEN ? AND ?", span)
+        numbers = [(passage[0],) for passage in passages]
+        for statement in ("INSERT OR IGNORE INTO gone VALUES (?)", "DELETE FROM passages WHERE n = ?",
+                          "DELETE FROM pieces WHERE n = ?"):
+            db.executemany(statement, numbers)
         db.execute("DELETE FROM names WHERE name = ? AND record = ?", (fold(row.title), row.n))
         for table in ("tags WHERE record = ?", "names WHERE record = ? AND further", "records WHERE n = ?"):
             db.execute(f"DELETE FROM {table}", (row.n,))

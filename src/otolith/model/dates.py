@@ -14,6 +14,7 @@ import re
 from calendar import monthrange
 from collections.abc import Container, Iterable, Mapping
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from otolith.errors import Invalid
@@ -292,6 +293,7 @@ def only_time(words: Iterable[str]) -> bool:
                for word in (word.removesuffix("'s") for word in words))
 
 
+@lru_cache(maxsize=4096)  # the same passages are looked at again and again
 def mentions_time(text: str) -> bool:
     """Does a text say when something was: a likely place to learn it from."""
     return not _TIMELY.isdisjoint(text.lower().translate(_POINTS).split())

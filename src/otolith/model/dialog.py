@@ -129,6 +129,7 @@ class EntryMeta(Shape):
     title: str | None = text(default=None, sparse=True)
     conversation_id: str | None = text(default=None, sparse=True)
     key: str | None = text(default=None, sparse=True)  # by which its writer finds the entry again
+    continues: str | None = text(default=None, sparse=True)  # the session's entry before this one
     roles: dict[str, str] | None = mapping(default=None, sparse=True)  # of speakers whose names do not tell
     tags: tuple[str, ...] = strings(default=None, sparse=True)
     origin: Origin | None = part(Origin, default=None, sparse=True)
@@ -157,6 +158,7 @@ class EntrySummary(Shape):
     summary: str = text(default="")
     facts: tuple[Fact, ...] = parts(Fact, default=())
     made_by: str = text(default="rules-1")
+    turn_keys: tuple[str, ...] = strings(default=None, sparse=True)  # by which turns are known again
 
 
 class Entry(Record):
@@ -201,14 +203,21 @@ class Entry(Record):
     def transcript(self) -> str:
         return self.raw.strip()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """By which its writer, or whoever meets one of its turns again, finds it."""
+        keys = self.summary.turn_keys or () if self.summary else ()
+        return (*((f"key:{self.meta.key}",) if self.meta.key else ()), *(f"turn:{key}" for key in keys))
+
+    @property
+    def stretches(self) -> list[Stretch]:
+        return [Stretch(turn.start, turn.stop, f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text,
+                        str(turn.number), turn.speaker or None, time_or_none(turn.ts)) for turn in self.turns]
+
     def card(self) -> Card:
-        passages = [Stretch(turn.start, turn.stop,
-                          f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text,
-                          str(turn.number), turn.speaker or None, time_or_none(turn.ts))
-                    for turn in self.turns]
-        return self.make_card(self.raw, passages=passages or None, tags=self.tags, topic=self.topic,
+        return self.make_card(self.raw, passages=self.stretches or None, tags=self.tags, topic=self.topic,
                               importance=0.5,
-                              names=(f"key:{self.meta.key}",) if self.meta.key else (),
+                              names=self.names,
                               conversation=self.meta.conversation_id or self.id)
 
 
@@ -397,15 +406,17 @@ def marked_time(marked: str) -> str:
     return zulu(float(marked.split(" ", 1)[0]) - _BEFORE_TIME)
 
 
-def mentions_of(entry: Entry) -> list[Mention]:
-    """The facts an entry's summary states, each with its source filled in."""
+def mentions_of(entry: Entry, first: int = 0) -> list[Mention]:
+    """The facts an entry's summary states, each with its source filled in; of more of it, the place of the
+    first.
+    """
     meta, origin = entry.meta, entry.meta.origin
     ts, at = parse_time(meta.entry_ts), (time_or_none(origin.at) if origin else None) or 0.0
     times = {turn.number: time_or_none(turn.ts) for turn in entry.turns if turn.ts}
     return [Mention(meta.topic, mark(times.get(fact.turn or -1) or ts, at, meta.entry_id, order),
                     origin.project if origin else None,
                     fact.stated_by(meta, meta.trust_of(fact.trust)))
-            for order, fact in enumerate(entry.summary.facts if entry.summary else ())]
+            for order, fact in enumerate(entry.summary.facts if entry.summary else (), first)]
 
 
 def read_review(topic: str, digest: str, line: Mapping[str, Any]) -> Review:

@@ -132,3 +132,9 @@ def normal(part: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", part).casefold()
     return " ".join(folded.split()).rstrip(".,;:!?…。！？ ")
+
+
+def short_id(id: str) -> str:
+    """Enough of an id to ask for it again; the rest of a UUID costs an agent as much as a sentence."""
+    start = re.match(r"(?:[a-z]+_)?[0-9a-f]{8}(?=-[0-9a-f]{4}-)", id)
+    return start[0] if start else id

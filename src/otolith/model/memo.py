@@ -16,7 +16,7 @@ from otolith.errors import Invalid
 from otolith.model.ids import check_id
 from otolith.model.kinds import MEMO_CATEGORIES
 from otolith.model.record import Card, Link, Origin, Record
-from otolith.model.shape import choice, part, strings, text
+from otolith.model.shape import choice, number, part, strings, text
 from otolith.model.text import first_sentence
 
 MIN_WORDS, MAX_WORDS, MAX_LENGTH = 3, 10, 45
@@ -42,6 +42,10 @@ class Memo(Record):
     tags: tuple[str, ...] = strings(default=())
     supersedes: tuple[str, ...] = strings(default=())
     deprecated_by: str | None = text(default=None, sparse=True)
+    says: str | None = text(default=None, sparse=True)  # what was said to an agent: rule, decision …
+    confidence: float | None = number(0, 1, default=None, sparse=True)
+    said: tuple[str, ...] | None = strings(default=None, sparse=True)  # time, session, turn; the latest five
+    times: int | None = number(1, default=None, sparse=True)  # how often, if that is more
     origin: Origin | None = part(Origin, default=None, sparse=True)
     text: str = text(default="")  # last, since the name hides the field maker of the lines above
 
@@ -67,12 +71,18 @@ class Memo(Record):
         memo = self.unmarked() if self.deprecated_by in gone else self
         return memo.replace(supersedes=tuple(name for name in memo.supersedes if name not in gone))
 
+    @property
+    def sentence(self) -> str:
+        """What was said, where the memo keeps something that somebody said; else its text."""
+        return self.text.split("\n", 1)[0] if self.says else self.text
+
     def card(self) -> Card:
         links = [Link(source=self.id, type="supersedes", target=old, created=self.created)
                  for old in self.supersedes]
         title = self.title or first_sentence(self.text)
         return self.make_card(self.text, title=title, tags=self.tags, names=(self.id.replace("_", " "),),
-                              importance=0.5, links=links, sunk=self.deprecated_by is not None)
+                              importance=0.5, confidence=self.confidence, links=links,
+                              sunk=self.deprecated_by is not None)
 
 
 def check_name(name: str) -> str:

@@ -37,6 +37,7 @@ class Filter(Value):
     success: bool | None = None
     min_confidence: float | None = None
     trust: tuple[str, ...] = ()
+    unasked: tuple[str, str] | None = None  # project, session: only what may be told there
 
     def __bool__(self) -> bool:
         return self != Filter()

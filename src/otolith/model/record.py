@@ -17,6 +17,7 @@ from otolith.model.text import cut_passages
 from otolith.model.times import parse_time, time_or_none
 
 TRUST = ("user", "agent", "outside")
+SURE = 0.6  # a memo that is less sure is recalled, but never put before an agent unasked
 DEPTHS = ("summary", "outcome", "reasoning", "full", "complete")
 
 

@@ -104,7 +104,8 @@ def integer(low: int | None = None, high: int | None = None, *, default: Any = _
         if isinstance(value, bool) or not isinstance(value, int):
             raise Invalid(f"{where} must be a whole number, not {_kind(value)}")
         if not (-LARGEST if low is None else low) <= value <= (LARGEST if high is None else high):
-            raise Invalid(f"{where} is out of range: {value:.3g}")
+            size = f": {value:.3g}" if -LARGEST <= value <= LARGEST else ""  # not thousands of digits
+            raise Invalid(f"{where} is out of range{size}")
         return value
 
     return Field(check, default, sparse, "integer")

@@ -189,6 +189,7 @@ class Work(Record):
     access_count: int = integer(0, default=0)
     last_accessed: float | None = number(default=None)
     links_at: dict[str, dict[str, float]] | None = mapping(default=None, sparse=True)
+    requests: tuple[str, ...] | None = strings(default=None, sparse=True)  # of the session it was made from
     origin: Origin | None = part(Origin, default=None, sparse=True)
 
     def check(self) -> None:
@@ -215,6 +216,12 @@ class Work(Record):
                 before = strongest.get(path, "read")
                 strongest[path] = max(before, operation, key=OPERATIONS.index)
         return sorted(strongest.items())
+
+    def diffs(self) -> frozenset[str]:
+        """The hashes of all its diffs; none if it changed a file in a way that no hash tells."""
+        edits = [(action.details.diff_hash or "").split() for action in self.actions
+                 if action.type.startswith("file_") and action.type != "file_read"]
+        return frozenset(mark for marks in edits for mark in marks) if all(edits) else frozenset()
 
     def all_links(self) -> list[Link]:
         """Its links with the time each was made, where that is known."""
@@ -380,6 +387,8 @@ def _raw(work: Work) -> Iterator[str]:
     for word, times in (work.links_at or {}).items():
         yield from (f"{word} {target} since {zulu(when) if 0 <= when < MILLISECONDS_ABOVE else when}"
                     for target, when in times.items())
+    if work.requests:
+        yield f"Requests: {', '.join(work.requests)}"
     if work.origin:
         fields = work.origin.to_dict().items()
         yield "Origin: " + ", ".join(f"{key} {value}" for key, value in fields if value)

@@ -22,7 +22,7 @@ from otolith.index.around import Passage
 from otolith.index.database import Row
 from otolith.model.kinds import KINDS, origin_of
 from otolith.model.recall import Filter, Hit, Recall
-from otolith.model.record import DEPTHS
+from otolith.model.record import DEPTHS, Version
 from otolith.model.shape import plain
 from otolith.model.text import first_sentence, fold
 from otolith.providers.tokens import count_many, count_tokens, cut, exceeds
@@ -36,6 +36,7 @@ BESIDE = 1  # turn on either side that come along when there is no budget
 REACH = 25  # turns on either side of a hit that may fill a budget
 FURTHER = 4  # times as far is looked when too few are left to deliver
 ANSWERED = 3  # first hits within a budget whose answers come before further hits
+MOST_READ = 1000  # records that are kept at hand
 SPARE = 12  # tokens below which nothing more is tried
 
 
@@ -180,17 +181,27 @@ def _count(text: str, left: int | None) -> int | None:
 
 
 def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
-    """The record itself, straight from its file; of an entry only what its turn does not say."""
+    """The record itself, straight from its file, or as read from it a while ago if that is as it was; of an
+    entry only what its turn does not say.
+    """
     kind = KINDS[row.kind]
     if kind.drawn:
         return home.index.facts.of(row.id, as_of)
     if kind.around == "turns" and depth != "complete":
         return None
-    try:
-        records, _ = codec.read_unit(home.tree, row.unit)
-    except (NotFound, Damaged):
-        return None
-    return shown(home.index, next((record for record in records if record.id == row.id), None))
+    read: dict[str, tuple[Version, Any]] = home.index.kept("records", dict)
+    now, (version, record) = home.tree.look(row.unit), read.get(row.id, (None, None))
+    if now is None or now != version or not now.settled:
+        try:
+            records, files = codec.read_unit(home.tree, row.unit)
+        except (NotFound, Damaged):
+            return None
+        record = next((record for record in records if record.id == row.id), None)
+        if len(read) > MOST_READ:
+            read.clear()
+        if row.unit in files:
+            read[row.id] = files[row.unit][0], record
+    return shown(home.index, record)
 
 
 def _text(home: Home, passage: Passage, row: Row, record: Any, depth: str, as_of: float | None) -> str:

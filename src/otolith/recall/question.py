@@ -1,22 +1,16 @@
-"""A question, read: which words to look up, what to embed, whom and which time it speaks of; and a quick
-answer.
+"""A question, read: which words to look up, what to embed, whom and which time it speaks of.
 
 A question is never taken for search syntax: words come out of it one by one. Who is a speaker is asked of the
 memory itself, so names need no list; they stay among the words but leave what is embedded, where they drown
 the rest. A word that the memory does not know at all is taken for a slip where one (two in long words) leads
-to one it does know: `pytesst` finds pytest. Words with digits are names of things and are left alone. What
-may be said without being asked is found by words alone, with neither vectors nor tokenizer loaded.
+to one it does know: `pytesst` finds pytest. Words with digits are names of things and are left alone.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
-from otolith.home import Home
-from otolith.index.words import Told
 from otolith.model.dates import Span, only_time, read_span
 from otolith.model.shape import Value
 from otolith.model.text import searchable
@@ -84,10 +78,13 @@ def closest(word: str, known: Iterable[tuple[str, int]]) -> str | None:
         return None
     allowed = 2 if len(word) >= LONG else 1
     forms = {word, stem(word)}
+    letters = [frozenset(form) for form in forms]
     found: tuple[int, int, str] | None = None
     for term, count in known:
         if len(term) < SHORTEST - 1 or all(abs(len(form) - len(term)) > allowed for form in forms):
             continue
+        if all(len(own.symmetric_difference(term)) > 2 * allowed for own in letters):
+            continue  # a slip changes at most two letters
         slips = min(distance(form, term, allowed) for form in forms)
         if slips <= allowed and (found is None or (slips, -count, term) < found):
             found = (slips, -count, term)
@@ -111,52 +108,3 @@ def distance(a: str, b: str, most: int) -> int:
             return most + 1
         older, old = old, row
     return min(old[-1], most + 1)
-
-
-# What may be said unasked
-
-COVERED_ENOUGH = 0.5  # the share of what is rare in the question that a passage must hold
-# the weight of a word met nowhere, to that of one met once: a prompt is about one rare word in three
-UNKNOWN = 0.4
-FEW = 1_000  # passages below which rarity cannot be distinguished from chance
-COMMON = 3_000  # passages from which a word says too little to be followed up
-LOOKED_AT = 40
-_ASKING = word_set("know tell remember remind show explain want need help give make use think say find get")
-
-
-def find_by_words(home: Home, question: str, *, limit: int = 5) -> list[Told]:
-    """The records of this project that hold half of what is asked, best first; usually none."""
-    hits = _find(home, question, limit)
-    if hits and home.touch([hit.unit for hit in hits]):
-        hits = _find(home, question, limit)
-    return hits
-
-
-def _find(home: Home, question: str, limit: int) -> list[Told]:
-    every = dict.fromkeys(word.removesuffix("'s") for word in look_up(question[:LONGEST]))
-    content = [word for word in every if word not in STOP]
-    words = ([word for word in content if word not in _ASKING] or content)[:MOST_WORDS]
-    scores = _cover(home, words) if words else {}
-    best = sorted(scores, key=lambda n: (-scores[n], -n))[:LOOKED_AT]
-    hits: dict[str, Told] = {}
-    passages = home.index.words.tellable(best, home.config.project) if best else []
-    for passage in sorted(passages, key=lambda passage: (-scores[passage.n], -passage.n)):
-        hits.setdefault(passage.id, passage)
-    return list(hits.values())[:limit]
-
-
-def _cover(home: Home, words: Sequence[str]) -> dict[int, float]:
-    """Passage → the share of the question's rarity that it holds, where that is enough."""
-    total = home.index.words.last_passage() or 1
-    weights: list[float] = []
-    held: dict[int, float] = defaultdict(float)
-    for word in words:
-        passages = home.index.words.holding(word, COMMON)
-        # in a small memory a word of every second record is not rare
-        often = max(0, len(passages) - 1) / total
-        rare = math.log(1 + max(FEW, total) / (max(1, len(passages)) + 0.5))
-        weights.append(rare * (1 - min(often, 0.9)) if passages else UNKNOWN * rare)
-        for n in passages if len(passages) < COMMON else ():
-            held[n] += weights[-1]
-    whole = sum(weights)
-    return {n: share / whole for n, share in held.items() if share / whole >= COVERED_ENOUGH}

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from otolith.index.around import Passage, Spot
+from otolith.index.around import Passage
 from otolith.index.store import Index
 from otolith.model.dates import mentions_time
 from otolith.model.shape import Value
@@ -30,6 +30,8 @@ from otolith.recall.question import ROLES, Question, closest, mistyped
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from otolith.index.places import Neighbourhood
 
     Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -42,6 +44,7 @@ REACH = 2  # turns on either side that have a say
 
 
 BM25, LENGTH = (1.2, 0.75), 700.0  # k and b; the length, in characters, that is neither long nor short
+FEW_PASSAGES = 100  # below which a memory is taken to have so many
 FEW_TIMES = 10  # sessions below which their order in time says little
 SOURCES = ("talk", "agent", "text")  # dialogs of people; of a user with an assistant; all else
 
@@ -121,11 +124,12 @@ def rarity(found: Sequence[int], total: int) -> Floats:
     one.
 
     The idf of BM25 divided by its largest value, so that the words' part of the score does not grow with the
-    memory.
+    memory. In a memory of a few passages nothing is known of how rare a word is: a word of its only record
+    must not count for less than one that it does not have.
     """
     import numpy as np
 
-    counts = np.asarray(found, np.float64)
+    counts, total = np.asarray(found, np.float64), max(total, FEW_PASSAGES) if total else 0
     largest = np.log1p((total - 0.5) / 1.5) if total else 1.0
     return np.log1p(np.maximum(total - counts + 0.5, 0.0) / (counts + 0.5)) / largest
 
@@ -181,7 +185,7 @@ def _recency(seen: Columns) -> Floats:
     return places
 
 
-def text_signs(passage: Passage, question: Question, matched: Floats, rarity: Floats, *,
+def text_signs(passage: Passage, question: Question, matched: Sequence[float], rarity: Sequence[float], *,
                counted: bool) -> dict[str, float]:
     """The signs that take a passage's text or title, for the best only.
 
@@ -193,8 +197,8 @@ def text_signs(passage: Passage, question: Question, matched: Floats, rarity: Fl
     signs = {"timely": timely, "when": timely * question.asks_when}
     if counted:
         text, title = passage.text.lower(), passage.title.lower()
-        mass, damped = float(rarity.sum()) or 1.0, BM25[0] * (1 - BM25[1] + BM25[1] * len(text) / LENGTH)
-        for word, has, rare in zip(question.words, matched.tolist(), rarity.tolist(), strict=True):
+        mass, damped = sum(rarity) or 1.0, BM25[0] * (1 - BM25[1] + BM25[1] * len(text) / LENGTH)
+        for word, has, rare in zip(question.words, matched, rarity, strict=True):
             start = stem(word).removesuffix("i")
             times = max(1, text.count(start)) if has else 0
             signs["repeated"] = signs.get("repeated", 0.0) + rare / mass * times / (times + damped)
@@ -218,14 +222,18 @@ def look_up(index: Index, words: Iterable[str]) -> tuple[list[Ints], dict[str, s
     Slips in the first letter are rare and would mean reading the whole vocabulary, so words of the same
     initial are tried.
     """
-    found, meant = [], {}
+    holding, meant = [], {}
+    slips: dict[str, str | None] = index.kept("slips", dict)
     for word in words:
         rows = index.words.look_up(word)
-        if not len(rows) and mistyped(word) and (better := closest(word, index.words.words_like(word[0]))):
-            meant[word] = better
-            rows = index.words.look_up(better)
-        found.append(rows)
-    return found, meant
+        if not len(rows) and mistyped(word):
+            if word not in slips:
+                slips[word] = closest(word, index.words.words_like(word[0]))
+            if better := slips[word]:
+                meant[word] = better
+                rows = index.words.look_up(better)
+        holding.append(rows)
+    return holding, meant
 
 
 def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: Bools | None, limit: int) -> Ints:
@@ -264,80 +272,54 @@ def best(scores: NDArray[np.floating], limit: int) -> Ints:
     return places
 
 
-def with_neighbours(index: Index, seeds: Iterable[int]) -> list[Spot]:
+def with_neighbours(index: Index, seeds: Ints) -> Neighbourhood:
     """The seeds and, for turns of a dialog, what was said around them, as far as what is ranked looks."""
-    spots = {spot.n: spot for spot in index.around.spots(seeds)}
-    for spot in index.around.spots_beside(list(spots.values()), RANKED + REACH):
-        spots.setdefault(spot.n, spot)
-    return list(spots.values())
+    return index.around.places(seeds.tolist(), RANKED + REACH).near(seeds, RANKED + REACH, REACH)
 
 
-def neighbours(spots: Sequence[Spot]) -> Ints:
-    """For each passage the rows of those at -2, -1, +1, +2 in its dialog, -1 where there is none."""
-    import numpy as np
-
-    around = np.full((len(spots), 2 * REACH), -1, np.int64)
-    names: dict[str | int, int] = {}
-    strands = np.array([-1 if (strand := spot.strand) is None else names.setdefault(strand, len(names))
-                        for spot in spots],
-                       np.int64)
-    keys = np.array([(spot.ord, spot.record, spot.place, spot.created) for spot in spots]).reshape(-1, 4)
-    order = np.lexsort((*keys.T, strands))
-    for column, step in ((1, 1), (0, 2)):
-        earlier, later = order[:-step], order[step:]
-        same = (strands[earlier] == strands[later]) & (strands[later] >= 0)
-        around[later[same], column] = earlier[same]
-        around[earlier[same], 2 * REACH - 1 - column] = later[same]
-    return around
-
-
-def gather(spots: Sequence[Spot], seeds: Ints, question: Question, rows: Sequence[Ints], total: int,
-           near: Callable[[Ints], tuple[Floats, Floats, Floats]]) -> Columns:
-    """The columns that ranking works on; `seeds` ascending, `near` compares passages with the question: as a
-    whole, by word pieces, as a part of their block.
+def gather(near: Neighbourhood, seeds: Ints, question: Question, rows: Sequence[Ints], total: int,
+           compare: Callable[[Ints], tuple[Floats, Floats, Floats]]) -> Columns:
+    """The columns that ranking works on; `seeds` ascending, `compare` tells how near passages are to the
+    question: as a whole, by word pieces, as a part of their block.
     """
     import numpy as np
 
-    numbers = np.array([spot.n for spot in spots], np.int64)
-    likeness, pieces, block = near(numbers)
-    around = neighbours(spots)
+    numbers, around = near.numbers, near.around
+    likeness, pieces, block = compare(numbers)
     seeded = among(seeds, numbers)
     ranked = seeded.copy()
     for column in range(REACH - RANKED, REACH + RANKED):
         ranked |= seeded[around[:, column]] & (around[:, column] >= 0)
-    names, span = question.names, question.span
-    named = {speaker: _named(speaker, names) for speaker in {spot.speaker for spot in spots}} if names else {}
+    span = question.span
+    named = np.array([_named(speaker, question.names) for speaker in near.names], np.float64)
     matches = np.array([among(part, numbers) for part in rows], np.float64).reshape(len(rows), len(numbers))
+    nearness = [span.nearness(when) for when in near.said.tolist()] if span else np.zeros(len(numbers))
     return Columns(
         numbers=numbers, ranked=ranked, matches=matches, rarity=rarity([len(part) for part in rows], total),
-        likeness=likeness, pieces=pieces, block=block, around=around,
-        by_named=np.array([named.get(spot.speaker, False) for spot in spots], np.float64),
-        asking=np.array([spot.asks for spot in spots], np.float64),
-        nearness=np.array([span.nearness(spot.said) if span else 0.0 for spot in spots], np.float64),
-        said=np.array([spot.said for spot in spots], np.float64), sources=_sources(spots, around),
-        held=_held(spots, rows), sizes=np.array([spot.last - spot.record + 1 for spot in spots], np.float64),
+        likeness=likeness, pieces=pieces, block=block, around=around, by_named=named[near.speakers],
+        asking=near.asks, nearness=np.array(nearness, np.float64), said=near.said, sources=_sources(near),
+        held=_held(near, rows), sizes=(near.lasts - near.records + 1).astype(np.float64),
     )
 
 
-def _held(spots: Sequence[Spot], rows: Sequence[Ints]) -> Floats:
+def _held(near: Neighbourhood, rows: Sequence[Ints]) -> Floats:
     """In how many passages of each one's record each word is."""
     import numpy as np
 
-    first, last = np.array([(spot.record, spot.last) for spot in spots], np.int64).reshape(-1, 2).T
-    held = [np.searchsorted(part, last, "right") - np.searchsorted(part, first, "left") for part in rows]
-    return np.array(held, np.float64).reshape(len(rows), len(spots))
+    held = [np.searchsorted(part, near.lasts, "right") - np.searchsorted(part, near.records, "left")
+            for part in rows]
+    return np.array(held, np.float64).reshape(len(rows), len(near.numbers))
 
 
-def _sources(spots: Sequence[Spot], around: Ints) -> Ints:
+def _sources(near: Neighbourhood) -> Ints:
     """Which of the sources each passage comes from; a conversation of one chunk is no talk."""
     import numpy as np
 
-    records = np.array([spot.record for spot in spots], np.int64)
-    own = records[around] == records[:, None] if len(spots) else around == 0
-    alone = np.all((around < 0) | own, axis=1).tolist()
-    return np.array([2 if spot.strand is None or (single and spot.strand != spot.record)
-                     else int(spot.speaker is not None and spot.speaker.casefold() in ROLES)
-                     for spot, single in zip(spots, alone, strict=True)], np.int64)
+    roles = np.array([speaker is not None and speaker.casefold() in ROLES for speaker in near.names],
+                     np.int64)
+    alone = np.all((near.around < 0) | (near.records[near.around] == near.records[:, None]), axis=1)
+    text = (near.strands == 0) | (alone & (near.strands < 0))
+    return np.where(text, 2, roles[near.speakers])
 
 
 def merged(one: Ints, other: Ints) -> Ints:
@@ -355,8 +337,8 @@ def among(ascending: Ints, numbers: Ints) -> Bools:
     if not len(ascending):
         return np.zeros(len(numbers), np.bool_)
     places = np.minimum(np.searchsorted(ascending, numbers), len(ascending) - 1)
-    found: Bools = ascending[places] == numbers
-    return found
+    present: Bools = ascending[places] == numbers
+    return present
 
 
 def _named(speaker: str | None, names: frozenset[str]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from otolith.home import Home
@@ -45,6 +46,7 @@ CHOSEN = 1.0  # for passing the filter, where nothing is asked; keeps the score 
 ECHO = -1.5  # what repeats others has their words together, so it matches twice what they match once
 # share of its neighbour's score that a link brings, for neighbours among so many best
 LINKED, HEADS = 0.35, 5
+FORGOTTEN = 0.01  # the score of a turn that says what was forgotten
 # the cosine below which a passage without any of the question's words, its own or nearby, is no answer
 FLOOR = 0.30
 SLACK = 30  # candidates weighed beyond three times what is asked for
@@ -99,6 +101,7 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     put_answers_first(best)
     best = _sink(home, candidates, best, chosen.as_of)
     _outdate(home, candidates, best, chosen.as_of)
+    _sink_forgotten(home, best, chosen.as_of)
     best = _fold_echoes(home, candidates, best, chosen)
     candidates.best = sorted(
         (candidate for candidate in best if candidate.score > 0 or candidate.superseded_by
@@ -145,22 +148,23 @@ def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: d
     openings, dated = _openings(home, candidates, named, seeding)
     seeds = rank.merged(rank.merged(by_words, marked), by_meaning)
     seeds = rank.merged(seeds, np.array(sorted({*openings, *dated}), np.int64))
-    spots = rank.with_neighbours(index, seeds.tolist())
-    if not spots:
+    spots = rank.with_neighbours(index, seeds)
+    if not len(spots.numbers):
         return []
 
     columns = rank.gather(spots, seeds, question, rows, total, lambda numbers: near_to(
         felt, index, numbers, candidates.notices))
+    numbers = columns.numbers.tolist()
     parts = rank.rank(columns, candidates.weights)
     scores = np.sum(list(parts.values()), axis=0)
     opens = rank.among(np.array(sorted(openings), np.int64), columns.numbers)
     near = columns.ranked & ((columns.covered > 0) | (columns.likeness >= FLOOR) | opens)
     listed = set(openings)
     order = [row for row in np.lexsort((columns.numbers, -scores)).tolist()
-             if near[row] and (candidates.passes(spots[row].n) or spots[row].n in listed)]
+             if near[row] and (candidates.passes(numbers[row]) or numbers[row] in listed)]
     must = {*openings, *marked.tolist()}
-    kept = {spots[row].n: row for at, row in enumerate(order) if at < 3 * limit + SLACK
-            or spots[row].n in must}
+    kept = {numbers[row]: row for at, row in enumerate(order) if at < 3 * limit + SLACK
+            or numbers[row] in must}
     least = columns.likeness[rank.among(by_meaning, columns.numbers)].min(initial=1.0)
     candidates.complete = (len(by_words) < seeding and len(kept) == len(order)
                            and (len(by_meaning) < seeding or least < FLOOR))
@@ -170,23 +174,27 @@ def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: d
 def _weighed(index: Index, candidates: Candidates, columns: rank.Columns, parts: dict[str, Any],
              kept: dict[int, int], meant: dict[str, str]) -> list[Weighed]:
     """The passages in these rows, each with the parts of its score and the reasons for it."""
+    import numpy as np
+
     question, weights = candidates.question, candidates.weights
-    best, covered, numbers = [], columns.covered, columns.numbers.tolist()
-    for passage in index.around.passages(kept):
-        row = kept[passage.n]
-        candidate = Weighed(passage, {name: float(part[row]) for name, part in parts.items() if part[row]})
-        source = int(columns.sources[row])
+    passages, numbers = index.around.passages(kept), columns.numbers.tolist()
+    rows = np.array([kept[passage.n] for passage in passages], np.int64)
+    # as lists, row by row: plain numbers are much quicker to handle than those of an array
+    table = zip(passages, np.array([part[rows] for part in parts.values()]).T.tolist(),
+                columns.matches[:, rows].T.tolist(), columns.sources[rows].tolist(),
+                columns.covered[rows].tolist(), columns.likeness[rows].tolist(),
+                columns.around[rows, rank.REACH - 1 : rank.REACH + 1].tolist(), strict=True)
+    best, rare = [], columns.rarity.tolist()
+    for passage, values, matched, source, covered, likeness, (before, after) in table:
+        own = {name: value for name, value in zip(parts, values, strict=True) if value}
+        candidate = Weighed(passage, own)
         counted = bool(weights.of("title", source) or weights.of("repeated", source))
-        for name, sign in rank.text_signs(passage, question, columns.matches[:, row], columns.rarity,
-                                          counted=counted).items():
+        for name, sign in rank.text_signs(passage, question, matched, rare, counted=counted).items():
             if part := sign * weights.of(name, source):
                 candidate.parts[name] = part
-        candidate.covered = float(covered[row])
-        candidate.likeness = float(columns.likeness[row])
-        before, after = columns.around[row, rank.REACH - 1 : rank.REACH + 1].tolist()
+        candidate.covered, candidate.likeness = covered, likeness
         candidate.beside = (numbers[before] if before >= 0 else 0, numbers[after] if after >= 0 else 0)
-        words = [word for word, hit in zip(question.words, columns.matches[:, row], strict=True) if hit]
-        candidate.why = _reasons(candidate, question, words, meant)
+        candidate.reasons = partial(_reasons, candidate, question, matched, meant)
         best.append(candidate)
     return best
 
@@ -205,9 +213,10 @@ def _openings(home: Home, candidates: Candidates, named: dict[str, str], limit: 
             [passage.n for passage in dated if candidates.passes(passage.n)])
 
 
-def _reasons(candidate: Weighed, question: Question, words: Sequence[str],
+def _reasons(candidate: Weighed, question: Question, matched: Sequence[float],
              meant: dict[str, str]) -> list[str]:
     parts, why = candidate.parts, []
+    words = [word for word, hit in zip(question.words, matched, strict=True) if hit]
     if words:
         read = (f"{word} (read as {meant[word]})" if word in meant else word for word in words)
         why.append("words: " + ", ".join(read))
@@ -323,6 +332,16 @@ def _outdate(home: Home, candidates: Candidates, best: list[Weighed], as_of: flo
                 candidate.parts["outdated"] = candidate.parts.get("outdated",
                                                                   0.0) + newer.score - candidate.score - 0.01
             candidate.why.append(closing.why)
+
+
+def _sink_forgotten(home: Home, best: list[Weighed], as_of: float | None) -> None:
+    """A turn whose sentence states a fact that somebody forgot comes after everything else."""
+    turns = [candidate for candidate in best if KINDS[candidate.passage.kind].around == "turns"]
+    for unit, sentence, fact in home.index.facts.forgotten({turn.passage.unit for turn in turns}, as_of):
+        for turn in turns:
+            if turn.passage.unit == unit and sentence and sentence in turn.passage.text:
+                turn.parts["forgotten"] = turn.parts.get("forgotten", 0.0) + FORGOTTEN - turn.score
+                turn.why.append(f"says what was forgotten ({fact})")
 
 
 def _fold_echoes(home: Home, candidates: Candidates, best: list[Weighed], chosen: Filter) -> list[Weighed]:

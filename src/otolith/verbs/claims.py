@@ -1,6 +1,6 @@
 """Claims of records that are no dialogs: drawn by the next upkeep, brief or recall, like vectors.
 
-A call reads at most so many records, the newest first, so that no question waits for a whole home.
+A call reads at most so many records, those that came last first, so that no question waits for a whole home.
 """
 
 from __future__ import annotations
@@ -14,19 +14,24 @@ from otolith.model.dialog import mark
 from otolith.model.kinds import KINDS, origin_of
 from otolith.model.record import TRUST, log
 from otolith.model.times import time_or_none, zulu
-from otolith.verbs.steps import each
 
-AT_ONCE = 200  # records a call
+AT_ONCE, FEW = 200, 10  # records a call, and of many that wait those that a question reads
 CLAIMING = tuple(name for name, kind in KINDS.items() if kind.claims)
 
 
-def draw(home: Home, limit: int = AT_ONCE) -> int:
-    """Read the claims of records that are new or changed; returns how many were read."""
+def draw(home: Home, *, few: bool = False) -> int:
+    """Read the claims of records that are new or changed; returns how many were read.
+
+    A question reads a `few` where many wait: that is upkeep's work.
+    """
     claims = home.index.claims
-    waiting = claims.undrawn(CLAIMING, limit)
-    gone = claims.gone()
+    waiting, gone = home.index.kept("undrawn", lambda: (claims.undrawn(CLAIMING, AT_ONCE), claims.gone()))
     if not waiting and not gone:
         return 0
+    if few and len(waiting) == AT_ONCE:
+        waiting = waiting[:FEW]
+    from otolith.verbs.steps import each  # nothing new is loaded where nothing waits
+
     drawn: dict[str, list[Drawn]] = {unit: [] for unit in gone}
     ids = {record for record, _ in waiting}
     for unit, record in each(home, list(dict.fromkeys(unit for _, unit in waiting))):
@@ -59,7 +64,7 @@ def _text(record: Any) -> str:
     """What a record says: its text, or of a work how it ended."""
     if (outcome := getattr(record, "outcome", None)) is not None:
         return str(outcome.summary or "")
-    body = getattr(record, KINDS[record.kind].body)
+    body = getattr(record, "sentence", None) or getattr(record, KINDS[record.kind].body)
     return str(body() if callable(body) else body)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Provider
@@ -47,7 +48,23 @@ def reindex(home: Home, progress: Progress | None = None) -> dict[str, Any]:
 def write_exports(home: Home, _providers: Any = None) -> list[str]:
     """The four files, each only if its content changed; also upkeep's part."""
     shapes = {**_chunk_exports(home), "_index.json": _note_export(home)}
-    return [path for path in paths.EXPORTS if build_stamped(home, path, write_object(shapes[path]).decode())]
+    return [path for path in paths.EXPORTS if build_stamped(home, path, _as_json(shapes[path]))]
+
+
+def _as_json(shape: dict[str, Any]) -> str:
+    """A file of somebody else may hold 1e999, for which JSON has no word."""
+    try:
+        return write_object(shape).decode()
+    except ValueError:
+        return write_object(_finite(shape)).decode()
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _bare(text: str) -> str:

@@ -24,7 +24,7 @@ from otolith.model.times import time_or_none
 DEFAULT = 50
 
 
-class Event(NamedTuple):
+class Shift(NamedTuple):
     """One thing that changed: when, what, in which words, and where it stands."""
 
     when: str
@@ -59,7 +59,7 @@ def _within(when: str, start: float | None, stop: float | None) -> bool:
     return (start is None or moment >= start) and (stop is None or moment < stop)
 
 
-def _events(home: Home, about: str | None) -> Iterator[Event]:
+def _events(home: Home, about: str | None) -> Iterator[Shift]:
     topics = [row.topic for row in home.index.dialogs.topics()]
     chosen = topics if about not in topics else [about]
     words = None if about is None or about in topics else normal(about)
@@ -71,17 +71,17 @@ def _events(home: Home, about: str | None) -> Iterator[Event]:
         yield from _of_claim(home, row)
 
 
-def _of_topic(home: Home, topic: str, words: str | None) -> Iterator[Event]:
+def _of_topic(home: Home, topic: str, words: str | None) -> Iterator[Shift]:
     """What a topic's facts say of themselves: first said, replaced, scored, corrected."""
     facts = {str(fact.id): fact for fact in home.index.facts.of_topic(topic)
              if words is None or _is_about(fact, words)}
     for fact in facts.values():
         newer = home.index.facts.of(fact.superseded_by) if fact.superseded_by else None
         shared = {"record": str(fact.id), "topic": topic, "project": "", "trust": fact.trust or "user"}
-        yield Event(when=fact.valid_from or fact.entry_ts, what="said", text=fact.title, was="",
+        yield Shift(when=fact.valid_from or fact.entry_ts, what="said", text=fact.title, was="",
                     why=fact.sentence or "", until=fact.valid_until, **shared)
         if fact.valid_until:
-            yield Event(when=fact.valid_until, what="replaced", text=newer.title if newer else "",
+            yield Shift(when=fact.valid_until, what="replaced", text=newer.title if newer else "",
                         was=fact.title, why=(newer.sentence or "") if newer else "", until=None,
                         **{**shared, "record": str(fact.superseded_by or fact.id)})
     for review in home.index.facts.reviews(topic):
@@ -94,23 +94,23 @@ def _is_about(fact: Fact, words: str) -> bool:
                                    for part in (fact.subject, fact.object))
 
 
-def _of_review(review: ReviewRow, fact: Fact | None) -> Event:
+def _of_review(review: ReviewRow, fact: Fact | None) -> Shift:
     text = fact.title if fact else review.fact
     verdict = f"score {review.score:g}" if review.score is not None else "score taken back"
-    return Event(when=marked_time(review.mark), what="corrected" if review.target else "scored", text=text,
+    return Shift(when=marked_time(review.mark), what="corrected" if review.target else "scored", text=text,
                  was="", why="" if review.target else verdict, until=None,
                  record=review.target or review.fact, topic=review.topic, project="", trust=review.trust)
 
 
-def _of_claim(home: Home, row: ClaimRow) -> Iterator[Event]:
+def _of_claim(home: Home, row: ClaimRow) -> Iterator[Shift]:
     """What a note, memo, chunk or work claims, and what closed it."""
     closer = home.index.claims.closer(row)
     shared = {"topic": "", "project": row.scope}
-    yield Event(when=marked_time(row.mark), what="said", text=row.sentence, was="", why="",
+    yield Shift(when=marked_time(row.mark), what="said", text=row.sentence, was="", why="",
                 until=marked_time(closer.mark) if closer else None, record=row.record, trust=TRUST[row.trust],
                 **shared)
     if closer:
-        yield Event(when=marked_time(closer.mark), what="replaced", text=closer.sentence, was=row.sentence,
+        yield Shift(when=marked_time(closer.mark), what="replaced", text=closer.sentence, was=row.sentence,
                     why="", until=None, record=closer.record, trust=TRUST[closer.trust], **shared)
 
 

@@ -17,6 +17,7 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.model.memo import Memo, check_name
 from otolith.model.shape import Value, read_strings, read_tags
+from otolith.model.text import counted
 from otolith.model.times import minute
 from otolith.verbs import undo as journal
 from otolith.verbs.editing import forget
@@ -90,6 +91,7 @@ class Garden(Value):
     proposals: Sequence[Proposal] = ()
     applied: Sequence[Proposal] = ()
     undone: Sequence[str] = ()
+    to_forget: Sequence[tuple[str, int]] = ()  # what a dialog asks to have forgotten, how many are about it
 
     @property
     def text(self) -> str:
@@ -97,15 +99,22 @@ class Garden(Value):
         lines = [f"applied {line(proposal)}" for proposal in self.applied]
         lines += [f"took back {target}" for target in self.undone]
         lines += [f"proposal: {line(proposal)}" for proposal in self.proposals]
+        lines += [f"proposal: {forget_line(*asked)}" for asked in self.to_forget]
         return "\n".join(lines) or "the garden is tidy"
 
     def to_dict(self) -> dict[str, Any]:
         return {"proposals": [vars(one) for one in self.proposals],
-                "applied": [vars(one) for one in self.applied], "undone": list(self.undone)}
+                "applied": [vars(one) for one in self.applied], "undone": list(self.undone),
+                "to_forget": [{"about": thing, "records": count} for thing, count in self.to_forget]}
 
 
 def line(proposal: Proposal) -> str:
     return f"{proposal.kind} {', '.join(proposal.names)} → {proposal.target}: {proposal.reason}"
+
+
+def forget_line(thing: str, count: int) -> str:
+    return (f"forget {counted(count, 'record')} about {thing!r}: a dialog asks for it; "
+            f"do it with: otolith forget --about {thing!r}")
 
 
 def propose(home: Home) -> list[Proposal]:
@@ -117,7 +126,10 @@ def propose(home: Home) -> list[Proposal]:
 
 def garden_rung(home: Home, _providers: Any = None) -> list[str]:
     """The garden's part in the nightly round."""
-    return [line(proposal) for proposal in propose(home)]
+    from otolith.verbs.about import to_be_forgotten
+
+    lines = [line(proposal) for proposal in propose(home)]
+    return lines + [forget_line(*asked) for asked in to_be_forgotten(home)]
 
 
 def garden(home: Home, *, apply: bool = False, archive: bool = False, undo: bool = False) -> Garden:
@@ -132,38 +144,66 @@ def garden(home: Home, *, apply: bool = False, archive: bool = False, undo: bool
         runs = [act for act in journal.acts(home) if act.verb == "garden"]
         if not runs:
             raise Invalid("nothing was applied that could be taken back")
-        return Garden(undone=journal.undo(home, runs[-1]).act.details["targets"])
+        return Garden(undone=journal.undo(home, runs[-1]).act.details.get("targets", []))
+    if apply:
+        _carry_on(home)
     proposals = propose(home)
     if not apply:
-        return Garden(proposals=proposals)
+        from otolith.verbs.about import to_be_forgotten
+
+        return Garden(proposals=proposals, to_forget=to_be_forgotten(home))
     names = dict.fromkeys(name for proposal in proposals for name in (proposal.target, *proposal.names))
     files = [f"allmemories/{name}.md" for name in names] if proposals else []
-    with home.writing(), journal.recording(home, "garden", home.new_id()[:8], files) as details:
-        details |= {"targets": [proposal.target for proposal in proposals], "superseded": [], "parts": {},
-                    "gathered": []}
+    with home.writing(), journal.recording(home, "garden", home.new_id()[:8], files,
+                                           _details(home, proposals, archive)):
         for proposal in proposals:
-            _apply(home, proposal, details, archive)
+            _apply(home, proposal, archive)
     return Garden(applied=proposals, proposals=propose(home))
 
 
-def _apply(home: Home, proposal: Proposal, details: dict[str, Any], archive: bool) -> None:
-    loaded = home.load(proposal.target) if home.index.cards.find(proposal.target) else None
-    if proposal.kind == "consolidate":
-        tags = loaded.record.tags if loaded else ()
-        details["parts"].setdefault(proposal.target, {}).update(_parts(home, proposal, tags))
-        details["gathered"] += [] if loaded else [f"allmemories/{proposal.target}.md"]
-    if loaded is None:
+def _details(home: Home, proposals: Sequence[Proposal], archive: bool) -> dict[str, Any]:
+    """What taking it back, carrying on with it and purging need to know; written down before it begins."""
+    details: dict[str, Any] = {
+        "targets": [proposal.target for proposal in proposals], "parts": {}, "gathered": [],
+        "superseded" if not archive else "archived": [[proposal.target, name] for proposal in proposals
+                                                      for name in proposal.names]}
+    for proposal in proposals:
+        if proposal.kind == "consolidate":
+            there = home.index.cards.find(proposal.target)
+            tags = home.load(proposal.target).record.tags if there else ()
+            details["parts"].setdefault(proposal.target, {}).update(_parts(home, proposal, tags))
+            details["gathered"] += [] if there else [f"allmemories/{proposal.target}.md"]
+    return details
+
+
+def _carry_on(home: Home) -> None:
+    """Retire the memos that a gardening which was broken off has gathered and not retired."""
+    for act in journal.broken_off(home, "garden"):
+        with home.writing(), journal.recording(home, "garden", act.id, act.files, act.details):
+            for archive, key in ((False, "superseded"), (True, "archived")):
+                for target, name in act.details.get(key, ()):
+                    gathered = journal.has_changed(home, act, f"allmemories/{target}.md")
+                    if gathered and len(home.index.cards.rows_of([target, name])) == 2:
+                        _retire(home, target, name, archive)
+
+
+def _apply(home: Home, proposal: Proposal, archive: bool) -> None:
+    if home.index.cards.find(proposal.target) is None:
         memo(home, proposal.target, proposal.text, title=proposal.title, category=proposal.category,
-             tags=proposal.tags)
+             tags=proposal.tags, project=proposal.project)
     else:
+        loaded = home.load(proposal.target)
         home.change(loaded, loaded.record.replace(text=proposal.text.strip("\n"), tags=proposal.tags),
                     verb="gardened")
     for name in proposal.names:
-        if archive:
-            forget(home, name)
-        else:
-            supersede(home, proposal.target, name)
-            details["superseded"].append([proposal.target, name])
+        _retire(home, proposal.target, name, archive)
+
+
+def _retire(home: Home, target: str, name: str, archive: bool) -> None:
+    if archive:
+        forget(home, name)
+    else:
+        supersede(home, target, name)
 
 
 def _parts(home: Home, proposal: Proposal, tags: Sequence[str]) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 session.
 
 Read from the index and one look at each delivered record's file, so that it may run before every edit. What
-was shown in a session is remembered for a while: in this process, and in log/shown.jsonl where the session
-has a name of its own and so outlives the process.
+was shown in a session is remembered for a while: in this process, and in the log of what was delivered where
+the session has a name of its own and so outlives the process.
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from collections.abc import Sequence
 
 from otolith.derive import notices
 from otolith.derive.notices import COOLDOWN, MOST, FileNotices, Notice, match_intent, start_session
-from otolith.errors import Busy, CannotWrite, Invalid, NotFound
-from otolith.files import ledger, paths
+from otolith.errors import Invalid
 from otolith.home import Home
 from otolith.model.record import tail_of
 from otolith.model.text import check_whole, searchable
+from otolith.verbs.delivered import delivered, note_delivered
 
-SHOWN_BYTES = 1 << 20
-TAIL_BYTES = 1 << 16  # half an hour of notices fits many times over
 RECENT = 200
 MOST_SHOWN = 2000
 _WORD = re.compile(r"\w+")
@@ -46,7 +44,7 @@ def check_file(home: Home, path: str, *, plan: str = "", again: bool = False, pr
         if not ids or not home.touch([touch.unit for touch in touches if touch.id in ids]):
             break
     if ids:
-        note_shown(home, now, ids)
+        _note_shown(home, now, answer.notices)
     return answer
 
 
@@ -54,38 +52,20 @@ def shown_lately(home: Home) -> dict[str, float]:
     """When each work was last shown in this session."""
     shown: dict[str, float] = home.shown.setdefault(home.session, {})
     if home.config.session and not shown:
-        try:
-            measure = home.tree.measure(paths.SHOWN)
-            data = home.tree.read(paths.SHOWN, max(0, measure.size - TAIL_BYTES))[0] if measure else b""
-        except NotFound:
-            return shown
-        for _, line in ledger.read_lines(data):
-            if line and line.get("session") == home.session:
-                when, ids = line.get("t"), line.get("ids")
-                if isinstance(when, int | float) and isinstance(ids, list):
-                    shown.update(dict.fromkeys(map(str, ids), float(when)))
+        shown.update(delivered(home, home.session).ids)
     return shown
 
 
-def note_shown(home: Home, now: float, ids: Sequence[str]) -> None:
-    """Remember what was shown; a log that cannot be written never fails a look."""
+def _note_shown(home: Home, now: float, notices: Sequence[Notice]) -> None:
+    """Remember what was shown: in this process, and in the log where the session outlives it."""
     shown = home.shown.setdefault(home.session, {})
     if len(shown) > MOST_SHOWN:
         for record in [record for record, when in shown.items() if now - when >= COOLDOWN]:
             del shown[record]
+    ids = [notice.id for notice in notices]
     shown.update(dict.fromkeys(ids, now))
     if home.config.session:
-        try:
-            ledger.append_line(home.tree, paths.SHOWN, {"t": now, "session": home.session, "ids": list(ids)})
-        except (CannotWrite, Busy):
-            return
-
-
-def trim_shown(home: Home) -> None:
-    """Upkeep: a log that grew large starts over; nothing in it matters for longer than the cooldown."""
-    measure = home.tree.measure(paths.SHOWN)
-    if measure and measure.size > SHOWN_BYTES:
-        home.tree.remove(paths.SHOWN)
+        note_delivered(home, ids, "\n".join(notice.text for notice in notices))
 
 
 def check_intent(home: Home, goal: str, task_type: str | None = None, *, limit: int = MOST) -> list[Notice]:

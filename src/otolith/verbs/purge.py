@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
-from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, NotFound
+from otolith.errors import BrokenIndex, Busy, CannotWrite, Invalid, NeedsConfirmation, NotFound
 from otolith.files import codec, intents, ledger, paths
 from otolith.files.intents import PendingAct
 from otolith.files.ledger import Keep
@@ -24,7 +24,7 @@ from otolith.model.text import fold
 from otolith.sync import doubles
 from otolith.verbs import merging, reports, topics, undo
 from otolith.verbs.chapters import without_work
-from otolith.verbs.editing import files_of
+from otolith.verbs.editing import files_of, forget
 from otolith.verbs.exports import write_exports
 from otolith.verbs.memos import cut_from_masters
 from otolith.verbs.steps import bytes_of, each, fetch, locate
@@ -55,6 +55,46 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
     return {"id": record, "removed": [path for path in before if path not in after],
             "rewritten": [path for path in after if before.get(path) not in (None, after[path])],
             "beyond_reach": [*kept, *BEYOND]}
+
+
+def forget_about(home: Home, words: str, *, everything: bool = False, yes: bool = False,
+                 providers: Any = None) -> dict[str, Any]:
+    """What is known about something; with `yes` it is put away in one act of the journal, or with
+    `everything` purged. What only mentions it among other things is named and stays.
+    """
+    from otolith.verbs.about import known_about  # recall is needed only here
+
+    records = known_about(home, words, providers)
+    whole = [record for record in records if record.whole]
+    answer = {"about": words, "items": [record._asdict() for record in whole], "total": len(whole),
+              "mentions": [record._asdict() for record in records if not record.whole],
+              "forgotten": yes and not everything, "purged": yes and everything}
+    if not yes or not whole:
+        return answer
+    if home.trust != "user":
+        raise NeedsConfirmation("a person decides what is forgotten altogether; agents propose",
+                                f"have the user run: otolith forget --about {words!r}")
+    if everything:
+        for record in whole:
+            with suppress(NotFound):  # it went with another, as a fact goes with its dialog
+                purge(home, record.id)
+        return answer
+    rows = home.index.cards.rows_of([record.id for record in whole]).values()
+    files = [path for row in rows for path in files_of(home, row.unit)]
+    files += [f"{paths.topic_folder(row.topic)}/curation.jsonl" for row in rows if row.topic]
+    with home.writing(), undo.recording(home, "forget", words, dict.fromkeys(files)):
+        for record in whole:
+            with suppress(NotFound):
+                forget(home, record.id)
+    return answer
+
+
+def remember_again(home: Home, words: str) -> list[str]:
+    """Take the last `forget --about` back, or the last one about these words; returns what came back."""
+    acts = [act for act in undo.acts(home) if act.verb == "forget" and words in ("", act.id)]
+    if not acts:
+        raise NotFound("nothing was forgotten that could be taken back", "see: otolith list --archived")
+    return undo.undo(home, acts[-1]).restored
 
 
 def finish(home: Home, intent: PendingAct) -> None:
@@ -157,7 +197,8 @@ def _edges(home: Home, record: str) -> dict[str, dict[str, Any]]:
 def _facts_only_in(home: Home, files: list[str]) -> set[str]:
     """The facts that only a purged entry states: what people said about them tells of it too."""
     facts: set[str] = set()
-    for folder in [path.removesuffix("/summary.json") for path in files if path.endswith("/summary.json")]:
+    for folder in {path.rpartition("/")[0] for path in files
+                   if path.endswith(("/summary.json", f"/{paths.PART}"))}:
         if not folder.startswith("archive/"):
             facts |= home.index.facts.only_in(folder)
         for _, entry in each(home, [folder] if folder.startswith("archive/") else []):
@@ -341,6 +382,7 @@ def _shrink(home: Home, gone: list[str], plan: Plan) -> None:
         index.marks.forget("built", [path for path in index.marks.all("built") if not home.tree.look(path)])
         index.marks.forget("topics", [topic for topic in index.marks.all("topics")
                                       if not home.tree.look(f"topics/{topic}/topic_memory.json")])
+        index.facts.redraw({unit: [] for unit in index.claims.gone()})  # what it claimed
         index.shrink(gone)
     except (BrokenIndex, Busy, CannotWrite) as error:
         home.notices.append(

@@ -294,7 +294,8 @@ def _refuse_agents(home: Home) -> None:
 def propose(home: Home, notes: Sequence[Standing]) -> tuple[
         list[list[str]], list[tuple[str, MergeProposal]], list[tuple[str, InsightProposal]]]:
     """Clusters of titles by meaning, merges, insights; each proposal under a key that stays the same."""
-    pairs = _alike(home, notes)
+    pairs = [pair for pair in _alike(home, notes)
+             if (notes[pair.first].project or "default") == (notes[pair.second].project or "default")]
     clusters = find_clusters(len(notes), pairs)
     links = home.index.notes.linked_by("ALTERNATIVE_TO", "BUILDS_ON", "FOLLOWS")
     bases: dict[str, list[str]] = {note.id: [] for note in notes if note.type == "insight"}

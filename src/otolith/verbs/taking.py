@@ -65,8 +65,9 @@ def take_entry(home: Home, folder: str, files: Mapping[str, bytes]) -> str | Non
     meta = {"entry_id": entry, "entry_ts": _stamp(home, entry), **meta, "topic": topic,
             "origin": {**told, "trust": OUTSIDE}}
     wanted = {"raw.md": files.get("raw.md"), "meta.json": write_object(meta)}
-    if "summary.json" in files:
-        summary = read_object(files["summary.json"])
+    if "summary.json" in files or paths.PART in files:
+        summary = (read_object(files["summary.json"]) if "summary.json" in files
+                   else {"entry_id": entry, **codec.read_part(files[paths.PART])})
         facts = [{**fact, "trust": OUTSIDE} for fact in summary.get("facts", ()) if isinstance(fact, dict)]
         wanted["summary.json"] = write_object({**summary, "facts": facts})
     missing = {path: data for name, data in wanted.items()

@@ -21,7 +21,7 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.model.record import Finding, Usage
 from otolith.model.times import day, zulu
-from otolith.verbs import links, offering
+from otolith.verbs import delivered, links
 from otolith.verbs.steps import bytes_of, each
 
 DEFAULTS = {"embedding_provider": "ollama", "openai_api_key": None, "ollama_model": "nomic-embed-text",
@@ -224,7 +224,7 @@ def sweep(home: Home, _providers: Any = None) -> list[str]:
 
 def fold(home: Home, _providers: Any = None) -> list[str]:
     """The ledger's new lines into the index; a large ledger becomes one line."""
-    offering.trim_shown(home)
+    delivered.trim_delivered(home)
     home.fold_usage()
     path = paths.usage_log(home.machine)
     measure = home.tree.measure(path)

@@ -19,6 +19,7 @@ from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index.marks import BUILT
 from otolith.model.dialog import Entry, EntrySummary, Fact, GlobalMemory, Topic, TopicState, marked_time
+from otolith.model.events import SOURCES
 from otolith.model.record import Version
 from otolith.model.text import visible
 from otolith.model.times import day, zulu
@@ -70,7 +71,12 @@ def read_by_rules(home: Home, entry: Entry) -> EntrySummary:
                             "without a model no facts are drawn")
         summary, drawn = topics.summarise(entry.turns, ()), []
     else:
-        drawn = facts.extract(entry.turns, entry_ts=entry.meta.entry_ts, entry_id=entry.id, language=language)
+        read = facts.extract
+        if entry.meta.source in SOURCES:
+            from otolith.derive.sayings import own_facts  # only an agent's session needs it
+
+            read = own_facts
+        drawn = read(entry.turns, entry_ts=entry.meta.entry_ts, entry_id=entry.id, language=language)
         summary = topics.summarise(entry.turns, drawn, language)
     return _summary(entry, summary, drawn, topics.RULES)
 

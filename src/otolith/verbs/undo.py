@@ -59,8 +59,9 @@ class Undone(NamedTuple):
 # Recording
 
 @contextmanager
-def recording(home: Home, verb: str, about: str, files: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Record an act that may change these files; yields its details, to be filled.
+def recording(home: Home, verb: str, about: str, files: Iterable[str],
+              details: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
+    """Record an act that may change these files; yields its details, to be filled as far as not given.
 
     One broken off before is carried on with.
     """
@@ -68,7 +69,7 @@ def recording(home: Home, verb: str, about: str, files: Iterable[str]) -> Iterat
     for at, act in enumerate(act for act in known if act.at):
         if at <= len(known) - KEPT or parse_time(act.at[:15]) < home.clock() - DAYS * 86400:
             _forget(home, act)
-    before = {path: bytes_of(home, path) for path in files}
+    before = {path: _bytes(home, path) for path in files}
     for first in (act for act in known if (act.verb, act.id, act.done) == (verb, about, False)):
         before |= {path: _before(home, entry) for path, entry in first.files.items()}
         _forget(home, first)
@@ -76,14 +77,16 @@ def recording(home: Home, verb: str, about: str, files: Iterable[str]) -> Iterat
     while home.tree.look(path := f"{paths.UNDO}{stamp}-{verb}.json"):
         stamp = f"{stamp[:-1]}1Z"
     act = Act(path, verb, about, stamp, False,
-              {name: {"before": _pack(data)} for name, data in before.items()}, {})
+              {name: {"before": _pack(data)} for name, data in before.items()}, details or {})
     data = _write(home, act, None)
     done = False
     try:
         yield act.details
         done = True
     finally:
-        made = {name: _entry(home, name, old) for name, old in before.items() if bytes_of(home, name) != old}
+        made = {name: entry for name, old in before.items() if (entry := _changed(home, name, old))}
+        if made and not done:  # what it began the next writer may end, so all that it was about is kept
+            made = {name: {"before": _pack(old)} for name, old in before.items()} | made
         if made:
             _write(home, act._replace(done=done, files=made), fingerprint(data))
         else:
@@ -97,18 +100,34 @@ def _write(home: Home, act: Act, replacing: str | None) -> bytes:
     return data
 
 
+def _bytes(home: Home, path: str) -> bytes | None:
+    """What a file holds, None if there is none: one that cannot be read just now is not taken for gone."""
+    try:
+        return home.tree.read(path)[0]
+    except NotFound:
+        return None
+
+
+def _changed(home: Home, path: str, before: bytes | None) -> dict[str, Any] | None:
+    """One file after the act, unless it is what it was; of what cannot be read only what it was is known."""
+    try:
+        return _entry(home, path, before) if _bytes(home, path) != before else None
+    except Damaged:
+        return {"before": _pack(before)}
+
+
 def _entry(home: Home, path: str, before: bytes | None) -> dict[str, Any]:
     """One file after the act: its fingerprint (None: it is gone) and what it was:
     bytes, or `at` the place they are now.
     """
-    now = bytes_of(home, path)
+    now = _bytes(home, path)
     after = None if now is None else fingerprint(now)
     if before is None:
         return {"before": None, "after": after}
     if now is None:
         for number in range(100):
             place = paths.numbered(paths.archived(path), number)
-            if (data := bytes_of(home, place)) is None:
+            if (data := _bytes(home, place)) is None:
                 break
             if data == before:
                 return {"at": place, "after": None}
@@ -144,7 +163,7 @@ def _pack(data: bytes | None) -> str | None:
 def _before(home: Home, entry: Mapping[str, Any]) -> bytes | None:
     """What a file was before the act."""
     if "at" in entry:
-        return bytes_of(home, entry["at"])
+        return _bytes(home, entry["at"])
     return None if entry.get("before") is None else entry["before"].encode()
 
 
@@ -227,6 +246,16 @@ def _in_archive(home: Home, record: str) -> dict[str, dict[str, Any]]:
     return files
 
 
+def broken_off(home: Home, verb: str) -> list[Act]:
+    """The acts of a verb that somebody began and did not end, oldest first."""
+    return [act for act in acts(home) if act.verb == verb and not act.done]
+
+
+def has_changed(home: Home, act: Act, path: str) -> bool:
+    """Whether a file is another one than before the act."""
+    return path in act.files and _bytes(home, path) != _before(home, act.files[path])
+
+
 # Undoing
 
 def undo(home: Home, act: Act | str | None = None) -> Undone:
@@ -260,11 +289,13 @@ def _put_back(home: Home, act: Act, path: str, entry: Mapping[str, Any]) -> bool
     """Give a file what it was before, if it is still what the act made of it;
     of a changed record, what was not changed.
     """
-    now, before = bytes_of(home, path), _before(home, entry)
+    now, before = _bytes(home, path), _before(home, entry)
     mark = None if now is None else fingerprint(now)
-    if now == before and "values" not in entry:
-        return True
-    if mark == entry.get("after", mark):  # an act that was broken off does not know what it made
+    if (now == before and "values" not in entry) or ("at" in entry and before is None and now is not None):
+        return True  # or an undo that was broken off has put it back
+    if "after" not in entry:  # an act that was broken off does not know what it made
+        entry = _entry(home, path, before)
+    if mark == entry["after"]:
         if path in act.details.get("gathered", ()):  # made of what other records say
             home.tree.remove(path)
         elif before is None:

@@ -33,7 +33,7 @@ FLAT = {field: layer for layer, shape in LAYERS.items() for field in shape._fiel
 WHOLE = (*LAYERS, "actions", "links", "tags", "importance")
 CREDITED = ("agent_id", "session_id", "origin", "access_count", "last_accessed", "links_at")
 MAX_CHARACTERS = 2_000_000  # of one work; more is a log, not a memory
-DAYS = 180
+DAYS = 365
 FEW_USES = 1
 _DAY = 86_400.0
 _LINES = re.compile(r"\s*\d+(?:\s*[-–]\s*\d+)?(?:\s*,\s*\d+(?:\s*[-–]\s*\d+)?)*\s*")
@@ -65,9 +65,28 @@ def record(home: Home, work: Mapping[str, Any], *, agent: str | None = None, pro
             row = home.index.cards.find(new.id)
         if row:
             return _same(home, row.id, new)
+        if twin := find_twin(home, new):
+            home.notices.append(f"{twin.id} holds the same diffs of the same files"
+                                + ("; it was not stored again" if twin.session_id == new.session_id else ""))
+            if twin.session_id == new.session_id:
+                return twin
         new = new.replace(links=check_links(home, new.id, new.links))
         home.create(new, verb="record", origin=origin)
     return new
+
+
+def find_twin(home: Home, work: Work) -> Work | None:
+    """A work of the same project that has every diff of this one, by their hashes."""
+    marks, files = work.diffs(), [path for path, operation in work.files() if operation != "read"]
+    if not marks:
+        return None
+    near = [{touch.id for touch in home.index.work.on_file(path, work.project_id, work.project_id)[0]}
+            for path in files]
+    for other in sorted(set.intersection(*near) - {work.id}):
+        kept: Work = home.load(other).record
+        if marks <= kept.diffs():
+            return kept
+    return None
 
 
 def gather(given: Mapping[str, Any], *, foreign: bool = False) -> dict[str, Any]:
@@ -259,11 +278,13 @@ def plan_moves(works: Iterable[Shelved], now: float, *, days: float = DAYS,
     moves = []
     for work in works:
         asleep = now - max(work.created, work.last_used or 0.0)
-        cold = asleep >= days * _DAY and work.uses <= uses and not work.pinned
+        cold = asleep >= days * _DAY and work.uses <= uses and not work.pinned and not work.needed
         if cold != is_cold(work.path):
             target = cold_path(work.path) if cold else warm_path(work.path)
             why = f"asleep for {max(0, int(asleep // _DAY))} days, used {work.uses} times"
-            moves.append((work.created, Move(work.id, work.path, target, "pinned" if work.pinned else why)))
+            why = "unfinished, or linked with recent work" if work.needed else why
+            why = "pinned" if work.pinned else why
+            moves.append((work.created, Move(work.id, work.path, target, why)))
     return [move for _, move in sorted(moves)]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,49 +21,61 @@ if TYPE_CHECKING:
     from otolith.doors.agents.ignore import Ignore
     from otolith.doors.exchange.items import SourceTurn
     from otolith.memory import Memory
+    from otolith.model.events import Session
 
-REMEMBERED = 200  # keys of turns that a hook keeps, for lines that were written while it read
+MOST_CONTEXT = 4 << 20  # bytes of a request that goes on, read once more with what is new of it
 UNKEPT = "[not kept: it names an ignored path]"
 
 
 class Read(NamedTuple):
     """What is new in a transcript, and how far it was read."""
 
-    source: str
-    session: str
-    turns: tuple[SourceTurn, ...]
+    session: Session
     state: dict[str, Any]
 
 
-def read_new(mem: Memory, path: Path, session: str) -> Read:
-    """The turns after the last one logged; a file that became shorter is read from its start."""
+def read_new(mem: Memory, path: Path, session: str, ignore: Ignore | None = None) -> Read:
+    """What came after the last look, with the request that goes on; a file that became shorter is read from
+    its start.
+    """
     from otolith.doors.exchange.bundle import OneFile, end_of_lines
-    from otolith.doors.exchange.coding_sessions import CLAUDE_CODE, CODEX
-    from otolith.doors.exchange.items import Dialog
+    from otolith.doors.exchange.coding_sessions import FORMS
+    from otolith.doors.exchange.jsontext import each_line
 
     bundle = OneFile(path)
     name = bundle.names[0]
-    form = next((form for form in (CODEX, CLAUDE_CODE) if form.fits(bundle)), None)
+    form = next((form for form in FORMS if form.fits(bundle)), None)
     if form is None:
         raise Invalid(f"{path.name} is not a transcript that Otolith can read")
     state = _load(mem, session)
     end = end_of_lines(path)
-    start = state.get("at", 0) if state.get("path") == str(path) and state.get("at", 0) <= end else 0
-    seen = state.get("keys", [])
-    known = set(seen)
-    turns: list[SourceTurn] = []
-    for found in form.read_file(bundle, name, start):
-        if isinstance(found, Dialog):
-            turns = [turn for turn in found.turns if turn.key not in known]
-    keys = [*seen, *(turn.key for turn in turns)][-REMEMBERED:]
-    return Read(form.source, session, tuple(turns), {"path": str(path), "at": end, "keys": keys})
+    if state.get("path") != str(path) or not 0 <= state.get("from", -1) <= state.get("at", -1) <= end:
+        state = {"at": 0, "from": 0}
+    reader = form.reader(_cleaner(ignore))
+    reader.facts.update(state.get("facts", {}))
+    for _, at, line in each_line(bundle, name, state["from"]):
+        if at >= end:
+            break
+        reader.take(line, at)
+    start = max(reader.resume_at(end), end - MOST_CONTEXT)
+    facts = {"path": str(path), "at": end, "from": start, "facts": reader.facts}
+    return Read(reader.session(session, state["at"]), facts)
+
+
+def _cleaner(ignore: Ignore | None) -> Callable[[str], str]:
+    """Takes secrets out of a text, and the whole text if it names an ignored path."""
+
+    def clean(text: str) -> str:
+        return UNKEPT if text and ignore and ignore.named_in(text) else redact(text)[0]
+
+    return clean
 
 
 def mark_read(mem: Memory, read: Read) -> None:
     """Remember how far a transcript was read."""
     from otolith.files.tree import fingerprint
 
-    path, tree = _state_path(read.session), mem.home.tree
+    path, tree = _state_path(read.session.session), mem.home.tree
     data = (json.dumps(read.state) + "\n").encode()
     try:
         before: str | None = fingerprint(tree.read(path)[0])
@@ -102,33 +114,3 @@ def clean(turns: Iterable[SourceTurn], ignore: Ignore | None = None) -> tuple[li
         if text:
             messages.append({"role": turn.role, "content": text, **({"ts": turn.ts} if turn.ts else {})})
     return messages, secrets
-
-
-def not_yet_said(mem: Memory, session: str | None,
-                 messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The messages that no entry of the session holds yet, as often as they were said."""
-    said: Counter[tuple[str, str]] = Counter()
-    if session:
-        from otolith.files.codec import read_unit
-        from otolith.model.recall import make_filter
-
-        chosen, index = make_filter(kind="entry", session=session), mem.home.index
-        entries, _ = index.attempt(lambda: index.cards.listing(chosen, None))
-        for row in entries:
-            for record in read_unit(mem.home.tree, row.unit)[0]:
-                said.update((turn.role, turn.text) for turn in record.turns)
-    fresh = []
-    for message in messages:
-        mark = (message["role"], message["content"].strip())
-        if said[mark] > 0:
-            said[mark] -= 1
-        else:
-            fresh.append(dict(message))
-    return fresh
-
-
-def key_of(source: str, session: str, messages: Sequence[Mapping[str, Any]]) -> str:
-    """The name under which these turns are logged: the same turns again are the same entry."""
-    said = json.dumps([[message["role"], message["content"], message.get("ts")] for message in messages],
-                      ensure_ascii=False)
-    return f"{source}:{session}:{sha256(said.encode('utf-8', 'replace')).hexdigest()[:16]}"

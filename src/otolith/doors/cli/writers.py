@@ -10,6 +10,7 @@ from typing import Any
 from otolith.doors.cli.command import Command, read_text
 from otolith.errors import Invalid, NeedsConfirmation, OtolithError, WrongUsage
 from otolith.model.kinds import TASK_TYPES
+from otolith.model.text import counted
 
 
 def _remember(command: Command) -> None:
@@ -279,6 +280,10 @@ def _forget(command: Command) -> None:
     from otolith.verbs import purge
 
     args = command.args
+    if args.undo or args.about is not None:
+        return _forget_about(command)
+    if args.id is None:
+        raise WrongUsage("forget needs an id, or --about WORDS")
     if not args.purge:
         id = command.mem.forget(args.id)
         return command.answer({"id": id, "forgotten": True},
@@ -292,6 +297,31 @@ def _forget(command: Command) -> None:
         f"purged {gone['id']}", *(f"  removed {path}" for path in gone["removed"]),
         *(f"  rewrote {path}" for path in gone["rewritten"]),
         "  beyond reach: " + ", ".join(gone["beyond_reach"])]))
+
+
+def _forget_about(command: Command) -> None:
+    """List what is known about something, ask, and put it away; or take that back."""
+    from otolith.verbs import purge
+
+    args = command.args
+    if args.undo:
+        back = purge.remember_again(command.mem.home, args.about or "")
+        return command.answer({"restored": back}, "\n".join(f"brought back {path}" for path in back))
+    held = command.mem.forget(about=args.about)
+    lines = [f"{item['kind']} {item['id']}  {item['title']}  ({item['by']})" for item in held["items"]]
+    lines += [f"stays, it mentions it: {item['kind']} {item['id']}" for item in held["mentions"]]
+    if not held["items"]:
+        return command.answer(held, "\n".join([*lines, f"nothing is known about {args.about!r}"]))
+    what = f"{counted(held['total'], 'record')} about {args.about!r}"
+    act = "Remove every trace of" if args.purge else "Forget"
+    if not args.yes:
+        print("\n".join(lines), file=sys.stderr)
+        if not _confirmed(f"{act} these {what}? [y/N] "):
+            raise NeedsConfirmation(f"{what} would be {'purged' if args.purge else 'forgotten'}",
+                                    "add --yes to go ahead")
+    gone = command.mem.forget(about=args.about, purge=args.purge, yes=True)
+    done = f"purged {what}" if args.purge else f"forgot {what}; bring them back with: otolith forget --undo"
+    return command.answer(gone, "\n".join([*lines, done]))
 
 
 def _confirmed(question: str) -> bool:

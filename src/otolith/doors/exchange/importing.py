@@ -135,11 +135,11 @@ class Import:
         assert self.mem is not None
         messages, secrets = transcripts.clean(item.turns)
         session = item.session or item.key
-        fresh = transcripts.not_yet_said(self.mem, session, messages)
+        fresh = verbs.capture.not_yet_said(self.mem.home, session, messages)
         if not fresh:
             return False
         self.secrets.update(secrets)
-        key = transcripts.key_of(item.source, session, fresh)
+        key = verbs.capture.key_of(item.source, session, fresh)
         entry = self.mem.log(fresh, topic=item.project or item.source, project=item.project, session=session,
                              key=key,
                              created=fresh[0].get("ts") or item.created, title=self._said(item.title) or None)

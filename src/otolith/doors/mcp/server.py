@@ -185,7 +185,7 @@ def serve_http(home: str | None, which: str, *, port: int, tell: Any) -> None:
     import uvicorn
 
     from otolith.doors.web import gate
-    from otolith.doors.web.caller import Caller
+    from otolith.doors.web.caller import SETTINGS, Caller
 
     token = gate.TokenFile()
     with closing(gate.listen("127.0.0.1", port)) as listening, \
@@ -193,8 +193,7 @@ def serve_http(home: str | None, which: str, *, port: int, tell: Any) -> None:
         port = listening.getsockname()[1]
         app = gate.Gate(http_app(keeper, which, gate.names_of(port)), token, gate.names_of(port))
         tell(f"MCP at http://127.0.0.1:{port}/mcp; the token is in {gate.token_file()}")
-        config = uvicorn.Config(app, http=Caller, ws="none", log_level="error", server_header=False,
-                                date_header=False, timeout_graceful_shutdown=30)
+        config = uvicorn.Config(app, http=Caller, timeout_graceful_shutdown=30, **SETTINGS)
         uvicorn.Server(config).run(sockets=[listening])
 
 

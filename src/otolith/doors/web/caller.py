@@ -3,18 +3,24 @@
 uvicorn bounds only the pause between two requests, and forgets even that with the next byte. Here a request's
 headers and its body have a time each, counted from their beginning and not from their last byte; whoever does
 not take his answer is let go; and of the connections on which we wait for the other side, only so many are
-kept, for each peer and in all: the one that has waited longest makes room for the newest. An honest request
-is whole within milliseconds, so it is answered however many others never finish.
+kept, for each peer and in all: one that asks nothing, else the one that has waited longest makes room for the
+newest. An honest request is whole within milliseconds, so it is answered however many others never finish;
+one that lies unread because many came in one breath is not let go for that.
 """
 
 from __future__ import annotations
 
 import asyncio
+import select
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+# A peer that says it speaks for another is not believed: the caps are its own.
+SETTINGS: dict[str, Any] = {"ws": "none", "log_level": "error", "server_header": False, "date_header": False,
+                            "proxy_headers": False}
 TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
@@ -66,6 +72,7 @@ class Caller(H11Protocol):
             self._enter("body")
         else:
             self._enter("headers" if self.cycle is None or self.conn.trailing_data[0] else "idle")
+        self._make_room()  # also if it only said a little more: many may have been unread when it came
 
     def _enter(self, stage: str) -> None:
         if stage == self._stage:
@@ -78,12 +85,33 @@ class Caller(H11Protocol):
         if stage in self.seconds:
             self._deadline = self.loop.call_later(self.seconds[stage], self._give_up)
         if stage:
-            self.waiting[self] = peer = self.client[0] if self.client else ""
-            same = [other for other, whose in self.waiting.items() if whose == peer]
-            if len(same) > self.of_a_peer or len(self.waiting) > self.in_all:
-                oldest = same[0] if len(same) > self.of_a_peer else next(iter(self.waiting))
-                oldest._enter("")  # at once, not when its end is told: many may come in one breath
-                oldest.transport.abort()
+            self.waiting[self] = self.client[0] if self.client else ""
+
+    def _make_room(self) -> None:
+        """Keep to the numbers, of this peer and in all."""
+        if self not in self.waiting:
+            return
+        same = [other for other, whose in self.waiting.items() if whose == self.waiting[self]]
+        for crowd, most in ((same, self.of_a_peer), (list(self.waiting), self.in_all)):
+            if len(crowd) > most:
+                self._let_go(crowd, len(crowd) - most)
+
+    @staticmethod
+    def _let_go(crowd: Sequence[Caller], number: int) -> None:
+        """End so many of which nothing lies here unread: idle ones first, then those that wait longest."""
+        unread, descriptors = select.poll(), {caller._descriptor(): caller for caller in crowd}
+        for descriptor in descriptors:
+            unread.register(descriptor, select.POLLIN)
+        speaking = {descriptors[descriptor] for descriptor, _ in unread.poll(0)}
+        silent = sorted((caller for caller in crowd if caller not in speaking),
+                        key=lambda caller: caller._stage != "idle")
+        for caller in silent[:number]:
+            caller._enter("")  # at once, not when its end is told: many may come in one breath
+            caller.transport.abort()
+
+    def _descriptor(self) -> int:
+        descriptor: int = self.transport.get_extra_info("socket").fileno()
+        return descriptor
 
     def _give_up(self) -> None:
         begun = self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete

@@ -103,7 +103,7 @@ def serve(home: str | None, *, port: int, tell: Callable[[int], Any], host: str 
     """Serve until stopped; what was begun is finished."""
     import uvicorn
 
-    from otolith.doors.web.caller import Caller
+    from otolith.doors.web.caller import SETTINGS, Caller
     from otolith.doors.web.rest import Door, make_app
 
     token, assets = gate.TokenFile(), Assets()
@@ -116,9 +116,8 @@ def serve(home: str | None, *, port: int, tell: Callable[[int], Any], host: str 
                     cookie=f"{gate.COOKIE}-{port}")
         app = protect(make_app(door, _agents_app(agent, hosts) if agents else None), door, hosts)
         server = uvicorn.Server(uvicorn.Config(
-            app, http=Caller, ws="none", log_level="error", server_header=False, date_header=False,
-            lifespan="on", timeout_graceful_shutdown=10, timeout_keep_alive=75,
-            limit_concurrency=CONNECTIONS, backlog=256))
+            app, http=Caller, lifespan="on", timeout_graceful_shutdown=10, timeout_keep_alive=75,
+            limit_concurrency=CONNECTIONS, backlog=256, **SETTINGS))
         tell(port)
         server.run(sockets=[listening])
 

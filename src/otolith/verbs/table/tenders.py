@@ -78,7 +78,7 @@ ROWS = {row.name: row for row in (
          gaps={"mcp": TERMINAL}),
     Verb("cold", "gzip old, rarely used work, or list what would be gzipped", "items", reads=True,
          long=True,
-         options=(Param("days", "number", "unused for at least this many days", 180, NOT_MCP),
+         options=(Param("days", "number", "unused for at least this many days", 365, NOT_MCP),
                   Param("uses", "count", "used at most this often", 1, NOT_MCP), APPLY),
          examples=("otolith cold --days 365", "otolith cold --days 365 --apply"),
          gaps={"mcp": "a person decides what is put away"}),

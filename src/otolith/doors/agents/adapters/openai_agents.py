@@ -17,10 +17,10 @@ from urllib.parse import quote
 
 from agents.memory import SessionABC
 
-from otolith.doors.agents import transcripts
 from otolith.doors.agents.adapters import lock_of
 from otolith.errors import Invalid
 from otolith.model.recall import make_filter
+from otolith.verbs import capture
 from otolith.verbs import notes as pages
 
 if TYPE_CHECKING:
@@ -79,12 +79,12 @@ class OtolithSession(SessionABC):
         said = [turn for item in self._items() if (turn := _turn(item))]
         if not said:
             raise Invalid(f"nothing was said in session {self.session_id!r} yet")
-        fresh = transcripts.not_yet_said(self.mem, self.session_id, said)
+        fresh = capture.not_yet_said(self.mem.home, self.session_id, said)
         if not fresh:
             chosen, index = make_filter(kind="entry", session=self.session_id), self.mem.home.index
             entries, _ = index.attempt(lambda: index.cards.listing(chosen, 1))
             return self.mem.get(entries[0].id).record
-        key = transcripts.key_of(f"openai-agents:{len(said) - len(fresh)}", self.session_id, fresh)
+        key = capture.key_of(f"openai-agents:{len(said) - len(fresh)}", self.session_id, fresh)
         return self.mem.log(fresh, topic=topic, session=self.session_id, key=key)
 
     def _names(self) -> list[str]:

@@ -1,0 +1,112 @@
+"""What an agent learned and says plainly: a cause that it found, a fix that held, a milestone it checked.
+
+Only statements of outcome count, never plans or narration, and only with substance: something named exactly,
+and for a learning its cause. At most two a session, with the agent's own trust; a sentence that repeats what
+a tool printed is somebody else's word. Never a rule, a preference or a decision: these are people's. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from otolith.derive.cues import phrase
+from otolith.derive.judge import codes
+from otolith.derive.sayings import Remark, about
+from otolith.model.events import ANSWERED, CALLED, Event, Session
+from otolith.model.text import sentences, without_code
+from otolith.model.words import is_question, is_supposed, likeness, stems, words
+
+MOST = 2  # a session
+SHARED = 8  # words in a row that make a sentence a tool's
+LONGEST = 45  # words
+ALIKE = 0.3  # two that share more say the same
+LONGEST_ANSWER = 20_000
+_LEARNED = phrase(
+    r"""\b(?:the\s)?(?:actual\s|real\s|root\s|underlying\s)?(?:root\s)?cause\s(?:was|is|of)\b
+      | \b(?:was|is|were|are)\s(?:actually\s)?(?:caused|triggered)\sby\b | \bturn(?:s|ed)\sout\b
+      | \b(?:the\s)?(?:problem|issue|bug|failure|error|culprit|reason)\s(?:was|is)\s(?:that\s)?(?!fixed
+          |resolved|solved|gone)
+      | \b(?:fix(?:ed)?|solved|resolved)\s(?:it\s|this\s|that\s|the\s[\w\s]{1,30})?by\s
+          | \bthe\sfix\s(?:was|is)\b
+      | \blesson\slearned\b | \bbecause\b.*\b(?:ignores?|expects?|requires?|returns?|never|always|only
+          |doesn't|does\snot)\b
+      | \b(?:ignores?|expects?|silently|always\sreturn(?:s|ed)|never\scalls?)\b""")
+_CAUSE = phrase(r"""\b(?:root\scause|caused\sby|because|turn(?:s|ed)\sout|fixed\sby|the\sfix|but
+    |(?:issue|problem|bug)\swas)\b""")
+_REACHED = phrase(
+    r"""\ball\s(?:\d+\s|the\s|of\sthe\s)*(?:\w+\s)?tests?\s(?:now\s)?pass(?:es|ed)?\b
+          | \btests?\s(?:now\s)?(?:all\s)?pass\b
+      | \b(?:is|are)\s(?:now\s)?(?:complete|implemented|shipped|released|deployed|merged)\sand\s(?:verified
+          |tested|passing)
+      """)
+_PLANNED = phrase(
+    r"""^\W*(?:let\sme|let's|i'll|i\swill|i\sneed|i\sthink|i\sshould|now\b|next\b|first\b|should\si|shall
+          |want\sme|would\syou
+      |to\s(?:fix|verify|check)|if\b|you\s(?:can|could|should|may)|consider|option|please)
+      | \b(?:might|maybe|perhaps|probably|possibly|could\sbe|would\sbe|i\ssuspect|hypothesis|let\sme|i'll
+          |going\sto|not\ssure
+      |likely)\b""")
+_PICTURE = re.compile("[\U0001f300-\U0001faff☀-➿]|^\\(\\d")  # a line of a report
+_MARKS = re.compile(r"\*\*|^\s*(?:[-*•]|\d{1,2}[.)])\s+|^#+\s*")
+
+
+def find_learnings(session: Session) -> list[Remark]:
+    """What the agent states as learned or reached in the new events, the best first, at most two."""
+    printed = _runs(event.call.result for event in session.events if event.call and event.call.result)
+    learnings: dict[str, tuple[float, int, Remark]] = {}
+    for at, event in enumerate(session.events):
+        if event.kind != ANSWERED or event.by or at < session.fresh:
+            continue
+        failed = _failed_before(session.events[:at])
+        for sentence in _stated(event.text):
+            kind, worth = _read(sentence, failed)
+            if not kind:
+                continue
+            outside = not printed.isdisjoint(_runs([sentence]))
+            remark = Remark(says=kind, sentence=sentence, about=about(sentence), sure=0.7,
+                            key=event.key, ts=event.ts, trust="outside" if outside else "agent")
+            learnings.setdefault(sentence.casefold(), (worth - outside, at, remark))
+    best: list[tuple[float, int, Remark]] = []
+    for item in sorted(learnings.values(), key=lambda item: (-item[0], -item[1])):
+        own = stems(item[2].sentence)
+        if all(likeness(own, stems(other.sentence)) < ALIKE for *_, other in best):
+            best.append(item)
+    return [remark for *_, remark in sorted(best[:MOST], key=lambda item: item[1])]
+
+
+def _stated(text: str) -> list[str]:
+    """The sentences of an answer that are prose: no code, no table, no heading, no question."""
+    lines = [line for line in without_code(text[-LONGEST_ANSWER:]).splitlines()
+             if not line.lstrip().startswith(("|", "#", ">", "```"))]
+    plain = (" ".join(_MARKS.sub("", piece).split()) for piece in sentences("\n".join(lines)))
+    return [sentence for sentence in plain if not is_question(sentence) and not sentence.endswith(":")
+            and 4 <= len(sentence.split()) <= LONGEST]
+
+
+def _read(sentence: str, failed: bool) -> tuple[str, float]:
+    """What a sentence states, and how much it is worth: a cause with names in it is worth most."""
+    named = len(codes(sentence))
+    if not named or _PLANNED.search(sentence) or is_supposed(sentence) or _PICTURE.search(sentence):
+        return "", 0.0
+    if _LEARNED.search(sentence):
+        if named < 2 and not _CAUSE.search(sentence):
+            return "", 0.0
+        named -= 2 * sentence.startswith("I ")  # "I see the issue - …"
+        return "learning", min(named, 4) + (2.0 if _CAUSE.search(sentence) else 0.0)
+    return ("milestone", min(named, 2)) if failed and _REACHED.search(sentence) else ("", 0.0)
+
+
+def _failed_before(events: Sequence[Event]) -> bool:
+    """Whether a run failed earlier and the last one did not."""
+    runs = [event.call.ok for event in events if event.kind == CALLED and event.call and event.call.command]
+    return False in runs and bool(runs and runs[-1])
+
+
+def _runs(texts: Iterable[str]) -> set[tuple[str, ...]]:
+    """Every eight words in a row of these texts."""
+    runs: set[tuple[str, ...]] = set()
+    for text in texts:
+        spoken = words(text)
+        runs.update(tuple(spoken[at : at + SHARED]) for at in range(len(spoken) - SHARED + 1))
+    return runs

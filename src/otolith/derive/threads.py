@@ -1,0 +1,161 @@
+"""Several requests, one work: which request belongs to the work before it, how the two become one, which
+success makes a failure good, and how much of a work is told.
+
+A small request on the files of the one before is a part of that work, so that a thread of corrections is one
+work and not ten. A work that failed stays by itself: what follows solves it. Pure, on layers as plain data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from otolith.derive import shell
+from otolith.derive.requests import opening
+from otolith.model.text import shorten
+from otolith.model.work import Work
+
+Layers = Mapping[str, Any]
+MOST_REQUESTS = 4  # in one work
+SMALL = 2  # files of a request that may belong to the work before it
+MOST_WORDS = 240
+CHANGES = ("file_edit", "file_create", "file_delete")
+_NO_ID = f"mem_{'0' * 8}-0000-4000-8000-{'0' * 12}"
+
+
+def edited(layers: Layers) -> set[str]:
+    """The files that a work changed."""
+    return {action["details"]["file_path"] for action in layers["actions"] if action["type"] in CHANGES}
+
+
+def _ran(layers: Layers, ok: bool) -> set[str]:
+    """The commands that went well in a work, or that did not, by their heads."""
+    return {head for action in layers["actions"]
+            if action["type"] == "command_run" and action["result"]["success"] is ok
+            for head in shell.heads(action["details"]["command"])}
+
+
+def belongs(work: Layers, more: Layers) -> bool:
+    """Whether a request is a part of the work before it: told before, the same goal gone on with, or after a
+    success a small change to files of that work alone.
+    """
+    if set(more["requests"]) <= set(work["requests"]) or work["intent"]["goal"] == more["intent"]["goal"]:
+        return True
+    files = edited(more)
+    return (work["outcome"]["success"] and more["outcome"]["success"] and not _ran(more, ok=False)
+            and 0 < len(files) <= SMALL and files <= edited(work) and len(work["requests"]) < MOST_REQUESTS)
+
+
+def solves(work: Layers, failed: Layers) -> bool:
+    """Whether a success made a failure good: what had failed ran well in it, or it changed the same file."""
+    return bool(_ran(work, ok=True) & _ran(failed, ok=False)) or bool(edited(work) & edited(failed))
+
+
+def join(work: Layers, more: Layers) -> dict[str, Any]:
+    """The work with a later request in it; joining the same once more changes nothing."""
+    if list(work["requests"]) == list(more["requests"]):
+        return {**work, **more}
+    again = set(more["requests"]) <= set(work["requests"])
+    if again and work["requests"][-1] != more["requests"][-1]:
+        return dict(work)  # told before, and others came after it
+    goal, then = work["intent"]["goal"], more["intent"]["goal"]
+    context = work["intent"].get("context") or ""
+    aside = f"then: {shorten(then, 140)}"
+    if then != goal and aside not in context:
+        context = f"{context}; {aside}" if context else aside
+    first, last = work["outcome"], more["outcome"]
+    done = first["summary"].rpartition(" Then: ")[0] if again else first["summary"]
+    done = done if then != goal else ""
+    summary = opening(last["summary"], 25)
+    changed = edited(work) | edited(more)
+    paths = dict.fromkeys(place["path"] for layers in (work, more)
+                          for place in layers["perception"].get("relevant_files") or ())
+    return {
+        **work, "intent": {**work["intent"], "context": context},
+        "perception": {"relevant_files": [{"path": path} for path in paths if path not in changed][:6]},
+        "reasoning": {"approach_chosen": more["reasoning"].get("approach_chosen")
+                      or work["reasoning"].get("approach_chosen") or ""},
+        "actions": _merged([*work["actions"], *more["actions"]]),
+        "outcome": {**last, "learnings": list(dict.fromkeys([*first["learnings"], *last["learnings"]]))[-3:],
+                    "summary": f"{opening(done, 60)} Then: {summary}" if done else last["summary"]},
+        "requests": list(dict.fromkeys([*work["requests"], *more["requests"]])),
+        "importance": max(work["importance"], more["importance"])}
+
+
+def _merged(actions: Iterable[Layers]) -> list[dict[str, Any]]:
+    """One action a file, one a command and how it went; what is known of a file's diffs is put together."""
+    kept: dict[tuple[str, ...], dict[str, Any]] = {}
+    for action in actions:
+        details = action["details"]
+        if action["type"] not in CHANGES:
+            place = ("command", details.get("command") or "", str(action["result"]["success"]))
+            kept.pop(place, None)
+            kept[place] = dict(action)
+            continue
+        before = kept.get(("file", details["file_path"]))
+        if before is None:
+            kept["file", details["file_path"]] = dict(action)
+            continue
+        older = before["details"]
+        hashes = dict.fromkeys(f"{older.get('diff_hash') or ''} {details.get('diff_hash') or ''}".split())
+        summary, more = older.get("diff_summary") or "", details.get("diff_summary") or ""
+        summary = summary if more in summary else "; ".join(filter(None, (summary, more)))
+        new = before["type"] == "file_create" and action["type"] == "file_edit"
+        kept["file", details["file_path"]] = {
+            **action, "type": before["type"] if new else action["type"],
+            "details": {"file_path": details["file_path"], **({"diff_summary": summary} if summary else {}),
+                        **({"diff_hash": " ".join(hashes)} if hashes else {})}}
+    return list(kept.values())
+
+
+# How much of it is told
+
+def fit(layers: Layers, most: int = MOST_WORDS) -> dict[str, Any]:
+    """The layers cut until they can be read at a glance; no changed file is ever left out."""
+    kept = dict(layers)
+    for cut in (_few_reads, _few_commands, _short_context, _no_diffs, _no_reads, _one_learning):
+        if len(_told(kept).split()) <= most:
+            break
+        kept = cut(kept)
+    return kept
+
+
+def _told(layers: Layers) -> str:
+    """As `get` shows it: the title, then the work at full depth."""
+    work = Work.from_dict({**layers, "id": _NO_ID, "created_at": 0, "session_id": _NO_ID})
+    return f"{work.title}\n{work.at_depth('full')}"
+
+
+def _few_reads(layers: Layers) -> dict[str, Any]:
+    paths = layers["perception"].get("relevant_files") or []
+    return {**layers, "perception": {"relevant_files": paths[:3]}}
+
+
+def _few_commands(layers: Layers) -> dict[str, Any]:
+    runs = [action for action in layers["actions"] if action["type"] not in CHANGES][-2:]
+    return {**layers, "actions": [action for action in layers["actions"]
+                                  if action["type"] in CHANGES or action in runs]}
+
+
+def _short_context(layers: Layers) -> dict[str, Any]:
+    intent, outcome = layers["intent"], layers["outcome"]
+    return {**layers, "intent": {**intent, "context": shorten(intent.get("context") or "", 200)},
+            "outcome": {**outcome, "summary": opening(outcome["summary"], 50)}}
+
+
+def _no_diffs(layers: Layers) -> dict[str, Any]:
+    def without(details: Layers) -> dict[str, Any]:
+        return {key: value for key, value in details.items() if key != "diff_summary"}
+
+    return {**layers, "actions": [{**action, "details": without(action["details"])}
+                                  for action in layers["actions"]]}
+
+
+def _no_reads(layers: Layers) -> dict[str, Any]:
+    return {**layers, "perception": {}, "reasoning": {}}
+
+
+def _one_learning(layers: Layers) -> dict[str, Any]:
+    outcome = {**layers["outcome"], "learnings": layers["outcome"]["learnings"][:1]}
+    outcome.pop("follow_up_needed", None)
+    return {**layers, "outcome": outcome}
