@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 TESTED = $(VENV)/.tested
 
-.PHONY: demo test browser lint types unit docs bench bench-recall bench-change torture clean
+.PHONY: demo test browser lint types unit docs bench bench-recall bench-change bench-capture torture clean
 
 demo: $(STAMP)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
@@ -44,6 +44,10 @@ bench-recall: $(TESTED)
 # What is done to homes on purpose; about an hour. Root may also cut the power (docs/RELIABILITY.md).
 bench-change: $(TESTED)
 	$(BIN)/python -m bench.change --write
+
+# What captured sessions leave behind; with OTOLITH_BENCH also the shared ones, some minutes.
+bench-capture: $(TESTED)
+	$(BIN)/python -m bench.capture --write
 
 torture: $(TESTED)
 	$(BIN)/python -m tests.torture

@@ -205,9 +205,10 @@ def bootstrap(by_dialog: Sequence[Sequence[float]], rounds: int = 1000) -> tuple
 Rows = dict[str, list[list[tuple[int, list[float]]]]]
 
 
-def run(dialogs: Sequence[Dialog], models: Path | None, ways: Sequence[str]) -> Rows:
-    """Every system on every dialog."""
+def run(dialogs: Sequence[Dialog], models: Path | None, ways: Sequence[str], by: Sequence[str] = ()) -> Rows:
+    """Every system on every dialog, or only those with an embedder named."""
     embedders: list[Embedder] = [Static(), *([MiniLM(models)] if models else [])]
+    embedders = [embedder for embedder in embedders if not by or embedder.name in by]
     rows: Rows = {}
     for dialog in dialogs:
         tokens = count_many([turn.spoken for turn in dialog.turns])
@@ -226,7 +227,7 @@ def run(dialogs: Sequence[Dialog], models: Path | None, ways: Sequence[str]) -> 
             with open_memory() as mem:
                 with mem.bulk():
                     names = WAYS[way](mem, dialog)
-                for embedder in (None, *embedders):
+                for embedder in (*([] if by and "words" not in by else [None]), *embedders):
                     mem.home.config = mem.home.config.replace(provider=embedder.name if embedder else "none")
                     mem.providers = {"embedder": embedder} if embedder and embedder.name != "static" else None
                     if embedder:
@@ -256,8 +257,10 @@ def main() -> int:
     parser.add_argument("--models", type=Path, help="folder with the MiniLM weights")
     parser.add_argument("--way", action="append", choices=WAYS)
     parser.add_argument("--dialogs", type=int, help="only so many")
+    parser.add_argument("--embedder", action="append", default=[], choices=("words", "static", "minilm"))
     given = parser.parse_args()
-    for line in table(run(read_dialogs(given.data)[: given.dialogs], given.models, given.way or list(WAYS))):
+    ways = given.way or list(WAYS)
+    for line in table(run(read_dialogs(given.data)[: given.dialogs], given.models, ways, given.embedder)):
         print(line)
     return 0
 

@@ -9,7 +9,8 @@ the index comes in as arguments.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from otolith.index.around import Passage
@@ -29,13 +30,18 @@ class Weighed:
     """A passage that may be delivered, and why."""
 
     def __init__(self, passage: Passage, parts: dict[str, float] | None = None) -> None:
-        self.passage, self.parts, self.why = passage, parts or {}, list[str]()
+        self.passage, self.parts = passage, parts or {}
+        self.reasons: Callable[[], list[str]] = list  # why it was found, told when somebody asks
         self.covered = self.likeness = 0.0
         self.how: str | None = None
         self.superseded_by: str | None = None
         self.also: list[str] = []  # what else tells it
         self.beside: tuple[int, int] | None = None  # the turns before and after it, 0 for none; None: unknown
         self.context: list[tuple[Passage, int]] = []  # what comes with it in any case, and its tokens
+
+    @cached_property
+    def why(self) -> list[str]:
+        return self.reasons()
 
     @property
     def score(self) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from otolith.home import Home
@@ -193,8 +194,7 @@ def _weighed(index: Index, candidates: Candidates, columns: rank.Columns, parts:
                 candidate.parts[name] = part
         candidate.covered, candidate.likeness = covered, likeness
         candidate.beside = (numbers[before] if before >= 0 else 0, numbers[after] if after >= 0 else 0)
-        words = [word for word, hit in zip(question.words, matched, strict=True) if hit]
-        candidate.why = _reasons(candidate, question, words, meant)
+        candidate.reasons = partial(_reasons, candidate, question, matched, meant)
         best.append(candidate)
     return best
 
@@ -213,9 +213,10 @@ def _openings(home: Home, candidates: Candidates, named: dict[str, str], limit: 
             [passage.n for passage in dated if candidates.passes(passage.n)])
 
 
-def _reasons(candidate: Weighed, question: Question, words: Sequence[str],
+def _reasons(candidate: Weighed, question: Question, matched: Sequence[float],
              meant: dict[str, str]) -> list[str]:
     parts, why = candidate.parts, []
+    words = [word for word, hit in zip(question.words, matched, strict=True) if hit]
     if words:
         read = (f"{word} (read as {meant[word]})" if word in meant else word for word in words)
         why.append("words: " + ", ".join(read))

@@ -109,16 +109,13 @@ def choose(home: Home, candidates: Candidates, limit: int, *, gated: bool = True
     for candidate in fit:
         sure = sureness(signs(candidate, candidates, likes)) if any(likes) else candidate.covered - BY_WORDS
         passage: Passage | None = candidate.passage
-        if gated and sure < 0:
-            continue
         if candidate.passage.asks:
             passage = _answer(home, candidate.passage, candidates)
         if passage is not None:
             drawn = passage.text.partition("\n")[2] if KINDS[passage.kind].drawn else ""
             offers.append(Offer(id=passage.id, kind=passage.kind, title=passage.title, unit=passage.unit,
                                 created=passage.said, text=drawn or passage.text, sure=sure))
-    offers.sort(key=lambda offer: -offer.sure)
-    return newest(offers)[:limit]
+    return [offer for offer in newest(offers) if not gated or offer.sure >= 0][:limit]
 
 
 def signs(candidate: Weighed, candidates: Candidates, likes: list[float]) -> dict[str, float]:
@@ -146,14 +143,29 @@ def _answer(home: Home, asking: Passage, candidates: Candidates) -> Passage | No
 
 
 def newest(offers: list[Offer]) -> list[Offer]:
-    """Each passage once, and of two records that say much the same the newer; a work has its own history."""
+    """Surest first: of two records that say much the same the newer, in the place of the surer one; of a
+    dialog one turn, if no record says it. A work has its own history.
+    """
     kept: list[tuple[frozenset[str], Offer]] = []
-    turns = [offer for offer in offers if KINDS[offer.kind].around == "turns"]
-    for offer in sorted(offers, key=lambda offer: (offer in turns, -offer.created)):
-        about, least = stems(f"{offer.title} {offer.text}"), THE_SAME if offer in turns else MUCH_THE_SAME
-        single = bool(KINDS[offer.kind].layers)
-        if not any(other.text == offer.text or (not single and likeness(about, words) >= least)
-                   for words, other in kept):
+    for offer in sorted(offers, key=lambda offer: (_is_turn(offer), -offer.created, -offer.sure)):
+        about = stems(f"{offer.title} {offer.text}")
+        for at, (words, other) in enumerate(kept):
+            if _says(offer, other, likeness(about, words)):
+                if not _is_turn(offer) or _is_turn(other):
+                    best = offer if _is_turn(offer) and offer.sure > other.sure else other
+                    kept[at] = (words, best.replace(sure=max(offer.sure, other.sure)))
+                break
+        else:
             kept.append((about, offer))
-    chosen = [offer for _, offer in kept]
-    return sorted(chosen, key=lambda offer: -offer.sure)
+    return sorted((offer for _, offer in kept), key=lambda offer: -offer.sure)
+
+
+def _is_turn(offer: Offer) -> bool:
+    return KINDS[offer.kind].around == "turns"
+
+
+def _says(offer: Offer, other: Offer, alike: float) -> bool:
+    """Does another, which is newer or no turn, say what this one says?"""
+    if _is_turn(offer):
+        return offer.unit == other.unit or alike >= THE_SAME
+    return other.text == offer.text or (alike >= MUCH_THE_SAME and not KINDS[offer.kind].layers)

@@ -236,9 +236,14 @@ def _work(work: Touch, row: Row) -> Item:
 
 
 def _spoken(home: Home, row: Row) -> list[Item]:
-    """What the user said in a dialog: how it began and how it ended."""
-    turns = [turn for _, entry in each(home, [row.unit]) for turn in entry.turns if turn.role == "user"]
-    said = list(dict.fromkeys(" ".join(turn.text.split())[:160] for turn in (*turns[:1], *turns[-1:])))
+    """What the user said in a dialog, as far as it holds: how it began and how it ended."""
+    closed = [sentence for said in home.index.claims.outdated([row.unit]).values() for sentence, _ in said]
+    turns = [" ".join(turn.text.split()) for _, entry in each(home, [row.unit]) for turn in entry.turns
+             if turn.role == "user"]
+    for sentence in closed:
+        turns = [turn.replace(sentence, "").strip(" .!?") for turn in turns]
+    turns = [turn for turn in turns if turn]
+    said = list(dict.fromkeys(turn[:160] for turn in (*turns[:1], *turns[-1:])))
     return [Item(row.id, " … ".join(said), " … ".join(said), row.created)] if said else []
 
 

@@ -20,7 +20,6 @@ from otolith.model.shape import Value, read_strings, read_tags
 from otolith.model.text import counted
 from otolith.model.times import minute
 from otolith.verbs import undo as journal
-from otolith.verbs.about import to_be_forgotten
 from otolith.verbs.editing import forget
 from otolith.verbs.links import supersede
 from otolith.verbs.steps import check_text, each, kept_before
@@ -127,6 +126,8 @@ def propose(home: Home) -> list[Proposal]:
 
 def garden_rung(home: Home, _providers: Any = None) -> list[str]:
     """The garden's part in the nightly round."""
+    from otolith.verbs.about import to_be_forgotten
+
     lines = [line(proposal) for proposal in propose(home)]
     return lines + [forget_line(*asked) for asked in to_be_forgotten(home)]
 
@@ -148,6 +149,8 @@ def garden(home: Home, *, apply: bool = False, archive: bool = False, undo: bool
         _carry_on(home)
     proposals = propose(home)
     if not apply:
+        from otolith.verbs.about import to_be_forgotten
+
         return Garden(proposals=proposals, to_forget=to_be_forgotten(home))
     names = dict.fromkeys(name for proposal in proposals for name in (proposal.target, *proposal.names))
     files = [f"allmemories/{name}.md" for name in names] if proposals else []

@@ -23,7 +23,6 @@ from otolith.model.kinds import KINDS
 from otolith.model.text import fold
 from otolith.sync import doubles
 from otolith.verbs import merging, reports, topics, undo
-from otolith.verbs.about import known_about
 from otolith.verbs.chapters import without_work
 from otolith.verbs.editing import files_of, forget
 from otolith.verbs.exports import write_exports
@@ -63,6 +62,8 @@ def forget_about(home: Home, words: str, *, everything: bool = False, yes: bool 
     """What is known about something; with `yes` it is put away in one act of the journal, or with
     `everything` purged. What only mentions it among other things is named and stays.
     """
+    from otolith.verbs.about import known_about  # recall is needed only here
+
     records = known_about(home, words, providers)
     whole = [record for record in records if record.whole]
     answer = {"about": words, "items": [record._asdict() for record in whole], "total": len(whole),
