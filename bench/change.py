@@ -36,35 +36,39 @@ class Case(NamedTuple):
     """One story."""
 
     kind: str
-    turns: tuple[tuple[str, str], ...]  # speaker, words; each on a day of its own
+    days: tuple[tuple[tuple[str, str], ...], ...]  # (speaker, words) of each turn, day by day
     now: tuple[str, ...] = ()
     old: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
 
 
 def read_cases(text: str) -> Iterator[Case]:
-    """The cases of a file: `kind | said | said … | now: … | old: … | keep: …; … | ask: …` on each line."""
+    """The cases of a file: `kind | said | said … | now: … | old: … | keep: …; … | ask: …` on each line.
+
+    Each is said on a day of its own; `+` joins turns of one day: `@assistant Which city? +@user Lille`.
+    """
     for line in text.splitlines():
         if not line.strip() or line.startswith("#"):
             continue
         kind, *parts = line.split(" | ")
-        turns: list[tuple[str, str]] = []
+        days: list[tuple[tuple[str, str], ...]] = []
         patterns: dict[str, tuple[str, ...]] = {}
         for part in parts:
             name, _, rest = part.partition(": ")
             if name in ("now", "old", "keep"):
                 patterns[name] = tuple(rest.split("; "))
             elif name != "ask":
-                speaker, _, words = part[1:].partition(" ") if part.startswith("@") else ("user", "", part)
-                turns.append((speaker, words))
-        yield Case(kind.strip(), tuple(turns), **patterns)
+                turns = (turn[1:].partition(" ") if turn.startswith("@") else ("user", "", turn)
+                         for turn in part.split(" +"))
+                days.append(tuple((speaker, words) for speaker, _, words in turns))
+        yield Case(kind.strip(), tuple(days), **patterns)
 
 
 def live(mem: Memory, case: Case) -> tuple[list[str], list[str]]:
     """(current facts, closed facts) after these turns."""
-    for month, (speaker, words) in enumerate(case.turns, 1):
+    for month, turns in enumerate(case.days, 1):
         when = f"2026-{month:02}-05T10:00:00Z"
-        mem.log([{"role": "user", "name": speaker, "content": words, "timestamp": when}], created=when)
+        mem.log([{"role": speaker, "content": words, "timestamp": when} for speaker, words in turns], created=when)
     facts = mem.facts()
     return ([fact.title for fact in facts if not fact.superseded_by], [fact.title for fact in facts if fact.superseded_by])
 
@@ -94,7 +98,7 @@ def run(cases: Iterable[Case], show: bool) -> dict[str, Counter[str]]:
         for row in (case.kind, must):
             rows.setdefault(row, Counter()).update(name for name, value in result.items() if value)
         if show and not result["right"]:
-            print(case.kind, [words for _, words in case.turns], current, closed, sep="\n    ")
+            print(case.kind, [words for turns in case.days for _, words in turns], current, closed, sep="\n    ")
     return dict(sorted(rows.items(), key=lambda row: row[0].startswith("all")))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,12 @@ from bench.change import CASES, Case, judge, live, read_cases
 
 from otolith.errors import Invalid
 from otolith.memory import Memory
-from otolith.model.claims import Stated, settle
 from otolith.model.statements import read_claims
+from otolith.model.verdicts import Stated, settle
 
-STORIES = {kind: list(cases) for kind, cases in groupby(read_cases(CASES.read_text(encoding="utf-8")), key=lambda case: case.kind)}
+STORIES: dict[str, list[Case]] = {}
+for story in read_cases(CASES.read_text(encoding="utf-8")):
+    STORIES.setdefault(story.kind, []).append(story)
 
 
 @pytest.fixture
@@ -218,6 +219,65 @@ def test_what_is_forgotten_closes_nothing_any_more(mem: Memory) -> None:
     mem.forget(entry.id)
 
     assert current(mem) == ["user lives in Ghent"]
+
+
+@pytest.mark.parametrize(("first", "then"), [
+    ("We use Redis for the queue.", "We dropped Redis."),
+    ("The API port is 8080.", "The API port is 9090 now."),
+    ("We plan to buy a server.", "We bought the server.")])
+def test_a_project_closes_nothing_of_another(mem: Memory, first: str, then: str) -> None:
+    log(mem, first, "2026-01-05", project="shop")
+    before = current(mem)
+    log(mem, then, "2026-02-05", project="blog")
+
+    assert set(before) <= set(current(mem))
+
+
+def test_what_the_user_ends_in_a_project_may_be_of_their_own_person(mem: Memory) -> None:
+    log(mem, "I'm allergic to aspirin. I'm a member of the choir.", "2026-01-05", project="shop")
+    log(mem, "I'm not a member of the choir anymore.", "2026-02-05", project="blog")
+
+    assert "user is a member of the choir" not in current(mem)
+
+
+def test_an_ending_without_project_closes_nothing_of_a_project(mem: Memory) -> None:
+    log(mem, "We use Redis for the queue.", "2026-01-05", project="shop")
+    log(mem, "I dropped Redis.", "2026-02-05", project="default")
+
+    assert any("uses Redis" in title for title in current(mem))
+
+
+@pytest.mark.parametrize(("first", "then"), [
+    ("The staging port is 8080.", "The port is 9090 now."),
+    ("The staging port is 8080.", "The production port is 9090."),
+    ("Staging runs Postgres 14.", "Sorry, we run Postgres 16.")])
+def test_who_names_no_environment_closes_nothing_of_one(mem: Memory, first: str, then: str) -> None:
+    log(mem, first, "2026-01-05")
+    log(mem, then, "2026-02-05")
+
+    assert first.rstrip(".") in current(mem)
+
+
+def test_an_environment_gets_its_own_new_value(mem: Memory) -> None:
+    log(mem, "The staging port is 8080.", "2026-01-05")
+    log(mem, "The staging port is 9090.", "2026-02-05")
+
+    assert current(mem) == ["The staging port is 9090"]
+
+
+def test_what_is_closed_leaves_every_page_and_as_of_gives_it_back(mem: Memory) -> None:
+    log(mem, "I live in Ghent. My manager is Petra.", "2026-01-05", topic="life")
+    log(mem, "I live in Bruges. My manager is Igor.", "2026-03-05", topic="life")
+    mem.upkeep()
+    pages = {path.name: path.read_text() for path in mem.path.rglob("*.md") if path.name in
+             ("CORE.md", "GLOBAL_MEMORY.md", "topic_memory.md")}
+    told = [*pages.values(), mem.brief().text, mem.hud()]
+
+    assert "GLOBAL_MEMORY.md" in pages
+    old = [line for text in told for line in str(text).splitlines() if "Petra" in line or "Ghent" in line]
+    assert all("until 2026-03-05" in line for line in old)  # a topic's page tells what it was until when
+    assert not [line for line in old if line not in pages["topic_memory.md"]]
+    assert "user lives in Ghent" in current(mem, as_of="2026-02-01")
 
 
 def test_a_sentence_that_breaks_off_states_nothing_and_stops_nobody(mem: Memory) -> None:

@@ -128,3 +128,12 @@ def test_ten_megabytes_in_one_line_are_judged_by_their_beginning() -> None:
     parts = split_parts("x" * (10 << 20))
 
     assert sum(len(part.text) for part in parts) == 10 << 20
+
+
+def test_headings_of_a_document_are_no_speakers() -> None:
+    from otolith.model.turns import read_turns
+
+    document = "# Tide\n\n## Setup\n\n### Install\n\nRun make.\n\n### Usage\n\n**Note:** call tide.\n"
+
+    assert [(turn.speaker, turn.text) for turn in read_turns(document)] == [("", document.strip())]
+    assert [turn.speaker for turn in read_turns("### user\n\n# Tide\n\n### assistant\n\nFine.\n")] == ["user", "assistant"]

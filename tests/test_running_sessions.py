@@ -331,3 +331,76 @@ def test_what_a_stop_reads_and_writes_does_not_grow_with_the_session(talk: Talk,
 
     assert late[0] <= early[0] + 500
     assert late[1] <= early[1] + 10
+
+
+# Bad input: nothing is lost, nothing twice, the agent is not disturbed
+
+
+def test_a_shrunk_transcript_is_read_anew_and_stores_nothing_twice(talk: Talk, home: Path) -> None:
+    talk.say(ask("One."), reply("Two."), ask("Three.")).fire()
+    lines = talk.path.read_text().splitlines(keepends=True)
+    talk.path.write_text("".join(lines[:1]))
+    talk.say(reply("Four.")).fire()
+
+    assert turns(home) == ["One.", "Two.", "Three.", "Four."]
+
+
+def test_a_torn_last_line_waits_for_its_end(talk: Talk, home: Path) -> None:
+    talk.say(ask("One."), reply("Two."))
+    whole = talk.path.read_text()
+    talk.path.write_text(whole[:-20])
+    talk.fire()
+    assert turns(home) == ["One."]
+    talk.path.write_text(whole)
+    talk.fire()
+    assert turns(home) == ["One.", "Two."]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe nothing", b"just a note\n", b"[1, 2, 3]\n", b'{"a": 1}\n'])
+def test_what_is_no_transcript_is_one_line_in_the_log(talk: Talk, home: Path, content: bytes,
+                                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    with Memory(home) as mem:
+        mem.note("Tea", "Steep it.")
+    monkeypatch.delenv("OTOLITH_DEBUG")
+    talk.path.write_bytes(content)
+
+    talk.fire()
+
+    (line,) = (home / "log/hooks.jsonl").read_text().splitlines()
+    assert "not a transcript" in json.loads(line)["error"]
+    assert entry_folders(home) == []
+
+
+def test_a_missing_transcript_is_nothing(talk: Talk, home: Path) -> None:
+    talk.fire()
+    assert entry_folders(home) == []
+
+
+def test_ten_megabytes_in_one_turn_are_kept(talk: Talk, home: Path) -> None:
+    talk.say(ask("word " * (2 << 20)), reply("Long.")).fire()
+
+    assert [len(text) >= 10_000_000 for text in turns(home)] == [True, False]
+
+
+def test_a_clock_that_jumps_loses_nothing(talk: Talk, home: Path) -> None:
+    talk.say(ask("One."))
+    talk.path.write_text(talk.path.read_text().replace("2026-03-01T", "2031-03-01T"))
+    talk.fire()
+    talk.say(reply("Two.")).fire()
+    talk.say(ask("Three."))
+    talk.path.write_text(talk.path.read_text().replace("2026-03-01T00:03:00.000Z", "yesterday"))
+    talk.fire("SessionEnd")
+
+    assert turns(home) == ["One.", "Two.", "Three."]
+
+
+def test_each_program_is_an_agent_of_its_own(talk: Talk, home: Path, folder: Path) -> None:
+    talk.say(ask("One."), reply("Two.")).fire()
+    rollout = folder / "rollout-2026-03-01.jsonl"
+    rollout.write_text("".join(json.dumps(line) + "\n" for line in (
+        {"timestamp": "2026-03-01T10:00:00Z", "type": "session_meta", "payload": {"id": "r-1", "cwd": str(folder)}},
+        {"timestamp": "2026-03-01T10:00:01Z", "type": "event_msg", "payload": {"type": "user_message", "message": "Three."}})))
+    talk.fire(session_id="r-1", transcript_path=str(rollout))
+
+    with Memory(home) as mem:
+        assert {mem.get(row["id"]).record.meta.origin.agent for row in mem.list(kind="entry")[0]} == {"claude-code", "codex"}

@@ -105,6 +105,75 @@ def test_of_a_turn_what_holds_longer_than_the_turn_is_kept(turn, kept):
         assert words in saying.sentence
 
 
+# One thing each.
+LASTING = [
+    "we're on kotlin 1.9, don't use context receivers", "I'd like the errors to be shown inline, not as a toast",
+    "The `orders` table has no foreign keys on purpose, the sharding proxy can't handle them.",
+    "please stop adding comments to every line", "all our lambdas run on arm64",
+    "You forgot the German translations again. Every new string needs an entry in de.json too.",
+    "I think we should cache this in redis, the query takes 4s",
+    "The API returns snake_case, we convert to camelCase in client.ts only.",
+    "never ever force push to release branches", "tests run with `pnpm vitest run`, jest is gone", "no semicolons",
+    "it's not a bug, the button is disabled until the form is valid",
+    "for the record: customers pay in CHF, prices in the DB are net",
+    "you can ignore the lint warnings in legacy/, nobody touches that", "we ship every second Tuesday",
+    "Let's name it Ledger, not Book.", "Only the owner can see drafts; editors see published posts.",
+    "use the existing Button component, don't write a new one",
+    "It must work offline, the tablets have no network in the warehouse.",
+    "we agreed on UTC everywhere, frontend converts", "remember that Safari doesn't support this API",
+    "My timezone is CET and I work mostly at night", "versions are calendar based, like 2026.02.1",
+    "Please write the summary in French, the client is from Lyon.", "the migration takes about 20 minutes on prod",
+    "Don't guess. If you are unsure, ask.", "we use feature flags via unleash so wrap it in one",
+    "The worker must not start before the schema check has passed",
+    "i want every endpoint to be documented in openapi.yaml", "Actually the timeout is 30s, not 10.",
+    "pls dont create md files for every change u make", "the legacy importer stays in PHP, we are not going to port it",
+    "I want dark mode as default", "this repo has two apps: apps/admin and apps/shop. shop is the public one",
+    "Use British spelling in all user facing text.",
+    "we'll go with approach 2 but keep the old endpoint for one more release",
+    "the agent on staging uses port 8443, prod uses 443",
+    "Commit messages follow conventional commits, scope is the package name.",
+    "ok but the modal should close on escape",
+    "you don't need to run the whole suite, `go test ./internal/...` is enough",
+    "I hate it when the summary repeats the question", "pin the versions in requirements.txt, no carets or ranges",
+    "user ids are uuids, never expose the numeric one", "Please keep functions under 40 lines where possible",
+    "Errors go to sentry, not to the console.", "run the formatter before every commit",
+    "Translations are managed in Lokalise so don't edit the json files by hand", "I prefer small PRs, one topic each",
+    "In this project a 'tenant' is a school, not a user.", "no more than 3 retries", "we support node 18 and up",
+    "Our deploy script is scripts/ship.sh, it needs the VPN.", "so the issue was the proxy, it strips the auth header",
+    "always answer in bullet points",
+]
+PASSING = [
+    "ok looks good. next one", "hm, still red", "can you try that again with verbose output", "show me the diff",
+    "cool thanks!! 🎉", "let's do the pagination next", "revert that", "What about the mobile layout?",
+    "why is CI failing on windows?", "I renamed the folder to packages/core, please adapt",
+    "Sounds good, please continue.", "lgtm", "the previous dev left this in a mess lol",
+    "don't worry about tests for now", "hmmm interesting, tell me more", "i have a meeting in 10 min so be quick",
+    "make the header blue", "I pasted the log below", "could you summarise what you did so far?",
+    "there's a typo in line 40", "fix all the failing tests", "go on", "delete the old branch",
+    "wow that broke everything", "ok then B", "same for the other two", "good. now do the same for invoices",
+    "hey can you check whether the cron ran last night", "ugh the tests time out again",
+    "where do we set the base url?", "I'll be back in an hour", "add logging",
+    "why did you delete my comment? put it back", "Yes.", "Let me think about that.",
+    "do it the way we did in the users module", "can you explain what a mutex is",
+    "Hmm, I am not sure this is what we need", "the screenshot shows the old version", "stop. wrong branch.",
+    "we have a freeze until Monday", "it works on my machine", "what happens if the token expires?", "great, merge it",
+    "there are 3 failing tests left", "the design says 8px but I think 12px is better", "sleep 5 then retry",
+    "I've updated the env file, try again", "nice!", "shorter please", "for now just hardcode it",
+]
+
+
+@pytest.mark.parametrize("turn", LASTING)
+def test_what_holds_in_a_project_is_kept_once(turn):
+    sayings = find_sayings(session(said(turn)))
+
+    assert len(sayings) == 1, [saying.sentence for saying in sayings]
+
+
+@pytest.mark.parametrize("turn", PASSING)
+def test_what_only_moves_the_work_on_is_not_kept(turn):
+    assert [saying.sentence for saying in find_sayings(session(said(turn)))] == []
+
+
 NOTHING = [
     "cause issue #183", "when these changes are complete", "User loves it!!", "run it again", "proceed", "address #2",
     "go ahead", "commit this", "fix it", "loves this", "Thanks, that works.", "ok", "keep going", "use it", "Never mind.",

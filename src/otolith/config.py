@@ -135,7 +135,7 @@ def load(tree: Any, env: Mapping[str, str] = os.environ, cwd: str | None = None)
         chat_key=_first(env.get("OTOLITH_CHAT_KEY"), chat.get("key")),
         chat_seconds=_seconds(_first(env.get("OTOLITH_CHAT_SECONDS"), chat.get("seconds"))),
         agent=_first(env.get("OTOLITH_AGENT"), user.get("agent"), "main"),
-        project=_first(env.get("OTOLITH_PROJECT"), _git_project(cwd), "default"),
+        project=_first(env.get("OTOLITH_PROJECT"), find_project(cwd, env), "default"),
         session=_first(env.get("OTOLITH_SESSION")), projects=_words(tracked, "projects"),
         language=tracked.get("language", "english"), home_id=str(tracked.get("home_id", "")),
         git_commit=commits, caps=tracked.get("caps", {}), tiers=tracked.get("tiers", {}),
@@ -269,12 +269,70 @@ def _home_key(tree: Any, seed: Mapping[str, Any]) -> str | None:
     return key if isinstance(key, str) and measure and measure.private else None
 
 
-def _git_project(start: str | None) -> str | None:
+# Which project a folder belongs to
+
+
+def find_project(start: str | None, env: Mapping[str, str] = os.environ) -> str | None:
+    """The name of the main git work tree above a folder, else the folder's own; none where nobody works on
+    one thing: in the home folder, at the root, in temporary folders.
+    """
     try:
-        here = Path(start or os.getcwd())
+        here = Path(os.path.realpath(start or os.getcwd()))
     except FileNotFoundError:  # the folder one stands in was removed
         return None
+    root = _work_tree(here)
+    home = Path(os.path.realpath(env.get("HOME") or os.path.expanduser("~")))
+    if root is None:
+        temporary = {os.path.realpath(folder) for folder in (env.get("TMPDIR"), "/tmp", "/var/tmp") if folder}
+        if any(str(folder) in temporary for folder in (here, *here.parents)):
+            return None
+    folder = root or here
+    return None if folder == home or not folder.name else _project_name(folder, env)
+
+
+def _work_tree(here: Path) -> Path | None:
+    """The main work tree above a folder: a linked one says in its .git file where that lies."""
     for folder in (here, *here.parents):
-        if os.path.exists(folder / ".git"):  # what may not be looked at counts as not there
-            return folder.name or None
+        git = folder / ".git"
+        if os.path.isdir(git):
+            return folder
+        if os.path.isfile(git):  # what may not be looked at counts as not there
+            with suppress(OSError, UnicodeDecodeError):
+                place = git.read_text()[:4096].partition("gitdir:")[2].strip()
+                target = Path(os.path.normpath(folder / place))
+                if target.parent.name == "worktrees" and target.parent.parent.name == ".git":
+                    return target.parent.parent.parent
+            return folder
     return None
+
+
+def _project_name(root: Path, env: Mapping[str, str]) -> str:
+    """The name under which a folder's memories are kept; a second folder of that name gets another."""
+    path, place = config_folder(env) / "projects.json", str(root)
+    try:
+        names = json.loads(path.read_bytes()[:MAX_BYTES])
+    except (OSError, ValueError):
+        names = {}
+    names = names if isinstance(names, dict) else {}
+    if isinstance(names.get(place), str):
+        return str(names[place])
+    taken = [other for other, name in names.items() if name == root.name and os.path.isdir(other)]
+    mark = hashlib.sha256((_remote(root) or place).encode("utf-8", "replace")).hexdigest()[:4]
+    name = f"{root.name}-{mark}" if taken else root.name
+    # of a folder that is gone, most likely moved, the name is free
+    kept = {other: own for other, own in names.items() if own != name}
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh = path.with_name(f"projects.json.{os.getpid()}.tmp")
+        fresh.write_text(json.dumps({**kept, place: name}, indent=2) + "\n")
+        fresh.replace(path)
+    return name
+
+
+def _remote(root: Path) -> str:
+    """The address of a repository's first remote."""
+    with suppress(OSError, UnicodeDecodeError):
+        for line in (root / ".git" / "config").read_text().splitlines():
+            if line.strip().startswith("url ="):
+                return line.partition("=")[2].strip()
+    return ""

@@ -67,7 +67,8 @@ PASSING = phrase(  # true for this moment or this task only
           |lines?\s\d+|first,?\sthen|one\ssec|in\sa\s(?:sec|minute|moment)
           |today|tonight|later\stoday|as\s(?:we|you|i)\sspeak)\b""")
 HAPPENED = phrase(  # what happened or is seen, no rule
-    r"""^(?:i'm|i\sam|i've|i\shave|i\sjust|i|we\sjust|we're|it|it's|this|that|here's|here\sis|there's
+    r"""\bshould\s(?:now\s|already\s)?(?:work|fix|pass)\b(?!\s(?:on|in|with|for|without)\b)|^(?:i'm|i\sam
+          |i've|i\shave|i\sjust|i|we\sjust|we're|it|it's|this|that|here's|here\sis|there's
           |there\sis|still)\s(?:just\s|still\s|also\s|now\s|already\s|only\s)*(?:getting|got|get|see
           |seeing|saw|ran|run|running|tried|trying|noticed|found|checked|pushed|committed|merged|deleted
           |restarted|rebooted|says|said|shows|showing|works|working|fails?|failed|failing|happens?
@@ -76,14 +77,16 @@ HAPPENED = phrase(  # what happened or is seen, no rule
           |great|well)\s(?:job|work|catch|point|idea|call|done)\b|^(?:looks|sounds|works
           |seems)\s\w+[.!]*$""")
 NOW = phrase(  # a state of the moment
-    r"""\b(?:fail(?:s|ed|ing)?|broke[n]?|break(?:s|ing)|crash(?:es|ed|ing)?|hang(?:s|ing)?|stuck|missing
+    r"""\b(?:fail(?:s|ed|ing|ures?)?|broke[n]?|break(?:s|ing)|crash(?:es|ed|ing)?|hang(?:s|ing)?|stuck
+          |missing
           |wrong|weird|slow|error(?:s|ing)?|not\sworking|doesn't\swork|isn't\sworking|still|green|red
           |(?:un)?related|confusing|done|complete[d]?|finished|ready|running|happening|showing|getting
           |looking|gone|empty)\b""")
 _PROJECT = r"""(?:this|it)\sis\s(?:an?|our|the)\s(?:[\w/.-]+\s){0,3}(?:repo|repository|project|package
           |library
     |lib|monorepo|service|app|api|module|crate|plugin|cli|tool|website|site|game|firmware|prototype)\b"""
-POINTING = phrase(rf"""^(?!{_PROJECT})(?:(?:anything|everything|everyone|all|any|the)\s(?:else|others?
+POINTING = phrase(rf"""^(?!{_PROJECT}|this\s(?:repo|repository|project|codebase|app|team|company|api
+          |package|service)\b)(?:(?:anything|everything|everyone|all|any|the)\s(?:else|others?
           |rest)|otherwise
           |same|it|this|that|these|those|them|they|he|she|so|here|there|one|ones|both|neither|which)\b""")
 
@@ -114,7 +117,8 @@ def _cue(says: str, sure: float, text: str, *, personal: bool = False, needs: st
 CUES = (  # the first that fits counts
     _cue("rule", 0.9, r"""^(?:remember|note|keep\sin\smind|bear\sin\smind|be\saware|mind\syou
           |don't\sforget)
-        (?:,|:|\sthat|\sthis:?)\s | \bi\sremind\syou\b | ^(?:reminder|rule|note|important|nb)\s?:"""),
+        (?:,|:|\sthat|\sthis:?)\s | \bi\sremind\syou\b | ^(?:reminder|rule|note|important|nb
+          |for\sthe\srecord)\s?[:,]"""),
     _cue("todo", 0.75, r"""^(?:to-?do|fixme)\b | \b(?:remember|don't\sforget|do\snot\sforget)\sto\b
         | \b(?:we|i|you)\s(?:still\s|also\s|then\s)*(?:need|have|want|ought)\sto\b.*\b(?:later|eventually
           |afterwards
@@ -155,11 +159,13 @@ CUES = (  # the first that fits counts
           |colou?r-?blind|left-handed
           |dyslexic|(?:mostly|usually)\son\s|on\s(?:linux|mac(?:os)?|windows|arch|ubuntu)
           |the\s(?:maintainer|owner|author|lead))
-        | \bmy\sname\sis\b | ^i\s(?:work|live)\s(?:at|as|for|in|on|from|with)\s
+        | \bmy\s(?:name|time\s?zone|os|editor|shell|native\slanguage|role|team|company|pronouns?)\s(?:is
+          |are)\b | ^i\s(?:work|live)\s(?:at|as|for|in|on|from|with)\s
           | ^call\sme\s""", personal=True),
     _cue("correction", 0.8, r"""\bi\s(?:said|suggested|asked\s(?:for|you)|meant|told\syou|specified
           |wanted|never\sasked)\b
-        | \b(?:not\swhat|you)\s(?:keep|are\signoring|ignored|forgot|misunderst\w+|mis-?read|lost|broke)\b
+        | \byou\s(?:keep|are\signoring|misunderst\w+|mis-?read)\b
+        | \b(?:it|this|that)(?:'s|\sis)\snot\san?\s(?:bug|mistake|typo|problem|regression)\b
         | \b(?:this|that|it)(?:'s|\sis)\s(?:no\s(?:good|bueno)|not\s(?:ok(?:ay)?|good|acceptable|right
           |true|how|enough)
           |wrong|bad|unacceptable|incorrect)\b.*\b(?:as|because|since|cause|:)\s"""),
@@ -214,7 +220,7 @@ CUES = (  # the first that fits counts
           (?:really\s|still\s|also\s|then\s|probably\s|definitely\s|all\s|both\s)*
           (?:should(?:n't)?|must(?:n't)?|shall|needs?\sto|has\sto|have\sto|ought\sto|may\sonly|can\sonly
           |may\snot|is\sto\sbe|are\sto\sbe)
-          \s(?!i\b|we\b|you\b|it\b|this\b|that\b|there\b|they\b|work\b|fix\b|do\sit|have\s(?:been|worked)
+          \s(?!i\b|we\b|you\b|it\b|this\b|that\b|there\b|they\b|do\sit|have\s(?:been|worked)
           |be\s(?:fine|ok|good|enough|done|working|fixed|able|possible|needed))[a-z`]+"""),
     _cue("rule", 0.7, r"""\b(?:we|you)\s(?:should|must|shall|need\sto|have\sto|may|can)\s(?:not|never
           |only|always|no\slonger)\b
@@ -239,6 +245,31 @@ CUES = (  # the first that fits counts
           |cmake|ninja|node|deno|php|composer|ruby|swift|xcodebuild|\./[\w./-]+|bash|sh)\b
         | `[^`]+\s[^`]+`\s(?:is|runs|starts|builds|does|gives|works|will)\b
         | \bthe\s(?:right\s|correct\s)?command\s(?:is|for)\b"""),
+    _cue("rule", 0.7, r"""^(?:all|every|each)\s(?:\w+\s){1,4}(?:runs?|uses?|lives?|comes?|goes|returns?
+          |starts?|ends?)\s"""),
+    _cue("decision", 0.7, r"""\byou\s(?:can|may)\s(?:safely\s|just\s)*(?:ignore|skip|assume
+          |rely\son)\s(?!it\b|that\b|this\b)"""),
+    _cue("preference", 0.8, r"""^(?:write|answer|reply|respond|speak|explain|comment
+          |document)\b.*\bin\s(?:english|french|german
+          |spanish|italian|portuguese|dutch|polish|russian|ukrainian|chinese|japanese|korean|turkish
+          |swedish)\b"""),
+    _cue("convention", 0.65, r"""^(?!(?:i|you|it|this|that|there|he|she
+          |we)(?:'\w+)?\s)(?:[\w`"'./@()-]+\s){1,6}?(?:takes?|lasts?|costs?
+          |expires?|allows?|limits?)\s(?:about\s|around\s|up\sto\s|at\smost\s|only\s|after\s)*\$?\d"""),
+    _cue("decision", 0.75, r"""\bwe\s(?:won't|will\snot|(?:are\snot|aren't)\sgoing\sto)\s(?!be\b|know
+          |have\stime)[a-z]+"""),
+    _cue("rule", 0.7, r"""\b(?:i|we)\swant\s.*\b(?:as\s(?:the\s|a\s)?default|by\sdefault|everywhere
+          |in\s(?:all|every)|on\severy)\b
+        | ,\s(?:and\s)?no\s(?!problem|worries|rush|thanks|need|idea|matter|one|i\b|it\b|we\b|you\b)[\w-]+
+        | \b(?:before|after)\s(?:every|each|any)\s[a-z]+"""),
+    _cue("convention", 0.75, r"""^(?:this|the|our)\s(?:repo|repository|project|codebase|app|team|company
+          |api|backend|frontend|monorepo|package
+          |service|server|client|database|db|website)\s(?:has|uses|contains|runs|needs|targets|supports
+          |follows|lives|expects|is\s(?:written
+          |built|hosted|deployed|based))\s
+        | ^(?!(?:i|you|it|this|that|there|he|she|we|they)(?:'\w+)?\s)(?:[\w`'-]+\s){1,4}?(?:follows?
+          |stays?\sin|(?:is|are)
+          \s`?(?:[\w.-]+/)+[\w.-]+)\s?"""),
     _cue("correction", 0.7, r"""^[\w./@-]+,?\snot\s[\w./@-]+[.!]*$
         | ^not\s(?!sure|yet|now|bad|really|quite|working|a\b|the\b|what|that|this|so|only|too|much
           |all)[a-z]+\s\w+
@@ -260,6 +291,11 @@ CUES = (  # the first that fits counts
           |is\sdown)\sfrom\s\S*\d\S*\s.*to\s
           \S*\d""", needs="code"),
     _cue("convention", 0.65, r"""^(?!(?:i|you|he|she|they|we|let|what|there|here|it|this|that|these
+          |those)(?:'\w+)?\s)(?:[\w`"'./@()-]+\s){1,7}?
+          (?:uses|needs|expects|returns|supports|contains|requires|depends\son|holds|belongs\sto|runs\son
+          |handles|owns|generates|reads
+          |writes|exposes|emits|accepts|inherits|extends|implements|replaces|listens)\s""", needs="code"),
+    _cue("convention", 0.65, r"""^(?!(?:i|you|he|she|they|we|let|what|there|here|it|this|that|these
           |those)(?:'\w+)?\s)(?:[\w`"'./@()-]+\s){1,8}?
           (?:is|are|isn't|aren't|has|have|uses?|comes?|means?|takes?|needs?|expects?|returns?|supports?
           |contains?|requires?|depends?|holds?
@@ -267,7 +303,8 @@ CUES = (  # the first that fits counts
           |only|always|cannot|can't)\s
           .*(?:\bonly\b|\bnever\b|\balways\b|\bno\b|\bnot\b|n't\b|,?\sso\s|\bbecause\b|\bsince\b|\bused\b
           |\bmeant\b|\bexposed\b|\bprivate\b
-          |\bpublic\b|\bdeprecated\b|\brequired\b|\boptional\b|\bdefault\b|\bsame\b|\bagnostic\b|\bper\b
+          |\bpublic\b|\bdeprecated\b|\brequired\b|\boptional\b|\bdefault\b|\bsame\b|\bagnostic\b|\bbased\b
+          |\bper\b
           |\bin\b|\bfrom\b|\bby\b|\bfor\b
           |\bas\b|\bwith\b)""", needs="code"),
     _cue("convention", 0.65, r"""^(?!(?:i|you|he|she|they|we|let|what|there|here|it|this|that|these

@@ -19,6 +19,7 @@ from otolith.model.events import ANSWERED, CALLED, STOPPED, Call
 from otolith.model.text import sentences, shorten
 
 COMMAND = 110  # characters of a command
+SHORT = 60  # of one that is only named
 REASON = 30  # words of what the person answered
 SCRATCH = ("/tmp/", "/private/tmp/", "/var/folders/", "/private/var/", "/dev/")
 CHANGES = ("edit", "create", "delete")
@@ -286,7 +287,7 @@ def _made_good(run: Run, deeds: Deeds) -> str:
     error = run.error.rstrip(".")
     between = [path for path, change in deeds.files.items() if run.place < change.place < later.place]
     if run.check and between:
-        return (f"`{shorten(run.command, COMMAND)}` failed: {error}; it passes after "
+        return (f"`{shorten(run.command, SHORT)}` failed: {error}; it passes after "
                 f"{', '.join(between[:3])} changed.")
     if later.command == run.command or max(len(run.command), len(later.command)) > COMMAND:
         return ""

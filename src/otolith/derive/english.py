@@ -88,7 +88,8 @@ strengthen stretch struggle study submit subscribe succeed suffer suggest superv
 surf surprise survive switch sync talk target taste tend test thank throttle tie tour track trade train
 transfer transform transition translate travel treat trigger trust try turn uninstall unlock update upgrade
 upload use validate vary verify visit volunteer vote wait walk want warn wash waste watch water welcome whip
-whisk wish wonder work worry wrap yell
+whisk wish wonder work worry wrap yell weigh cycle commute renovate sponsor smoke jog rehearse tutor rely
+grade swap sublet board expire quote sponsor
 """
 _DOUBLING = _words("""
 ban begin cancel chat commit cut drag drop forget format get hit hop jog knit let log map mop nap pet pin plan
@@ -144,6 +145,9 @@ class Language:
     code: str = "en"
     # who speaks and who is spoken of
     first: Words = _words("i we")
+    persons: Words = _words("he she")  # pronouns of one person, of one thing, of several
+    things: Words = _words("it")
+    several: Words = _words("they")
     group: Words = _words("we")  # those of them that mean the speaker with others
     second: Words = _words("you")
     # pronouns whose person the rules do not know
@@ -212,6 +216,9 @@ class Language:
     any_more: re.Pattern[str] = _pattern(
         r"\b(?:any ?more|any longer|no more)(?=\W*(?:$|[,;:.!?)]|\b(?:and|but|so|because|since|now|after|as"
         r"|which|these|at|in|on|with|when|while|for|thanks)\b))")
+    # what somebody is not doing, said of a plan: "I'm not going to Greece"
+    abandoned: Words = _words("""go come marry move buy take do work live stay join attend run use travel fly
+        play         visit apply drive study teach sell host""")
     past_helpers: Words = _words("did had was were")
     wavering: Words = _words("""
         want know think need have get feel see mind care mean remember understand believe do go be make let
@@ -306,6 +313,12 @@ class Language:
         'cause whenever whom whose""")  # words that always end a clause
     asides: Words = _words("""when while which who where until after before as since if unless whether
         whenever whom whose like whereas""")  # openers of clauses that only set the scene
+    # what changes the subject in the middle of a sentence
+    by_the_way: re.Pattern[str] = _pattern(
+        r"(?:^|,?\s+)(?:by the way|btw|oh and|fyi|on another note|for the record|(?:and )?it turns out"
+        r"(?: that)?"
+        r"|turns out(?: that)?|(?:i|we)(?: just| also)? (?:noticed|found out|learned|learnt|discovered"
+        r"|confirmed) that)\b[,:]?\s+")
     list_words: Words = _words("and or &")
     adverbs: Words = _words("""just really also always never recently currently still already finally actually
         even totally definitely absolutely often usually sometimes once ever now then so too truly fully kinda
@@ -391,7 +404,8 @@ class Language:
     duties: Words = _words("need have")  # verbs that bind the one who says them: need to, have to
     # prepositions that may follow the copula: is from
     places: Words = _words("from in at on into after by near under behind inside via")
-    limits: Words = _words("""eat drink use run deploy have tolerate store exceed ship depend change break
+    limits: Words = _words("""
+        stand eat drink use run deploy have tolerate store exceed ship depend change break
         commit merge upgrade drive digest""")  # verbs whose "cannot" is a constraint
     # "favorite <slot>" in a possessive subject
     favourite: re.Pattern[str] = _pattern(r"(?:all-time )?(?:favorite|favourite|fave|preferred|go-to)\b")

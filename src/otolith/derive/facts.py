@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from otolith.derive.english import ENGLISH, Language
-from otolith.derive.grammar import Mode, Speech, Who
-from otolith.derive.phrases import phrases
+from otolith.derive.english import ENGLISH, Language, within
+from otolith.derive.grammar import Mode, Speech, Subject, Who, find_subject, opening
+from otolith.derive.phrases import Said, phrases
+from otolith.derive.replies import answers, roles
 from otolith.derive.sentences import QUOTED, Clause, Sentence, clauses, prose, sentences, tokens
 from otolith.derive.statement import Statement, read_clause
 from otolith.model.dates import When, first_day, moment, read_time
@@ -38,21 +39,28 @@ def extract(turns: Sequence[Turn], *, entry_ts: str, entry_id: str = "", languag
     names = _names((sentence for own in spoken for sentence in own), speakers, language)
     assisted = any(turn.role == "assistant" for turn in turns)
     facts: dict[tuple[str, str, str], Fact] = {}
-    for turn, own in zip(turns, spoken, strict=True):
-        others = [name for name in speakers if name != (turn.speaker or turn.role)]
-        speech = Speech(turn.speaker or turn.role, others[0] if len(others) == 1 else None, names,
-                        turn.role == "user" and (assisted or not others))
+    for turn, own, before in zip(turns, spoken, [None, *turns], strict=False):
+        speech = _speech(turn, speakers, names, assisted)
         today = moment(turn.ts, entry_ts)
-        for sentence in own:
+        asked = before.text if before is not None and before.speaker != turn.speaker else ""
+        for at, sentence in enumerate(own):
             source = {"entry_id": entry_id, "entry_ts": entry_ts, "turn": turn.number,
                       "sentence": sentence.text,
                       "speaker": turn.speaker, "trust": _TRUST[turn.role]}
             drawn = [_fact(statement, when, source, language)
                      for statement, when in _statements(sentence, speech, today, language)]
-            for fact in [*drawn, *_phrased(sentence, speech, drawn, source, language)]:
+            leaning = [*answers(asked, sentence, speech, language)] if asked and not at and not drawn else []
+            leaning += roles(sentence, own[at - 1] if at else None, speech)
+            for fact in [*drawn, *_phrased(sentence, leaning, speech, drawn, source, language)]:
                 facts.setdefault((fact.subject.casefold(), fact.relation.casefold(), fact.object.casefold()),
                                  fact)
     return list(facts.values())
+
+
+def _speech(turn: Turn, speakers: Sequence[str], names: frozenset[str], assisted: bool) -> Speech:
+    others = [name for name in speakers if name != (turn.speaker or turn.role)]
+    return Speech(turn.speaker or turn.role, others[0] if len(others) == 1 else None, names,
+                  turn.role == "user" and (assisted or not others))
 
 
 def _fact(statement: Statement, when: When, source: Mapping[str, Any], lang: Language) -> Fact:
@@ -62,11 +70,13 @@ def _fact(statement: Statement, when: When, source: Mapping[str, Any], lang: Lan
                 confidence=_confidence(statement, when, kind, lang), date=when.date, **source)
 
 
-def _phrased(sentence: Sentence, speech: Speech, drawn: Sequence[Fact], source: Mapping[str, Any],
-             lang: Language) -> Iterator[Fact]:
-    """What a sentence says by a phrase, unless a statement drawn from it claims the same."""
+def _phrased(sentence: Sentence, leaning: Sequence[Said], speech: Speech, drawn: Sequence[Fact],
+             source: Mapping[str, Any], lang: Language) -> Iterator[Fact]:
+    """What a sentence says with what stood before it or by a phrase, unless a statement drawn from it claims
+    the same.
+    """
     meanings = set().union(*(_meaning(fact, sentence.text) for fact in drawn))
-    for phrased in phrases(sentence, speech, lang):
+    for phrased in [*leaning, *(() if leaning else phrases(sentence, speech, lang))]:
         fact = Fact(subject=phrased.subject, relation=phrased.relation, object=phrased.object,
                     type=phrased.type,
                     time_span="current", confidence=PHRASED, **source)
@@ -79,7 +89,8 @@ def _phrased(sentence: Sentence, speech: Speech, drawn: Sequence[Fact], source: 
 def _meaning(fact: Fact, sentence: str) -> set[tuple[str, str, str, bool]]:
     """What a fact claims, whatever its words."""
     return {(claim.holder, claim.attribute, claim.value, claim.holds)
-            for claim in read_claims(fact.subject, fact.relation, fact.object, sentence)}
+            for claim in read_claims(fact.subject, fact.relation, fact.object, sentence)
+            if not claim.is_deed}
 
 
 def _sentences(text: str, lang: Language) -> list[Sentence]:
@@ -92,6 +103,9 @@ def _names(spoken: Iterable[Sentence], speakers: list[str], lang: Language) -> f
     """The words of a dialog that are names: its speakers, and what is capitalised inside a sentence."""
     names = {part.casefold() for speaker in speakers for part in speaker.split()}
     for sentence in spoken:
+        first, _, rest = sentence.text.partition(" ")
+        if first.isalpha() and first[1:].islower() and _acts(first, rest, lang):
+            names.add(first.casefold())
         for word in sentence.text.split()[1:]:
             bare = word.strip(",;:()!?'\"")
             if bare[:1].isupper() and bare[1:].islower() and bare.casefold() not in lang.stop_words:
@@ -99,13 +113,28 @@ def _names(spoken: Iterable[Sentence], speakers: list[str], lang: Language) -> f
     return frozenset(names)
 
 
+def _acts(first: str, rest: str, lang: Language) -> bool:
+    """Whether the word that opens a sentence does something as only somebody or one thing does."""
+    low, verb = first.casefold(), rest.split(" ")[0].casefold().replace("’", "'").removesuffix("n't")
+    if not first[:1].isupper() or within(
+            low, lang.stop_words, lang.nobody, lang.forms, lang.fillers, lang.asks, lang.vague, lang.moods,
+            lang.adverbs, lang.third, lang.first):
+        return False
+    helper = lang.auxiliaries.get(verb) in ("be", "have", "do", "was") and verb not in ("are", "have", "do")
+    doing = helper or (lang.is_form(verb, "third") and verb not in lang.nouns_too)
+    return doing and not low.endswith(("ing", "ion", "ment", "ness", "ity", "ly", "ss"))
+
+
 def _statements(sentence: Sentence, speech: Speech, today: date | None, lang: Language
                 ) -> Iterator[tuple[Statement, When]]:
     """What a sentence states, and when; time words before the subject hold for the clause that follows."""
     carried, doubted = _UNTIMED, False
     pieces = _stated(sentence, lang)
+    about: Subject | None = None
     for piece, after in zip(pieces, [*pieces[1:], None], strict=False):
         whole = " ".join(piece.words)
+        speech = speech._replace(spoken_of=about)
+        about = _about(piece, speech, lang) or about
         when = read_time(whole, today, lang.calendar, lang.first)
         hedged = not lang.hedges.isdisjoint(when.rest.casefold().split())
         if doubted or hedged or _spoiled(piece, after, lang):
@@ -122,9 +151,19 @@ def _statements(sentence: Sentence, speech: Speech, today: date | None, lang: La
             yield _in_time(statement, when, today, lang)
 
 
+def _about(piece: Clause, speech: Speech, lang: Language) -> Subject | None:
+    """Whom a clause is about, for the pronoun of the next; nobody if it names several."""
+    start = opening(piece.words, piece.low, speech, lang)
+    subject = find_subject(piece.words[start:], piece.low[start:], speech, lang)
+    if subject is None or subject.who not in ("named", "owned", "thing"):
+        return None
+    others = [word for word in piece.low[start + subject.stop:] if word in speech.names]
+    return None if others and subject.who != "thing" else subject
+
+
 def _stated(sentence: Sentence, lang: Language) -> list[Clause]:
     """The clauses of a sentence that are neither asked nor supposed nor somebody else's."""
-    words = tokens(sentence.text, lang)
+    words = tokens(lang.by_the_way.sub("; ", sentence.text), lang)
     if not lang.is_spoken([word.casefold() for word in words if word[:1].isalpha()]):
         return []
     if any(word.casefold() in lang.hypotheticals for word in words) or lang.elsewhere.search(sentence.text):

@@ -9,6 +9,7 @@ persons from a Speech; nothing here knows a type, a date or a confidence.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from otolith.derive.english import Language, within, word_at
@@ -26,6 +27,7 @@ class Speech(NamedTuple):
     other: str | None
     names: frozenset[str]
     instructing: bool = False  # a person speaking to an assistant
+    spoken_of: Subject | None = None  # whom or what the clause before was about, for its pronoun
 
 
 class Subject(NamedTuple):
@@ -98,11 +100,23 @@ def find_subject(words: list[str], low: list[str], speech: Speech, lang: Languag
             break
     if low[0] in lang.second:
         return Subject(speech.other, "other", 1) if speech.other else None
+    if low[0] in lang.third and speech.spoken_of is not None and _refers(low, speech.spoken_of, lang):
+        return speech.spoken_of._replace(stop=1, slot="")
     if low[0].split("'")[0] in lang.third or low[0] in lang.nobody:
         return None
     if low[0] in lang.possessive_first:
         return _owned(words, low, speech, lang)
     return _named(words, low, speech, lang) or _implied(low, speech, lang)
+
+
+def _refers(low: list[str], subject: Subject, lang: Language) -> bool:
+    """Whether a pronoun that opens a clause may mean whom the clause before was about."""
+    if subject.who not in ("named", "owned", "thing"):
+        return False
+    if low[0] in lang.several:
+        return subject.plural or any(f" {word} " in subject.name for word in lang.list_words)
+    return not subject.plural and (low[0] in lang.persons
+                                   or (low[0] in lang.things and subject.who != "named"))
 
 
 def _owned(words: list[str], low: list[str], speech: Speech, lang: Language) -> Subject | None:
@@ -291,10 +305,18 @@ def _denied(low: list[str], helpers: Helpers, subject: Subject, lang: Language) 
         return None
     if helpers.never and not helpers.denied and not role and subject.who in ("speaker", "group"):
         return VerbGroup(f"{helpers.never} {lang.after_name(base)}", base, "limit", at + 1)
+    if role == "will" and subject.who in ("speaker", "group", "owned", "named"):
+        return VerbGroup(f"{helpers.last} {lang.not_word} {base}", base, "future", at + 1)
     if role in ("must", "should") and subject.who not in ("other", "speaker" if role == "should" else ""):
         return VerbGroup(f"{lang.forbids[role]} {base}", base, "must", at + 1)
     if role == "can" and base in lang.limits:
         return VerbGroup(f"{lang.forbids[role]} {base}", base, "limit", at + 1)
+    return _refused(low, helpers, subject, lang)
+
+
+def _refused(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:
+    """ "I can't wait for", "is not allowed to"."""
+    at, role, base = helpers.stop, helpers.role, low[helpers.stop]
     if role == "can" and base in lang.eager and word_at(low, at + 1) in lang.towards:
         return VerbGroup(f"{lang.cannot} {base}", base, "progressive", at + 1)
     if role == "be" and base in lang.permits:
@@ -305,11 +327,17 @@ def _denied(low: list[str], helpers: Helpers, subject: Subject, lang: Language) 
 def _lasting_denial(low: list[str], helpers: Helpers, subject: Subject, lang: Language) -> VerbGroup | None:
     """ "We do not support Windows", "I no longer eat meat", "I'm not vegetarian any more"."""
     at, base = helpers.stop, low[helpers.stop]
-    ended = within(lang.ended, low[subject.stop:at], low[-1:])
+    ended = within(lang.ended, low[subject.stop:at], low[-1:]) or any(
+        word == lang.ended and mark == "," for word, mark in pairwise(low[at:]))
     if subject.who == "other" or helpers.never or lang.keeps_silent(base, word_at(low, at + 1)):
         return None
     if helpers.roles in ((), ("do",)):
         return _not_done(low, helpers, subject, ended, lang)
+    dropped = helpers.roles == ("be",) and subject.who != "thing" and any(
+        verb in lang.abandoned for verb in lang.bases(base, "progressive"))
+    if dropped and not ended:
+        return VerbGroup(f"{_after(subject, helpers.last, lang)} {lang.not_word} {base}",
+                         lang.bases(base, "progressive")[0], "progressive", at + 1)
     if helpers.roles != ("be",) or not (ended or base in lang.bare_states or within(base, lang.indefinite)):
         return None
     word = _after(subject, helpers.last, lang)
@@ -324,7 +352,8 @@ def _not_done(low: list[str], helpers: Helpers, subject: Subject, ended: bool,
               lang: Language) -> VerbGroup | None:
     """What somebody does not do, or does no longer."""
     base = low[helpers.stop]
-    if base in lang.wavering or helpers.last in lang.past_helpers or (subject.who == "implied" and not ended):
+    unclear = base in lang.wavering or subject.who == "implied"
+    if (unclear and not ended) or helpers.last in lang.past_helpers:
         return None
     verbs = lang.bases(base, "base") or (lang.bases(base, "third") if not helpers.roles else [])
     if not verbs or not (helpers.roles or ended):

@@ -44,7 +44,8 @@ def judge(sentence: str, refused: bool = False) -> Verdict | None:
     cue = _cue(sentence, plain, refused, tag is not None)
     sure = _sure(cue, sentence, plain, tag is not None) if cue else 0.0
     leans = cues.POINTING.match(plain) is not None or cues.OBEYING.search(plain) is not None
-    if cue is None or sure < UNSURE or not (leans or tells(plain, FEWEST_WORDS - (cue.says == "decision"))):
+    brief = cue is not None and (cue.says == "decision" or plain.startswith(("no ", "No ")))
+    if cue is None or sure < UNSURE or not (leans or tells(plain, FEWEST_WORDS - brief)):
         return None
     option = cues.OPTION.search(plain)
     says = "correction" if refused and cue.says in ("rule", "decision", "convention") else cue.says
@@ -107,7 +108,7 @@ def _is_speech(plain: str) -> bool:
     words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", plain.casefold())
     if not words or len(plain.split()) > MOST_WORDS:
         return False
-    if cues.OTHERS.search(plain) or cues.HAPPENED.match(plain):
+    if cues.OTHERS.search(plain) or cues.HAPPENED.search(plain):
         return False
     if not plain.isascii() and sum(not word.isascii() for word in words) * 4 > len(words):
         return False

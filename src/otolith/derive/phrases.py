@@ -15,7 +15,8 @@ from typing import NamedTuple
 from otolith.derive.english import Language
 from otolith.derive.grammar import Speech
 from otolith.derive.sentences import QUOTED, Sentence
-from otolith.derive.wordings import PHRASES, Phrase
+from otolith.derive.turnings import PHRASES
+from otolith.derive.wordings import Phrase
 
 LONGEST = 12  # words of an object
 
@@ -30,7 +31,7 @@ class Said(NamedTuple):
 
 
 _HEDGED = re.compile(
-    r"\b(?:maybe|perhaps|probably|possibly|might|may|could|would|if|unless|whether|suppose"
+    r"\b(?:maybe|perhaps|probably|possibly|might|(?-i:may)|could|would|if|unless|whether|suppose"
     r"|imagine|wonder(?:ing)?|consider(?:ing|ed)?|think(?:ing)? (?:about|of)"
     r"|thought about|tempted|toying|plan(?:s|ned|ning)? (?:to|on)|want(?:s|ed)? to|hop(?:e|es"
     r"|ing) to|going to|intend(?:s|ing)? to|about to|like to|love to|considered|almost"
@@ -63,7 +64,7 @@ def phrases(sentence: Sentence, speech: Speech, lang: Language) -> Iterator[Said
             continue
         for match in phrase.pattern.finditer(text):
             if _meant(text, match, phrase):
-                yield from _said(phrase, match, speech)
+                yield from _said(phrase, match, speech, text)
 
 
 _LATER = re.compile(r"\b(?:before|until|till|once|when|unless)\b", re.I)  # "… before the week is over"
@@ -87,6 +88,9 @@ def _meant(text: str, match: re.Match[str], phrase: Phrase) -> bool:
         if any(row[1] in _ASSURED for row in phrase.says)
         else own
     )
+    before = re.sub(r"\bsecond thoughts?\b", "", before, flags=re.I)
+    if any(row[1] == "corrects to" for row in phrase.says):
+        own = re.sub(r"\b(?:won['’]t be|will (?:not )?be)\b|['’]ll be\b", "", own, flags=re.I)
     if _ELSEWHERE.search(before) or QUOTED in before or _HEDGED.search(before):
         return False
     if _LATER.search(f"{before[-12:]} {own}") and any("{verb}" in row[1] for row in phrase.says):
@@ -101,11 +105,12 @@ _TAKING = {"taken over": "has taken over", "takes over": "has taken over", "take
 _OWNING = frozenset("owns leads maintains manages handles took runs heads oversees looks".split())
 
 
-def _said(phrase: Phrase, match: re.Match[str], speech: Speech) -> Iterator[Said]:
+def _said(phrase: Phrase, match: re.Match[str], speech: Speech, sentence: str) -> Iterator[Said]:
     groups = {name: _clean(value) for name, value in match.groupdict().items() if value}
     if groups.get("who", "").casefold() in ("i", "we") or groups.get("what") in ("it", "them", "him", "her"):
         return
     groups |= _derived(groups, match.group(), speech)
+    groups["one"] = _named_in(sentence, speech) or speech.speaker
     for subject, relation, wording in phrase.says:
         if all(name in groups for name in re.findall(r"{(\w+)}", subject + relation + wording)):
             yield from _made(Said(subject.format(**groups), relation.format(**groups),
@@ -138,6 +143,14 @@ def _made(worded: Said, speech: Speech) -> Iterator[Said]:
         yield Said(speech.speaker if subject == "me" else subject, relation, wording, worded.type)
 
 
+def _named_in(sentence: str, speech: Speech) -> str:
+    """The only one whom a sentence names besides its speaker: "we changed Mittens over, no more Whiskas"."""
+    names = {match["name"] for match in _OBJECT_NAME.finditer(sentence)} - {speech.speaker}
+    return names.pop() if len(names) == 1 else ""
+
+
+_OBJECT_NAME = re.compile(r"\b(?:switch(?:ed)?|chang(?:e|ed)|mov(?:e|ed)|put|g(?:i|a)ve|feed|fed|got|gets?)"
+                          r" (?P<name>[A-Z][a-z]+)\b(?= (?:over|to|on|off|onto|is|the|a)\b)")
 _WHOSE = re.compile(r"^(short|long|brief|concise|detailed|terse|verbose|formal|informal|simple)"
                     r" (?:your|the|all|my) ")
 

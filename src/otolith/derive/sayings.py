@@ -184,7 +184,7 @@ def _belong_together(before: Remark, verdict: Verdict, sentence: str) -> bool:
 def _whole(parts: Sequence[str], at: int, verdict: Verdict, answer: Sequence[Event]) -> str:
     """The sentence, with the one before it where it points there; nothing if there is none to point to."""
     sentence = parts[at]
-    if verdict.option and not option_line(verdict.option, answer) and len(codes(sentence)) < 2:
+    if verdict.option and not option_line(verdict.option, answer) and not tells(opening(sentence)[1], 6):
         return ""
     if not verdict.leans:
         return sentence

@@ -134,7 +134,10 @@ def clauses(words: list[str], lang: Language) -> list[Clause]:
         skip = _boundary(low, words, index, start, verbal, lang)
         aside = opener in lang.asides or low[start] in lang.asides
         scene = aside and (verbal or low[start] in lang.prepositions) and index > start + 1
-        if scene and here in lang.first:  # "since we last spoke I moved": now comes what happened
+        # "since we last spoke I moved", "after the fuss my desk is": now comes what happened
+        if scene and (here in lang.first or (
+                here in lang.possessive_first and verbless(low[start:index], lang)
+                and _opens_clause(low, words, index, lang))):
             skip = -1
         if skip:
             if index > start:
@@ -148,6 +151,11 @@ def clauses(words: list[str], lang: Language) -> list[Clause]:
     if start < len(words):
         pieces.append(Clause(opener, words[start:], low[start:]))
     return pieces
+
+
+def verbless(low: list[str], lang: Language) -> bool:
+    """Whether an aside has no verb: what follows cannot be its object."""
+    return not any(word in lang.auxiliaries or word in lang.forms for word in low)
 
 
 def _opener(skipped: list[str], lang: Language) -> str:

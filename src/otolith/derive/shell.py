@@ -46,7 +46,7 @@ _NAMES = re.compile(r"\w+(?:Error|Exception)\b[^:]*:|\berror\b.{0,20}:|\bfatal:|
                     re.IGNORECASE)  # a line that names the thing
 _EMPTY = re.compile(r"^(?:Exit code \d+|Traceback .*|</?\w*error>|[-=~*#\s─━│╭╮╰╯┌┐└┘|]+|"
                     r"FAIL(?:\s+\S+\s+[\d.]+s)?|(?:=== RUN|--- PASS|PASS|ok)\b.*|.*\(\d+\.\d+s\)|"
-                    r"\d+ (?:issues?|errors?):?)$", re.IGNORECASE)
+                    r"\d+ (?:issues?|errors?):?|\[?…\]?(?: .*)?)$", re.IGNORECASE)
 _NOTHING = re.compile(r"\b(?:0|no) (?:errors?|failed|failures?|issues?)\b", re.IGNORECASE)
 
 

@@ -7,6 +7,7 @@ out. The words come from a Language; nothing here knows a type, a date or a conf
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -140,7 +141,8 @@ def _leans(low: list[str], lang: Language) -> bool:
 def _apart(statement: Statement, lang: Language) -> Iterator[Statement]:
     """ "Works at Acme as a nurse" are two facts, each of which can change by itself."""
     if statement.relation not in lang.single_valued:
-        yield statement
+        items = _LISTED.match(statement.object) if statement.verb.mode == "present" else None
+        yield from (statement._replace(object=item) for item in items.groups()) if items else (statement,)
         return
     words = statement.object.split()
     cuts = [at for at in range(1, len(words) - 1) if words[at].casefold() in lang.asunder]
@@ -149,6 +151,12 @@ def _apart(statement: Statement, lang: Language) -> Iterator[Statement]:
         relation = f"{statement.verb.relation} {words[at].casefold()}"
         if relation in lang.single_valued:
             yield statement._replace(relation=relation, object=" ".join(words[at + 1:end]).strip(" ,"))
+
+
+# "17.99 a month for Netflix and 10.99 for Spotify": each of the two can end by itself
+_LISTED = re.compile(r"(\S*\d\S*(?: \w+){0,3} for [A-Z][\w+#.-]*(?: [A-Z][\w-]*)?) and (\S*\d\S*(?:"
+r" \w+){0,3} for"
+                     r" [A-Z][\w+#.-]*(?: [A-Z][\w-]*)?)$")
 
 
 def _joined(low: list[str], verb: VerbGroup, lang: Language) -> tuple[str, int]:

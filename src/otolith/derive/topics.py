@@ -215,11 +215,12 @@ def inputs_of(facts: Sequence[Fact], recent: Sequence[Entry], language: str) -> 
 
 
 def assemble(topic: str, facts: Sequence[Fact], state: TopicState, *, inputs: str, entries: int,
-             last_entry: str, updated: str, outside: bool = False) -> Topic:
+             last_entry: str, updated: str, outside: bool = False, project: str | None = None) -> Topic:
     """The topic memory: all facts but those a person rejected. `updated` is the time of what it stands on."""
     shown = tuple(fact for fact in facts if fact.user_fact_score != 0)
     return Topic(schema=TOPIC_SCHEMA, topic=topic, updated=updated, fingerprint=inputs, entry_count=entries,
-                 last_entry_ts=last_entry, state=state, facts=shown, trust="outside" if outside else None)
+                 last_entry_ts=last_entry, state=state, facts=shown, project=project,
+                 trust="outside" if outside else None)
 
 
 def write_topic(topic: Topic) -> str:
@@ -305,6 +306,7 @@ def build_global(topics: Iterable[Topic], *, tiers: Sequence[Tier] = TIERS, caps
         schema=GLOBAL_SCHEMA, updated=max((topic.updated for topic in ordered), default=""),
         active_topics=tuple({"topic": topic.topic, "last_entry_ts": topic.last_entry_ts,
                              "entry_count": topic.entry_count, "state": _snapshot(topic.state),
+                             **({"project": topic.project} if topic.project else {}),
                              **({"trust": topic.trust} if topic.trust else {})} for topic in recent),
         do_not_forget=tuple(_shown(*chosen) for chosen in _select(ordered, tiers, caps)))
 

@@ -16,8 +16,9 @@ from typing import NamedTuple
 from otolith.errors import Busy, CannotWrite
 from otolith.index.database import Facet, columns_of
 from otolith.index.write import Answer
-from otolith.model.claims import ASKED, CLOSES, RETRACT, Claim, Settled, Stated, answered, settle
+from otolith.model.claims import ASKED, RETRACT, Claim
 from otolith.model.dialog import Mention, after_all, marked_time
+from otolith.model.verdicts import CLOSES, Settled, Stated, answered, settle
 
 _GIVEN = "IN (SELECT value FROM json_each(?))"
 MANY = 1000  # records that are not worth being looked through once more
@@ -232,7 +233,7 @@ class Claims(Facet):
         for row in rows:
             for cell in row.stated.claim.cells(row.scope):
                 asked[cell, 1 if row.holds else 0] = None
-                if row.holds and row.single and "|=" not in cell:
+                if row.holds and (row.single or row.corrects) and "|=" not in cell:
                     asked[cell, 0] = None
                 if row.attribute == RETRACT:
                     asked[cell, 1] = None

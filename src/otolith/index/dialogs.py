@@ -16,8 +16,7 @@ ORDER BY (SELECT count(*) FROM tags t WHERE t.record = r.n AND t.tag IN ({tags})
 r.created DESC, r.at DESC, r.n DESC LIMIT 20"""
 _MEMOS = f"""SELECT id, unit FROM records r WHERE kind = 'memo' AND trust IN ('user', 'agent') AND NOT sunk
 AND coalesce(confidence, 1) >= {SURE}
-AND (project IS NULL OR project IN ('default', :project)
-     OR EXISTS (SELECT 1 FROM tags t WHERE t.tag = :project AND t.record = r.n))
+AND (project IS NULL OR project IN ('', 'default', :project))
 AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r.id AND {replaces('r', 'x')})
 ORDER BY pinned DESC, created DESC, at DESC, id"""
 
@@ -90,6 +89,11 @@ class Dialogs(Facet):
             "THEN created END), max(kind = 'entry' AND trust = 'outside') FROM records "
             f"WHERE {which} GROUP BY topic HAVING sum(kind = 'entry') ORDER BY 4 DESC, topic",
             {"topic": topic})]
+
+    def projects_of(self, topic: str) -> list[str]:
+        """The projects in which a topic's entries were written."""
+        return self._texts("SELECT DISTINCT coalesce(project, '') FROM records WHERE topic = ? AND kind = "
+                           "'entry' ORDER BY 1", (topic,))
 
     def is_topic(self, name: str) -> bool:
         return self.db.execute("SELECT 1 FROM records WHERE topic = ? LIMIT 1",

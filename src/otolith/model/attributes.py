@@ -75,6 +75,8 @@ class Attributes(NamedTuple):
     adopts: frozenset[str]  # those of them by which a tool is chosen
     postpones: frozenset[str]  # those that give another time
     ends: frozenset[str]  # verbs that end what their object names
+    completes: frozenset[str]  # verbs after which a plan about their object is no plan any more
+    completed: frozenset[str]  # what a thing then is
     gone: frozenset[str]  # verbs, of a thing, by which the thing itself is no more
     lives: Mapping[str, tuple[str, ...]]  # verbs that end attributes or values by themselves
     uses: frozenset[str]  # verbs by which one has chosen a tool
@@ -98,6 +100,9 @@ class Attributes(NamedTuple):
     rejects: re.Pattern[str]  # "B instead of A": what stands behind is no longer so
     personal: frozenset[str]  # attributes of the user's own person, the same in every project
     kin: frozenset[str]
+    events: Mapping[str, str]  # nouns of events → the verb of the same event
+    charges: frozenset[str]  # nouns that say only that somebody has charge of what stands before them
+    vanished: frozenset[str]  # what a thing is that is no more
     synonyms: Mapping[str, str]  # words that name the same thing, as stems
     things: Things
 
@@ -107,7 +112,7 @@ class Attributes(NamedTuple):
 
 _STATES = table_of("""
 home: live in, live near, live on, reside in, base in, base at, base out of
-employer: work at, work for, employ at, employ by
+employer: work at, work for, teach at, employ at, employ by
 role: work as
 school: study at
 boss: report to
@@ -128,7 +133,8 @@ car: drive
 cost: cost
 start: start at, start on, begin at, begin on, open at
 end: end at, end on, close at, finish at
-when: be due, be due on, be schedule for, take place on, schedule for, happen on, happen at, be plan for
+when: be due, be due on, be schedule for, plan for, take place on, schedule for,
+  happen on, happen at, be plan for
 commute: commute by
 """)
 _ADOPTS = _phrases("""
@@ -159,7 +165,17 @@ ENGLISH = Attributes(
         donate, return, swear off, move off, move off of, be do with, do with, hand over, hand off, rip out,
         take out, tear out, close down, wind down, terminate, end up leaving, take back, disregard, forget,
         ignore, walk back, hand back, say goodbye to, migrate off, migrate away from, switch away from, move
-        on from, switch off of, kick out, outgrow, stop use, cut"""),
+        on from, switch off of, kick out, outgrow, stop use, cut, dump, bin, axe,
+        stop take, stop go to, give up on, give notice for, deregister from, tear down,
+        give back, drop support for, be out of, be off"""),
+    completes=word_set("""
+        buy install book finish complete do build order adopt submit sign pay renew fix paint plant launch
+        release ship deliver publish pass sell send get move hire call visit see read run plan write merge
+        deploy migrate apply register hand turn talk speak pick clean"""),
+    completed=word_set("""
+        in installed booked done finished live ready delivered here built bought ordered sorted shipped
+        released signed submitted paid planted painted fixed install book finish deliver build buy order sort
+        ship release sign submit pay plant paint fix do"""),
     gone=_phrases("""
         die, pass away, remove, delete, deprecate, retire, discontinue, cancel, shut down, sell, drop, end,
         decommission, kill, scrap, close, replace, abandon, go away, disband, sunset, revoke, overturn, be
@@ -168,6 +184,7 @@ ENGLISH = Attributes(
         demolish, be dead, be history, put down, cease"""),
     lives={"graduate": ("=student", "school", "study"), "retire": ("employer", "role", "=work"),
            "divorce": ("relationship",), "get divorce": ("relationship",),
+           "move out": ("home", "live", "address"),
            "break up": ("partner", "relationship"), "separate": ("relationship", "partner"),
            "split up": ("relationship", "partner"),
            "resign": ("employer", "role"), "get fire": ("employer", "role"),
@@ -181,7 +198,7 @@ ENGLISH = Attributes(
         "stay with")),
     owns=frozenset(("own", "maintain", "lead", "manage", "run", "handle", "take over", "look after",
                     "be in charge of", "be responsible for",
-                    "be on call for", "head", "chair", "coordinate", "supervise", "take on", "inherit",
+                    "be on call for", "do", "head", "chair", "coordinate", "supervise", "take on", "inherit",
                     "be the owner of", "be the lead of",
                     "be the maintainer of", "be lead of", "be owner of", "drive", "take care of", "oversee",
                     "moderate", "host")),
@@ -189,7 +206,7 @@ ENGLISH = Attributes(
                      "belong to", "be in the hands of",
                      "take over by", "head by", "chair by", "assign to", "hand over to", "hand to",
                      "hand off to", "pass to", "go to", "be with",
-                     "transfer to", "oversee by")),
+                     "transfer to", "oversee by", "do by")),
     places=word_set(
             "read check watch listen book "
             "host deploy run store keep write build take track manage ship do test send put publish"
@@ -211,6 +228,7 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
 """),
     likes={"like": 1, "love": 1, "enjoy": 1, "adore": 1, "want": 1, "be into": 1, "be fond of": 1,
            "be keen on": 1, "favor": 1, "favour": 1,
+           "cannot stand": -1,
            "hate": -1, "dislike": -1, "detest": -1, "avoid": -1, "loathe": -1, "despise": -1,
            "can't stand": -1},
     plans=re.compile(
@@ -241,7 +259,7 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
         thing company our the a an this that my your new current old main whole entire machine box instance
         rule rules policy idea decision position subscription membership account trip contract one their his
         her its user's existing tool setup stuff support anything something nothing everything everywhere bit
-        all every both each"""),
+        all every both each instead"""),
     own_things=word_set(
             "repo repository project codebase company code we us startup org organisation organization"
             " monorepo workspace"),
@@ -250,8 +268,8 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
         "test:test testing qa uat",
         "local:local localhost locally", "preview:preview canary sandbox")) for word in words.split()},
     grows=re.compile(
-            r"\b(?:also|too(?=\W*$|[,.;!])|as well|another|additionally|besides|in addition"
-            r"|further|(?:a|the) second(?! (?:ago|time))|plus"
+            r"\b(?:also|too(?=\W*$|[,.;!]| since| now)|as well|another|additionally|besides|in addition"
+            r"|(?:a|the) second(?! (?:ago|time))|plus"
             r"|alongside|next to|on top of|"
                      r"as a backup|on the side|one more|still)\b", re.I),
     passing=re.compile(
@@ -266,7 +284,7 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
                                r"|one-off|as an exception|exceptionally|"
                        r"this once|at the conference|visiting|in the meantime)\b", re.I),
     rejects=re.compile(
-            r"\s*(?:,\s*(?:and\s+)?not|,?\s*\b(?:instead of|rather than|in place of|and not|over|in"
+            r"\s*(?:,\s*(?:and\s+)?not|,?\s*\b(?:instead of|rather than|in place of|and not|over(?! to\b)|in"
             r" favou?r of|as opposed to))\s+(?:with |in |on |to )?", re.I),
     personal=word_set(
             "home employer role school field boss name relationship partner origin car like be marital"
@@ -276,6 +294,12 @@ use: switch, migrate, move, port, convert, upgrade, downgrade, transfer, change
         girlfriend boyfriend boss colleague neighbour neighbor roommate flatmate parents kids children
         grandma grandpa grandmother grandfather niece nephew team fiance fiancee ex manager teacher doctor
         landlord coworker family"""),
+    events={"wedding": "marry", "marriage": "marry"},
+    charges=word_set("""
+        management ownership maintenance leadership job role duty duties work position responsibility
+        responsibilities task post"""),
+    vanished=word_set("gone dead history over sold cancelled canceled removed deleted scrapped dropped"
+        " finished"),
     synonyms={stem(word): stem(name) for name, words in (row.split(":") for row in (
         "issue:ticket tickets bug bugs task tasks", "documentation:docs doc", "database:db",
         "repository:repo",
@@ -306,9 +330,11 @@ def is_participle(word: str) -> bool:
 NUMBERS = {word: str(number) for number, word in enumerate(
     "zero one two three four five six seven eight nine ten eleven twelve".split())}
 DATE = re.compile(
-        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct"
-        r"|nov|dec)\w*\b|\b\d{4}-\d\d"
-                   r"|\btomorrow\b|\bq[1-4]\b|\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?(?:am|pm)\b"
+        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?"
+        r"|apr(?:il)?|may"
+        r"|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b|\b\d{4}-\d\d"
+                   r"|\btomorrow\b|\bq[1-4]\b|(?<![\d.:])\d{1,2}:\d\d(?![\d.:])|\bat \d{1,2}\.\d\d\b"
+                   r"|\b\d{1,2} ?(?:am|pm)\b"
                            r"|\b\d{1,2}(?:st|nd|rd|th)\b|\b(?:next|this) (?:week|month|year|quarter|spring"
                    r"|summer|autumn|fall|winter)\b|\bnoon\b|\bmidnight\b", re.I)
 VERSION = re.compile(r"^(?:the )?(?P<name>[A-Za-z][\w.+#-]*?)\s*(?:version )?v?(?P<number>\d+(?:\.\d+)*)$")

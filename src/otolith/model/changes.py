@@ -31,7 +31,7 @@ NOTHING = Claim("", "", "", "", True, False)
 _TO = re.compile(r"^(?P<np>.+?) (?:to|until|for|into|over to) (?P<value>.+)$")
 _FROM_TO = re.compile(r"^(?P<old>.+?) (?:over )?to (?P<new>.+)$")
 _WITH = re.compile(r"^(?P<old>.+?) (?:with|by|for) (?P<new>.+)$")
-_OWN_DATE = ("deadline", "date", "day")  # attributes that are a time themselves
+OWN_DATE = ("deadline", "date", "day")  # attributes that are a time themselves
 _REPLIES = re.compile(r"\b(?:answers?|repl(?:y|ies)|explanations?|responses?|messages?"
                       r"|summar(?:y|ies)|output)\b", re.I)
 _MANNERS = frozenset(("length", "theme", "indentation", "quotes", "case", "units", "clock", "branching",
@@ -83,6 +83,16 @@ class Wording(NamedTuple):
 
     def has(self, attribute: str, value: str, *, single: bool = True) -> Claim:
         return Claim(self.holder, self.holder, attribute, value, True, single)
+
+
+def charge(noun: str) -> str:
+    """What somebody has charge of: release management, the treasurer's job → release, treasurer."""
+    words = noun.split()
+    kept = [word for word in words if word not in TABLE.charges and word not in _CHARGES]
+    return " ".join(kept or words)
+
+
+_CHARGES = frozenset(map(stem, TABLE.charges))
 
 
 def whole_noun(about: Noun) -> str:
@@ -139,7 +149,7 @@ def put_at(holder: str, subject: str, wording: str, *, versioned: bool = False) 
     if versioned and (version := VERSION.match(main.strip())):
         return Claim(holder, holder, f"version {stem(version['name'].casefold())}", version["number"], True,
                      True)
-    kind = "" if subject else TABLE.things.kind_of(plain_words(main))
+    kind = "" if subject not in ("", SPEAKER) else TABLE.things.kind_of(plain_words(main))
     return Claim(holder, subject or SPEAKER, f"use:{kind}" if kind else "where", value_of(main), True, True)
 
 
@@ -148,7 +158,7 @@ def timed(about: Noun, wording: str, attribute: str = "when") -> Claim | None:
     if not DATE.search(wording):
         return None
     noun = whole_noun(about)
-    if about.attribute in _OWN_DATE:
+    if about.attribute in OWN_DATE:
         attribute, noun = about.attribute, about.subject
     return Claim(noun or SPEAKER, noun, attribute, value_of(wording), True, True)
 
@@ -218,7 +228,7 @@ def _turned(stated: Wording) -> Claim | None:
                                            split["np"])), split["value"], TABLE.turns[stated.key]
     if DATE.search(value) and kind != "name":
         return _amount(about,
-                       value) if about.attribute and about.attribute not in _OWN_DATE else timed(about,
+                       value) if about.attribute and about.attribute not in OWN_DATE else timed(about,
                                                                                                   value)
     if kind == "made of":
         return NOTHING

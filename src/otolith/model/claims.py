@@ -1,30 +1,33 @@
-"""A claim, and which newer claim closes an older one.
+"""A claim: holder, subject, attribute, value, whether it is said to hold or to have ended, its environment.
 
-A claim is holder, subject, attribute, value, whether it is said to hold or to have ended, and the
-environment it speaks of. `verdict` compares two claims, the newer first; `settle` finds for each claim of a
-cell the first later one that closes it. Only claims that share a cell are compared, so a claim costs what is
-said of its subject and no more. Order is strict: nothing can close itself or run in a circle. What is unsure
-closes nothing and is contested. Pure: knows no words of a language, no record, no file and no index.
+`cells` says where it meets others: only claims that share a cell are compared (`verdicts.py`), so that a
+claim costs what is said of its subject and no more. Pure: knows no record, no file and no index.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import NamedTuple
 
-from otolith.model.attributes import DATE, SPEAKER
 from otolith.model.attributes import ENGLISH as TABLE
+from otolith.model.attributes import SPEAKER
 
 ANY = "*"  # the attribute of an ending: whatever its object names
 RETRACT = "!"  # the attribute of a word taken back
 RULE = "rule"
 GONE = "+"  # the attribute of a thing or somebody that is no more
 LEFT = "~leave"  # leaving ends a job or a place on a team, not a home
+OFF = "~off"  # a plan or an event that was called off
+DONE = "~done"  # what a plan was about is there or done
 ASKED = "?"  # the attribute of a value said alone: whatever was spoken of last
 PLAN = "plan"
-LEAVABLE = ("employer", "team", "role", "school", "have", "use", "go", "be")  # what one can leave
+FAMILY = frozenset(("be", "where", "with", "made of", "name", "api style"))  # what a thing is or is done with
+WHAT = "~what"  # the cell of that family
+PERSONAL = "@"  # the scope in which the speaker's endings meet what is of their own person
 MOST_CELLS = 4  # by words of the value
+
+
 class Claim(NamedTuple):
     """One thing that a statement claims."""
 
@@ -49,6 +52,16 @@ class Claim(NamedTuple):
         """Whether it only says that something was done."""
         return self.attribute.startswith("did ")
 
+    @property
+    def untold(self) -> bool:
+        """Whether it is an ending by the speaker that does not say of what: it may be of their own person."""
+        return not self.holds and self.attribute in (ANY, RETRACT, LEFT, OFF, DONE)
+
+    @property
+    def in_family(self) -> bool:
+        """Whether it says what a thing is or is done with."""
+        return self.attribute.removeprefix("use:").split(":")[0] in FAMILY
+
     def id_in(self, scope: str) -> str:
         """The claim's name in curation.jsonl."""
         parts = "\0".join((scope, self.subject or self.holder, self.attribute, self.value))
@@ -61,180 +74,28 @@ class Claim(NamedTuple):
             return
         if self.attribute == PLAN:
             yield f"{scope}|{self.holder}|plan {self.subject}"
+        elif self.corrects and not self.single:
+            yield f"{scope}|{self.holder}|plan {self.attribute.split(' ')[0]}"
         elif self.single and self.attribute not in (ANY, ASKED):
-            yield f"{scope}|{self.subject}|{self.attribute}"
-            if self.attribute in TABLE.heads:
-                yield f"{scope}||{self.attribute}"
-            if self.thing and " " in self.subject:
-                yield from (f"{scope}|{word}|{self.attribute}" for word in self.subject.split()[:3])
-        if not self.single and self.attribute not in (ANY, RETRACT, LEFT, GONE):
+            yield from self._own_cells(scope)
+        if not self.single and self.attribute not in (ANY, RETRACT, LEFT, GONE, OFF, DONE):
             yield f"{scope}|{self.holder}|{self.attribute}"
         for word in list(dict.fromkeys(self.value.split()))[:MOST_CELLS]:
             yield f"{scope}|={word}"
-        if self.holder != SPEAKER:
-            for word in self.holder.split()[:2]:
-                yield f"{scope}|={word}"
+            if (self.personal and self.holds) or (scope and self.untold):
+                yield f"{PERSONAL}|={word}"
+        if self.holder != SPEAKER or (self.subject != SPEAKER and self.holds and self.single):
+            named = self.holder if self.holder != SPEAKER else self.subject
+            yield from (f"{scope}|={word}" for word in named.split()[:2])
 
-
-class Stated(NamedTuple):
-    """A claim with its place in the order of things said; `n` names its row."""
-
-    n: int
-    mark: str
-    trust: int  # a place in model.record.TRUST: the smaller the more trusted
-    claim: Claim
-    record: str = ""
-
-
-CLOSES, CONTESTS = "closes", "contests"
-
-
-def verdict(newer: Stated, older: Stated) -> str:
-    """Whether the newer of two claims of a cell closes the older, contests it, or lets it be."""
-    if (newer.mark, newer.n) <= (older.mark, older.n) or newer.record == older.record:
-        return ""
-    if not _opposes(newer.claim, older.claim):
-        return ""
-    return CLOSES if newer.trust <= older.trust else CONTESTS
-
-
-def _opposes(new: Claim, old: Claim) -> bool:
-    """Whether two claims of different times cannot both hold, so that the newer tells what became of the
-    older.
-    """
-    if new.weak or old.is_deed:
-        return False
-    if new.attribute == RETRACT:
-        return new.holder in (old.holder, SPEAKER) and old.attribute != RETRACT and _covers(new, old)
-    if ASKED in (new.attribute, old.attribute):
-        return False
-    if not new.holds:
-        return old.holds and _ends(new, old)
-    if not old.holds:
-        return new.attribute == old.attribute and new.holder == old.holder and _alike(new, old)
-    return _replaces(new, old)
-
-
-def _replaces(new: Claim, old: Claim) -> bool:
-    """Whether something has another value now that it can have but one of."""
-    if new.attribute != old.attribute or not (new.single and old.single) or old.attribute == PLAN:
-        return False
-    if new.environment != old.environment and (new.environment or not new.corrects):
-        return False
-    part = new.corrects and set(new.subject.split()) < set(old.subject.split())
-    if new.subject not in (old.subject, "") and not part:
-        return False
-    return bool(new.value) and not (new.words <= old.words or old.words <= new.words)
-
-
-def _ends(new: Claim, old: Claim) -> bool:
-    """Whether what is said to be over is what an older claim says holds."""
-    if new.is_deed:
-        planned = old.attribute == PLAN and old.subject == new.attribute.removeprefix("did ")
-        return planned and old.holder == new.holder and _alike(new, old)
-    if not _same_holder(new, old):
-        return False
-    if new.attribute == GONE:
-        return new.words <= set(old.holder.split()) or _alike(new, old)
-    if new.attribute == LEFT:
-        return old.attribute in LEAVABLE and _alike(new, old)
-    if new.attribute not in (ANY, old.attribute, old.attribute.removesuffix(" when")) and not (
-            new.attribute.split(":")[0] == old.attribute.split(":")[0] == "use"):
-        return False
-    return _alike(new, old) if new.value else new.attribute == old.attribute
-
-
-def _same_holder(new: Claim, old: Claim) -> bool:
-    """Whether an ending is about the other's things; what the speaker ends may be of any of their things."""
-    if new.holder == old.holder or (new.holder == SPEAKER and (old.thing or old.attribute == "owner")):
-        return True
-    return new.thing and old.thing and set(new.holder.split()) <= set(old.holder.split())
-
-
-def _covers(new: Claim, old: Claim) -> bool:
-    """Whether most of what is taken back is what was said."""
-    shared = new.words & old.words
-    return bool(shared) and len(shared) * 2 >= min(len(new.words),
-                                                   len(old.words)) and len(shared) * 3 >= len(new.words)
-
-
-def _alike(new: Claim, old: Claim) -> bool:
-    """Whether two values name the same thing, one of them perhaps with more words."""
-    shared = new.words & old.words
-    return bool(shared) and (len(shared) * 2 >= min(len(new.words), len(old.words)) if new.attribute == ANY
-                             or new.attribute.startswith("did ")
-                             else new.words <= old.words or old.words <= new.words)
-
-
-class Settled(NamedTuple):
-    """The first later claim that closes or contests one."""
-
-    verdict: str
-    older: Stated
-    newer: Stated
-
-    def before(self, other: Settled) -> bool:
-        """Whether it counts before another of the same claim: closing before contest, then the earlier."""
-        return (self.verdict != CLOSES, self.newer.mark,
-                self.newer.n) < (other.verdict != CLOSES, other.newer.mark, other.newer.n)
-
-
-def settle(cell: Iterable[Stated], fresh: Container[int]) -> Iterator[Settled]:
-    """For each claim of a cell the first later one that closes or contests it, among pairs with a fresh one.
-    """
-    ordered = sorted(cell, key=lambda stated: (stated.mark, stated.n))
-    new = [stated.n in fresh for stated in ordered]
-    endings = [at for at, stated in enumerate(ordered) if not stated.claim.holds]
-    singles = [at for at, stated in enumerate(ordered) if stated.claim.holds]
-    news = [at for at, is_new in enumerate(new) if is_new]
-    for at, older in enumerate(ordered):
-        if older.claim.is_deed:
-            continue
-        rivals: Sequence[int] = range(at + 1, len(ordered))
-        if not (older.claim.holds and older.claim.single):
-            rivals = endings if older.claim.holds else singles
-        yield from _first(older, [ordered[later] for later in (rivals if new[at] else news) if later > at],
-                          ordered[:at])
-
-
-def _first(older: Stated, later: Sequence[Stated], earlier: Sequence[Stated]) -> Iterator[Settled]:
-    contested, before = False, None
-    for newer in later:
-        if before is not None and newer.claim == before.claim and newer.trust >= before.trust:
-            continue  # said again in the same words
-        before = newer
-        outcome = verdict(newer, older)
-        if outcome == CLOSES and newer.claim.holds and newer.claim.subject != older.claim.subject:
-            about = set(newer.claim.subject.split())
-            others = {stated.claim.subject for stated in earlier if stated.claim.holds
-                      and about <= set(stated.claim.subject.split())}
-            outcome = CONTESTS if others - {older.claim.subject} and not newer.claim.corrects else outcome
-        if outcome == CLOSES or (outcome and not contested):
-            yield Settled(outcome, older, newer)
-            contested = True
-        if outcome == CLOSES:
-            return
-
-
-def answered(value: Stated, recent: Sequence[Stated], all_earlier: Sequence[Stated],
-             sentence: str) -> Stated | None:
-    """Which earlier claim a value said alone is about, the latest first: one that it fits best, or nobody
-    knows.
-    """
-    kind, words = value_kind(value.claim.value), {word.strip(".,;:!?()").casefold()
-                                                  for word in sentence.split()}
-    fitting = [earlier for earlier in all_earlier if earlier.claim.attribute not in (ASKED, PLAN)
-               and value_kind(earlier.claim.value) == kind
-               and not earlier.claim.words <= value.claim.words and earlier.record != value.record]
-    near = {earlier.n for earlier in recent}
-    for earlier in fitting:
-        if earlier.claim.single and (earlier.claim.words & value.claim.words
-                                     or earlier.claim.attribute in words):
-            return earlier
-    return next((earlier for single in (True, False) for earlier in fitting
-                 if earlier.n in near and earlier.claim.single is single), None)
-
-
-def value_kind(value: str) -> str:
-    """What kind of value: a time, a number or a name."""
-    return "time" if DATE.search(value) else "number" if any(map(str.isdigit, value)) else "name"
+    def _own_cells(self, scope: str) -> Iterator[str]:
+        """Where something with one value at a time meets its other values."""
+        yield f"{scope}|{self.subject}|{self.attribute}"
+        if self.in_family and self.subject:
+            yield f"{scope}|{self.subject}|{WHAT}"
+        if self.attribute in TABLE.heads:
+            yield f"{scope}||{self.attribute}"
+        if ":" in self.attribute:
+            yield f"{scope}|{self.holder}|{self.attribute.split(':')[0]}"
+        if self.thing and " " in self.subject:
+            yield from (f"{scope}|{word}|{self.attribute}" for word in self.subject.split()[:3])

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 from otolith.errors import Invalid
 from otolith.model.ids import check_id, check_topic, fact_id
 from otolith.model.kinds import FACT_TYPES
-from otolith.model.record import TRUST, Card, Finding, Link, Origin, Record, Stretch
+from otolith.model.record import TRUST, Card, Finding, Link, Origin, Record, Stretch, shared_project
 from otolith.model.shape import (
     NOTHING,
     Shape,
@@ -38,6 +38,7 @@ SUMMARY_SCHEMA = "entry_summary.v1"
 TOPIC_SCHEMA = "topic_memory.v1"
 GLOBAL_SCHEMA = "global_memory.v1"
 CORRECTABLE = ("subject", "relation", "object", "type", "time_span", "date", "confidence")
+PERSONAL = ("preference", "identity")  # types of facts
 EVIDENCE_SHOWN = 5  # of a fact said a thousand times: the first entry and the latest ones
 _BEFORE_TIME = 1e11  # keeps marks of the years before 1970 in order
 
@@ -246,6 +247,7 @@ class Topic(Record):
     state: TopicState = part(TopicState, default=NOTHING)
     facts: tuple[Fact, ...] = parts(Fact, default=())
     trust: str | None = choice(TRUST, default=None, sparse=True)  # of its least trusted entry
+    project: str | None = text(default=None, sparse=True)  # that its entries share
 
     def check(self) -> None:
         check_topic(self.topic)
@@ -284,7 +286,8 @@ class Topic(Record):
     def card(self) -> Card:
         lines = [self.state.summary, *self.state.bounds, *self.state.open_questions, *self.state.next_actions]
         trust = max((self.trust or "user", *(fact.trust or "user" for fact in self.facts)), key=TRUST.index)
-        return self.make_card("\n".join(filter(None, lines)), topic=self.topic, importance=0.5, trust=trust)
+        return self.make_card("\n".join(filter(None, lines)), topic=self.topic, importance=0.5, trust=trust,
+                              project=self.project)
 
 
 class GlobalMemory(Record):
@@ -326,7 +329,8 @@ class GlobalMemory(Record):
                  for topic in self.active_topics]
         levels = [part.get("trust") for part in (*self.do_not_forget, *self.active_topics)]
         trust = "outside" if "outside" in levels else "agent"
-        return self.make_card("\n".join(lines), importance=0.5, trust=trust)
+        project = shared_project(topic.get("project") for topic in (*self.active_topics, *self.do_not_forget))
+        return self.make_card("\n".join(lines), importance=0.5, trust=trust, project=project)
 
 
 # How the facts of a topic come together
@@ -414,9 +418,15 @@ def mentions_of(entry: Entry, first: int = 0) -> list[Mention]:
     ts, at = parse_time(meta.entry_ts), (time_or_none(origin.at) if origin else None) or 0.0
     times = {turn.number: time_or_none(turn.ts) for turn in entry.turns if turn.ts}
     return [Mention(meta.topic, mark(times.get(fact.turn or -1) or ts, at, meta.entry_id, order),
-                    origin.project if origin else None,
+                    _project_of(fact, origin),
                     fact.stated_by(meta, meta.trust_of(fact.trust)))
             for order, fact in enumerate(entry.summary.facts if entry.summary else (), first)]
+
+
+def _project_of(fact: Fact, origin: Origin | None) -> str | None:
+    """What people say of themselves to an agent holds in every project; all else where it was said."""
+    own = origin and origin.door == "hook" and fact.type in PERSONAL and fact.subject.casefold() == "user"
+    return None if own or not origin else origin.project
 
 
 def read_review(topic: str, digest: str, line: Mapping[str, Any]) -> Review:

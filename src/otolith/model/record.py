@@ -17,6 +17,7 @@ from otolith.model.text import cut_passages
 from otolith.model.times import parse_time, time_or_none
 
 TRUST = ("user", "agent", "outside")
+MIXED = "*"  # the project of what was built from several: recalled, but never put before an agent unasked
 SURE = 0.6  # a memo that is less sure is recalled, but never put before an agent unasked
 DEPTHS = ("summary", "outcome", "reasoning", "full", "complete")
 
@@ -30,6 +31,14 @@ class Origin(Shape):
     project: str = text(default="default")
     trust: str = choice(TRUST, default="user")
     at: str | None = text(default=None, sparse=True)  # the moment of writing, which puts equal times in order
+
+
+def shared_project(projects: Iterable[str | None]) -> str | None:
+    """The project of what is built from records of these: the one they share; none and `default` are personal
+    and go anywhere.
+    """
+    named = {project for project in projects if project and project != "default"}
+    return MIXED if len(named) > 1 else next(iter(named), None)
 
 
 class Usage(NamedTuple):

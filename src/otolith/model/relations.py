@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from otolith.model.attributes import DATE, NUMBERS, SPEAKER, is_participle, lemma
 from otolith.model.attributes import ENGLISH as TABLE
-from otolith.model.claims import ASKED, RETRACT, RULE
+from otolith.model.claims import ASKED, OFF, RETRACT, RULE
 from otolith.model.words import STOP, stem
 
 _WORD = re.compile(r"#?\w[\w.+#/@:'’-]*[\w+#]|#?\w")
@@ -42,12 +42,12 @@ def read_verb(relation: str) -> ReadVerb:
     if (special := _SPECIAL.get(" ".join(low))) is not None:
         return ReadVerb(special, False, "now")
     denied = "not" in low or "never" in low or ("no" in low and "longer" in low)
-    if low[:1] == ["asks"]:
-        return _order(low, denied)
+    if (asked := _asked_for(low, denied)) is not None:
+        return asked
     time, low = _time(low)
     helpers, rest = not _BEING.isdisjoint(low), [word for word in low if word not in _SKIPPED]
     if not rest:
-        return ReadVerb("have" if low and lemma(low[-1]) == "have" else "be", denied, time)
+        return ReadVerb(_helping(low), denied, time)
     head = rest[0]
     if head in _STOPPING and len(rest) > 1 and rest[1].endswith("ing"):
         return ReadVerb(" ".join((lemma(rest[1]), *rest[2:])), not denied, time if time != "now"
@@ -59,7 +59,24 @@ def read_verb(relation: str) -> ReadVerb:
     return ReadVerb(" ".join((lemma(head), *rest[1:])), denied, time, helpers and not head.endswith("ing"))
 
 
-_SPECIAL = {"corrects to": ASKED, "says to forget": RETRACT, "takes back": RETRACT, "is off": RETRACT}
+def _helping(low: list[str]) -> str:
+    """The verb where only helpers stand: "has", "does"."""
+    last = lemma(low[-1]) if low else ""
+    return last if last in ("have", "do") else "be"
+
+
+def _asked_for(low: list[str], denied: bool) -> ReadVerb | None:
+    """Relations that are no verb of their own: an order, a role, a name one wants."""
+    if low[-2:] == ["be", "called"] and low[0] in ("prefers", "wants", "likes", "asks"):
+        return ReadVerb("call", denied, "now")
+    if low[:2] == ["has", "as"] and len(low) > 2:
+        return ReadVerb(f"{ROLE}{' '.join(low[2:])}", denied, "now")
+    return _order(low, denied) if low[:1] == ["asks"] else None
+
+
+ROLE = "role "  # before the role of somebody: "has as boss"
+_SPECIAL = {"corrects to": ASKED, "says to forget": RETRACT, "takes back": RETRACT, "is off": RETRACT,
+            "is called off": OFF}
 
 
 def _time(low: list[str]) -> tuple[str, list[str]]:
@@ -105,7 +122,8 @@ def content_words(text: str) -> list[str]:
               for token in _WORD.findall(text))
     given = [token for token in tokens if token]
     kept = [token for token in given if (token not in STOP or token == "may") and token not in TABLE.generic]
-    return [NUMBERS.get(token) or stem(token) for token in kept if token != "may" or "May" in text]
+    return [NUMBERS.get(token) or (TABLE.events.get(token) if token in text else None) or stem(token)
+            for token in kept if token != "may" or "May" in text]
 
 
 def value_of(text: str) -> str:
@@ -190,7 +208,7 @@ def is_person(subject: str) -> bool:
     if low == SPEAKER or low.split("'s ")[-1] in TABLE.kin:
         return True
     words = subject.split()
-    if len(words) == 1 and re.search(r"(?:ing|ion|ment|ness)s?$", low):
+    if len(words) == 1 and (low in TABLE.heads or re.search(r"(?:ing|ion|ment|ness)s?$", low)):
         return False  # "Logging", "Authentication"
     return len(words) <= 2 and all(word[:1].isupper() and word.isalpha() and not word.isupper()
                                    for word in words) \

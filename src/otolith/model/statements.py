@@ -15,13 +15,15 @@ from functools import lru_cache
 from otolith.model.attributes import ENGLISH as TABLE
 from otolith.model.attributes import SPEAKER, lemma
 from otolith.model.changes import Wording, choose, read_change
-from otolith.model.claims import ANY, ASKED, GONE, LEFT, PLAN, RETRACT, RULE, Claim
+from otolith.model.claims import ANY, ASKED, DONE, GONE, LEFT, OFF, PLAN, RETRACT, RULE, Claim
 from otolith.model.relations import (
+    ROLE,
     TRAILING,
     environment_of,
     holder_of,
     is_exact,
     is_person,
+    main_part,
     part_with,
     read_verb,
     value_of,
@@ -43,8 +45,11 @@ _NOW = re.compile(r"\b(?:now|from now on|as of|these days|since|nowadays|meanwhi
 _CORRECTS = re.compile(
     r"^\W*(?:no|nope|wrong|sorry|oops|correction|actually|not \w+|i (?:was wrong|misspoke|meant)"
     r"|my (?:mistake|bad)|scratch that|wait|hm+|argh|update|it turns out|turns out)\b|\b(?:i meant"
-    r"|make (?:that|it)|should (?:be|have been)|correction|i was wrong|i misspoke|my mistake|typo)\b", re.I)
+    r"|make (?:that|it)|should (?:be|have been)|correction|i was wrong|i misspoke|my mistake|typo"
+    r"|chang\w+ (?:my|our) minds?|second thoughts?|instead|after all|decided against|mixed|misread"
+        r"|handed|took over|taken over|cancell?ed|postponed)\b", re.I)
 _PLURAL = frozenset("live go are run land sit need use have come work".split())
+_PARTING = ("say goodbye to", "put down", "bury")
 _EVEN_NOW = ("be do with", "do with", "decide against")  # endings that are said in the present
 
 
@@ -55,7 +60,16 @@ def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -
     if relation == "no longer" and wording:  # without an object: "we do not squash any more"
         first = wording.split()[0].casefold()
         return (Claim(holder, holder, ANY, " ".join(sorted({stem(first), stem(lemma(first))})), False,
-                      False),)
+                      False), Claim(holder, holder, lemma(first), "", False, False))
+    if verb.key.startswith(ROLE):
+        subject, verb = f"{subject}'s {verb.key.removeprefix(ROLE)}", verb._replace(key="be")
+        holder = holder_of(subject)
+    if wording.startswith("be called ") and verb.key in ("prefer", "want", "like", "prefer to", "want to"):
+        verb, wording = verb._replace(key="call"), wording.removeprefix("be called ")
+    if verb.denied and wording.startswith("to ") and verb.key in ("want", "plan", "need", "have", "hope"):
+        # "no longer wants" – "to become a pilot"
+        planned, _, wording = wording.removeprefix("to ").partition(" ")
+        verb = verb._replace(key=planned, time="future")
     chosen, rejected = _rejected(verb.key, wording)
     # "Backups live in"
     several = relation.split(" ")[0] in _PLURAL and subject != SPEAKER and " and " not in subject
@@ -74,13 +88,20 @@ def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -
 def _placed(claim: Claim, stated: Wording, sentence: str) -> Claim:
     """A claim with what its sentence says besides: where it holds, and that it changes something."""
     subject = re.escape(stated.subject.casefold())
-    place = re.search(rf"\b(?:in|for|on|at) ((?:the|our|my) [\w -]{{2,30}}?),? {subject}\b",
+    place = re.search(rf"\b(?:in|for|on|at) ((?:the|our|my) (?!record|moment|end\b|way|first|meantime|time)"
+                      rf"[\w -]{{2,30}}?),? {subject}\b",
                       sentence.casefold())
     changes = stated.key in TABLE.changes or stated.key in TABLE.turns
     return claim._replace(
         corrects=claim.corrects or changes or bool(_CORRECTS.search(sentence) or _NOW.search(sentence[:200])),
-        environment=claim.environment or (value_of(place[1]) if place else ""),
+        environment=claim.environment or (value_of(place[1]) if place else "") or _stage(claim, stated),
         thing=not stated.person and claim.holder != SPEAKER)
+
+
+def _stage(claim: Claim, stated: Wording) -> str:
+    """Staging or production, where an ending names it."""
+    named = "" if claim.holds else environment_of(stated.subject, stated.wording)
+    return named if named in ("staging", "production") else ""
 
 
 def _rejected(key: str, wording: str) -> tuple[str, str]:
@@ -105,21 +126,25 @@ def _replaced(key: str, wording: str) -> str:
 
 
 def _read(stated: Wording) -> Iterator[Claim]:
-    if stated.key in (ASKED, RETRACT, RULE):
+    if stated.key in (ASKED, RETRACT, RULE, OFF):
         yield from _spoken(stated)
         return
+    if stated.base == "plan" and stated.person and stated.time == "now" and stated.wording:
+        yield Claim(stated.holder, "plan", PLAN, value_of(stated.wording), not stated.verb.denied, False)
+        return
     if stated.time == "future":
-        if not stated.verb.denied:
-            rest = f"{stated.key.partition(' ')[2]} {stated.wording}"
-            yield Claim(stated.holder, lemma(stated.base), PLAN, value_of(rest), True, False)
+        rest = f"{stated.key.partition(' ')[2]} {stated.wording}"
+        yield Claim(stated.holder, lemma(stated.base), PLAN, value_of(rest), not stated.verb.denied, False)
         return
     if stated.verb.denied and stated.time == "past":
         return
     if stated.time == "past" and (value := value_of(stated.wording)):
         yield Claim(stated.holder, stated.holder, f"did {stated.base}", value, False, False)
     if not stated.verb.denied:
+        yield from _finished(stated)
         yield from _ended(stated)
-    if stated.key not in TABLE.ends and (stated.wording or stated.key not in TABLE.gone):
+    stays = stated.key.endswith("do with") and not stated.person
+    if (stated.key not in TABLE.ends or stays) and (stated.wording or stated.key not in TABLE.gone):
         yield from _held(stated)
 
 
@@ -129,10 +154,21 @@ def _spoken(stated: Wording) -> Iterator[Claim]:
         first = stated.wording.split()[0].casefold() if stated.wording else ""
         yield Claim(stated.holder, stated.holder, lemma(first), value_of(stated.wording.partition(" ")[2]),
                     not stated.verb.denied, False)
+    elif stated.key == OFF and (value := value_of(stated.subject)):
+        yield Claim(SPEAKER, "", OFF, value, False, False)
     elif stated.key == ASKED and (value := value_of(stated.wording)):
         yield Claim(stated.holder, "", ASKED, value, True, True, corrects=True)
     elif stated.key == RETRACT and (value := value_of(without_reason(stated.wording or stated.subject))):
         yield Claim(SPEAKER, "", RETRACT, value, False, False)
+
+
+def _finished(stated: Wording) -> Iterator[Claim]:
+    """ "We bought the pump", "the pump is in": what was planned about it is no plan any more."""
+    if stated.time in ("past", "perfect") and stated.base in TABLE.completes and stated.wording:
+        about = value_of(without_reason(stated.wording))
+        yield Claim(stated.holder, stated.holder, DONE, about, False, False)
+    elif not stated.person and not stated.wording and stated.key.split(" ")[-1] in TABLE.completed:
+        yield Claim(SPEAKER, "", DONE, stated.holder, False, False)
 
 
 def _held(stated: Wording) -> Iterator[Claim]:
@@ -164,6 +200,10 @@ def _ended(stated: Wording) -> Iterator[Claim]:
     if key in ("cancel", "close", "drop", "leave") and _ONCE_ONLY.search(f"{stated.wording} {stated.near}"):
         return
     yield from _life(stated)
+    if not stated.person and (key not in TABLE.gone or TABLE.passing.search(stated.near)) and (
+            key in TABLE.gone or key == "be" or key.endswith("do with")):
+        yield from _vanished(stated)
+        return
     if stated.time == "now" and key not in _EVEN_NOW and (key not in TABLE.gone or stated.wording):
         return
     if key in TABLE.ends and stated.wording:
@@ -174,13 +214,26 @@ def _ended(stated: Wording) -> Iterator[Claim]:
             yield Claim(SPEAKER, "", ANY, holder, False, False)
 
 
+def _vanished(stated: Wording) -> Iterator[Claim]:
+    """ "Borg is gone"; not "is gone for the weekend", not "formatting is done with black"."""
+    over = stated.key == "be" and _is_gone(stated.wording.casefold())
+    if over and not TABLE.passing.search(stated.near):
+        yield Claim(SPEAKER, "", GONE, stated.holder, False, False)
+
+
+def _is_gone(wording: str) -> bool:
+    first, _, rest = wording.partition(" ")
+    return wording in TABLE.vanished or f"{lemma(first)} {rest}".strip() in TABLE.gone
+
+
 def _life(stated: Wording) -> Iterator[Claim]:
     """What a turn in somebody's life ends by itself: who graduated is no student."""
     whole = f"{stated.key} {stated.wording}".strip()
-    for ended in TABLE.lives.get(stated.key) or TABLE.lives.get(whole) or ():
+    two = " ".join(whole.split()[:2])
+    for ended in TABLE.lives.get(stated.key) or TABLE.lives.get(whole) or TABLE.lives.get(two) or ():
         if ended.startswith("="):
             yield Claim(stated.holder, stated.holder, ANY, ended[1:], False, False)
-        elif not stated.wording or stated.key not in TABLE.ends:
+        elif not stated.wording or stated.key not in TABLE.ends or two in TABLE.lives:
             yield Claim(stated.holder, stated.holder, ended, "", False, True,
                         personal=ended in TABLE.personal)
 
@@ -196,6 +249,8 @@ def _given_up(stated: Wording) -> Iterator[Claim]:
         return
     favour = _FAVOUR.match(wording) if stated.key in ("drop", "ditch", "abandon", "leave", "scrap",
                                                     "kill") else None
+    if stated.key in _PARTING and is_exact(wording):
+        yield Claim(value_of(main_part(wording)), "", GONE, value_of(main_part(wording)), False, False)
     old = favour["old"] if favour else re.sub(r"\b(?:support for|our plan to|the plan to|the idea of)\b", "",
                                               wording)
     yield Claim(holder, holder, LEFT if stated.key == "leave" else ANY, value_of(without_reason(old)), False,

@@ -12,9 +12,11 @@ from otolith.model.attributes import ENGLISH as TABLE
 from otolith.model.changes import (
     COUNTED,
     NOTHING,
+    OWN_DATE,
     TOOLS,
     Reader,
     Wording,
+    charge,
     choose,
     digits_of,
     first_of,
@@ -28,6 +30,7 @@ from otolith.model.changes import (
 )
 from otolith.model.claims import Claim
 from otolith.model.relations import (
+    TRAILING,
     has_capital,
     is_exact,
     main_part,
@@ -38,7 +41,7 @@ from otolith.model.relations import (
     value_of,
     without_reason,
 )
-from otolith.model.words import stem
+from otolith.model.words import STOP, stem
 
 _LASTING = re.compile(r"^(?P<np>[a-z].{1,40}?) for (?P<long>\d+ \w+)")  # keep logs for 30 days
 _DEFINITE = re.compile(r"(?:the|our|all|my) ", re.I)
@@ -56,16 +59,36 @@ def _being(stated: Wording) -> Claim | None:
     if stated.key != "be":
         return None
     value = value_of(stated.main)
-    return (_role_of(stated) or _employed(stated) or _attribute(stated) or _of_kind(stated) or _exact(stated)
-            or (stated.has("be", value, single=False) if value else NOTHING))
+    return (_employed(stated) or _role_of(stated) or _aged(stated) or _attribute(stated)
+            or _of_kind(stated) or _exact(stated)
+            or (stated.has("be", value, single=stated.verb.time == "future") if value else NOTHING))
+
+
+def _aged(stated: Wording) -> Claim | None:
+    """ "My son is 4"."""
+    age = re.match(r"(\d{1,3})(?: years?(?: old)?)?$", stated.wording) if stated.person else None
+    return stated.has("age", age[1]) if age else None
 
 
 def _role_of(stated: Wording) -> Claim | None:
     """ "Nina is the owner of the importer"."""
-    if not re.match(r"(?:the |an? )?(?:\w+ )?(?:owner|lead|maintainer|head|manager) of ", stated.wording):
+    post = _POST.match(stated.wording) if stated.person else None
+    if post is None:
         return None
-    thing = " ".join(sorted(noun_key(stated.wording.partition(" of ")[2])))
+    of, before, role = post["np"] or "", post["before"] or "", post["role"]
+    whole = f"{before} {of}" if role in _CHARGES else f"{before} {role} {of}"
+    thing = " ".join(sorted(noun_key(without_reason(whole))))
+    if not thing:
+        return None
     return Claim(thing, thing, "owner", value_of(stated.subject), True, True)
+
+
+_CHARGES = ("owner", "lead", "maintainer", "head", "manager")
+_POST = re.compile(r"(?:the |an? )?(?:new |current )?(?:(?P<before>[a-z-]+(?: [a-z-]+)?) )?"
+r"(?P<role>owner|lead"
+                   r"|maintainer|head|manager|treasurer|secretary|captain|chair|chairman|chairwoman|organiser"
+                   r"|organizer|moderator|coordinator|host|contact|reviewer|admin|president|director)"
+                   r"(?: (?:of|for) (?P<np>.+)| (?:this|since|until|now|at|from)\b.*)?$")
 
 
 def _employed(stated: Wording) -> Claim | None:
@@ -86,6 +109,10 @@ def _attribute(stated: Wording) -> Claim | None:
                      True, True)
     if not (is_exact(stated.wording) or dated or about.attribute in TABLE.heads):
         return NOTHING
+    if about.attribute == "name" and not about.subject:
+        return Claim(SPEAKER, SPEAKER, "name", value, True, True, personal=True)
+    if dated and about.attribute not in OWN_DATE:
+        return timed(about, stated.wording)
     owner = about.attribute in ("owner", "maintainer", "lead") and about.subject
     purpose = "" if dated else qualifier(stated.wording)
     subject = " ".join(sorted({*about.subject.split(), *purpose.split()}))
@@ -123,14 +150,16 @@ def _exact(stated: Wording) -> Claim | None:
 
 def _owning(stated: Wording) -> Claim | None:
     """Who has charge of a thing, said from either side."""
-    if stated.key in TABLE.owned and not stated.person:
+    if stated.key in TABLE.owned and (stated.verb.passive or not stated.person):
         if has_capital(stated.wording) or (stated.key == "belong to" and is_exact(stated.wording)):
-            return Claim(stated.holder, stated.noun, "owner", value_of(stated.main), True, True)
+            return Claim(stated.holder, charge(stated.noun), "owner", value_of(stated.main), True, True)
         return None
     definite = stated.key != "own" or re.match(r"(?:the|our|my|all|these|those)\b|`|[A-Z]", stated.wording)
+    if stated.key == "do" and not re.match(r"(?:the|our|all) ", stated.wording):
+        return None
     if stated.key not in TABLE.owns or not definite or stated.subject == SPEAKER or not stated.person:
         return None
-    thing = whole_noun(split_noun(without_reason(stated.wording)))
+    thing = charge(whole_noun(split_noun(without_reason(stated.wording))))
     return Claim(thing or SPEAKER, thing, "owner", value_of(stated.subject), True, True)
 
 
@@ -191,7 +220,7 @@ def _located(stated: Wording) -> Claim | None:
         return (timed(stated.about, stated.wording) or NOTHING) if being and not stated.person else \
             stated.has(f"{stated.base} when", value_of(stated.wording))
     if being and stated.person:
-        return NOTHING
+        return _member(stated)
     if stated.key == "listen on" or re.match(r"(?:port )?\d+\b", stated.wording):
         number = re.search(r"\d+", stated.wording)
         subject = "" if stated.holder == SPEAKER else stated.holder
@@ -199,16 +228,30 @@ def _located(stated: Wording) -> Claim | None:
     return put_at(stated.holder, stated.noun, stated.wording, versioned=stated.key.endswith(" on"))
 
 
+def _member(stated: Wording) -> Claim | None:
+    """ "Ida is in first grade", "I'm in the chess club"."""
+    grade = re.match(r"(?:the )?(?:(?P<which>\w+) (?:grade|class|year|form)|(?:grade|class|year|form) "
+        r"(?P<no>\w+))\b",
+                     stated.wording)
+    if grade:
+        return stated.has("grade", value_of(grade["which"] or grade["no"]))
+    value = value_of(stated.main)
+    return stated.has("be", value, single=False) if value and stated.key == "be in" else NOTHING
+
+
 def _counting(stated: Wording) -> Claim | None:
     lasting = _LASTING.match(stated.wording)
     if lasting and stated.key == stated.base:
         noun = whole_noun(split_noun(lasting["np"]))
         return Claim(stated.holder, noun, f"{stated.base} for", value_of(lasting["long"]), True, True)
-    counted = COUNTED.match(stated.wording) if stated.base == "have" or not stated.person else None
+    counted = COUNTED.match(stated.wording) if stated.base == "have" or stated.time == "now" else None
     if counted is None or not is_number(counted["number"]) or (stated.person and counted["number"] == "one"):
         return None
     amount = f"{digits_of(counted['number'])} {stem(counted['unit'])}"
-    return stated.has(f"{stated.base}:{stem(counted['unit'])}", amount)
+    rest = stated.wording[counted.end():] if stated.base != "have" else ""
+    of = re.match(r" (?:of )?(?P<np>[a-z][\w-]*)", rest)
+    what = f" {value_of(of['np'])}" if of and of["np"] not in STOP | TRAILING else ""
+    return stated.has(f"{stated.base}:{stem(counted['unit'])}{what}".rstrip(), f"{amount}{what}".rstrip())
 
 
 def _placing(stated: Wording) -> Claim | None:
@@ -240,6 +283,9 @@ def _doing(stated: Wording) -> Claim | None:
     if DATE.search(stated.wording) and (stated.key.endswith((" on", " at", " every"))
                                       or re.search(r"\b(?:on|every) \w+days?\b", stated.wording)):
         return stated.has(f"{stated.base} when", value_of(stated.wording))
+    alone = " and " not in stated.wording and stated.key.endswith((" on", " with", " via"))
+    if alone and stated.person and stated.kind in TABLE.things.exclusive:
+        return stated.has(f"use:{stated.kind}", value_of(stated.main))  # "we chat on Signal"
     attribute = stated.key if stated.base == "be" else stated.base
     return stated.has(attribute, value_of(without_reason(stated.wording)), single=False)
 

@@ -70,7 +70,12 @@ orchestrator: kubernetes, nomad, swarm, docker swarm, ecs, mesos
 infrastructure tool: terraform, ansible, puppet, chef, pulumi, saltstack, cloudformation
 tracker: jira, linear, trello, asana, bugzilla, redmine, youtrack, github issues, clickup, basecamp,
   shortcut, notion board
-chat: slack, teams, microsoft teams, discord, mattermost, zulip, irc
+reverse proxy: nginx, caddy, traefik, haproxy
+password manager: 1password, bitwarden, keepass, lastpass, vault
+docs generator: sphinx, mkdocs, docusaurus, jekyll, hugo, gitbook
+analytics: matomo, plausible, google analytics, umami, fathom, posthog
+backup tool: borg, restic, duplicity, kopia, time machine
+chat: signal, whatsapp, telegram, threema, slack, teams, microsoft teams, discord, mattermost, zulip, irc
 mail service: sendgrid, mailgun, postmark, ses, mailchimp, sparkpost
 mail client: outlook, thunderbird, gmail, apple mail, protonmail, fastmail
 payment service: stripe, paypal, adyen, braintree, mollie, square
@@ -111,7 +116,8 @@ _EXCLUSIVE = """
     infrastructure tool, tracker, mail service, mail client, payment service, browser, shell, desktop
     system, phone, notes app, music service, indentation, theme, length, quotes, case, license,
     branching, diet, marital status, work status, work mode, switch, access, state, hand, units, clock,
-    programming language, search engine, queue, chat"""
+    programming language, search engine, queue, chat, reverse proxy, password manager, docs generator,
+    analytics, backup tool"""
 KINDS_OF_THINGS = Things(
     _THINGS, frozenset(" ".join(kind.split()) for kind in _EXCLUSIVE.split(",")),
     frozenset(("switch", "state", "access", "work mode", "theme", "length", "units")))

@@ -16,6 +16,7 @@ _BOLD = re.compile(r"^\*\*(?P<speaker>[^*\n:]{1,60})(?::\*\*|\*\*:)(?P<ts>)[ \t]
 _PLAIN = re.compile(
     r"^(?P<speaker>(?:[A-Z][\w.'’-]{0,30}(?: [A-Z][\w.'’-]{0,30}){0,2}|user|assistant|system|tool|human))"
     rf"(?: \[{_TS}\])?:[ \t]+", re.MULTILINE)
+_TITLED = re.compile(r"^##? \S", re.MULTILINE)  # the headings of a document, which our turns do not have
 _ROLE_NAMES = {name: role for role, names in (
     ("user", "user human me you"), ("system", "system developer"), ("tool", "tool function"),
     ("assistant", "assistant ai agent claude chatgpt gpt codex gemini bot model")) for name in names.split()}
@@ -29,7 +30,9 @@ def role_of(speaker: str) -> str:
 def read_turns(raw: str, roles: Mapping[str, str] | None = None) -> list[Turn]:
     """The turns of a dialog's text, in order, numbered from 1."""
     roles = roles or {}
-    first = {style: head.start() for style in (_OURS, _BOLD, _PLAIN) if (head := style.search(raw))}
+    titled = _TITLED.search(raw)
+    styles = [style for style in (_OURS, _BOLD, _PLAIN) if not titled or _speaks(style, raw, roles)]
+    first = {style: head.start() for style in styles if (head := style.search(raw))}
     if not first:
         body = raw.strip()
         return [Turn(1, "", "user", body, None, 0, len(raw))] if body else []
@@ -44,6 +47,16 @@ def read_turns(raw: str, roles: Mapping[str, str] | None = None) -> list[Turn]:
         role = roles.get(speaker, role_of(speaker))
         turns.append(Turn(len(turns) + 1, speaker, role, text, head["ts"] or None, head.start(), stop))
     return turns
+
+
+def _speaks(style: re.Pattern[str], raw: str, roles: Mapping[str, str]) -> bool:
+    """Whether what looks like speakers in a text with headings are some: one has a time, a role's name, or
+    speaks again.
+    """
+    heads = [(head["speaker"].strip(), head["ts"]) for head in style.finditer(raw)]
+    names = [name for name, _ in heads]
+    return len(set(names)) < len(names) or any(
+        ts or name in roles or name.casefold() in _ROLE_NAMES for name, ts in heads)
 
 
 def read_messages(text: str) -> list[dict[str, Any]] | None:

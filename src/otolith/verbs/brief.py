@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from otolith.errors import Busy, CannotWrite, Invalid
-from otolith.files import codec
 from otolith.home import Home
 from otolith.index.database import Row
 from otolith.index.works import Touch
@@ -237,9 +236,14 @@ def _work(work: Touch, row: Row) -> Item:
 
 
 def _spoken(home: Home, row: Row) -> list[Item]:
-    """What the user said in a dialog: how it began and how it ended."""
-    turns = [turn for _, entry in each(home, [row.unit]) for turn in entry.turns if turn.role == "user"]
-    said = list(dict.fromkeys(" ".join(turn.text.split())[:160] for turn in (*turns[:1], *turns[-1:])))
+    """What the user said in a dialog, as far as it holds: how it began and how it ended."""
+    closed = [sentence for said in home.index.claims.outdated([row.unit]).values() for sentence, _ in said]
+    turns = [" ".join(turn.text.split()) for _, entry in each(home, [row.unit]) for turn in entry.turns
+             if turn.role == "user"]
+    for sentence in closed:
+        turns = [turn.replace(sentence, "").strip(" .!?") for turn in turns]
+    turns = [turn for turn in turns if turn]
+    said = list(dict.fromkeys(turn[:160] for turn in (*turns[:1], *turns[-1:])))
     return [Item(row.id, " … ".join(said), " … ".join(said), row.created)] if said else []
 
 
@@ -277,7 +281,7 @@ def _read(home: Home, rows: Iterable[Row]) -> Iterator[Item]:
     from otolith.recall.depth import body
 
     for row in rows:
-        for record in codec.read_unit(home.tree, row.unit)[0]:
+        for _, record in each(home, [row.unit]):  # what cannot be read now is check's business
             if record.id == row.id:
                 text = body(record) if KINDS[row.kind].titled else row.title
                 yield Item(row.id, row.title, text, row.updated or row.created, agent=row.trust != "user")

@@ -23,7 +23,7 @@ from otolith.index.write import Unit
 from otolith.model.dialog import Entry, EntryMeta, EntrySummary, mentions_of
 from otolith.model.echoes import Echoes, comes_back
 from otolith.model.events import ROLES, Event, Session
-from otolith.model.ids import entry_id
+from otolith.model.ids import entry_id, slug
 from otolith.model.record import log
 from otolith.model.secrets import redact
 from otolith.model.times import parse_time, time_or_none, zulu
@@ -87,8 +87,8 @@ def _begin(home: Home, session: Session, raw: str, keys: Sequence[str], past: Ec
     """A new entry: what is known of it, then its turns, then what was drawn from them."""
     when = parse_time(ts) if ts else home.clock()
     before = home.index.dialogs.logged_in(session.session)
-    meta = EntryMeta(entry_id=entry_id(when, home.new_id()), entry_ts=zulu(when), topic=home.config.project,
-                     source=session.source, conversation_id=session.session,
+    meta = EntryMeta(entry_id=entry_id(when, home.new_id()), entry_ts=zulu(when),
+                     topic=slug(home.config.project), source=session.source, conversation_id=session.session,
                      continues=before[-1].rpartition("/")[2] if before else None,
                      origin=home.origin(session=session.session))
     entry = Entry(meta=meta, raw=raw, turns=read_turns(raw))

@@ -20,7 +20,7 @@ from otolith.home import Home
 from otolith.index.marks import BUILT
 from otolith.model.dialog import Entry, EntrySummary, Fact, GlobalMemory, Topic, TopicState, marked_time
 from otolith.model.events import SOURCES
-from otolith.model.record import Version
+from otolith.model.record import Version, shared_project
 from otolith.model.text import visible
 from otolith.model.times import day, zulu
 from otolith.providers.chat import Ask, Chat, answer_of
@@ -192,7 +192,8 @@ def _build(home: Home, topic: str, ask: Ask | None) -> tuple[Topic, str]:
     last, reviewed = zulu(rows[0].last), home.index.facts.last_review(topic)
     memory = topics.assemble(topic, held, state, inputs=inputs, entries=rows[0].entries, last_entry=last,
                              updated=max(last, marked_time(reviewed) if reviewed else ""),
-                             outside=bool(rows[0].outside))
+                             outside=bool(rows[0].outside),
+                             project=shared_project(home.index.dialogs.projects_of(topic)))
     folder = paths.topic_folder(topic)
     home.build(f"{folder}/topic_memory.json", write_object(memory.to_dict()))
     if home.build(f"{folder}/topic_memory.md", topics.write_topic(memory).encode()):

@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +35,8 @@ TRUSTED = ("user", "agent")
 EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch")
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,400})$|^\*\*\* Move to: (.{1,400})$",
                       re.MULTILINE)
+_PROGRAMS = (("/.claude/", "claude-code"), ("/.codex/", "codex"), ("/rollout-", "codex"),
+             ("/.gemini/", "gemini-cli"), ("/opencode/", "opencode"))
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
@@ -61,9 +65,17 @@ def _open(home: str | None, folder: Path, given: Mapping[str, Any], embedder: st
     session = str(given.get("session_id") or "")
     tree = open_tree(config.home_name(home))
     settings = config.load(tree, cwd=str(folder))
-    settings = settings.replace(provider=embedder, chat_url=None, chat_model=None,
+    agent = program(given) if settings.agent == "main" else settings.agent
+    settings = settings.replace(provider=embedder, chat_url=None, chat_model=None, agent=agent,
                                 session=session if _ID.fullmatch(session) else settings.session)
     return Memory(tree, door="hook", trust="agent", config=settings)
+
+
+def program(given: Mapping[str, Any]) -> str:
+    """Which agent runs the hook, by where its transcripts lie; each is an agent of its own."""
+    path = str(given.get("transcript_path") or "").replace("\\", "/")
+    named = next((name for sign, name in _PROGRAMS if sign in path), "")
+    return named or ("codex" if "turn_id" in given else "claude-code" if "session_id" in given else "main")
 
 
 def start(mem: Memory, given: Mapping[str, Any], _ignore: Ignore) -> str:
@@ -195,9 +207,27 @@ def run(event: str, data: bytes, home: str | None = None) -> str:
             return ""
         said = answer(event or str(given.get("hook_event_name")), given, home)
         return json.dumps(said, ensure_ascii=True) if said else ""
-    except Exception:  # a door that must never be in the way
+    except Exception as error:  # a door that must never be in the way
         from otolith.config import variable
 
         if variable("OTOLITH_DEBUG"):
             raise
+        _note_failure(event, error, home)
         return ""
+
+
+def _note_failure(event: str, error: Exception, home: str | None) -> None:
+    """One line in the home's log, where there is a home; nothing of what was said stands in it."""
+    from otolith import config
+    from otolith.errors import OtolithError
+    from otolith.files import ledger
+    from otolith.files.disk import open_tree
+    from otolith.model.secrets import redact
+    from otolith.model.times import zulu
+
+    reason = str(error) if isinstance(error, OtolithError) else type(error).__name__
+    with suppress(Exception):  # what cannot be noted is not worth a word
+        tree = open_tree(config.home_name(home))
+        if tree.look(config.TRACKED):
+            ledger.append_line(tree, "log/hooks.jsonl", {"t": zulu(time.time()), "event": event[:40],
+                                                         "error": redact(reason)[0][:300]})

@@ -21,12 +21,15 @@ from otolith.doors import calls
 from otolith.doors.fenced import answer, fenced
 from otolith.doors.keeper import Keeper
 from otolith.errors import Invalid, NotFound, OtolithError
+from otolith.model.ids import slug
 
 if TYPE_CHECKING:
     from otolith.memory import Memory
     from otolith.verbs.table import Verb
 
 BUDGETS = {"recall": 1_000, "brief": 2_000}  # tokens of the whole answer where the call names none
+NAMELESS = "main"  # an agent that nobody named
+_CLIENTS = set[str]()  # names that clients gave themselves
 SCHEME = "memory://"
 MARKDOWN = "text/markdown"
 PAGES = {"core": "CORE.md", "global": "GLOBAL_MEMORY.md"}
@@ -48,8 +51,8 @@ def build(keeper: Keeper, tools: Sequence[Verb]) -> Server[Any]:
     async def list_tools(_: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_listed(tool) for tool in tools])
 
-    async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        return await _call(keeper, tools, params.name, params.arguments or {})
+    async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        return await _call(keeper, tools, params.name, params.arguments or {}, _client(context))
 
     async def list_resources(_: Any, _params: Any) -> types.ListResourcesResult:
         pages = [types.Resource(uri=SCHEME + name, name=name, mime_type=MARKDOWN,
@@ -97,11 +100,17 @@ def _listed(row: Verb) -> types.Tool:
                       output_schema=dict(calls.ANSWERS[row.gives]))
 
 
-async def _call(keeper: Keeper, tools: Sequence[Verb], name: str,
-                arguments: dict[str, Any]) -> types.CallToolResult:
+def _client(context: Any) -> str:
+    """What the client calls itself; agents of one program are one agent, whatever its version."""
+    client = getattr(getattr(getattr(context, "session", None), "client_params", None), "client_info", None)
+    return slug(str(getattr(client, "name", "") or ""))[:60]
+
+
+async def _call(keeper: Keeper, tools: Sequence[Verb], name: str, arguments: dict[str, Any],
+                client: str = "") -> types.CallToolResult:
     try:
         row = calls.find(tools, name)
-        (shown, text), notices = await keeper.ask(partial(_answer, row=row, given=arguments))
+        (shown, text), notices = await keeper.ask(partial(_answer, row=row, given=arguments, client=client))
         if notices:
             shown = {**shown, "notices": notices}
         return types.CallToolResult(content=[_text(text)], structured_content=shown)
@@ -109,8 +118,12 @@ async def _call(keeper: Keeper, tools: Sequence[Verb], name: str,
         return types.CallToolResult(content=[_text(_complaint(error))], is_error=True)
 
 
-def _answer(mem: Memory, *, row: Verb, given: dict[str, Any]) -> tuple[tuple[dict[str, Any], str], list[str]]:
+def _answer(mem: Memory, *, row: Verb, given: dict[str, Any],
+            client: str = "") -> tuple[tuple[dict[str, Any], str], list[str]]:
     """What a tool answers, and notices. The whole text keeps to the budget; what it left out is no use."""
+    if client and mem.home.config.agent in (NAMELESS, *_CLIENTS):
+        _CLIENTS.add(client)  # several may be served at once; a name that a person configured stays
+        mem.home.config = mem.home.config.replace(agent=client)
     if row.name not in BUDGETS:
         return answer(row.gives, calls.call(mem, row, "mcp", given), f"otolith {row.name}"), mem.notices
     budget = BUDGETS[row.name] if given.get("budget") is None else given["budget"]
