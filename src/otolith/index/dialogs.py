@@ -171,6 +171,11 @@ class Dialogs(Facet):
         return self._texts("SELECT unit FROM records WHERE kind = 'entry' AND session = ? AND trust <> "
                            "'outside' ORDER BY created, at, id", (session,))
 
+    def said_in(self, session: str) -> int:
+        """How many memos of what people said a session has left."""
+        return int(self.db.value("SELECT count(*) FROM records WHERE kind = 'memo' AND session = ? AND "
+                                 "trust = 'user'", (session,)))
+
     def learned_in(self, session: str) -> int:
         """How many memos of what an agent learned a session has left."""
         return int(self.db.value("SELECT count(*) FROM records WHERE kind = 'memo' AND session = ? AND "

@@ -24,6 +24,7 @@ from otolith.verbs.steps import kept_before
 LATEST = 5  # times that a memo names; of more it says how many
 STRONGER = 0.1  # how much surer a sentence is when it is said again in another session
 PERSONAL = "default"
+MANY, PLAIN = 8, 0.8  # memos of a session, from which on only what is said this plainly is kept
 
 
 def keep_sayings(home: Home, session: Session) -> list[Memo]:
@@ -35,7 +36,10 @@ def keep_sayings(home: Home, session: Session) -> list[Memo]:
         return kept
     with home.writing():
         left = MOST_LEARNINGS - home.index.dialogs.learned_in(session.session)
+        before = home.index.dialogs.said_in(session.session)
         for remark in [*remarks, *learnings[: max(0, left)]]:
+            if before + len(kept) >= MANY and remark.trust == "user" and remark.sure < PLAIN:
+                continue
             memo = _keep(home, remark, session)
             if memo is not None:
                 kept.append(memo)
