@@ -213,3 +213,11 @@ def test_a_session_that_noted_half_a_character_is_told_as_one_that_noted_nothing
     state.write_text(r'{"retrieved": "\ud800", "past": "tea"}')
 
     assert "tea" not in mem.hud()
+
+
+def test_a_brief_tells_the_rest_of_what_it_reads_when_one_file_cannot_be_read(mem: Memory) -> None:
+    bad, good = (mem.note(f"Rule {at}", f"Always do {at}.", type="decision", importance=0.9) for at in range(2))
+    path = next((mem.path / "graph").rglob(f"*{bad.id[:6]}.md"))
+    path.write_text(path.read_text().replace('title: "Rule 0"', 'title: ""'))
+
+    assert good.title in mem.brief("rules").text

@@ -337,6 +337,8 @@ def _outdate(home: Home, candidates: Candidates, best: list[Weighed], as_of: flo
 def _sink_forgotten(home: Home, best: list[Weighed], as_of: float | None) -> None:
     """A turn whose sentence states a fact that somebody forgot comes after everything else."""
     turns = [candidate for candidate in best if KINDS[candidate.passage.kind].around == "turns"]
+    if not turns:  # nothing is loaded where no dialog is
+        return
     for unit, sentence, fact in home.index.facts.forgotten({turn.passage.unit for turn in turns}, as_of):
         for turn in turns:
             if turn.passage.unit == unit and sentence and sentence in turn.passage.text:

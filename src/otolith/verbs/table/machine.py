@@ -25,6 +25,7 @@ ROWS = {row.name: row for row in (
                         cli="--from",
                         choices=("rum", "chatgpt", "claude", "claude-memory", "rlm-mem", "local-memory",
                                  "cognitive-memory", "otolith", "otolith-lines", "claude-code", "codex",
+                                 "gemini-cli", "aider", "specstory",
                                  "mcp-memory", "mem0", "candidates", "obsidian")),
                   DRY_RUN._replace(help="only count; nothing is written")),
          examples=("otolith import ~/Downloads/chatgpt.zip --dry-run", "otolith import ~/.claude/projects",
