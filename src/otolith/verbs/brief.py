@@ -32,6 +32,7 @@ from otolith.verbs.steps import each
 
 FEWEST, MOST = 5, 35  # memos
 TRUSTED = ("user", "agent")
+PERSONAL = (None, "", "default")  # as a record's project
 SHARES = {"personal": 0.15, "project": 0.25, "sessions": 0.20, "unfinished": 0.10, "contested": 0.05,
           "near": 0.20}
 HEADINGS = {"personal": "About the user", "project": "Rules and decisions here", "sessions": "Last sessions",
@@ -106,7 +107,8 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
     parts = _gather(home, context, project or home.config.project, providers)
     memos = [line.id for line in (*parts["near"], *parts["personal"], *parts["project"]) if line.memo]
     last = parts["near"] if context.strip() else parts["sessions"]
-    retrieved = next((line.id for line in (*last, *parts["personal"], *parts["project"])), None)
+    retrieved = next((line.id for line in (*last, *parts["personal"], *parts["project"])
+                      if line.title != line.text), None)  # what has no title of its own says little in one
     gauges = begin(home, session, context, retrieved=retrieved, read=len(set(memos)))
     wanted = min(FEWEST, len(set(memos)))
     for size in SIZES:
@@ -172,7 +174,7 @@ def _memos(home: Home, project: str) -> list[tuple[bool, Item]]:
         row = rows.get(memo.id)
         if row and memo.id not in closed and not _is_past(home, memo):
             text = memo.sentence if memo.says else memo.text
-            lines.append((row.project in (None, "", "default"), Item(
+            lines.append((row.project in PERSONAL, Item(
                 memo.id, memo.title, text, memo.created, memo=True, agent=row.trust != "user")))
     order = {id: place for place, id in enumerate(units)}
     return sorted(lines, key=lambda pair: order[pair[1].id])
@@ -207,7 +209,9 @@ def _sessions(home: Home, project: str, chosen: Filter) -> list[Item]:
     """What was done in the last sessions and how it ended; of a session without works, what was said."""
     works = {work.id: work for work in home.index.work.latest(project, SESSIONS * 2 * WORKS)}
     rows = home.index.cards.rows_of(works)
-    entries, _ = home.index.cards.listing(chosen.replace(kind=("entry",)), SESSIONS * 4)
+    # what was said in a dialog of no project is told by its facts, as far as it holds
+    entries = [] if project in PERSONAL else home.index.cards.listing(
+        chosen.replace(kind=("entry",)), SESSIONS * 4)[0]
     own = [row for row in (*rows.values(), *entries) if row.trust in TRUSTED and row.project == project]
     items: list[Item] = []
     for group in _apart(own)[:SESSIONS]:
