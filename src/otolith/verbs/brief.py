@@ -106,10 +106,7 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
     _look(home)
     parts = _gather(home, context, project or home.config.project, providers)
     memos = [line.id for line in (*parts["near"], *parts["personal"], *parts["project"]) if line.memo]
-    last = parts["near"] if context.strip() else parts["sessions"]
-    retrieved = next((line.id for line in (*last, *parts["personal"], *parts["project"])
-                      if line.title != line.text), None)  # what has no title of its own says little in one
-    gauges = begin(home, session, context, retrieved=retrieved, read=len(set(memos)))
+    gauges = begin(home, session, context, retrieved=_insight(parts, context), read=len(set(memos)))
     wanted = min(FEWEST, len(set(memos)))
     for size in SIZES:
         text, told = _compose(gauges, parts, size, budget, count)
@@ -121,6 +118,13 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
     return Brief(text=text, hud=gauges, tokens=count([text])[0], budget=budget,
                  ids=[line.id for line in told],
                  memos=[name for name in dict.fromkeys(memos) if name in order])
+
+
+def _insight(parts: dict[str, list[Item]], context: str) -> str | None:
+    """The record to name as what the session begins with: near to the context, else done last."""
+    last = parts["near"] if context.strip() else parts["sessions"]
+    return next((item.id for item in (*last, *parts["personal"], *parts["project"])
+                 if item.title != item.text), None)  # what has no title of its own says little in one
 
 
 def _look(home: Home) -> None:
