@@ -357,7 +357,7 @@ def test_a_cause_that_an_agent_states_plainly_becomes_a_memo_of_the_agents_trust
 
     assert [(memo.says, memo.origin.trust) for memo in kept] == [("learning", "agent"), ("milestone", "agent")]
     assert kept[0].text.startswith(CAUSE)
-    assert "(agent)" in mem.brief("deadlock second connection").text
+    assert "(agent, " in mem.brief("deadlock second connection").text
 
 
 @pytest.mark.parametrize("text", [

@@ -41,6 +41,7 @@ LEAD = phrase(r"""^(?:[\s>*•–—-]*(?:\(?\d{1,2}[.)]\s+|(?:ok(?:ay)?|k+|m+k+
           |thank\syou|thx|please|pls|also|and|but|then|now|hey|hi|hello|dude|man|bro|buddy|mate|guys|look
           |listen|whoa|wow|oh|ah|ugh|sorry|fyi|btw|by\sthe\sway|in\saddition|additionally|finally|again
           |honestly|basically|just|wait|for\s\#\d+|(?:um|uh),?\sno)(?![\w'-])[\s,.:;!…–—]*))+""")
+ASKED = phrase(r"^(?:remember|note|keep\sin\smind|bear\sin\smind)\b[\s,:]*(?:that\s)?")  # … and what to keep
 REFUSAL = phrase(r"""^(?:(?:no+|nope|nah)(?:[\s,.!…:;–—-]*(?:no+|nope|man|dude))*(?=[,.!…:;–—]|\s(?:it
           |the|we|i|you|that|this|use|don't|do\snot|keep|just|not|my|our|he|she|they)\b)|(?:that|this
           |it)(?:'s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct|true|what\si\s(?:said|meant

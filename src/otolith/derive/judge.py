@@ -49,7 +49,10 @@ def judge(sentence: str, refused: bool = False) -> Verdict | None:
         return None
     option = cues.OPTION.search(plain)
     says = "correction" if refused and cue.says in ("rule", "decision", "convention") else cue.says
-    return Verdict(says, sure, leans, cue.personal, option[1].casefold() if option else "")
+    rest = cues.ASKED.sub("", plain, count=1)
+    inner = judge(rest) if rest != plain else None
+    personal = cue.personal or (inner is not None and inner.personal)
+    return Verdict(says, sure, leans, personal, option[1].casefold() if option else "")
 
 
 def _cue(sentence: str, plain: str, refused: bool, tagged: bool) -> cues.Cue | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from otolith.derive.answers import answer_before, line_answered, offers, option_line
+from otolith.derive.cues import ASKED
 from otolith.derive.facts import extract
 from otolith.derive.judge import FEWEST_WORDS, MOST_WORDS, Verdict, codes, judge, opening, tells
 from otolith.derive.triggers import find_triggers, in_third_person
@@ -57,6 +58,7 @@ class Remark(Value):
     @property
     def title(self) -> str:
         _, plain = opening(self.sentence)
+        plain = ASKED.sub("", plain, count=1)
         plain = in_third_person(plain) if self.personal else plain
         title = first_sentence(plain or self.sentence)
         return title[:1].upper() + title[1:].rstrip(".!")

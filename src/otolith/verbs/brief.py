@@ -211,7 +211,8 @@ def _notes(home: Home, chosen: Filter) -> list[Item]:
 
 def _sessions(home: Home, project: str, chosen: Filter) -> list[Item]:
     """What was done in the last sessions and how it ended; of a session without works, what was said."""
-    works = {work.id: work for work in home.index.work.latest(project, SESSIONS * 2 * WORKS)}
+    latest = home.index.work.latest(project, SESSIONS * 2 * WORKS)
+    works = {work.id: work for work in latest if not work.replaced}
     rows = home.index.cards.rows_of(works)
     # what was said in a dialog of no project is told by its facts, as far as it holds
     entries = [] if project in PERSONAL else home.index.cards.listing(

@@ -61,16 +61,19 @@ def _unlogged(home: Home, session: Session, kept: Mapping[str, str]) -> list[Eve
     return [fresh[message["at"]] for message in not_yet_said(home, session.session, messages)]
 
 
-def not_yet_said(home: Home, session: str | None,
-                 messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The messages that no entry of the session holds yet, as often as they were said."""
+def not_yet_said(home: Home, session: str | None, messages: Sequence[Mapping[str, Any]], *,
+                 keyed: bool = True) -> list[dict[str, Any]]:
+    """The messages that no entry of the session holds yet, as often as they were said.
+
+    `keyed` leaves out entries whose turns have keys, which were compared before.
+    """
     turns: Counter[tuple[str, str]] = Counter()
     if session:
         chosen, index = make_filter(kind="entry", session=session), home.index
         entries, _ = index.attempt(lambda: index.cards.listing(chosen, None))
         for row in entries:
             for record in read_unit(home.tree, row.unit)[0]:
-                if not (record.summary and record.summary.turn_keys):  # else the keys tell
+                if not (keyed and record.summary and record.summary.turn_keys):
                     turns.update((turn.role, turn.text) for turn in record.turns)
     fresh = []
     for message in messages:

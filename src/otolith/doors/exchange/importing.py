@@ -135,7 +135,7 @@ class Import:
         assert self.mem is not None
         messages, secrets = transcripts.clean(item.turns)
         session = item.session or item.key
-        fresh = verbs.capture.not_yet_said(self.mem.home, session, messages)
+        fresh = verbs.capture.not_yet_said(self.mem.home, session, messages, keyed=False)
         if not fresh:
             return False
         self.secrets.update(secrets)
