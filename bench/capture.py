@@ -33,7 +33,7 @@ PAGE = HERE / "CAPTURE.md"
 KINDS = ("fact", "memo", "note", "work", "chapter", "episode", "chunk", "wisdom")
 LONGEST = {"work": 250, "chapter": 250}  # words; of anything else 90
 ASSISTANT = re.compile(r"^(?:the )?(?:assistant|agent|ai|model)\b", re.I)
-READ = "## Read by a person"
+READ = "## Read line by line"
 EMPTY = f"""{READ}
 
 200 kept things drawn at random, each with a label (right or wrong; worth keeping or not) and a reason, go here.

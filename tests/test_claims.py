@@ -285,3 +285,17 @@ def test_a_sentence_that_breaks_off_states_nothing_and_stops_nobody(mem: Memory)
     log(mem, "The festival is soon. Gonna be.", "2026-01-05")
 
     assert mem.recall("costumes for the festival").hits
+
+
+def test_two_notes_that_give_one_thing_two_values_are_a_change_and_not_proposed_for_merging(mem: Memory) -> None:
+    mem.note("API port", "The API port is 8080.")
+    mem.note("API port again", "The API port is 8443.")
+    mem.note("Kettle", "The kettle in the kitchen whistles at dawn.")
+    mem.note("The kettle", "The kettle in the kitchen whistles at dawn, too.")
+
+    proposed = [{merge.keep, merge.absorb} for _, merge in mem.reflect().merges]
+
+    ids = {item["title"]: item["id"] for item in mem.list(kind="note")[0]}
+    assert {ids["Kettle"], ids["The kettle"]} in proposed
+    assert {ids["API port"], ids["API port again"]} not in proposed
+    assert [hit.title for hit in mem.recall("API port").hits][:2] == ["API port again", "API port"]

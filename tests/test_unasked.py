@@ -138,6 +138,7 @@ def test_without_vectors_words_have_to_cover_half_of_the_prompt(home: Path) -> N
 
 @pytest.mark.parametrize(("prompt", "before", "asks"), [
     ("ok", "", False), ("which port?", "", False), ("which port?", "connect to the staging database", True),
-    ("how is the mailer retried?", "", True), ("", "", False)])
+    ("how is the mailer retried?", "", True), ("", "", False),
+    ("ok, proceed", "connect to the staging database", False), ("do it again", "connect to the database", False)])
 def test_what_is_worth_asking(prompt: str, before: str, asks: Any) -> None:
     assert bool(worth_asking(prompt, before)) is asks

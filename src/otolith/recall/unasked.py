@@ -42,6 +42,7 @@ pull merge rebase build rebuild lint format fix undo revert stop wait start rest
 deploy thanks thank good nice great perfect cool looks look done now then please sure right exactly first
 second both all it that this add remove delete rename update change changes make write file files code line
 lines""")
+_BESIDE = re.compile(r"\n\s*(?:About|In answer to|Reason): .*", re.DOTALL)  # a memo's own lines
 _POINTS = re.compile(r"\b(?:it|its|that|this|these|those|they|them|there|he|she|him|her|same|again)\b", re.I)
 _TELLS = re.compile(r"error|exception|fail(?:ed|ure|s)?\b|fatal|panic|denied|refused|cannot|could not|"
                     r"not found|timed? ?out|traceback|warning", re.IGNORECASE)
@@ -84,6 +85,8 @@ def worth_asking(prompt: str, before: str = "") -> str:
     """What of a prompt to ask memory about; nothing if it only steers the agent."""
     text = readable(prompt)
     words = _content(text)
+    if not words - STEERING:
+        return ""
     if len(words) < SHORT and before.strip() and (len(words - STEERING) < SPECIFIC or _POINTS.search(text)):
         text = f"{readable(before)}\n{text}"
     return text if len(_content(text) - STEERING) >= SPECIFIC else ""
@@ -114,7 +117,7 @@ def choose(home: Home, candidates: Candidates, limit: int, *, gated: bool = True
         if passage is not None:
             drawn = passage.text.partition("\n")[2] if KINDS[passage.kind].drawn else ""
             offers.append(Offer(id=passage.id, kind=passage.kind, title=passage.title, unit=passage.unit,
-                                created=passage.said, text=drawn or passage.text, sure=sure))
+                                created=passage.said, text=drawn or _BESIDE.sub("", passage.text), sure=sure))
     return [offer for offer in newest(offers) if not gated or offer.sure >= 0][:limit]
 
 

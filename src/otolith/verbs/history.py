@@ -20,6 +20,7 @@ from otolith.model.dialog import Fact, marked_time
 from otolith.model.ids import normal
 from otolith.model.record import TRUST
 from otolith.model.times import time_or_none
+from otolith.verbs.claims import draw
 
 DEFAULT = 50
 
@@ -139,6 +140,7 @@ class Side(NamedTuple):
 def contradictions(home: Home, *, project: str | None = None, limit: int = DEFAULT) -> list[dict[str, Any]]:
     """What is contested and no person has answered, newest first; of a project, what is told in it."""
     home.ensure_fresh()
+    draw(home)
     pairs = home.index.claims.contested(limit if project is None else 10 * limit)
     chosen = [pair for pair in pairs if project is None
             or {pair.newer.scope, pair.older.scope} <= {"", project}]

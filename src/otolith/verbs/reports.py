@@ -36,6 +36,7 @@ from otolith.model.record import Usage
 from otolith.model.shape import Value
 from otolith.model.times import day, offset, parse_time
 from otolith.verbs import links
+from otolith.verbs.claims import draw
 from otolith.verbs.exports import build_stamped
 from otolith.verbs.steps import bytes_of, locate
 
@@ -302,11 +303,22 @@ def propose(home: Home, notes: Sequence[Standing]) -> tuple[
     for link in links:
         if link.said == "BUILDS_ON" and link.a in bases:
             bases[link.a].append(link.b)
-    merges = propose_merges(notes, pairs, apart={frozenset((link.a, link.b)) for link in links})
+    apart = {frozenset((link.a, link.b)) for link in links} | _opposed(home, notes, pairs)
+    merges = propose_merges(notes, pairs, apart=apart)
     return ([[notes[place].title for place in cluster] for cluster in clusters],
             [(_key(merge.keep, merge.absorb), merge) for merge in merges],
             [(_key(*sorted(insight.members)), insight)
              for insight in propose_insights(notes, clusters, bases)])
+
+
+def _opposed(home: Home, notes: Sequence[Standing], pairs: Sequence[Pair]) -> set[frozenset[str]]:
+    """Notes of which one says that the other no longer holds: two ports are a change, no double."""
+    draw(home)
+    near = {notes[place].id for pair in pairs for place in (pair.first, pair.second)}
+    closed = home.index.claims.closings(near)
+    contested = home.index.claims.contested()
+    return ({frozenset((old, closing.record)) for old, closing in closed.items()}
+            | {frozenset((contest.older.record, contest.newer.record)) for contest in contested})
 
 
 def _alike(home: Home, notes: Sequence[Standing]) -> list[Pair]:

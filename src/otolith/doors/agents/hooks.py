@@ -121,7 +121,8 @@ def offer_line(offer: Offer) -> str:
     from otolith.model.times import day
 
     text = " ".join(offer.text.split())
-    head = f"{offer.title}: " if KINDS[offer.kind].titled and not text.startswith(offer.title) else ""
+    repeats = text.casefold().startswith(offer.title.rstrip("…. ").casefold())
+    head = f"{offer.title}: " if KINDS[offer.kind].titled and not repeats else ""
     line = f"{head}{text}"
     if len(line) > LONGEST_LINE:
         line = line[: LONGEST_LINE - 1].rsplit(" ", 1)[0] + "…"
