@@ -232,6 +232,13 @@ def test_words_that_ask_for_nothing_take_what_was_done_as_the_goal(mem: Memory, 
     assert work.outcome.summary == "Changed rooms.py."
 
 
+def test_words_that_ask_for_nothing_take_what_is_so_now_if_nobody_says_what_was_done(mem: Memory) -> None:
+    work, = tell(mem, said("What on earth is this? How is that a list?"), edit("rooms.py"),
+                 answered("Good. The guests of `rooms.py` come out in the order they came in."))
+
+    assert work.intent.goal == "The guests of `rooms.py` come out in the order they came in."
+
+
 @pytest.mark.parametrize("words", [
     "no, use a plain list in rooms.py", "Can you sort the rooms?", "The rooms are shown twice in the list.", "Sort the rooms by name."])
 def test_words_that_ask_for_something_stay_the_goal(mem: Memory, words: str) -> None:

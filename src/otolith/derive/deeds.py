@@ -120,7 +120,8 @@ def _named(goal: str, request: Request, deeds: Deeds) -> tuple[str, dict[str, st
     """The goal; where the words ask for nothing, what was done, and the words as its context."""
     if goal.startswith("/") or is_request(goal) or is_request(own_words(request.asked)):
         return goal, {}
-    done = next(iter(deeds.own([plainly.done(text) for text in reversed(deeds.answers)])), "")
+    stated = [*map(plainly.done, reversed(deeds.answers)), *map(plainly.state, deeds.closing)]
+    done = next(iter(deeds.own(stated)), "")
     return (done, {"context": f'the user said: "{shorten(goal, SAID)}"'}) if done else (goal, {})
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from otolith.derive.judge import codes
 from otolith.model.text import sentences, without_code
 from otolith.model.words import key_words
 
@@ -134,6 +135,12 @@ def done(text: str) -> str:
     """The first sentence of an answer that says what was done; empty if none does."""
     return next((sentence for sentence in statements(text) if _stated(_FIRST_PERSON.sub("", sentence))
                  and _DONE.search(sentence) and not _DOUBT.search(sentence)), "")
+
+
+def state(text: str) -> str:
+    """The first whole sentence of an answer that says how something named now is; empty if none does."""
+    return next((sentence for sentence in statements(text) if _stated(sentence, 7) and codes(sentence)
+                 and not _STATUS.match(sentence) and not _DOUBT.search(sentence)), "")
 
 
 def left_to_do(text: str, most: int = 2) -> list[str]:
