@@ -6,7 +6,8 @@ import pytest
 
 from otolith.derive.judge import judge
 from otolith.derive.learnings import find_learnings
-from otolith.derive.sayings import cut, find_sayings, normal
+from otolith.derive.sayings import cut, find_sayings, normal, own_facts
+from otolith.model.dialog import Turn
 from otolith.model.events import ANSWERED, CALLED, SAID, STOPPED, Call, Event, Part, Session
 from otolith.model.recall import Filter
 from otolith.model.record import SURE
@@ -223,6 +224,70 @@ def test_a_sentence_that_points_back_brings_the_one_before_it():
     sayings = find_sayings(session(said("You have directions on how to format code. Follow them.")))
 
     assert [saying.sentence for saying in sayings] == ["You have directions on how to format code. Follow them."]
+
+
+@pytest.mark.parametrize("turn", [
+    "Carry out the following steps:",
+    "Here are the following points:",
+    "Consider moving `RoomTable` into its own file instead of a nested class.",
+])
+def test_what_only_announces_and_the_words_of_a_review_are_nobodys_rule(turn):
+    assert find_sayings(session(said(turn))) == []
+
+
+def test_a_sentence_that_names_nothing_brings_the_one_before_it_that_does():
+    turn = "The export in report_writer.py parses every row twice. We don't need the check at all."
+
+    (saying,) = find_sayings(session(said(turn)))
+
+    assert saying.sentence == turn
+    assert saying.sure >= SURE
+
+
+def test_a_sentence_that_names_nothing_and_answers_nothing_is_not_told_unasked():
+    (alone,) = find_sayings(session(said("The list should only have the name, never the id")))
+    (named,) = find_sayings(session(answered("The list in RoomTable shows the name of each guest."),
+                                    said("The list should only have the name, never the id")))
+
+    assert alone.sure < named.sure
+    assert "RoomTable" in named.answers
+
+
+def test_what_a_person_answers_of_somebody_elses_words_stands_under_what_it_answers():
+    review = "Consider passing `guest.key` to RoomTable.add."
+    (saying,) = find_sayings(session(said(f"{review}\n\nThe rows should have the id, not the name")))
+
+    assert saying.sentence == "The rows should have the id, not the name"
+    assert saying.answers == review
+
+
+def test_a_clipped_sentence_goes_on_in_the_next():
+    (saying,) = find_sayings(session(said("I take the decisions. It's in CONTRIBUTING.md. Not you!")))
+
+    assert saying.sentence == "I take the decisions. It's in CONTRIBUTING.md. Not you!"
+
+
+def test_the_title_is_never_a_question_alone():
+    (saying,) = find_sayings(session(said("Plain text? These should be real numbers in `prices.db`.")))
+
+    assert saying.title == "Plain text? These should be real numbers in `prices.db`"
+
+
+def test_yes_please_is_no_wish():
+    turns = [Turn(1, "user", "user", "Yes please, add all of it to the guide."),
+             Turn(2, "user", "user", "Metric units, please.")]
+
+    assert [fact.object for fact in own_facts(turns, entry_ts="2026-02-10T21:00:00Z")] == ["Metric units"]
+
+
+def test_the_issue_is_told_with_the_command_that_failed():
+    text = "The issue was that `make seed` needs to run before the tests."
+    events = [said("Run the tests."), ran("pytest -q", ok=False, result="E  no such table: rooms"), answered(text)]
+
+    (learning,) = find_learnings(session(*events))
+
+    assert learning.sentence == text
+    assert learning.answers.startswith("`pytest -q` failed")
 
 
 def test_a_line_a_list_and_a_short_form_end_no_sentence_too_early():

@@ -221,6 +221,71 @@ def test_a_pasted_plan_gives_the_goal_its_title_and_nothing_more(mem: Memory) ->
     assert work.intent.goal == "Implement the following plan: Plan: Watch the folder"
 
 
+@pytest.mark.parametrize("words", [
+    "What is this supposed to do? How does it help anyone?", "You are making it far too hard.", "· 4 rooms · 12 guests · 3 late",
+    "no man, the whole point is that nobody waits"])
+def test_words_that_ask_for_nothing_take_what_was_done_as_the_goal(mem: Memory, words: str) -> None:
+    work, = tell(mem, said(words), edit("rooms.py"), answered("Replaced the queue in `rooms.py` by a plain list."))
+
+    assert work.intent.goal == "Replaced the queue in `rooms.py` by a plain list."
+    assert words in work.intent.context
+    assert work.outcome.summary == "Changed rooms.py."
+
+
+def test_words_that_ask_for_nothing_take_what_is_so_now_if_nobody_says_what_was_done(mem: Memory) -> None:
+    work, = tell(mem, said("What on earth is this? How is that a list?"), edit("rooms.py"),
+                 answered("Good. The guests of `rooms.py` come out in the order they came in."))
+
+    assert work.intent.goal == "The guests of `rooms.py` come out in the order they came in."
+
+
+@pytest.mark.parametrize("words", [
+    "no, use a plain list in rooms.py", "Can you sort the rooms?", "The rooms are shown twice in the list.", "Sort the rooms by name."])
+def test_words_that_ask_for_something_stay_the_goal(mem: Memory, words: str) -> None:
+    work, = tell(mem, said(words), edit("rooms.py"), answered("Replaced the queue in `rooms.py` by a plain list."))
+
+    assert work.intent.goal == words
+
+
+def test_what_was_done_is_told_from_an_earlier_answer_if_the_session_ends_without_one(mem: Memory) -> None:
+    work, = tell(mem, said("Sort the rooms by name."), edit("rooms.py"),
+                 answered("Added a key to the sort in `rooms.py`. Let me look at the tests."), edit("rooms_test.py"))
+
+    assert work.outcome.summary == "Added a key to the sort in `rooms.py`."
+
+
+def test_that_all_tests_pass_is_no_summary_where_more_was_said(mem: Memory) -> None:
+    work, = tell(mem, said("Sort the rooms by name."), edit("rooms.py"), run("pytest -q"),
+                 answered("All tests pass. Rooms come back from `list_rooms` in the order of their names."))
+    bare, = tell(mem, said("Sort the guests by name."), edit("guests.py"), run("pytest -q"), answered("All 12 tests pass now."),
+                 session="two")
+
+    assert work.outcome.summary == "Rooms come back from `list_rooms` in the order of their names."
+    assert bare.outcome.summary == "All 12 tests pass now."
+
+
+@pytest.mark.parametrize("reply", ["You have been told how to indent.", "uhh, I meant all of the rooms", "why did you open that file?"])
+def test_a_stop_or_a_grumble_alone_fails_no_work_that_passed_its_check(mem: Memory, reply: str) -> None:
+    tell(mem, said("Sort the rooms by name."), edit("rooms.py"), run("pytest -q"), stopped(), said(reply))
+
+    assert works(mem)[0].outcome.success
+
+
+@pytest.mark.parametrize("reply", ["Revert that.", "It is still not sorted.", "No, by number.", "that's wrong"])
+def test_who_refuses_or_takes_back_fails_a_work_whatever_passed(mem: Memory, reply: str) -> None:
+    tell(mem, said("Sort the rooms by name."), edit("rooms.py"), run("pytest -q"), answered("Sorted."), said(reply))
+
+    assert not works(mem)[0].outcome.success
+
+
+def test_a_work_that_no_check_followed_says_so(mem: Memory) -> None:
+    before, = tell(mem, said("Sort the rooms by name."), run("pytest -q"), edit("rooms.py"), session="one")
+    after, = tell(mem, said("Sort the guests by name."), edit("guests.py"), run("pytest -q"), session="two")
+
+    assert "Done; no check was run after the last change." in mem.get(before.id).text
+    assert "Succeeded." in mem.get(after.id).text
+
+
 def test_a_work_is_short_however_much_was_done(mem: Memory) -> None:
     events: list[Event] = [said("Rework the whole module. " * 40)]
     for number in range(12):

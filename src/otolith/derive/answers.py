@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from otolith.derive.cues import phrase
-from otolith.derive.judge import Verdict, codes, tells
+from otolith.derive.cues import EMPTY, phrase
+from otolith.derive.judge import Verdict, names, tells
 from otolith.model.events import ANSWERED, CALLED, SAID, STOPPED, Event
 from otolith.model.text import sentences, shorten, without_code
-from otolith.model.words import is_question, stems
+from otolith.model.words import is_question, stem, stems
 
 LONGEST = 20_000  # characters of an answer that are read
 QUOTED = 140  # characters of the line
@@ -27,6 +27,7 @@ _NARRATED = phrase(
 _CHOICE = phrase(
     r"""^\W*(?:\*\*)?(?:(?:option|approach|variant|alternative|plan|suggestion)\s)?[\#(]?([a-z]|\d{1,2})
     (?:[.):\]]|\s[–—-]|\*\*)+\s*(\S.*)$""")
+_SAYING_NOTHING = frozenset(map(stem, EMPTY))
 _MARKS = phrase(r"[*_\#`|>]+|^\s*[-•]\s+")
 
 
@@ -57,25 +58,24 @@ def offers(name: str, answer: Sequence[Event]) -> bool:
 
 
 def line_answered(sentence: str, verdict: Verdict, answer: Sequence[Event]) -> str:
-    """The words or the act of the agent that a sentence answers, in one line; empty if nothing shows it."""
+    """The words or the act of the agent that a sentence answers, in one line; empty if nothing shows it.
+
+    That is the line which shares most with it; then the act that was stopped, then what the agent asked last;
+    for a sentence that names nothing itself also the last line with one word of it that names something.
+    """
     if verdict.option and (line := option_line(verdict.option, answer)):
         return line
     lines = [line for line in _lines(answer) if not _NARRATED.match(line)]
-    about = stems(sentence)
+    about = stems(sentence) - _SAYING_NOTHING
     shares = [(len(about & stems(line)), line) for line in lines]
     shared, best = max(shares, key=lambda share: share[0], default=(0, ""))
     if shared >= FEWEST_SHARED:
         return _quote(best)
-    return _act(answer) or _quote(_asked(verdict, lines))
-
-
-def _asked(verdict: Verdict, lines: Sequence[str]) -> str:
-    """What the agent asked last; where a sentence points at its answer, else the first line that names
-    something.
-    """
-    questions = [line for line in lines if is_question(line) and tells(line, 4)]
-    named = [line for line in lines if codes(line)] if verdict.leans else []
-    return (questions[-1:] or named[:1] or [""])[0]
+    if act := _act(answer):
+        return act
+    asked = [line for line in lines if is_question(line) and tells(line, 4)]
+    near = [line for count, line in shares if count and names(line)] if verdict.leans or verdict.bare else []
+    return _quote((asked[-1:] or near[-1:] or [""])[0])
 
 
 def _act(answer: Sequence[Event]) -> str:

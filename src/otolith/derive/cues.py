@@ -58,7 +58,7 @@ OTHERS = phrase(  # somebody else's words
     r"""\b(?:he|she|they|reviewers?|copilot|the\s(?:pr|docs?|documentation|readme|article|description
           |comment|error|log|output|reviewer|issue|ticket|message)(?:\s\w+)?|someone|somebody|people
           |according)\s(?:says?|said|wrote|writes|suggests?|suggested|claims?|mentions?|mentioned|told
-          |recommends?|asks?|to)\b""")
+          |recommends?|asks?|to)\b|^consider\s\w+ing\b""")  # "consider using …": a review's words
 PASSING = phrase(  # true for this moment or this task only
     r"""\b(?:touch|change|modify|edit|break|affect)\s(?:\w+\s){0,3}(?:other|else|rest|existing)\b
           |\bunchanged\b|^(?:for\sexample|e\.g\.|for\sinstance)|\b(?:yet|for\snow|right\snow,?\s(?:let|do
@@ -90,6 +90,19 @@ POINTING = phrase(rf"""^(?!{_PROJECT}|this\s(?:repo|repository|project|codebase|
           |package|service)\b)(?:(?:anything|everything|everyone|all|any|the)\s(?:else|others?
           |rest)|otherwise
           |same|it|this|that|these|those|them|they|he|she|so|here|there|one|ones|both|neither|which)\b""")
+
+_BARE = r"""(?:issue|problem|bug|error|fix|change|doc|document|comment|check|function|method|plan|id|name
+    |schema|dependency|binary|output|result|value|field|column|list|item|thing|rest
+    |former|latter|format|script)s?"""
+BARE = phrase(  # speaks of something that only the sentences before it name
+    rf"""\bthe\s(?:(?:new|old|other|same|first|second|last|recommended|existing|right|wrong
+          |current)\s)*{_BARE}
+          (?!\s(?:of|in|for|from|on|that|which|to|named|called|with|between|by|should|must
+          |[\w-]*\d)\b|\w|[-_./'])
+        | ^[^,;:]*?\b(?:about|of|for|with|to|do|in|on|from|want|need|have|use|keep|put|make|if|leave|call
+          |after|before|like|than)\s(?:it|that|this|them|these|those|it's)(?![\w'])
+          (?=\s*(?:[.,;!)]|$)|\s(?:as|at|in|on|for|to|but|and|or|so|when|from|with|because|is|was|isn't)\b)
+        | ^[^,;:]*?\bif\sit's\b""")
 
 _WAY = r"""(?:use|reuse|keep|have|prefer|avoid|stick\s(?:to|with)|treat|leave|limit|follow|rely\son
           |default\sto
@@ -268,7 +281,7 @@ CUES = (  # the first that fits counts
           |service|server|client|database|db|website)\s(?:has|uses|contains|runs|needs|targets|supports
           |follows|lives|expects|is\s(?:written
           |built|hosted|deployed|based))\s
-        | ^(?!(?:i|you|it|this|that|there|he|she|we|they)(?:'\w+)?\s)(?:[\w`'-]+\s){1,4}?(?:follows?
+        | ^(?!(?:i|you|it|this|that|there|he|she|we|they)(?:'\w+)?\s)(?:[\w`'-]+\s){1,4}?(?:follows?\b
           |stays?\sin|(?:is|are)
           \s`?(?:[\w.-]+/)+[\w.-]+)\s?"""),
     _cue("correction", 0.7, r"""^[\w./@-]+,?\snot\s[\w./@-]+[.!]*$

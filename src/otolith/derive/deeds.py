@@ -14,12 +14,13 @@ from posixpath import isabs, normpath, relpath
 from typing import Any, NamedTuple
 
 from otolith.derive import plainly, shell
-from otolith.derive.requests import Request, opening, task_of, tell_goal
-from otolith.model.events import ANSWERED, CALLED, STOPPED, Call
+from otolith.derive.requests import Request, is_request, opening, task_of, tell_goal
+from otolith.model.events import ANSWERED, CALLED, STOPPED, Call, own_words
 from otolith.model.text import sentences, shorten
 
 COMMAND = 110  # characters of a command
 SHORT = 60  # of one that is only named
+SAID = 140  # characters of what was said around a goal
 REASON = 30  # words of what the person answered
 SCRATCH = ("/tmp/", "/private/tmp/", "/var/folders/", "/private/var/", "/dev/")
 CHANGES = ("edit", "create", "delete")
@@ -39,6 +40,9 @@ _STILL = re.compile(
     \bsame\ (?:error|problem|issue|bug)\b|\bbroke\ (?:it|the)\b|
     \b(?:now|again)\ (?:it\ )?(?:fails|crashes|breaks)\b""",
     re.IGNORECASE | re.VERBOSE)
+_UNDONE = re.compile(
+    rf"""{_STILL.pattern}|^(?:no+|nope)\b|\b(?:revert|undo|roll\ (?:it\ )?back|wrong|incorrect|you\ broke|
+    that(?:'s|\ is|\ was)\ not|put\ .{{1,20}}\ back)\b""", re.IGNORECASE | re.VERBOSE)
 _CATEGORIES = tuple((name, re.compile(words)) for name, words in (
     ("missing_dependency", r"command not found|no module named|cannot find (?:module|package)|not installed|"
      r"could not resolve|no such file|unresolved import|package .{0,60}not found|no required module|"
@@ -99,14 +103,26 @@ def draft(request: Request, folder: str = "", earlier: str = "") -> dict[str, An
         return None
     goal = tell_goal(request, earlier)
     outcome = _outcome(request, deeds)
+    goal, around = _named(goal, request, deeds)
+    if around and outcome["summary"].startswith(goal):
+        outcome["summary"] = outcome["summary"][len(goal) :].lstrip(" .") or _plain_summary(deeds)
     chosen = next(iter(deeds.own([plainly.choice(text) for text in deeds.answers])), "")
     return {
-        "intent": {"goal": goal, "task_type": task_of(goal, deeds.files)},
+        "intent": {"goal": goal, "task_type": task_of(goal, deeds.files), **around},
         "perception": {"relevant_files": [{"path": path} for path in deeds.read[:6]]},
         "reasoning": {"approach_chosen": chosen},
         "actions": [*_edit_actions(deeds.files), *_run_actions(deeds.runs)],
         "outcome": outcome, "requests": [request.asked.key],
         "importance": 0.6 if outcome["learnings"] or not outcome["success"] else 0.5}
+
+
+def _named(goal: str, request: Request, deeds: Deeds) -> tuple[str, dict[str, str]]:
+    """The goal; where the words ask for nothing, what was done, and the words as its context."""
+    if goal.startswith("/") or is_request(goal) or is_request(own_words(request.asked)):
+        return goal, {}
+    stated = [*map(plainly.done, reversed(deeds.answers)), *map(plainly.state, deeds.closing)]
+    done = next(iter(deeds.own(stated)), "")
+    return (done, {"context": f'the user said: "{shorten(goal, SAID)}"'}) if done else (goal, {})
 
 
 # What was done
@@ -211,10 +227,14 @@ def judge(words: str) -> bool | None:
 
 def _outcome(request: Request, deeds: Deeds) -> dict[str, Any]:
     failure = _failure(request, deeds)
-    summary = next(iter(deeds.own([plainly.summary(text) for text in deeds.closing])), "")
+    stated = [*map(plainly.summary, deeds.closing), *map(plainly.done, reversed(deeds.answers)),
+              *(plainly.summary(text, checks=True) for text in deeds.closing)]
+    summary = next(iter(deeds.own(stated)), "")
     outcome: dict[str, Any] = {"success": not failure, "summary": summary or _plain_summary(deeds),
                                "learnings": _learnings(deeds), **failure}
-    passed = [run for run in deeds.runs if run.ok and run.check and len(run.command) <= COMMAND]
+    edited = max((change.place for change in deeds.files.values()), default=-1)
+    passed = [run for run in deeds.runs
+              if run.ok and run.check and len(run.command) <= COMMAND and run.place > edited]
     if passed and not failure:
         outcome["verified_by"] = {"type": passed[-1].check, "command": passed[-1].command, "result": "passed"}
     if left := [step for text in deeds.closing[-1:] for step in plainly.left_to_do(text)]:
@@ -227,7 +247,7 @@ def _failure(request: Request, deeds: Deeds) -> dict[str, str]:
     failing = _failing(deeds)
     stopped = bool(request.events) and request.events[-1].kind == STOPPED
     refused = bool(request.reply) and judge(request.reply) is False
-    if not (failing or stopped or refused):
+    if not failing and (_stood(request, deeds) or not (stopped or refused)):
         return {}
     kind = "incorrect_assumption" if refused else "other"
     if refused and _STILL.search(request.reply):
@@ -240,6 +260,12 @@ def _failure(request: Request, deeds: Deeds) -> dict[str, str]:
         command = f"`{shorten(failing[-1].command, COMMAND)}`: {failing[-1].error or 'failed'}"
         reason = reason if refused or stopped else command
     return {"failure_reason": reason, "failure_category": kind}
+
+
+def _stood(request: Request, deeds: Deeds) -> bool:
+    """Whether a check had passed and nobody took the work back: a stop or a grumble alone undoes nothing."""
+    checked = bool(deeds.files) and any(run.ok and run.check for run in deeds.runs)
+    return checked and not _UNDONE.search(request.reply)
 
 
 def _failing(deeds: Deeds) -> list[Run]:

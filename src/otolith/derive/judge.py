@@ -30,6 +30,7 @@ class Verdict(NamedTuple):
     sure: float
     leans: bool = False
     personal: bool = False
+    bare: bool = False  # it names nothing, and speaks of what others named: "the check", "… want it"
     option: str = ""  # what it chooses among things the agent offered: "2", "b"
 
 
@@ -37,7 +38,7 @@ def judge(sentence: str, refused: bool = False) -> Verdict | None:
     """What a sentence of a person is worth; `refused` when "no" stood before it. None: nothing to keep."""
     refusal, plain = opening(sentence)
     refused = refused or refusal
-    if not _is_speech(plain):
+    if not _is_speech(plain) or plain.endswith(":"):  # what only announces says nothing itself
         return None
     tag = cues.TAG.search(plain)
     plain = plain[: tag.start()] if tag else plain
@@ -52,7 +53,8 @@ def judge(sentence: str, refused: bool = False) -> Verdict | None:
     rest = cues.ASKED.sub("", plain, count=1)
     inner = judge(rest) if rest != plain else None
     personal = cue.personal or (inner is not None and inner.personal)
-    return Verdict(says, sure, leans, personal, option[1].casefold() if option else "")
+    return Verdict(says, sure, leans, personal, not names(plain) and cues.BARE.search(plain) is not None,
+                   option[1].casefold() if option else "")
 
 
 def _cue(sentence: str, plain: str, refused: bool, tagged: bool) -> cues.Cue | None:
@@ -104,6 +106,17 @@ def codes(sentence: str) -> list[str]:
     names = dict.fromkeys(match[0].strip("`\"“”' .,:;") for match in cues.CODE.finditer(sentence))
     return [name for name in names if name and name.rstrip(".,!") not in cues.SHOUTED and name != "I"
             and not (shouting and name.isalpha() and name.isupper())]
+
+
+def names(sentence: str) -> list[str]:
+    """What a sentence calls by a name of its own: neither a number, nor a short form, nor words in quotes."""
+    return [name for name in codes(re.sub(r'"[^"]*"|“[^”]*”', " ", sentence))
+            if not re.fullmatch(r"v?[\d.]+\w{0,2}%?|[A-Z\d]{1,5}s?", name)]
+
+
+def is_own(sentence: str) -> bool:
+    """Whether a person's sentence is not plainly somebody else's."""
+    return cues.OTHERS.search(opening(sentence)[1]) is None
 
 
 def _is_speech(plain: str) -> bool:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from otolith.derive import shell
+from otolith.derive.answers import QUOTED
 from otolith.derive.cues import phrase
 from otolith.derive.judge import codes
+from otolith.derive.requests import is_request
 from otolith.derive.sayings import Remark, about
-from otolith.model.events import ANSWERED, CALLED, Event, Session
-from otolith.model.text import sentences, without_code
+from otolith.model.events import ANSWERED, CALLED, SAID, Event, Session, own_words
+from otolith.model.text import sentences, shorten, without_code
 from otolith.model.words import is_question, is_supposed, likeness, stems, words
 
 MOST = 2  # a session
@@ -47,6 +50,9 @@ _PLANNED = phrase(
       | \b(?:might|maybe|perhaps|probably|possibly|could\sbe|would\sbe|i\ssuspect|hypothesis|let\sme|i'll
           |going\sto|not\ssure
       |likely)\b""")
+_SEEN = phrase(r"^i\s(?:can\s)?(?:now\s)?(?:see|found)\sthe\s(?:issue|problem|bug|cause)\s*[-—–:]+\s*")
+_BARE = phrase(r"the\s(?:issue|problem|bug|error|failure|cause|fix|reason)\s(?:was|is)\b")
+_REPORT = phrase(r"""^(?:summary\W+)?(?:removed|added|changed|updated|renamed|moved|replaced|deleted)\b""")
 _PICTURE = re.compile("[\U0001f300-\U0001faff☀-➿]|^\\(\\d")  # a line of a report
 _MARKS = re.compile(r"\*\*|^\s*(?:[-*•]|\d{1,2}[.)])\s+|^#+\s*")
 
@@ -64,7 +70,8 @@ def find_learnings(session: Session) -> list[Remark]:
             if not kind:
                 continue
             outside = not printed.isdisjoint(_runs([sentence]))
-            remark = Remark(says=kind, sentence=sentence, about=about(sentence), sure=0.7,
+            answers = _spoken_of(session.events[:at]) if _BARE.match(sentence) else ""
+            remark = Remark(says=kind, sentence=sentence, about=about(sentence), answers=answers, sure=0.7,
                             key=event.key, ts=event.ts, trust="outside" if outside else "agent")
             learnings.setdefault(sentence.casefold(), (worth - outside, at, remark))
     best: list[tuple[float, int, Remark]] = []
@@ -79,7 +86,7 @@ def _stated(text: str) -> list[str]:
     """The sentences of an answer that are prose: no code, no table, no heading, no question."""
     lines = [line for line in without_code(text[-LONGEST_ANSWER:]).splitlines()
              if not line.lstrip().startswith(("|", "#", ">", "```"))]
-    plain = (" ".join(_MARKS.sub("", piece).split()) for piece in sentences("\n".join(lines)))
+    plain = (_SEEN.sub("", " ".join(_MARKS.sub("", piece).split())) for piece in sentences("\n".join(lines)))
     return [sentence for sentence in plain if not is_question(sentence) and not sentence.endswith(":")
             and 4 <= len(sentence.split()) <= LONGEST]
 
@@ -90,9 +97,9 @@ def _read(sentence: str, failed: bool) -> tuple[str, float]:
     if not named or _PLANNED.search(sentence) or is_supposed(sentence) or _PICTURE.search(sentence):
         return "", 0.0
     if _LEARNED.search(sentence):
-        if named < 2 and not _CAUSE.search(sentence):
+        if (named < 2 or _REPORT.match(sentence)) and not _CAUSE.search(sentence):
             return "", 0.0
-        named -= 2 * sentence.startswith("I ")  # "I see the issue - …"
+        named -= 2 * sentence.startswith("I ")
         return "learning", min(named, 4) + (2.0 if _CAUSE.search(sentence) else 0.0)
     return ("milestone", min(named, 2)) if failed and _REACHED.search(sentence) else ("", 0.0)
 
@@ -101,6 +108,18 @@ def _failed_before(events: Sequence[Event]) -> bool:
     """Whether a run failed earlier and the last one did not."""
     runs = [event.call.ok for event in events if event.kind == CALLED and event.call and event.call.command]
     return False in runs and bool(runs and runs[-1])
+
+
+def _spoken_of(events: Sequence[Event]) -> str:
+    """What "the issue" is: the last command that failed since the person spoke, else what they said."""
+    for event in reversed(events):
+        if event.call and event.call.ok is False and event.call.command:
+            error = shell.tell_error(event.call.result)
+            command = shorten(shell.bare(event.call.command), QUOTED // 2)
+            return shorten(f"`{command}` failed: {error}".rstrip(" :"), QUOTED)
+        if event.kind == SAID and not event.by:
+            return shorten(own_words(event), QUOTED) if is_request(own_words(event)) else ""
+    return ""
 
 
 def _runs(texts: Iterable[str]) -> set[tuple[str, ...]]:

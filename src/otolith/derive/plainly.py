@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from otolith.derive.judge import codes
 from otolith.model.text import sentences, without_code
 from otolith.model.words import key_words
 
@@ -61,6 +62,17 @@ _ADVICE = re.compile(
     r"""\b(?:i(?:'d|\ would)?\ (?:recommend|suggest|propose)|my\ (?:recommendation|proposal|suggestion)|
     recommendation:|the\ (?:simplest|right|cleanest|better|best)\ (?:correct\ )?(?:fix|approach|option|way)|
     the\ fix\ (?:is|would)|simplest\ (?:fix|approach))""", re.IGNORECASE | re.VERBOSE)
+_STATUS = re.compile(  # that checks passed stands in how it was verified
+    r"""(?:all|both|the|everything|lint\w*|builds?|tests?|it|code|compiles)\b[^`]{0,50}
+    \b(?:pass(?:es|ed|ing)?|
+    clean|succeed(?:s|ed)|green|done|compiles|0\ issues)\b[^`]{0,60}$""", re.IGNORECASE | re.VERBOSE)
+_FIRST_PERSON = re.compile(r"^I(?:'ve| have)? (?=\w+ed\b)", re.IGNORECASE)
+_DONE = re.compile(
+    r"""^(?:i(?:'ve|\ have)?\ )?(?:now\ )?(?:(?:add|remov|replac|updat|renam|mov|chang|fix|implement|delet|
+    creat|extract|switch|drop|convert|simplifi|refactor|wir|disabl|enabl|document|extend|captur|configur|
+    install|correct|restor|revert|merg|rework)ed|wrote|built|made|rewrote)\b|
+    \b(?:has|have|is|are)\ (?:now\ |all\ |both\ |been\ |fully\ )+\w+(?:ed|en|ne|lt|it)\b|
+    \b(?:now|no\ longer)\ \w+s\b""", re.IGNORECASE | re.VERBOSE)
 POINTED = re.compile(r"(?:#|\bno\.\s*|\bnumber\s+|\b(?:[Oo]ption|item|point|step|phase)\s+)(\d{1,2}|[A-Z])\b")
 
 
@@ -100,10 +112,14 @@ def choice(text: str) -> str:
                  and not sentence.endswith(("?", ":")) and not _DOUBT.search(sentence)), "")
 
 
-def summary(text: str, most: int = 40) -> str:
-    """What an answer says was done: its first plain statements, up to `most` words."""
+def summary(text: str, most: int = 40, checks: bool = False) -> str:
+    """What an answer says was done: its first plain statements, up to `most` words; that checks passed only
+    if it is asked for.
+    """
     kept: list[str] = []
     for sentence in statements(text):
+        if _STATUS.match(sentence) and not checks:
+            continue
         count = sum(len(piece.split()) for piece in kept)
         if not _stated(sentence, 4) or (len(key_words(sentence)) < 3 and not kept):
             continue
@@ -113,6 +129,18 @@ def summary(text: str, most: int = 40) -> str:
         if count + len(sentence.split()) >= most // 2:
             break
     return " ".join(kept)
+
+
+def done(text: str) -> str:
+    """The first sentence of an answer that says what was done; empty if none does."""
+    return next((sentence for sentence in statements(text) if _stated(_FIRST_PERSON.sub("", sentence))
+                 and _DONE.search(sentence) and not _DOUBT.search(sentence)), "")
+
+
+def state(text: str) -> str:
+    """The first whole sentence of an answer that says how something named now is; empty if none does."""
+    return next((sentence for sentence in statements(text) if _stated(sentence, 7) and codes(sentence)
+                 and not _STATUS.match(sentence) and not _DOUBT.search(sentence)), "")
 
 
 def left_to_do(text: str, most: int = 2) -> list[str]:

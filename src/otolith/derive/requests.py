@@ -12,10 +12,11 @@ from collections.abc import Collection
 from itertools import pairwise
 from typing import NamedTuple
 
-from otolith.derive import plainly
+from otolith.derive import cues, plainly
+from otolith.derive.judge import opening as spoken
 from otolith.model.events import ANSWERED, NOTICE, SAID, STOPPED, Event, Session, own_words
 from otolith.model.text import sentences
-from otolith.model.words import key_words
+from otolith.model.words import is_question, key_words
 
 GOAL_WORDS = 40
 SHORT = 12  # words of a request that needs the item it points to
@@ -26,6 +27,13 @@ _GO_AHEAD = frozenset(
     sounds nice thanks thank perfect next keep approved lgtm start begin now let's lets address apply
     implement option approach seems looks simplest correct right both all number item point step phase that
     this one""".split())
+_ORDER = cues.phrase(r"""^(?:(?:please|just|first|only)\s)*(?:let's|don't(?!\s(?:we|you|i)\b)|do\snot|use|keep
+    |make|add|remove|put|have|change|fix|drop|rename|move|write|show|update|create|delete|revert|undo
+    |check|run|find|look|stop|try|leave|set|implement|replace|ask|count|treat|store|follow|read|call
+    |return|split)\b""")
+_POLITE = cues.phrase(r"(?:can|could|would|will)\s(?:we|you)\b")
+_GRUMBLE = cues.phrase(r"""(?:you\s(?:are|were|have|broke|missed|forgot|ignored|didn't|lost)|uh+\b|wtf
+    |what\sthe|i\s(?:said|told|suggested|asked|meant)|the\swhole\spoint)\b""")
 _TASKS = tuple((name, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for name, words in (
     ("test_write", r"(?:write|add|extend)\b.{0,30}\btests?|test coverage"),
     ("security_fix", r"vulnerab\w+|security|cve|xss|injection"),
@@ -100,13 +108,28 @@ def _pointed_at(words: str, request: Request) -> str:
     offer = next(filter(None, map(plainly.proposal, request.answers[:2])), "")
     if offer and not request.resumes:
         return opening(offer)
-    return next((goal for goal in request.before if not _only_points(goal)), "")
+    goals = [goal for goal in request.before if not _only_points(goal)]
+    return next(filter(is_request, goals), next(iter(goals), ""))
 
 
 def _only_points(words: str, resumes: bool = False) -> bool:
     """Whether words only say that something told before may be done, or ask about what was just stopped."""
     content = {word for word in key_words(words) if word not in _GO_AHEAD and not word.isdigit()}
     return len(content) < 2 or (resumes and len(content) <= 3 and words.rstrip().endswith("?"))
+
+
+def is_request(words: str) -> bool:
+    """Whether words ask for something to be done: no bare question, grumble, tale or piece of output."""
+    return any(_asks(sentence) for line in words.splitlines() for sentence in sentences(line))
+
+
+def _asks(sentence: str) -> bool:
+    refused, plain = spoken(sentence)
+    if _ORDER.match(plain) or cues.REQUEST.pattern.match(plain) or _POLITE.match(plain):
+        return True
+    return not (refused or is_question(plain) or cues.ASKS.match(plain) or cues.POINTING.match(plain)
+                or cues.HAPPENED.match(plain) or _GRUMBLE.match(plain) or not key_words(plain)
+                or re.match(r"[^\w\s\"'`(@/<\[#*-]", plain))
 
 
 def opening(text: str, most: int = GOAL_WORDS) -> str:

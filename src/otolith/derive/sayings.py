@@ -11,17 +11,28 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from otolith.derive.answers import answer_before, line_answered, offers, option_line
-from otolith.derive.cues import ASKED
+from otolith.derive.answers import QUOTED, answer_before, line_answered, offers, option_line
+from otolith.derive.cues import ASKED, EMPTY, POINTING
 from otolith.derive.facts import extract
-from otolith.derive.judge import FEWEST_WORDS, MOST_WORDS, Verdict, codes, judge, opening, tells
+from otolith.derive.judge import (
+    FEWEST_WORDS,
+    MOST_WORDS,
+    UNSURE,
+    Verdict,
+    codes,
+    is_own,
+    judge,
+    names,
+    opening,
+    tells,
+)
 from otolith.derive.triggers import find_triggers, in_third_person
 from otolith.model.dialog import Fact, Turn
 from otolith.model.events import SAID, Event, Session, own_words
 from otolith.model.pasted import split_parts
 from otolith.model.record import SURE
 from otolith.model.shape import Value
-from otolith.model.text import first_sentence, fold, sentences, without_code
+from otolith.model.text import TITLE_SIGNS, first_sentence, fold, sentences, shorten, without_code
 from otolith.model.words import is_question, key_words, likeness, stems
 
 LONGEST = 85  # words of a memo with its title
@@ -30,12 +41,15 @@ PER_TURN = 5  # the surest of one turn
 SHORT = 16  # words of two neighbours that are kept as one
 ALIKE = 0.6  # two of one turn that share more say the same
 LISTED = 4  # items of a list that make a turn the description of a task
+CLIPPED = 4  # words of a sentence that goes on in the next: "Ask me. Not him."
+UNNAMED = 0.15  # what it takes from a sentence that nothing tells what it speaks of
 PLAIN = 0.85  # how sure an item of such a list must be: it says itself that it holds for longer
 WRAPPED = 60  # a line of prose that goes on in the next is at least so long
 LASTING = ("identity", "preference", "constraint")  # types of facts
 TRIGGERS = {"request": "", "milestone": "milestone", "learning": "learning"}  # of any dialog
 CHOSEN = Verdict("decision", 0.7)  # a bare name among those that the agent had offered
 _NAME = re.compile(r"^[\W_]*([\w.-]*(?:[a-z][A-Z]|_|-)[\w.-]*|[A-Z][A-Z\d_]{2,})[\s.!]*$")
+_CONTRAST = re.compile(r"(?:not|never|ever|always|only)\b", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*(?:[-*•+–]|\d{1,2}[.)])\s+")
 _NUMBERED = re.compile(r"[:,;]\s\(?\d{1,2}[.)]$")
 _JOINED = re.compile(r"^(?:is|are|was|were|has|have|and|or)\b")
@@ -60,7 +74,8 @@ class Remark(Value):
         _, plain = opening(self.sentence)
         plain = ASKED.sub("", plain, count=1)
         plain = in_third_person(plain) if self.personal else plain
-        title = first_sentence(plain or self.sentence)
+        first = first_sentence(plain or self.sentence)
+        title = shorten(plain, TITLE_SIGNS) if is_question(first) else first  # a question alone tells nothing
         return title[:1].upper() + title[1:].rstrip(".!")
 
     @property
@@ -154,11 +169,13 @@ def _remarks(event: Event, answer: Sequence[Event]) -> list[Remark]:
         elif before and whole and _belong_together(before, verdict, whole):
             whole = re.sub(r"(?<=\w)\Z", ";", remarks.pop().sentence) + f" {whole}"
         if whole and not any(likeness(stems(whole), stems(other.sentence)) > ALIKE for other in remarks):
+            answers = _quoted(parts, at, verdict) or line_answered(whole, verdict, answer)
+            unnamed = (verdict.bare or verdict.leans) and not names(f"{whole} {answers}")
             remarks.append(Remark(
-                says=verdict.says, sentence=whole, about=about(whole), sure=verdict.sure,
-                answers=line_answered(whole, verdict, answer), personal=verdict.personal, key=event.key,
+                says=verdict.says, sentence=whole, about=about(whole), answers=answers,
+                sure=round(verdict.sure - UNNAMED * unnamed, 2), personal=verdict.personal, key=event.key,
                 ts=event.ts))
-    return remarks
+    return [remark for remark in remarks if remark.sure >= UNSURE]
 
 
 def _verdicts(parts: Sequence[str], answer: Sequence[Event]) -> Iterator[tuple[int, Verdict]]:
@@ -188,13 +205,39 @@ def _whole(parts: Sequence[str], at: int, verdict: Verdict, answer: Sequence[Eve
     sentence = parts[at]
     if verdict.option and not option_line(verdict.option, answer) and not tells(opening(sentence)[1], 6):
         return ""
-    if not verdict.leans:
+    if len(sentence.split()) <= CLIPPED:
+        sentence = " ".join([sentence, *_rest(parts[at + 1 : at + 3])])
+    if not verdict.leans and not verdict.bare:
         return sentence
-    before = next((part for part in reversed(parts[max(0, at - 2) : at]) if len(key_words(part)) > 1), "")
+    before = _before(parts, at, verdict)
     both = f"{before} {sentence}"
-    if before and len(both.split()) <= MOST_WORDS and tells(opening(both)[1], FEWEST_WORDS):
+    fits = len(both.split()) <= MOST_WORDS and tells(opening(both)[1], FEWEST_WORDS)
+    if before and is_own(before) and fits:
         return both
-    return sentence if tells(opening(sentence)[1], 4) else ""
+    return sentence if verdict.bare or tells(opening(sentence)[1], 4) else ""
+
+
+def _before(parts: Sequence[str], at: int, verdict: Verdict) -> str:
+    """The nearest of the two sentences before that says something; for one that names nothing, that names
+    what it speaks of.
+    """
+    near = [part for part in reversed(parts[max(0, at - 2) : at]) if len(key_words(part)) > 1]
+    named = [part for part in near if names(part) and not is_question(part) and len(part.split()) > CLIPPED]
+    return next(iter(near if verdict.leans else named), "")
+
+
+def _rest(after: Sequence[str]) -> Iterator[str]:
+    """The short sentences right after a clipped one that go on with it: "It is in CLAUDE.md. Not you!" """
+    for part in after:
+        if len(part.split()) > CLIPPED + 2 or not (POINTING.match(part) or _CONTRAST.match(part)):
+            return
+        yield part
+
+
+def _quoted(parts: Sequence[str], at: int, verdict: Verdict) -> str:
+    """Somebody else's sentence that one answers which names nothing itself."""
+    before = _before(parts, at, verdict) if verdict.bare else ""
+    return "" if is_own(before) else shorten(before, QUOTED)
 
 
 def _is_offered(plain: str, answer: Sequence[Event]) -> bool:
@@ -228,7 +271,12 @@ def own_facts(turns: Sequence[Turn], **reading: Any) -> list[Fact]:
     by its works.
     """
     own = [turn._replace(text=_unkept(turn.text)) for turn in turns if turn.role == "user"]
-    return [fact for fact in extract(own, **reading) if fact.type in LASTING]
+    return [fact for fact in extract(own, **reading) if fact.type in LASTING and _has_object(fact)]
+
+
+def _has_object(fact: Fact) -> bool:
+    """Whether a fact says of what: "yes please" asks for nothing that can be told."""
+    return not fact.object or any(word not in EMPTY for word in key_words(fact.object))
 
 
 def _unkept(text: str) -> str:

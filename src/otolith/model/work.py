@@ -329,7 +329,9 @@ def _summary(work: Work) -> Iterator[str]:
 
 def _outcome(work: Work) -> Iterator[str]:
     outcome = work.outcome
-    if outcome.success:
+    if outcome.success and work.requests and not outcome.verified_by:
+        yield "Done; no check was run after the last change."
+    elif outcome.success:
         yield "Succeeded."
     else:
         kind = f" ({outcome.failure_category})" if outcome.failure_category else ""
