@@ -9,7 +9,8 @@ from tests.torture.harness import PARTS, Size, run_part
 from otolith.verbs.table import table
 
 
-@pytest.mark.parametrize("part", PARTS)
+# The crowd is different each time: it runs by hand (`make torture`) until it has run for hours without a finding.
+@pytest.mark.parametrize("part", [part for part in PARTS if part != "crowd"])
 def test_a_sample_of_what_is_done_to_homes_on_purpose_does_no_harm(part: str) -> None:
     rows = run_part(part, Size(full=False))
 

@@ -204,14 +204,15 @@ def digest(mem: Memory) -> dict[str, str]:
 
 
 def asked(mem: Memory) -> dict[str, Any]:
-    """What the index answers; a page's time is that of its file, which no clock of ours has set."""
+    """What the index answers, whole: of many that match alike, which are the first thirty depends on their numbers. A page's
+    time is that of its file, which no clock of ours has set."""
     with mem.home.uncounted():
         items, total = mem.list(limit=None)
         answers: dict[str, Any] = {"total": total, "items": sorted(str({**item, "created": item["kind"] != "page" and item["created"]}) for item in items),
                                    "tags": sorted(str(tag) for tag in mem.tags()), "edges": sorted(map(str, mem.edges(limit=None)[0])),
                                    "topics": sorted(map(str, mem.topics()))}
         for question in QUESTIONS:
-            answers[question] = sorted((hit.id, hit.title) for hit in mem.recall(question, limit=30).hits)
+            answers[question] = sorted((hit.id, hit.title) for hit in mem.recall(question, limit=1000).hits)
     return answers
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from otolith.errors import Damaged, Invalid, NotFound
+from otolith.errors import Busy, CannotWrite, Damaged, Invalid, NotFound
 from otolith.files import codec
 from otolith.home import Home
 from otolith.index.around import Passage
@@ -48,6 +48,8 @@ def recall(home: Home, query: str, chosen: Filter, *, limit: int = 10, depth: st
     candidates = find(home, query, chosen, limit, providers)
     if home.touch([candidate.passage.unit for candidate in candidates.best[: 2 * limit]]):
         candidates = find(home, query, chosen, limit, providers)
+    if not candidates.best and _look_again(home):  # before "nothing is known" is said
+        candidates = find(home, query, chosen, limit, providers)
     hits, left = _deliver(home, candidates, limit, depth, budget, chosen.as_of)
     reach = limit
     while len(hits) < limit and not candidates.complete and (left is None or left >= SPARE):
@@ -64,6 +66,14 @@ def recall(home: Home, query: str, chosen: Filter, *, limit: int = 10, depth: st
                                                           candidates.weights.margin),
                   weights=candidates.weights.id, index_lag=home.lag(),
                   notices=list(dict.fromkeys(candidates.notices)))
+
+
+def _look_again(home: Home) -> bool:
+    """Whether something changed since the last sweep: of a large home that may be a moment ago."""
+    try:
+        return bool(home.sweep())
+    except (Busy, CannotWrite):
+        return False
 
 
 def _check(query: Any, chosen: Filter, limit: Any, depth: Any, budget: Any) -> None:

@@ -23,6 +23,7 @@ from otolith.home import Home
 from otolith.meaning import Progress, embedders_of, fill, given_embedder, mend_pieces, set_up
 from otolith.model.kinds import CHUNK_LINKS
 from otolith.model.times import offset
+from otolith.verbs.claims import draw
 from otolith.verbs.steps import bytes_of, each
 from otolith.verbs.tending import change_settings
 
@@ -39,8 +40,10 @@ _STAMP = re.compile(r'^  "updated": "[^"]*"', re.MULTILINE)
 
 
 def reindex(home: Home, progress: Progress | None = None) -> dict[str, Any]:
-    """Fill a new index from the files, write the exports."""
+    """Fill a new index from the files, what holds now included, and write the exports."""
     home.rebuild(progress)
+    while draw(home):  # else the next questions would answer by a part of what was known
+        continue
     written = write_exports(home)
     return {"records": home.index.cards.total(), "written": written}
 
