@@ -297,7 +297,7 @@ authorization | Authorization: Splunk {h8}-{h4}-{h4}-{h4}-{h12}
 authorization | Authorization: {w40}
 authorization | "auth": "dXNlcjpodW50¦ZXIyaHVudGVyMg=="
 authorization | //registry.acme.io/:_auth=dXNlcjpodW50¦ZXIyaHVudGVyMg==
-token | //registry.npmjs.org/:_authToken={w36}
+token | //npm.example.org/:_authToken={w36}
 cookie | Cookie: session={w32}; theme=dark
 cookie | Cookie: theme=dark; sid={w32}
 cookie | Set-Cookie: sessionid={l32}; HttpOnly; Path=/
