@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,9 @@ for story in read_cases(CASES.read_text(encoding="utf-8")):
 
 
 @pytest.fixture
-def mem(tmp_path: Path) -> Memory:
-    return Memory(tmp_path / "home")
+def mem(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "home") as memory:
+        yield memory
 
 
 def log(mem: Memory, words: str, day: str, **more: str) -> None:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +54,10 @@ def start(code: str, *words: str, home: Path) -> subprocess.Popen[str]:
 
 
 def sql(file: Path, *statements: str) -> None:
-    db = sqlite3.connect(file)
-    for statement in statements:
-        db.execute(statement)
-    db.commit()
-    db.close()
+    with closing(sqlite3.connect(file)) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
 
 
 def overwrite(file: Path, at: int, data: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,11 @@ NOTES = {
 
 
 @pytest.fixture
-def known(home: Path) -> Memory:
-    mem = Memory(home)
-    for title, text in NOTES.items():
-        mem.note(title, text, project="shop")
-    return mem
+def known(home: Path) -> Iterator[Memory]:
+    with Memory(home) as mem:
+        for title, text in NOTES.items():
+            mem.note(title, text, project="shop")
+        yield mem
 
 
 def hook(home: Path, folder: Path, prompt: str, session: str = "s1") -> str:
@@ -128,12 +129,12 @@ def test_without_vectors_words_have_to_cover_half_of_the_prompt(home: Path) -> N
     from otolith.files.disk import open_tree
 
     tree = open_tree(str(home))
-    mem = Memory(tree, config=load(tree).replace(provider="none"))
-    for title, text in NOTES.items():
-        mem.note(title, text, project=mem.home.config.project, session="earlier")
+    with Memory(tree, config=load(tree).replace(provider="none")) as mem:
+        for title, text in NOTES.items():
+            mem.note(title, text, project=mem.home.config.project, session="earlier")
 
-    assert [offer.title for offer in tell(mem.home, "icons drawn inline with currentColor?")] == ["Icons"]
-    assert tell(mem.home, "where are the quarterly numbers of the warehouse drawn from?") == []
+        assert [offer.title for offer in tell(mem.home, "icons drawn inline with currentColor?")] == ["Icons"]
+        assert tell(mem.home, "where are the quarterly numbers of the warehouse drawn from?") == []
 
 
 @pytest.mark.parametrize(("prompt", "before", "asks"), [
