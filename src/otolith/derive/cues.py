@@ -180,7 +180,7 @@ CUES = (  # the first that fits counts
           |wanted|never\sasked)\b
         | \byou\s(?:keep|are\signoring|misunderst\w+|mis-?read)\b
         | \b(?:it|this|that)(?:'s|\sis)\snot\san?\s(?:bug|mistake|typo|problem|regression)\b
-        | \b(?:this|that|it)(?:'s|\sis)\s(?:no\s(?:good|bueno)|not\s(?:ok(?:ay)?|good|acceptable|right
+        | \b(?:this|that|it)(?:'s|\sis)\s(?:no\sgood|not\s(?:ok(?:ay)?|good|acceptable|right
           |true|how|enough)
           |wrong|bad|unacceptable|incorrect)\b.*\b(?:as|because|since|cause|:)\s"""),
     _cue("rule", 0.8, r"""\b(?:the|our|my)\s(?:whole\s|main\s|entire\s)?(?:point|goal|purpose|intent
