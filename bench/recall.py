@@ -28,12 +28,22 @@ from otolith.providers.build_minilm import set_up
 from otolith.providers.minilm import GRAPH
 
 HERE = Path(__file__).parent
-MEASURED = HERE / ".measured"
+MEASURED, CACHE = HERE / ".measured", HERE / ".cache"
+README = HERE.parent / "README.md"
 PEERS = Path(os.environ.get("OTOLITH_PEERS") or Path(tempfile.gettempdir(), "peers"))
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
 PARTS = ("locomo", "sets", "fit", "latency", "peers")
 FALL = 0.5  # points that a figure may lose
-FIGURES = "<!-- figures: "
+FIGURES, FAILED = "<!-- figures: ", "(cut short: "
+# the rows of README's table: what a row says, of which set, and which of its cuts
+TOLD = {
+    "dialogs of two people (LoCoMo, five of them), turns, recall@10": ("locomo", 1),
+    "one user's chats with an assistant (RealMem), sessions, recall@5": ("realmem", 2),
+    "sections of product documentation, recall@5": ("docs", 1),
+    "Japanese paragraphs, recall@1": ("japanese", 0),
+    "Python functions by what they do, recall@1": ("code", 0),
+}
+SYSTEMS = ("BM25, stop words out", "Otolith, words alone", "Otolith, static", "Otolith, minilm")
 OPENING = """# Recall, measured
 
 Written by `make bench-recall`. The data is LoCoMo (Maharana et al., ACL 2024; CC BY-NC 4.0), five development dialogs; none of
@@ -117,7 +127,7 @@ def run(script: str, *words: str) -> list[str]:
     done = subprocess.run([sys.executable, str(HERE / script), *words], cwd=HERE, env={**hushed, **ONE_THREAD}, text=True,
                           stdout=subprocess.PIPE, check=False)
     lines = [line for line in done.stdout.splitlines() if line.startswith("|")]
-    return lines if done.returncode == 0 else [*lines, f"({script} ended with {done.returncode})"]
+    return lines if done.returncode == 0 else [*lines, f"{FAILED}{script}, which ended with {done.returncode})"]
 
 
 def measure(part: str, data: str, models: Sequence[str], *, quick: bool) -> list[str]:
@@ -128,15 +138,12 @@ def measure(part: str, data: str, models: Sequence[str], *, quick: bool) -> list
     if part == "fit":
         return run("fit.py", str(Path(data).parent), *models)
     if part == "peers":
-        return list(dict.fromkeys(run("peers.py", data) + (run("peers.py", data, *models) if models else [])))
+        return list(dict.fromkeys(run("peers.py", data, "--install") + (run("peers.py", data, *models) if models else [])))
     chroma = PEERS / "chromadb" / "bin" / "python"
-    beside = ["--chroma", str(chroma)] if chroma.exists() else []
+    beside = ["--keep", str(CACHE / "homes"), *(["--chroma", str(chroma)] if chroma.exists() else [])]
     lines = run("latency.py", data, "--records", "1000", *beside)
     lines += run("latency.py", data, "--records", "10000", "--once", *beside)
-    if not quick:
-        lines += run("latency.py", data, "--records", "100000", *beside)
-        lines += run("latency.py", data, "--records", "100000", "--way", "log")
-    return lines
+    return lines if quick else lines + run("latency.py", data, "--records", "100000", *beside)
 
 
 def write_part(part: str, lines: Sequence[str]) -> None:
@@ -180,6 +187,19 @@ def fallen(before: str, after: str) -> list[str]:
             for was, now in zip(values, new[name], strict=True) if now < was - FALL]
 
 
+def told(readme: str, lines: Sequence[str]) -> str:
+    """README with the rows of its table as they were measured."""
+    cells = {}
+    for line in lines:
+        named, system, values, *_ = (cell.strip() for cell in line.strip("|").split("|"))
+        cells[named.split(" ")[0], system] = values.split(" / ")
+    rows = {text: [cells.get((of, system)) for system in SYSTEMS] for text, (of, _) in TOLD.items()}
+    made = {f"| {text} |": f"| {text} | " + " | ".join(row[TOLD[text][1]] if row else "" for row in values) + " |"
+            for text, values in rows.items() if any(values)}
+    return "".join(next((f"{row}\n" for start, row in made.items() if line.startswith(start)), line)
+                   for line in readme.splitlines(keepends=True))
+
+
 def plot(lines: Sequence[str]) -> str:
     """R@10 of each system as bars, with their intervals, as SVG."""
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")][2:]
@@ -221,7 +241,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, nargs="?", default=find_data())
     built = data_folder() / "models"
-    parser.add_argument("--models", type=Path, default=built if (built / GRAPH).is_file() else HERE / ".cache" / "models",
+    parser.add_argument("--models", type=Path, default=built if (built / GRAPH).is_file() else CACHE / "models",
                         help="folder with the MiniLM weights; they are built there if they are missing")
     parser.add_argument("--part", action="append", choices=(*PARTS, "none"), help="measure only this; may be repeated")
     parser.add_argument("--quick", action="store_true")
@@ -234,15 +254,19 @@ def main() -> int:
     for part in PARTS:
         if part in chosen:
             write_part(part, measure(part, str(given.data.resolve()), models, quick=given.quick))
+            print(f"{part} measured at {datetime.now(UTC):%H:%M}", file=sys.stderr)
     results = HERE / "RESULTS.md"
     before, after = results.read_text() if results.exists() else "", page()
     results.write_text(after)
     if found := read_part("locomo")[1]:
         (HERE / "recall.svg").write_text(plot(found))
     print(f"wrote {results}")
+    README.write_text(told(README.read_text(), [line for line in read_part("sets")[1] if line.startswith("|")]))
     for line in (lost := fallen(before, after)):
         print(f"fallen by more than {FALL}: {line}", file=sys.stderr)
-    return 1 if lost else 0
+    short = [line for line in after.splitlines() if line.startswith(FAILED)]
+    print(*short, sep="\n", file=sys.stderr)
+    return 1 if lost or short else 0
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from cached import CachedMiniLM
 from locomo import log_sessions, open_memory, read_dialogs
 
 from otolith import meaning
@@ -35,7 +36,6 @@ from otolith.memory import Memory
 from otolith.model.text import searchable
 from otolith.model.words import STOP
 from otolith.providers.embedders import Embedder, Static
-from otolith.providers.minilm import MiniLM
 
 Key = Any
 PACKAGES = ("tomlkit", "rich", "starlette", "uvicorn", "httpx", "pathspec", "hypothesis")
@@ -234,7 +234,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--embedder", action="append", default=[], choices=("words", "static", "minilm"))
     given = parser.parse_args()
-    embedders: list[Embedder | None] = [None, Static(), *([MiniLM(given.models)] if given.models else [])]
+    embedders: list[Embedder | None] = [None, Static(), *([CachedMiniLM(given.models)] if given.models else [])]
     embedders = [each for each in embedders if not given.embedder or (each.name if each else "words") in given.embedder]
     results: dict[str, dict[str, list[Asked]]] = {}
     for stored in read_sets(given.folder):
