@@ -30,8 +30,8 @@ from otolith.recall import rank
 WEIGHTS = Path(rank.__file__).with_name("weights.json")
 TALK = ("words", "cover", "meaning", "meaning nearby", "pieces", "pieces nearby", "block", "whole", "answer", "speaker", "timely", "when",
         "time", "asking")
-AGENT = ("words", "meaning", "whole", "later")
-TEXT = ("share", "meaning", "title", "repeated")
+AGENT = ("words", "meaning", "pieces", "block", "whole", "later")
+TEXT = ("words", "share", "meaning", "pieces", "block", "title", "repeated")
 # What the sets of a source say nothing about is weighed as in talk.
 AS_TALK = {"agent": ("timely", "when", "time", "asking", "answer", "speaker"), "text": ("time",)}
 NAMES = tuple(dict.fromkeys((*TALK, *AGENT, *TEXT)))

@@ -36,7 +36,7 @@ OWN_WORDS = ("basic-memory",)  # it has vectors only by a model that it download
 MEASURED = Path(__file__).parent / ".cache" / "peers.json"
 FOLDER = Path(os.environ.get("OTOLITH_PEERS") or Path(tempfile.gettempdir(), "peers"))
 WANTED = 50
-SECONDS = 600
+SECONDS = 1200
 
 
 # The child: runs in the peer's environment and knows nothing of Otolith
@@ -102,7 +102,7 @@ def ask_mcp_memory_service(dialog: dict[str, Any], folder: str, address: str) ->
     return asyncio.run(run())
 
 
-def ask_txtai(dialog: dict[str, Any], folder: str, address: str) -> list[list[int]]:
+def ask_txtai(dialog: dict[str, Any], _: str, address: str) -> list[list[int]]:
     from urllib.request import Request, urlopen
 
     import numpy as np
@@ -133,7 +133,8 @@ def ask_basic_memory(dialog: dict[str, Any], folder: str, _: str) -> list[list[i
             await write(title=f"turn {n}", content=text, directory="said", project="turns")
         answers = []
         for question in dialog["questions"]:
-            found = await search(query=question, page_size=WANTED, project="turns")
+            words = " OR ".join(re.findall(r"\w+", question))  # a question as it is would have to be met in every word
+            found = await search(query=words, page_size=WANTED, project="turns")
             titles = [] if isinstance(found, str) else [one.title for one in found.results]
             answers.append([int(title.removeprefix("turn ")) for title in dict.fromkeys(titles) if title.startswith("turn ")])
         return answers
@@ -147,6 +148,7 @@ ASK: dict[str, Callable[[dict[str, Any], str, str], list[list[int]]]] = {
 
 
 def child(peer: str, data: str, address: str) -> None:
+    sys.path.remove(str(Path(__file__).parent))  # a module of ours must not be taken for a package of theirs
     with open(data) as file:
         dialogs = json.load(file)
     answers = []
@@ -308,6 +310,7 @@ def main() -> int:
     parser.add_argument("--dialogs", type=int, help="only so many")
     parser.add_argument("--peer", action="append", choices=PEERS)
     given = parser.parse_args()
+    MEASURED.parent.mkdir(parents=True, exist_ok=True)
     if given.install:
         install(given.peer or list(PEERS))
     for line in measure(given.data, given.models, given.dialogs, given.peer or list(PEERS)):

@@ -4,10 +4,12 @@
 
 DATA is locomo-dev.json in the folder that OTOLITH_BENCH names, else in shared/bench beside this repository or further up; it
 is measured with and never copied. MiniLM takes part if its weights are built or can be built now, peers if they have
-environments (`python bench/peers.py DATA --install`). `--quick` leaves out 100,000 records and the peers. What a part
-printed is kept in bench/.measured, so that one part can be measured again; the page is always made anew from all of them,
-and its prose stands here, so that no figure is left beside words about an older one. The figures also stand at the end of the
-page as JSON; if one of a set is more than 0.5 below what the page had before, the run ends with 1.
+environments or can get them. `--quick` leaves out 100,000 records and the peers. What a part printed is kept in
+bench/.measured, so that one part can be measured again; the page is always made anew from all of them, and its prose stands
+here, so that no figure is left beside words about an older one; the rows of README's table are those of the sets. What is slow
+and does not depend on what is measured is kept in bench/.cache: what MiniLM made of a text, large homes, what peers answered.
+The figures also stand at the end of the page as JSON; if one of a set is more than 0.5 below what the page had before, or a
+part was cut short, the run ends with 1.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -244,6 +247,7 @@ def main() -> int:
     parser.add_argument("--models", type=Path, default=built if (built / GRAPH).is_file() else CACHE / "models",
                         help="folder with the MiniLM weights; they are built there if they are missing")
     parser.add_argument("--part", action="append", choices=(*PARTS, "none"), help="measure only this; may be repeated")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="parts that are measured at the same time")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
     if not given.data.is_file():
@@ -251,10 +255,15 @@ def main() -> int:
         return 3
     chosen = given.part or (PARTS[:4] if given.quick else PARTS)
     models = find_weights(given.models) if set(chosen) - {"latency", "none"} else []
-    for part in PARTS:
-        if part in chosen:
-            write_part(part, measure(part, str(given.data.resolve()), models, quick=given.quick))
-            print(f"{part} measured at {datetime.now(UTC):%H:%M}", file=sys.stderr)
+
+    def work(part: str) -> None:
+        write_part(part, measure(part, str(given.data.resolve()), models, quick=given.quick))
+        print(f"{part} measured at {datetime.now(UTC):%H:%M}", file=sys.stderr)
+
+    with ThreadPoolExecutor(given.jobs) as together:  # each part is a process; what takes time is measured alone
+        list(together.map(work, [part for part in PARTS if part in chosen and part != "latency"]))
+    if "latency" in chosen:
+        work("latency")
     results = HERE / "RESULTS.md"
     before, after = results.read_text() if results.exists() else "", page()
     results.write_text(after)

@@ -40,7 +40,7 @@ from otolith.providers.embedders import Embedder, Static
 Key = Any
 PACKAGES = ("tomlkit", "rich", "starlette", "uvicorn", "httpx", "pathspec", "hypothesis")
 FUNCTIONS, ASKED = 600, 200
-FOREIGN = 200
+FOREIGN = 100
 
 
 class Query(NamedTuple):

@@ -196,6 +196,18 @@ def test_what_was_replaced_stands_below_what_replaced_it_and_names_it(mem, clock
     assert found.hits[1].superseded_by == new.id
 
 
+def test_a_note_whose_statement_a_newer_one_ended_names_that_one(mem, clock):
+    old = mem.note("Database", "We use Postgres for the billing service.")
+    clock.pass_time(days=3)
+    new = mem.note("Database again", "We moved the billing service from Postgres to SQLite.")
+
+    hits = {hit.id: hit for hit in mem.recall("which database does the billing service use: Postgres?", kind="note").hits}
+
+    assert hits[old.id].superseded_by == new.id
+    assert hits[new.id].superseded_by is None
+    assert hits[new.id].score > hits[old.id].score
+
+
 def test_a_chain_of_replacements_stands_newest_first(mem, clock):
     made = []
     for word in ("first", "second", "third"):

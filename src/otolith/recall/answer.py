@@ -179,7 +179,8 @@ def _hit(home: Home, candidate: Weighed, row: Row | None, record: Any, depth: st
         id=row.id, kind=row.kind, type=row.type, title=row.title, text=text, created=row.created,
                path=row.unit,
         score=candidate.score, why=why, also=candidate.also,
-        origin=_origin(record, row), superseded_by=candidate.superseded_by or deprecated, tokens=tokens,
+        origin=_origin(record, row), tokens=tokens,
+        superseded_by=candidate.superseded_by or candidate.outdated_by or deprecated,
         parts=candidate.parts, record=record,
         dialog=None if about.strand is None else str(about.strand),
         passage={"start": about.start, "end": about.stop, "turn": _number(about.turn)})

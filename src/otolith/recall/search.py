@@ -342,6 +342,7 @@ def _outdate(home: Home, candidates: Candidates, best: list[Weighed], as_of: flo
                 candidate.parts["outdated"] = candidate.parts.get("outdated",
                                                                   0.0) + newer.score - candidate.score - 0.01
             candidate.why.append(closing.why)
+            candidate.outdated_by = closing.record if closing.record != candidate.passage.id else None
 
 
 def _sink_forgotten(home: Home, best: list[Weighed], as_of: float | None) -> None:
