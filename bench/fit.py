@@ -31,7 +31,7 @@ WEIGHTS = Path(rank.__file__).with_name("weights.json")
 TALK = ("words", "cover", "meaning", "meaning nearby", "pieces", "pieces nearby", "block", "whole", "answer", "speaker", "timely", "when",
         "time", "asking")
 AGENT = ("words", "meaning", "pieces", "block", "whole", "later")
-TEXT = ("words", "share", "meaning", "pieces", "block", "title", "repeated")
+TEXT = ("words", "share", "meaning", "title", "repeated")
 # What the sets of a source say nothing about is weighed as in talk.
 AS_TALK = {"agent": ("timely", "when", "time", "asking", "answer", "speaker"), "text": ("time",)}
 NAMES = tuple(dict.fromkeys((*TALK, *AGENT, *TEXT)))

@@ -19,7 +19,8 @@ from otolith.model.words import STOP, WORD, stem, word_set
 MOST_WORDS = 32
 LONGEST = 4000  # characters that are read of a question
 SHORTEST, LONG = 4, 8  # letters of a word that may be a slip, and of one that may be two
-ROLES = word_set("user assistant system tool human ai agent bot model me you other function developer")
+AGENT_ROLES = word_set("user assistant system tool human ai agent bot model function developer")
+ROLES = AGENT_ROLES | word_set("me you other")  # in a messenger's export these are people
 _ASKS_WHEN = re.compile(
     r"\s*(?:since )?(?:when|how (?:long|often|recently)|(?:what|which) (?:date|day|week|month|year|time))\b",
                         re.I)

@@ -25,7 +25,7 @@ from otolith.index.store import Index
 from otolith.model.dates import mentions_time
 from otolith.model.shape import Value
 from otolith.model.words import stem
-from otolith.recall.question import ROLES, Question, closest, mistyped
+from otolith.recall.question import AGENT_ROLES, Question, closest, mistyped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -323,7 +323,7 @@ def _sources(near: Neighbourhood) -> Ints:
     """Which of the sources each passage comes from; a conversation of one chunk is no talk."""
     import numpy as np
 
-    roles = np.array([speaker is not None and speaker.casefold() in ROLES for speaker in near.names],
+    roles = np.array([speaker is not None and speaker.casefold() in AGENT_ROLES for speaker in near.names],
                      np.int64)
     alone = np.all((near.around < 0) | (near.records[near.around] == near.records[:, None]), axis=1)
     text = (near.strands == 0) | (alone & (near.strands < 0))
