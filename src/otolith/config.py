@@ -57,6 +57,19 @@ def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CACHE_HOME", ".cache", env) / "otolith"
 
 
+def home_cache(home: str, env: Mapping[str, str] = os.environ) -> Path:
+    """What the cache keeps of a home: a folder named by sixteen digits of its place."""
+    place = os.path.realpath(home) if os.path.isabs(home) else home
+    return cache_folder(env) / hashlib.sha256(os.fsencode(place)).hexdigest()[:16]  # any bytes name a folder
+
+
+def socket_path(home: str, env: Mapping[str, str] = os.environ) -> Path:
+    """Where a process that serves a home answers hooks."""
+    runtime, own = env.get("XDG_RUNTIME_DIR"), home_cache(home, env)
+    folder = Path(runtime) / "otolith" if runtime and os.path.isabs(runtime) else own
+    return folder / f"{own.name}.sock"
+
+
 def home_name(given: Any = None, env: Mapping[str, str] = os.environ) -> str:
     """Which home, by path or URL: the one given, else OTOLITH_HOME, else the user's data folder."""
     return os.fspath(given or env.get("OTOLITH_HOME") or data_folder(env))

@@ -67,7 +67,7 @@ class Memory(Reader):
         tree: Any = open_tree(configuration.home_name(path)) if named else path
         settings = config or configuration.load(tree)
         self.providers = providers
-        index = Index(index_path(configuration.cache_folder(), tree.name), tree.identity)
+        index = Index(index_path(configuration.home_cache(tree.name)), tree.identity)
         self.home = Home(tree=tree, index=index, config=settings, clock=clock, new_id=new_id,
                          machine=configuration.machine_id(), door=door, trust=trust,
                          session=settings.session or f"session-{os.urandom(6).hex()}")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from otolith.doors.agents.ignore import Ignore
 
 if TYPE_CHECKING:
+    from otolith.config import Config
     from otolith.memory import Memory
     from otolith.recall.unasked import Offer
 
@@ -40,35 +41,52 @@ _PROGRAMS = (("/.claude/", "claude-code"), ("/.codex/", "codex"), ("/rollout-", 
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
-def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> dict[str, Any] | None:
-    """What to tell the agent at an event, or nothing."""
-    act = EVENTS.get(event)
-    if act is None:
-        return None
-    folder = Path(str(given.get("cwd") or os.getcwd()))
-    ignore = Ignore(folder)
-    if ignore.covers_all():
-        return None
-    with _open(home, folder, given, embedder="static" if act is prompt else "none") as mem:
-        said = mem.home.index.attempt(lambda: act(mem, given, ignore))
-    if not said:
-        return None
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": said}}
-
-
-def _open(home: str | None, folder: Path, given: Mapping[str, Any], embedder: str) -> Memory:
-    """The home, as an agent of this project and session, with no embedder but the built-in, and no model."""
+def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> str:
+    """What to print at an event, or nothing: asked of a process that serves the home, else worked out here."""
     from otolith import config
     from otolith.files.disk import open_tree
+
+    if event not in EVENTS:
+        return ""
+    given = {**given, "cwd": str(given.get("cwd") or os.getcwd())}
+    ignore = Ignore(Path(given["cwd"]))
+    if ignore.covers_all():
+        return ""
+    tree = open_tree(config.home_name(home))
+    settings = _as_asked(config.load(tree, cwd=given["cwd"]), given)
+    said = _ask(tree.name, settings, event, given) if event in SERVED else None
+    if said is not None:
+        return said
     from otolith.memory import Memory
 
+    with Memory(tree, door="hook", trust="agent", config=settings) as mem:
+        return respond(mem, event, given, ignore)
+
+
+def _as_asked(settings: Config, given: Mapping[str, Any]) -> Config:
+    """The settings, with the agent and the session that the event names."""
     session = str(given.get("session_id") or "")
-    tree = open_tree(config.home_name(home))
-    settings = config.load(tree, cwd=str(folder))
-    agent = program(given) if settings.agent == "main" else settings.agent
-    settings = settings.replace(provider=embedder, chat_url=None, chat_model=None, agent=agent,
-                                session=session if _ID.fullmatch(session) else settings.session)
-    return Memory(tree, door="hook", trust="agent", config=settings)
+    return settings.replace(agent=program(given) if settings.agent == "main" else settings.agent,
+                            session=session if _ID.fullmatch(session) else settings.session)
+
+
+def _ask(home: str, settings: Config, event: str, given: Mapping[str, Any]) -> str | None:
+    from otolith import __version__, config
+    from otolith.doors.agents import wire
+
+    return wire.ask(config.socket_path(home), {
+        "release": __version__, "home_id": settings.home_id, "event": event, "project": settings.project,
+        "session": settings.session, "agent": settings.agent, "input": given})
+
+
+def respond(mem: Memory, event: str, given: Mapping[str, Any], ignore: Ignore) -> str:
+    """What to print at an event, from an open home; no model is asked, and no embedder but the built-in."""
+    act = EVENTS[event]
+    mem.home.config = mem.home.config.replace(provider="static" if act is prompt else "none", chat_url=None,
+                                              chat_model=None)
+    said = mem.home.index.attempt(lambda: act(mem, given, ignore))
+    shape = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": said}}
+    return json.dumps(shape) if said else ""
 
 
 def program(given: Mapping[str, Any]) -> str:
@@ -198,6 +216,7 @@ EVENTS: dict[str, Callable[[Memory, Mapping[str, Any], Ignore], str]] = {
     "SessionStart": start, "UserPromptSubmit": prompt, "PreToolUse": edit, "PreCompact": keep, "Stop": keep,
     "SessionEnd": keep,
 }
+SERVED = ("SessionStart", "UserPromptSubmit", "PreToolUse")  # what tells something, and is waited for
 
 
 def run(event: str, data: bytes, home: str | None = None) -> str:
@@ -206,8 +225,7 @@ def run(event: str, data: bytes, home: str | None = None) -> str:
         given = json.loads(data)
         if not isinstance(given, dict):
             return ""
-        said = answer(event or str(given.get("hook_event_name")), given, home)
-        return json.dumps(said, ensure_ascii=True) if said else ""
+        return answer(event or str(given.get("hook_event_name")), given, home)
     except Exception as error:  # a door that must never be in the way
         from otolith.config import variable
 
