@@ -84,7 +84,7 @@ def serving(otolith: Sequence[str], home: Path) -> Any:
     try:
         while not config.socket_path(str(home)).exists():
             time.sleep(0.05)
-        time.sleep(5)  # it has loaded what answers need
+        time.sleep(8)  # it has loaded what answers need
         yield
     finally:
         server.kill()
@@ -97,21 +97,28 @@ def compare(commands: dict[str, tuple[Sequence[str], bytes]], rounds: int) -> di
         for name, (command, given) in commands.items():
             floor, spent = spend(FLOOR), spend(command, given)
             ratios[name].append(Spent(spent.cpu / floor.cpu, spent.wall / floor.wall))
-    return {name: Spent(statistics.median(one.cpu for one in some), statistics.median(one.wall for one in some))
-            for name, some in ratios.items()}
+    return {name: median(some) for name, some in ratios.items()}
 
 
-def stop(otolith: Sequence[str], path: Path, turns: int, rounds: int) -> Spent:
-    """A Stop after one more request, the ones before it known."""
-    given = json.dumps({"session_id": "bench", "transcript_path": str(path), "hook_event_name": "Stop", "cwd": str(path.parent)}).encode()
+def stop(otolith: Sequence[str], path: Path, turns: int, rounds: int) -> dict[str, Spent]:
+    """A Stop after one more request, the ones before it known, and the end of a session of which all is."""
+    given = {"session_id": path.stem, "transcript_path": str(path), "cwd": str(path.parent)}
+    events = {event: ([*otolith, "hook", event], json.dumps({**given, "hook_event_name": event}).encode())
+              for event in ("Stop", "SessionEnd")}
     made = path.with_name("made.jsonl")
     transcript(made, turns + rounds)
-    lines, ratios = made.read_text().splitlines(keepends=True), []
+    lines, ratios = made.read_text().splitlines(keepends=True), dict[str, list[Spent]]()
     for at in range(turns, turns + rounds + 1):
         path.write_text("".join(lines[: 4 * at]))
-        floor, spent = spend(FLOOR), spend([*otolith, "hook", "Stop"], given)
-        ratios.append(Spent(spent.cpu / floor.cpu, spent.wall / floor.wall))
-    return Spent(statistics.median(one.cpu for one in ratios[1:]), statistics.median(one.wall for one in ratios[1:]))
+        for event, (command, data) in events.items():
+            floor, spent = spend(FLOOR), spend(command, data)
+            if at > turns:
+                ratios.setdefault(event, []).append(Spent(spent.cpu / floor.cpu, spent.wall / floor.wall))
+    return {name: median(some) for name, some in ratios.items()}
+
+
+def median(some: Sequence[Spent]) -> Spent:
+    return Spent(statistics.median(one.cpu for one in some), statistics.median(one.wall for one in some))
 
 
 def main() -> None:
@@ -138,12 +145,12 @@ def main() -> None:
         alone = {"recall": ([*otolith, "recall", prompt], b""), **told,
                  "SessionEnd": hook("SessionEnd", transcript_path=str(root / "none.jsonl"))}
         spend(*alone["recall"])  # what is to be drawn and embedded first
-        for title, rows in (("alone", compare(alone, options.rounds)),):
-            show(title, rows)
+        show("alone", compare(alone, options.rounds))
         for turns in (options.turns, 10 * options.turns):
-            show(f"a Stop after {turns} requests", {"Stop": stop(otolith, root / f"t{turns}.jsonl", turns, options.rounds)})
+            show(f"alone, after {turns} requests", stop(otolith, root / f"t{turns}.jsonl", turns, options.rounds))
         with serving(otolith, home):
             show("with a server", compare(told, options.rounds))
+            show(f"with a server, after {options.turns} requests", stop(otolith, root / "t.jsonl", options.turns, options.rounds))
 
 
 def show(title: str, rows: dict[str, Spent]) -> None:

@@ -304,6 +304,18 @@ def test_an_answer_that_nobody_waited_for_leaves_nothing(served: Memory, home: P
     assert b"socket_keepalive" in wait_for(lambda: ask(place, sent))
 
 
+def test_a_server_keeps_what_a_session_said(served: Memory, home: Path, place: Path, tmp_path: Path) -> None:
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_text(json.dumps({
+        "type": "user", "sessionId": "s-1", "uuid": "u-1", "cwd": "/src/app", "timestamp": "2026-02-10T10:00:00.000Z",
+        "message": {"role": "user", "content": "Always run the linter before you commit."}}) + "\n")
+    sent = message("Stop", home, served, input=given("Stop", home, transcript_path=str(transcript)))
+
+    assert wait_for(lambda: ask(place, sent)) == b"\n"
+    assert [memo["title"] for memo in served.list(kind="memo", project="default")[0] if "linter" in memo["title"]]
+    assert len(list(home.glob("topics/*/*/raw.md"))) == 1
+
+
 def test_a_page_server_answers_hooks_too(known: Memory, home: Path, place: Path) -> None:
     server = subprocess.Popen([sys.executable, "-m", "otolith", "--home", str(home), "serve", "--port", "0"],
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

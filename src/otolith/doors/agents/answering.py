@@ -2,8 +2,8 @@
 
 Whichever MCP server or `serve` comes first binds it, under a lock that ends with the process; the others wait
 for their turn. The folder is the user's alone, so is the socket, and who connects must be the same user. A
-question of another version or home is hung up on, and the hook does its work itself. What an answer leaves
-in the home's log is written when the hook has it: one that was given up on leaves nothing.
+question of another version or home is hung up on, and the hook does its work itself. What telling something
+leaves in the home's log is written when the hook has its answer: one that was given up on leaves nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from otolith import __version__, config
-from otolith.doors.agents import wire
+from otolith.doors.agents import hooks, wire
+from otolith.doors.agents.ignore import Ignore
 from otolith.errors import Busy, CannotWrite, Conflict
 from otolith.files.disk import open_tree
 from otolith.model.record import log
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from otolith.files.tree import Tree
     from otolith.memory import Memory
 
-WARM_AFTER = 2.0  # seconds of quiet after which what answers need is loaded
+WARM_AFTER = 2.0  # seconds of quiet after which what the next answers need is made ready
 READ_SECONDS = 0.1  # a hook has its line ready
 PARTING = 0.05  # seconds that an answer is given to end when the process does
 
@@ -96,9 +97,9 @@ class Answering(threading.Thread):
                 return
             if ready:
                 self._take(listening)
-            elif not warm:
-                warm = True
+            else:
                 self._guarded(self._warm_up)
+            warm = not ready
 
     def _take(self, listening: socket.socket) -> None:
         """Answer one hook."""
@@ -133,23 +134,21 @@ class Answering(threading.Thread):
         if message.get("home_id") != settings.home_id:
             return
         held = Withheld(tree)
-        said = self._say(mem, message, settings, held)
+        keeps = message["event"] in hooks.KEEPING  # at once: what a session said is known by its keys
+        said = self._say(mem, message, settings, tree if keeps else cast("Tree", held))
         if time.monotonic() - began < wire.ANSWER_SECONDS:
             asking.sendall(said.encode() + b"\n")
             held.write_all()
 
-    def _say(self, mem: Memory, message: Any, settings: config.Config, held: Withheld) -> str:
-        """What the hook would print; what it would write is held back."""
-        from otolith.doors.agents import hooks
-        from otolith.doors.agents.ignore import Ignore
-
+    def _say(self, mem: Memory, message: Any, settings: config.Config, tree: Tree) -> str:
+        """What the hook would print, all that it writes going to this tree."""
         home, given = mem.home, message["input"]
         home.config = settings.replace(project=message["project"], agent=message["agent"],
                                        session=message.get("session"))
         home.session = home.config.session or f"session-{os.urandom(6).hex()}"
         home.shown.clear()  # others may have told something since; the log knows
         before = home.tree
-        home.tree = cast("Tree", held)
+        home.tree = tree
         try:
             return hooks.respond(mem, message["event"], given, Ignore(Path(given["cwd"])))
         finally:
@@ -166,12 +165,15 @@ class Answering(threading.Thread):
         return self._mem
 
     def _warm_up(self) -> None:
-        """Load what a prompt needs before the first one comes."""
+        """Load what answers need before they are asked for, and read what is new since the last ones."""
+        from otolith import verbs
         from otolith.recall.unasked import tell
 
-        mem = self._open()
-        if mem.home.tree.identity() != "none" and mem.home.index.cards.total():
-            tell(mem.home, "which ports does the staging database listen on")
+        home = self._open().home
+        if home.tree.identity() != "none" and home.index.cards.total():
+            home.index.attempt(home.ensure_fresh)
+            verbs.claims.draw(home)
+            home.index.attempt(lambda: tell(home, "which port does the staging database listen on"))
 
 
 def _read_line(asking: socket.socket) -> bytes | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otolith.doors.agents.ignore import Ignore
+from otolith.errors import WrongUsage
 
 if TYPE_CHECKING:
     from otolith.config import Config
@@ -42,7 +44,7 @@ _ID = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
 def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> str:
-    """What to print at an event, or nothing: asked of a process that serves the home, else worked out here."""
+    """What to print at an event, or nothing: asked of a process that serves the home, else done here."""
     from otolith import config
     from otolith.files.disk import open_tree
 
@@ -54,8 +56,7 @@ def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> str
         return ""
     tree = open_tree(config.home_name(home))
     settings = _as_asked(config.load(tree, cwd=given["cwd"]), given)
-    said = _ask(tree.name, settings, event, given) if event in SERVED else None
-    if said is not None:
+    if (said := _ask(tree.name, settings, event, given)) is not None:
         return said
     from otolith.memory import Memory
 
@@ -72,9 +73,12 @@ def _as_asked(settings: Config, given: Mapping[str, Any]) -> Config:
 
 def _ask(home: str, settings: Config, event: str, given: Mapping[str, Any]) -> str | None:
     from otolith import __version__, config
+
+    if not (path := config.socket_path(home)).exists():
+        return None
     from otolith.doors.agents import wire
 
-    return wire.ask(config.socket_path(home), {
+    return wire.ask(path, {
         "release": __version__, "home_id": settings.home_id, "event": event, "project": settings.project,
         "session": settings.session, "agent": settings.agent, "input": given})
 
@@ -204,11 +208,13 @@ def keep(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     path = Path(str(given.get("transcript_path") or "")).expanduser()
     if not given.get("transcript_path") or not path.is_file() or ignore.covers(path):
         return ""
-    read = transcripts.read_new(mem, path, str(given.get("session_id") or path.stem), ignore)
-    verbs.capture.capture(mem.home, read.session)
-    if given.get("hook_event_name") == "SessionEnd":
-        verbs.running.close_session(mem.home, read.session.session)
-    transcripts.mark_read(mem, read)
+    session = str(given.get("session_id") or path.stem)
+    if not transcripts.is_read(mem, path, session):
+        read = transcripts.read_new(mem, path, session, ignore)
+        verbs.capture.capture(mem.home, read.session)
+        transcripts.mark_read(mem, read)
+    if given.get("hook_event_name") == "SessionEnd" and mem.home.index.dialogs.running(session):
+        verbs.running.close_session(mem.home, session)
     return ""
 
 
@@ -216,7 +222,7 @@ EVENTS: dict[str, Callable[[Memory, Mapping[str, Any], Ignore], str]] = {
     "SessionStart": start, "UserPromptSubmit": prompt, "PreToolUse": edit, "PreCompact": keep, "Stop": keep,
     "SessionEnd": keep,
 }
-SERVED = ("SessionStart", "UserPromptSubmit", "PreToolUse")  # what tells something, and is waited for
+KEEPING = tuple(name for name, act in EVENTS.items() if act is keep)
 
 
 def run(event: str, data: bytes, home: str | None = None) -> str:
@@ -233,6 +239,18 @@ def run(event: str, data: bytes, home: str | None = None) -> str:
             raise
         _note_failure(event, error, home)
         return ""
+
+
+def fire(event: str, home: str | None) -> int:
+    """A hook as a command: the agent's JSON on stdin, the answer on stdout; its exit code is always 0."""
+    try:
+        data = sys.stdin.buffer.read(MAX_INPUT)
+    except (AttributeError, OSError):  # closed, or open for writing only
+        raise WrongUsage("there is no event to answer: stdin cannot be read",
+                         "give the agent's JSON on stdin") from None
+    if answer := run(event, data, home):
+        print(answer)
+    return 0
 
 
 def _note_failure(event: str, error: Exception, home: str | None) -> None:

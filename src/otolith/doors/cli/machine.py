@@ -79,14 +79,7 @@ def _hook(command: Command) -> int:
     """A failing memory is no reason to stop the agent, so `main` makes every exit code 0."""
     from otolith.doors.agents import hooks
 
-    try:
-        event = sys.stdin.buffer.read(hooks.MAX_INPUT)
-    except (AttributeError, OSError):  # closed, or open for writing only
-        raise WrongUsage("there is no event to answer: stdin cannot be read",
-                    "give the agent's JSON on stdin") from None
-    if answer := hooks.run(command.args.event or "", event, command.args.home):
-        print(answer)
-    return 0
+    return hooks.fire(command.args.event or "", command.args.home)
 
 
 def _install(command: Command) -> None:
