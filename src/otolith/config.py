@@ -113,6 +113,9 @@ class Config(Value):
     language: str = "english"
     home_id: str = ""
     git_commit: str = "off"
+    upkeep: bool = True  # by itself, when it is due
+    upkeep_remote: bool = False  # with models and embedders that are not on this machine, too
+    upkeep_after: float = 20.0  # seconds that a session's start is left alone
     caps: Mapping[str, Any] = NOTHING
     tiers: Mapping[str, Any] = NOTHING
     settings: Mapping[str, Any] = NOTHING  # everything of otolith.toml, for what is rarely asked
@@ -151,9 +154,23 @@ def load(tree: Any, env: Mapping[str, str] = os.environ, cwd: str | None = None)
         project=_first(env.get("OTOLITH_PROJECT"), find_project(cwd, env), "default"),
         session=_first(env.get("OTOLITH_SESSION")), projects=_words(tracked, "projects"),
         language=tracked.get("language", "english"), home_id=str(tracked.get("home_id", "")),
+        **_own_upkeep(user.get("upkeep", {}), env),
         git_commit=commits, caps=tracked.get("caps", {}), tiers=tracked.get("tiers", {}),
         settings=tracked, flaws=tuple(flaws),
     )
+
+
+def _own_upkeep(given: Any, env: Mapping[str, str]) -> dict[str, Any]:
+    """What the user says about upkeep that nobody asked for: [upkeep] auto, remote, after."""
+    given = given if isinstance(given, dict) else {"auto": given}
+    auto = {"off": False, "on": True}.get(env.get("OTOLITH_UPKEEP", ""), given.get("auto", True))
+    read = {"upkeep": auto, "upkeep_remote": given.get("remote", False),
+            "upkeep_after": given.get("after", Config.upkeep_after)}
+    for name, kind in (("upkeep", bool), ("upkeep_remote", bool), ("upkeep_after", int | float)):
+        if not isinstance(read[name], kind):
+            raise Invalid(f"[upkeep] in config.toml: {read[name]!r} means nothing",
+                          "write auto = true or false, remote = true or false, after = seconds")
+    return read
 
 
 def _first(*values: Any) -> Any:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from otolith import __version__, config
 from otolith.doors.agents import hooks, wire
+from otolith.doors.agents.background import begin_upkeep
 from otolith.doors.agents.ignore import Ignore
 from otolith.errors import Busy, CannotWrite, Conflict
 from otolith.files.disk import open_tree
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from otolith.memory import Memory
 
 WARM_AFTER = 2.0  # seconds of quiet after which what the next answers need is made ready
+IDLE = 600.0  # and that after which it is looked whether upkeep is due, again and again
 READ_SECONDS = 0.1  # a hook has its line ready
 PARTING = 0.05  # seconds that an answer is given to end when the process does
 
@@ -58,7 +60,7 @@ class Answering(threading.Thread):
         self._home, self._mem = home, cast("Memory | None", None)
         self._path = config.socket_path(open_tree(config.home_name(home)).name)
         self._waked, self._wake = os.pipe()
-        self._bound = False
+        self._bound, self._upkeep = False, cast("int | None", None)
 
     def stop(self) -> None:
         """Nobody is answered any more; what was begun may end."""
@@ -89,16 +91,15 @@ class Answering(threading.Thread):
                 self._mem.close()
 
     def _serve(self, listening: socket.socket) -> None:
-        warm = False
+        watched, warm = [listening.fileno(), self._waked], False
         while True:
-            watched = [listening.fileno(), self._waked]
-            ready, _, _ = select.select(watched, [], [], None if warm else WARM_AFTER)
+            ready, _, _ = select.select(watched, [], [], IDLE if warm else WARM_AFTER)
             if self._waked in ready:
                 return
             if ready:
                 self._take(listening)
             else:
-                self._guarded(self._warm_up)
+                self._guarded(self._tend if warm else self._warm_up)
             warm = not ready
 
     def _take(self, listening: socket.socket) -> None:
@@ -135,9 +136,9 @@ class Answering(threading.Thread):
             return
         held = Withheld(tree)
         keeps = message["event"] in hooks.KEEPING  # at once: what a session said is known by its keys
-        said = self._say(mem, message, settings, tree if keeps else cast("Tree", held))
+        printed = self._say(mem, message, settings, tree if keeps else cast("Tree", held))
         if time.monotonic() - began < wire.ANSWER_SECONDS:
-            asking.sendall(said.encode() + b"\n")
+            asking.sendall(printed.encode() + b"\n")
             held.write_all()
 
     def _say(self, mem: Memory, message: Any, settings: config.Config, tree: Tree) -> str:
@@ -174,6 +175,15 @@ class Answering(threading.Thread):
             home.index.attempt(home.ensure_fresh)
             verbs.claims.draw(home)
             home.index.attempt(lambda: tell(home, "which port does the staging database listen on"))
+        self._tend()
+
+    def _tend(self) -> None:
+        """Nobody asks anything: begin a round of upkeep, if one is due; and see off the last one."""
+        if self._upkeep is not None and os.waitpid(self._upkeep, os.WNOHANG)[0]:
+            self._upkeep = None
+        if self._upkeep is None:
+            home = self._open().home
+            self._upkeep = begin_upkeep(home.tree, config.load(home.tree))
 
 
 def _read_line(asking: socket.socket) -> bytes | None:

@@ -56,12 +56,17 @@ def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> str
         return ""
     tree = open_tree(config.home_name(home))
     settings = _as_asked(config.load(tree, cwd=given["cwd"]), given)
-    if (said := _ask(tree.name, settings, event, given)) is not None:
-        return said
+    if (line := _ask(tree.name, settings, event, given)) is not None:
+        return line
     from otolith.memory import Memory
 
     with Memory(tree, door="hook", trust="agent", config=settings) as mem:
-        return respond(mem, event, given, ignore)
+        line = respond(mem, event, given, ignore)
+    if event == "SessionStart" and settings.upkeep:
+        from otolith.doors.agents.background import begin_upkeep
+
+        begin_upkeep(tree, settings)
+    return line
 
 
 def _as_asked(settings: Config, given: Mapping[str, Any]) -> Config:
@@ -88,9 +93,9 @@ def respond(mem: Memory, event: str, given: Mapping[str, Any], ignore: Ignore) -
     act = EVENTS[event]
     mem.home.config = mem.home.config.replace(provider="static" if act is prompt else "none", chat_url=None,
                                               chat_model=None)
-    said = mem.home.index.attempt(lambda: act(mem, given, ignore))
-    shape = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": said}}
-    return json.dumps(shape) if said else ""
+    text = mem.home.index.attempt(lambda: act(mem, given, ignore))
+    shape = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+    return json.dumps(shape) if text else ""
 
 
 def program(given: Mapping[str, Any]) -> str:

@@ -56,8 +56,8 @@ def _exchange(wire: socket.socket, line: bytes, deadline: float) -> str | None:
         if not piece:  # it hung up in the middle, or would not answer
             return None
         answer += piece
-    said = answer[:-1].decode()
-    return said if not said or said.startswith(_ANSWER) else None
+    text = answer[:-1].decode()
+    return text if not text or text.startswith(_ANSWER) else None
 
 
 def peer_uid(wire: socket.socket) -> int:

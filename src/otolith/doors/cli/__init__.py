@@ -122,8 +122,8 @@ def run(given: list[str]) -> int:
 
 
 def run_hook(words: list[str]) -> int | None:
-    """A hook as agents write it, `--home HOME` and an event, done without loading a parser; None if it has any
-    other word.
+    """A hook as agents write it, `--home HOME` and an event, done without loading a parser; None if there is
+    any other word.
     """
     home, words = (words[1], words[2:]) if words[:1] == ["--home"] and len(words) > 1 else (None, words)
     if len(words) > 1 or any(word.startswith("-") for word in (home or "", *words)):

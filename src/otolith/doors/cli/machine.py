@@ -15,6 +15,9 @@ from otolith.verbs.table import FILTERS
 if TYPE_CHECKING:
     from otolith.doors.exchange.importing import Import
 
+BY_ITSELF = ("Once a day, or after fifty writes, upkeep runs by itself in the background, with what is on "
+             "this machine only; to have it off: auto = false under [upkeep] in config.toml, or "
+             "OTOLITH_UPKEEP=off")
 EXTRA = "in Otolith's folder run: pip install '.[{}]'"
 
 
@@ -96,7 +99,8 @@ def _install(command: Command) -> None:
     named = command.args.home or home != str(config.data_folder())
     start = _own_command() + (["--home", home] if named else [])
     edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), start)
-    _carry_out(command, edits, "installed", install.advice(command.args.agent_name))
+    advice = "\n".join(filter(None, (install.advice(command.args.agent_name), BY_ITSELF)))
+    _carry_out(command, edits, "installed", advice)
 
 
 def _uninstall(command: Command) -> None:
