@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import stat
@@ -223,6 +224,8 @@ def _work(module: Any, size: Size, worker: int, jobs: int, only: str, only_row: 
     part = module.__name__.rpartition(".")[2]
     with new_world(getattr(module, "PLACE", None)) as world, ExitStack() as world.after:
         names = [only] if only else [name for name in module.trials(size, world) if name.startswith(only_row)][worker::jobs]
+        if size.seconds < float("inf"):
+            random.Random(size.seed).shuffle(names)  # a run that is cut short has tried something of everything
         begun = time.monotonic()
         for at, name in enumerate(names):
             if time.monotonic() - begun > size.seconds:
