@@ -1,9 +1,9 @@
 """How a file gets a name that another has, or that nobody may have yet: the best way the system knows.
 
 Linux can exchange two names, rename only to a name that is free, each in one step (renameat2), and hand a
-file's bytes to the disk before it gets a name (sync_file_range); Python's os lacks all three. Elsewhere a link
-is the next best; file systems without links (exFAT, SMB) are the last. Loaded by the first update, move or
-batch, for ctypes takes time that no reader should pay.
+file's bytes to the disk before it gets a name (sync_file_range); Python's os lacks all three. Elsewhere a
+link is the next best; file systems without links (exFAT, SMB) are the last. Loaded by the first update, move
+or batch, for ctypes takes time that no reader should pay.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def _system_call(name: str) -> Any:
 
 
 def write_out(file: int) -> None:
-    """Hand a file's bytes to the disk, whose cache need not be flushed for it: a file system then keeps a name
-    given afterwards only together with them. Where the call is not known, nothing is done.
+    """Hand a file's bytes to the disk, whose cache need not be flushed for it: a file system then keeps a
+    name given afterwards only together with them. Where the call is not known, nothing is done.
     """
     call, all_of_it = _system_call("sync_file_range"), (ctypes.c_int64(0), ctypes.c_int64(0))
     if call and call(file, *all_of_it, WRITTEN) and (code := ctypes.get_errno()) in LOST:
