@@ -328,8 +328,8 @@ PLACES = (
          r"(?i)\bpassphrase(?:\s(?:is|ist|est|es)|\s{0,2}[:=])\s{1,3}"
          r"(?P<bare>(?:[a-z]{3,9}[ ]){3,11}[a-z]{3,9})(?=[.!]?\s*(?:$|\n))", "words"),
     Form("password", "wifi wi-fi wlan ssid wpa",
-         r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?)\b[^\n]{0,80}?\b(?:key|psk|code|schlüssel|clé)(?:\s(?:is|ist|est)"
-         rf"|\s?[:=])?\s{{1,3}}{_VALUE}", "password"),
+         r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?)\b[^\n]{0,80}?\b(?:key|psk|code|schlüssel|clé)(?:\s(?:is|ist)"
+         rf"|\sest|\s?[:=])?\s{{1,3}}{_VALUE}", "password"),
     Form("password", "log in login logged sign in signed",
          r"(?i)\b(?:log|sign)(?:ged|ging|ned|ning)?[ -]?in\s(?:as|with|using)\s[\"'`]?[\w.@+-]{2,60}[\"'`]?"
          r"\s{0,2}(?:[/:|]|and|with)\s{0,2}[\"'`]?(?P<bare>[^\s\"'`<>,;]{6,100})", "strong"),

@@ -20,7 +20,8 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 _PLACEHOLDER = (
-    r"(?is)[*x.•_#?0-]+|[$\[{<%@:].*|.*(?:\$\{|\$\(|\{\{|(?-i:\$(?:[a-z_]{3,}|[A-Z_]{3,})(?![A-Za-z0-9]))|%\(|<[a-z]).*"
+    r"(?is)[*x.•_#?0-]+|[$\[{<%@:].*|.*(?:\$\{|\$\(|\{\{|%\(|<[a-z]).*"
+    r"|.*(?-i:\$(?:[a-z_]{3,}|[A-Z_]{3,})(?![A-Za-z0-9])).*"
     r"|.*(?:your|example|change[_-]?(?:me|it)|placeholder|redacted|dummy|insert|\.\.\.|…|xxxx|\*\*\*|replace"
     r"|here$|environ|getenv|process\.env|1password|lastpass|keepass|bitwarden|secrets?manager).*"
     r"|(?:my|the|some|new|old|a|user|db|root|admin|test|super|top|app|default|no|any|current|wrong|bad|good"
