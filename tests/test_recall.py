@@ -361,6 +361,16 @@ def test_two_turns_that_say_the_same_are_delivered_once(mem):
     assert sum("ripe" in hit.text for hit in mem.recall("mangos", kind="entry").hits) == 1
 
 
+@pytest.mark.parametrize(("roles", "people"), [(("me", "other"), True), (("Ann", "Ben"), True), (("user", "assistant"), False)])
+def test_me_and_other_of_a_messenger_are_people_and_not_an_agent_and_its_user(mem, roles, people):
+    mem.log([{"role": roles[0], "content": "got the tent back from the cellar"},
+             {"role": roles[1], "content": "great, then the lake on saturday"}], topic="chat")
+
+    hit = mem.recall("when do we go to the lake with the tent", kind="entry").hits[0]
+
+    assert ("cover" in hit.parts) is people
+
+
 def test_somebody_forgotten_is_no_speaker_any_more(mem):
     entry = talk(mem)
     assert mem.sql("SELECT word FROM speakers WHERE passages > 0 ORDER BY word")["rows"] == [["ann"], ["ben"]]

@@ -48,10 +48,11 @@ def read_question(text: str, speakers: Container[str], now: float) -> Question:
     content = [word for word in every if word not in STOP] or list(every)
     names = frozenset(name for word in content if word not in ROLES and (name := word.casefold()) in speakers)
     meaning = _without(read, names)
-    called = frozenset(name for match in _CALLED.finditer(read) if not mentions_time(name := match[0].lower()))
+    called = frozenset(name for match in _CALLED.finditer(read)
+                       if not mentions_time(name := match[0].lower()))
     span = read_span(read, now)
-    return Question(text=text, words=tuple(content[:MOST_WORDS]), names=names, called=called, meaning=meaning or read,
-                    asks_when=_ASKS_WHEN.match(read) is not None, span=span,
+    return Question(text=text, words=tuple(content[:MOST_WORDS]), names=names, called=called,
+                    meaning=meaning or read, asks_when=_ASKS_WHEN.match(read) is not None, span=span,
                     only_time=span is not None and only_time(word for word in every if word not in STOP))
 
 
