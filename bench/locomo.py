@@ -228,8 +228,6 @@ def run(dialogs: Sequence[Dialog], models: Path | None, ways: Sequence[str], by:
                 with mem.bulk():
                     names = WAYS[way](mem, dialog)
                 for embedder in (*([] if by and "words" not in by else [None]), *embedders):
-                    if way == "remember" and not by and (embedder is None or embedder.name != "static"):
-                        continue  # the other way has the same turns; that it finds them as well is shown once
                     mem.home.config = mem.home.config.replace(provider=embedder.name if embedder else "none")
                     mem.providers = {"embedder": embedder} if embedder and embedder.name != "static" else None
                     if embedder:

@@ -54,8 +54,8 @@ it is in this repository. Recall@k is the share of a question's evidence turns a
 without category 5 unless said. No language model takes part.
 
 ## What is found
-`log`: a session is one entry, a hit names its turn. `remember`: a turn is one chunk, the session its conversation. Both go
-through `Memory`, hits as they are delivered at `limit=50`; "in 1,000 tokens" is `budget=1000`, the turns around hits included
+A session is one `log`, an entry, of which a hit names its turn (`bench/locomo.py --way remember` makes a chunk of each turn
+instead). All through `Memory`, hits as they are delivered at `limit=50`; "in 1,000 tokens" is `budget=1000`, the turns around hits included
 (for the rows that are not Otolith: the best turns that fit). BM25 is SQLite FTS5 with Porter's stems on the same turns, "alone"
 the cosine of an embedder's vectors. The interval is a bootstrap over dialogs; with five of them it is wide.
 """
@@ -133,14 +133,14 @@ def run(script: str, *words: str) -> list[str]:
     print(f"{script} {' '.join(words[1:])}", file=sys.stderr)
     hushed = {name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")}
     done = subprocess.run([sys.executable, str(HERE / script), *words], cwd=HERE, env={**hushed, **ONE_THREAD}, text=True,
-                          stdout=subprocess.PIPE, check=False)
+                          stdout=subprocess.PIPE, check=False, start_new_session=True)  # else they share one session's processor time
     lines = [line for line in done.stdout.splitlines() if line.startswith("|")]
     return lines if done.returncode == 0 else [*lines, f"{FAILED}{script}, which ended with {done.returncode})"]
 
 
 def measure(part: str, data: str, models: Sequence[str], *, quick: bool) -> list[str]:
     if part == "locomo":
-        return run("locomo.py", data, *models)
+        return run("locomo.py", data, "--way", "log", *models)
     if part == "sets":
         return run("sets.py", str(Path(data).parent), *models)
     if part == "fit":

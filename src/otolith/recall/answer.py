@@ -115,7 +115,7 @@ def _deliver(home: Home, candidates: Candidates, limit: int, depth: str, budget:
         if repeats_question(candidate, questions):
             continue
         row = rows.get(candidate.passage.id) or home.index.cards.find(candidate.passage.id)
-        record = _record(home, row, depth, as_of, read) if row else None
+        record = _record(home, row, depth, as_of, read)
         hit = _hit(home, candidate, row, record, depth, (budget, left), texts, as_of, shorten=not hits)
         if hit is not None:
             hits.append((candidate, hit))
@@ -194,10 +194,12 @@ def _count(text: str, left: int | None) -> int | None:
     return tokens if left is None or tokens <= left else None
 
 
-def _record(home: Home, row: Row, depth: str, as_of: float | None, read: _Read) -> Any:
+def _record(home: Home, row: Row | None, depth: str, as_of: float | None, read: _Read) -> Any:
     """The record itself, straight from its file, or as `read` from it a while ago if that is as it was; of an
     entry only what its turn does not say.
     """
+    if row is None:
+        return None
     kind = KINDS[row.kind]
     if kind.drawn:
         return home.index.facts.of(row.id, as_of)
