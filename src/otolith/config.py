@@ -170,6 +170,9 @@ GITATTRIBUTES = """*.jsonl merge=union
 index/audit.log merge=union
 episodes/*.md merge=union
 """
+MERGED = """*.md merge=otolith
+*.json merge=otolith
+"""  # after the lines above: where git is told how to merge records, the last line that fits counts
 
 
 def settle(tree: Any, new_id: Callable[[], str]) -> tuple[str, list[str]]:

@@ -103,9 +103,9 @@ class Memory(Reader):
 
     # Writing
 
-    def init(self) -> Sequence[str]:
-        """Make the home's folders and settings; answers what was made."""
-        return verbs.tending.init(self.home)
+    def init(self, *, git: bool = False) -> Sequence[str]:
+        """Make the home's folders and settings; answers what was made. With `git`, clones of it merge."""
+        return verbs.tending.init(self.home, git=git)
 
     def remember(self, text: str, *, conversation_id: str | None = None, tags: Sequence[str] = (),
                  type: str | None = None, confidence: float = 0.7, created: Time = None,
@@ -288,9 +288,12 @@ class Memory(Reader):
         """Which works go to cold storage or come back from it; only `apply` moves them."""
         return verbs.work.store_cold(self.home, days=days, uses=uses, apply=apply)
 
-    def sync(self, *, accept_removals: bool = False, progress: Progress | None = None) -> Sequence[Change]:
-        """Compare the files with the index and bring the index up to them."""
+    def sync(self, *, accept_removals: bool = False, git: bool = False,
+             progress: Progress | None = None) -> Sequence[Change]:
+        """Compare the files with the index and bring the index up to them; with `git` other clones first."""
         self.home.index.inspect()
+        if git:
+            return verbs.git.synchronise(self.home, accept_removals=accept_removals)
         return self.home.sweep(accept_removals=accept_removals, progress=progress)
 
     def reindex(self, progress: Progress | None = None) -> dict[str, Any]:

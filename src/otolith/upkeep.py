@@ -64,7 +64,7 @@ RUNGS = (
     Rung("exports", "exports:write_exports", reads=("chunk", "note", "edge"), makes=EXPORTS),
     Rung("garden", "memos:garden_rung", reads=("memo", "entry"), proposes=True),
     Rung("embeddings", "exports:embed_rung", reads=(*KINDS, DATE), makes=("_embeddings.json",)),
-    Rung("commit", "tending:commit"),
+    Rung("commit", "git:commit"),
 )
 
 

@@ -15,7 +15,7 @@ from otolith.model.text import visible_line
 
 def _init(command: Command) -> None:
     command.args.home = command.args.folder or command.args.home
-    made = list(command.mem.init())
+    made = list(command.mem.init(git=command.args.git))
     result = f"made {', '.join(made)}" if made else "nothing to do; it is a home already"
     home = command.mem.home.tree.name
     command.answer({"home": home, "made": made}, f"{home}: {result}")
