@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from otolith import __version__
 from otolith.doors import calls
+from otolith.doors.agents.answering import answering
 from otolith.doors.keeper import Keeper
 from otolith.doors.mcp import offer, protocol
 from otolith.errors import NotFound, OtolithError
@@ -89,7 +90,7 @@ def serve_http(home: str | None, which: str, *, port: int, tell: Any) -> None:
     from otolith.doors.web.caller import SETTINGS, Caller
 
     token = gate.TokenFile()
-    with closing(gate.listen("127.0.0.1", port)) as listening, \
+    with closing(gate.listen("127.0.0.1", port)) as listening, answering(home), \
             closing(Keeper(home, door="mcp", trust="agent")) as keeper:
         port = listening.getsockname()[1]
         app = gate.Gate(http_app(keeper, which, gate.names_of(port)), token, gate.names_of(port))

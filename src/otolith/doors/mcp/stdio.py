@@ -15,8 +15,8 @@ import re
 import signal
 import threading
 from collections.abc import Callable
-from contextlib import closing, suppress
-from queue import SimpleQueue
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
+from queue import Empty, SimpleQueue
 from typing import IO, TYPE_CHECKING, Any
 
 from otolith.doors import calls
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MAX_LINE = 4 << 20
 PATIENCE = 30.0  # seconds that a hung-up client's requests are given to end
 HASTE = 0.05  # and an interrupted one's
+QUIET = 0.1  # seconds without a message after which the home's hooks are answered, too
 _TOO_LONG = b"\0too long"
 _END = 1 << 12  # bytes at either end of a message that is too long, in which its id is looked for
 _SCALAR = r'(?:"(?:[^"\\]|\\.)*"|-?\d+|true|false|null)'
@@ -52,15 +53,30 @@ def serve(home: str | None, which: str) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
     threading.Thread(target=_pump, args=(wire_in, lines), daemon=True, name="otolith-stdin").start()
-    with closing(Keeper(home, door="mcp", trust="agent")) as keeper:
+    with ExitStack() as stack, closing(Keeper(home, door="mcp", trust="agent")) as keeper:
         client = _Client(keeper, protocol.Conversation(home, calls.offered("mcp", which)), wire_out)
-        while (line := lines.get()) is not None:
+        pause: float | None = QUIET  # what a client asks at its start comes first
+        while True:
+            try:
+                line = lines.get(timeout=pause)
+            except Empty:
+                pause = None
+                stack.enter_context(_answering(home))
+                continue
+            if line is None:
+                break
             client.take(line)
         whole = client.finish(HASTE if interrupted.is_set() else PATIENCE)
         if interrupted.is_set() and not whole:
             os._exit(130)  # files are written whole or not at all: nothing that was acknowledged is lost
     if interrupted.is_set():
         os._exit(0)  # without taking the interpreter apart, which takes longer than all of this
+
+
+def _answering(home: str | None) -> AbstractContextManager[None]:
+    from otolith.doors.agents.answering import answering
+
+    return answering(home)
 
 
 class _Client:
