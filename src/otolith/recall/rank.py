@@ -188,17 +188,17 @@ def _recency(seen: Columns) -> Floats:
 
 
 def text_signs(passage: Passage, question: Question, matched: Sequence[float], rarity: Sequence[float],
-               wanted: Collection[str]) -> dict[str, float]:
-    """Those of the signs that take a passage's text or title which are wanted, for the best only.
+               names: Collection[str]) -> dict[str, float]:
+    """Those of the signs that take a passage's text or title which are named, for the best only.
 
     That it says when, and that the question asks just that. Which of the question's words its title has; and
     how often it has those that it has, in proportion to its length, as BM25 does.
     """
     signs: dict[str, float] = {}
-    if "timely" in wanted:
+    if "timely" in names:
         timely = float(mentions_time(passage.text))
         signs = {"timely": timely, "when": timely * question.asks_when}
-    if "title" in wanted:
+    if "title" in names:
         text, title = passage.text.lower(), passage.title.lower()
         mass, damped = sum(rarity) or 1.0, BM25[0] * (1 - BM25[1] + BM25[1] * len(text) / LENGTH)
         for word, has, rare in zip(question.words, matched, rarity, strict=True):
