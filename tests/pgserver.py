@@ -7,7 +7,6 @@ import pwd
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -109,6 +108,13 @@ class Team:
     def url(self, space: str, user: str = "ada") -> str:
         return f"postgres://{user}@127.0.0.1:{self.server.port}/{self.database}#{space}"
 
+    def reconnect(self) -> None:
+        """After the server was down."""
+        import psycopg
+
+        self.admin.close()
+        self.admin = psycopg.connect(self.server.url(self.database), autocommit=True)
+
     def close(self) -> None:
         self.admin.close()
 
@@ -125,7 +131,3 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
-
-if __name__ == "__main__":
-    server = Server(*sys.argv[1:])
-    print(server.url("postgres"))

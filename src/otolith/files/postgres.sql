@@ -36,7 +36,7 @@ create table otolith.keys (
     used timestamptz,
     revoked timestamptz);
 create table otolith.audit (
-    at timestamptz not null default clock_timestamp(), verb text not null, what text not null, by text not null default session_user);
+    at timestamptz not null default clock_timestamp(), verb text not null, what text not null, author text not null default session_user);
 
 create sequence otolith.ticks;
 create table otolith.documents (
@@ -126,7 +126,7 @@ begin
     end if;
     select space into here from otolith.spaces where name = named and space = any (otolith.readable());
     if here is null then
-        raise exception 'there is no such space for you' using errcode = '3D000';
+        raise exception 'there is no such space, or it is not open to you' using errcode = '3D000';
     end if;
     return here;
 end $$;
@@ -300,3 +300,73 @@ grant select, insert, delete on otolith.lines to otolith_app;
 grant execute on function otolith.enter, otolith.readable, otolith.writable, otolith.principal, otolith.permit, otolith.whole,
     otolith.versions, otolith.scan, otolith.look, otolith.read, otolith.write, otolith.append, otolith.move, otolith.remove,
     otolith.identity, otolith.schema_version to otolith_app;
+
+-- What only the owner of the schema may do
+
+create function otolith.told(verb text, what text) returns text language sql as $$
+    insert into otolith.audit (verb, what) values (verb, what); select what $$;
+
+create function otolith.make_login(named text, secret text) returns boolean language plpgsql as $$
+declare made boolean := not exists (select from pg_roles where rolname = named);
+begin
+    if made then execute format('create role %I login password %L', named, secret); end if;
+    execute format('grant otolith_app to %I', named);
+    perform otolith.told('login', named);
+    return made;
+end $$;
+
+create function otolith.make_space(named text, sort text) returns text language sql as $$
+    insert into otolith.spaces (name, kind) values (named, sort);
+    select otolith.told('space', format('%s (%s)', named, sort)) $$;
+
+create function otolith.make_member(space_name text, who text, sort text, for_whom text, rank text) returns text language plpgsql as $$
+declare here integer; person integer; other integer;
+begin
+    select space into here from otolith.spaces where name = space_name;
+    if here is null then raise exception 'there is no space %', space_name using errcode = '3D000'; end if;
+    if for_whom is not null then
+        select principal into other from otolith.principals where name = for_whom;
+        if other is null then raise exception 'there is nobody named %', for_whom using errcode = '3D000'; end if;
+    end if;
+    insert into otolith.principals (name, kind, behalf) values (who, sort, other) on conflict (name) do nothing;
+    select principal into person from otolith.principals where name = who;
+    if rank is null then
+        delete from otolith.members m where m.space = here and m.principal = person;
+    else
+        insert into otolith.members (space, principal, role) values (here, person, rank)
+            on conflict (space, principal) do update set role = excluded.role;
+    end if;
+    return otolith.told('member', format('%s is %s of %s', who, coalesce(rank, 'no longer a member'), space_name));
+end $$;
+
+create function otolith.make_key(who text, hashed bytea, rights text[], until timestamptz) returns integer language plpgsql as $$
+declare made integer;
+begin
+    insert into otolith.keys (principal, digest, scopes, expires)
+        select principal, hashed, rights, until from otolith.principals where name = who returning key into made;
+    if made is null then raise exception 'there is nobody named %', who using errcode = '3D000'; end if;
+    perform otolith.told('key', format('key %s of %s: %s', made, who, array_to_string(rights, ' ')));
+    return made;
+end $$;
+
+create function otolith.revoke(which integer) returns text language plpgsql as $$
+begin
+    update otolith.keys set revoked = clock_timestamp() where key = which and revoked is null;
+    if not found then raise exception 'there is no such key' using errcode = '3D000'; end if;
+    return otolith.told('revoke', format('key %s', which));
+end $$;
+
+create function otolith.report() returns table (kind text, name text, says text) language sql stable as $$
+    select 'space', s.name, format('%s: %s', s.kind, coalesce(string_agg(format('%s (%s)', p.name, m.role), ', ' order by p.name), 'nobody'))
+        from otolith.spaces s left join otolith.members m using (space) left join otolith.principals p using (principal)
+        group by s.space, s.name, s.kind
+    union all select 'key', k.key::text, format('%s: %s%s%s%s', p.name, array_to_string(k.scopes, ' '),
+                     coalesce(', until ' || to_char(k.expires at time zone 'UTC', 'YYYY-MM-DD'), ''),
+                     coalesce(', last used ' || to_char(k.used at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), ', never used'),
+                     coalesce(', revoked ' || to_char(k.revoked at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), ''))
+        from otolith.keys k join otolith.principals p using (principal)
+    union all select 'audit', to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS'), format('%s %s by %s', verb, what, author)
+        from otolith.audit
+    order by 1 desc, 2 $$;
+revoke all on function otolith.told, otolith.make_login, otolith.make_space, otolith.make_member, otolith.make_key, otolith.revoke, otolith.report
+    from public;

@@ -59,11 +59,11 @@ def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> dic
 def _open(home: str | None, folder: Path, given: Mapping[str, Any], embedder: str) -> Memory:
     """The home, as an agent of this project and session, with no embedder but the built-in, and no model."""
     from otolith import config
-    from otolith.files.disk import open_tree
     from otolith.memory import Memory
+    from otolith.opening import open_home
 
     session = str(given.get("session_id") or "")
-    tree = open_tree(config.home_name(home))
+    tree = open_home(home)
     settings = config.load(tree, cwd=str(folder))
     agent = program(given) if settings.agent == "main" else settings.agent
     settings = settings.replace(provider=embedder, chat_url=None, chat_model=None, agent=agent,
@@ -222,13 +222,13 @@ def _note_failure(event: str, error: Exception, home: str | None) -> None:
     from otolith import config
     from otolith.errors import OtolithError
     from otolith.files import ledger
-    from otolith.files.disk import open_tree
     from otolith.model.secrets import redact
     from otolith.model.times import zulu
+    from otolith.opening import open_home
 
     reason = str(error) if isinstance(error, OtolithError) else type(error).__name__
     with suppress(Exception):  # what cannot be noted is not worth a word
-        tree = open_tree(config.home_name(home))
+        tree = open_home(home)
         if tree.look(config.TRACKED):
             ledger.append_line(tree, "log/hooks.jsonl", {"t": zulu(time.time()), "event": event[:40],
                                                          "error": redact(reason)[0][:300]})
