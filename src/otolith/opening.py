@@ -17,7 +17,6 @@ def open_home(given: Any = None) -> Tree:
     if not name.startswith(POSTGRES):
         return open_tree(name)
     from otolith.files.postgres import PgTree
-    from otolith.index.database import index_path
 
-    local = index_path(config.cache_folder(), name).parent / "local"  # what belongs to this machine alone
+    local = config.home_cache(name) / "local"  # what belongs to this machine alone
     return PgTree(name, key=lambda: config.team_key(name), local=str(local))
