@@ -162,7 +162,7 @@ def test_raw_sql_of_a_member_shows_and_changes_nothing_of_another_space(team: An
     theirs.write(NOTE, SECRET.encode())
     theirs.append("links.jsonl", f'{{"x": "{SECRET}"}}\n'.encode())
     numbers = dict(team.admin.execute("select name, space from otolith.spaces").fetchall())
-    key = team.key("ada", **{own: "owner"})
+    key = team.key("nobody-else", **{own: "owner"})
     notices: list[str] = []
     with psycopg.connect(team.server.url("team", "ada"), autocommit=True) as raw:
         raw.add_notice_handler(lambda told: notices.append(str(told.message_primary)))
