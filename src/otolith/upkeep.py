@@ -88,7 +88,7 @@ def run(home: Home, progress: Progress | None = None, providers: Any = None) -> 
     changed: dict[str, Sequence[str]] = {}
     proposals: dict[str, Sequence[str]] = {}
     skipped, failed, exit_code = [], {}, 0
-    scores, inputs = Scores(home), dict[str, Any]()
+    known, scores, inputs = home.index.last_purge(), Scores(home), dict[str, Any]()
     for at, rung in enumerate(RUNGS):
         if progress:
             progress(at, len(RUNGS))
@@ -97,6 +97,8 @@ def run(home: Home, progress: Progress | None = None, providers: Any = None) -> 
         if rung.reads and home.index.marks.get("rung", rung.name) == _stamp(home, rung, inputs):
             skipped.append(rung.name)
             continue
+        if rung.scored and known != home.index.last_purge():
+            known, scores = home.index.last_purge(), Scores(home)
         try:
             if lines := _climb(home, rung, scores if rung.scored else providers):
                 (proposals if rung.proposes else changed)[rung.name] = list(lines)
@@ -124,6 +126,7 @@ def _climb(home: Home, rung: Rung, given: Any) -> list[str]:
     module, function = rung.call.split(":")
     act = getattr(getattr(verbs, module), function)
     for attempt in range(1, ATTEMPTS + 1):
+        home.basis = home.index.last_purge()
         try:
             return list(home.index.attempt(partial(act, home, given)) or ())
         except BrokenIndex as error:
@@ -135,6 +138,8 @@ def _climb(home: Home, rung: Rung, given: Any) -> list[str]:
                 raise
             log.info("upkeep: %s begins again: %s", rung.name, error)
             home.sweep()
+        finally:
+            home.basis = None
         given = Scores(home) if rung.scored else given
     return []
 
