@@ -67,7 +67,7 @@ class Memory(Reader):
         tree: Any = open_tree(configuration.home_name(path)) if named else path
         settings = config or configuration.load(tree)
         self.providers = providers
-        index = Index(index_path(configuration.cache_folder(), tree.name), tree.identity)
+        index = Index(index_path(configuration.home_cache(tree.name)), tree.identity)
         self.home = Home(tree=tree, index=index, config=settings, clock=clock, new_id=new_id,
                          machine=configuration.machine_id(), door=door, trust=trust,
                          session=settings.session or f"session-{os.urandom(6).hex()}")
@@ -304,11 +304,14 @@ class Memory(Reader):
         """Everything that wants a person's eye; also keys and passwords, if asked for."""
         return verbs.tending.check(self.home, secrets=secrets)
 
-    def upkeep(self, progress: Progress | None = None) -> Report:
-        """The nightly round: sync, distil, fade, rebuild what is built, propose what to tidy."""
+    def upkeep(self, progress: Progress | None = None, *, if_due: bool = False) -> Report:
+        """The nightly round: sync, distil, fade, rebuild what is built, propose what to tidy.
+
+        `if_due`: only once a day or after fifty writes, and only with what is on this machine.
+        """
         from otolith.upkeep import run
 
-        return run(self.home, progress, self.providers)
+        return run(self.home, progress, self.providers, if_due=if_due)
 
     def build_topic(self, topic: str, ask: Ask | None = None) -> Topic:
         """Build a topic's memory from its entries and reviews."""

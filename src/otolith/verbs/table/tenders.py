@@ -24,7 +24,10 @@ ROWS = {row.name: row for row in (
          examples=("otolith end dialog.md",)),
     Verb("upkeep", "the nightly round: sync, distil, fade, rebuild what is built, propose what to tidy",
          "text", long=True, takes=(PROGRESS,),
-         options=(Param("install_timer", "flag", "print a systemd timer and a cron line for it", False,
+         options=(Param("if_due", "flag", "only once a day or after fifty writes, one at a time, with what "
+                        "is on this machine", False, ("python", "cli")),
+                  Param("after", "number", "with --if-due: wait so many seconds first", 0, ("cli",)),
+                  Param("install_timer", "flag", "print a systemd timer and a cron line for it", False,
                         ("cli",)),
                   Param("write", "flag", "with --install-timer: write the systemd files", False, ("cli",))),
          examples=("otolith upkeep", "otolith upkeep --install-timer")),
