@@ -114,7 +114,7 @@ def _round(home: Home, progress: Progress | None, providers: Any, left_out: Sequ
     changed: dict[str, Sequence[str]] = {}
     proposals: dict[str, Sequence[str]] = {}
     skipped, failed, exit_code = [], {}, 0
-    known, scores, inputs = home.index.last_purge(), Scores(home), dict[str, Any]()
+    scores, inputs = Scores(home), dict[str, Any]()
     for at, rung in enumerate(RUNGS):
         if progress:
             progress(at, len(RUNGS))
@@ -124,8 +124,6 @@ def _round(home: Home, progress: Progress | None, providers: Any, left_out: Sequ
                                      == _stamp(home, rung, inputs)):
             skipped.append(rung.name)
             continue
-        if rung.scored and known != home.index.last_purge():
-            known, scores = home.index.last_purge(), Scores(home)
         try:
             if lines := _climb(home, rung, scores if rung.scored else providers):
                 (proposals if rung.proposes else changed)[rung.name] = list(lines)
@@ -153,7 +151,7 @@ def _climb(home: Home, rung: Rung, given: Any) -> list[str]:
     module, function = rung.call.split(":")
     act = getattr(getattr(verbs, module), function)
     for attempt in range(1, ATTEMPTS + 1):
-        home.basis = home.index.last_purge()
+        home.basis = given.basis if rung.scored else home.index.last_purge()
         try:
             return list(home.index.attempt(partial(act, home, given)) or ())
         except BrokenIndex as error:
