@@ -22,7 +22,7 @@ from otolith.model.times import minute
 from otolith.verbs import undo as journal
 from otolith.verbs.editing import forget
 from otolith.verbs.links import supersede
-from otolith.verbs.steps import check_text, each, kept_before
+from otolith.verbs.steps import check_text, diary_of, each, kept_before
 
 if TYPE_CHECKING:
     from otolith.derive.protocol import Proposal
@@ -54,7 +54,7 @@ def memo(
                 return same
             raise Conflict(f"there is a memo {stem!r} that says something else",
                            f"change it with: otolith edit {stem}, or choose another name")
-        home.create(made, verb="memo", origin=made.origin)
+        diary_of(home, made, home.create(made, verb="memo", origin=made.origin))
     return made
 
 
