@@ -58,7 +58,7 @@ def _keep(home: Home, remark: Remark, session: Session) -> Memo | None:
                         project=project, session=session.session, trust=_trust(home, remark)))
         row = kept_before(home, made)
         if row is None:
-            diary_of(home, made, home.create(made, verb="memo", origin=made.origin))
+            diary_of(home, made, home.create(made, verb="memo", origin=made.origin), made.text)
             return made
         if row.project in (project, None) and row.kind == Memo.kind:
             loaded = home.load(row.id)

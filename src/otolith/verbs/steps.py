@@ -135,9 +135,7 @@ def diary(home: Home, heading: str, *, kind: str, tags: Sequence[str], memory: s
 
 
 def diary_of(home: Home, record: Any, path: str, says: str = "") -> None:
-    """The line in the day's diary of a record that was just kept, with a link to its file. A memo's has its
-    title only: what one memo gathers of others must go with them.
-    """
+    """The line in the day's diary of a record that was just kept, with a link to its file."""
     diary(home, record.title, kind=record.type, tags=record.tags,
           memory=f"[{slug(record.title)}](../{path})", summary=first_sentence(says, 200) or record.title)
 
