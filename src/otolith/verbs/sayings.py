@@ -19,7 +19,7 @@ from otolith.model.memo import Memo, make_free, name_from
 from otolith.model.record import TRUST
 from otolith.model.secrets import holds_secret
 from otolith.model.times import minute, zulu
-from otolith.verbs.steps import kept_before
+from otolith.verbs.steps import diary_of, kept_before
 
 LATEST = 5  # times that a memo names; of more it says how many
 STRONGER = 0.1  # how much surer a sentence is when it is said again in another session
@@ -58,7 +58,7 @@ def _keep(home: Home, remark: Remark, session: Session) -> Memo | None:
                         project=project, session=session.session, trust=_trust(home, remark)))
         row = kept_before(home, made)
         if row is None:
-            home.create(made, verb="memo", origin=made.origin)
+            diary_of(home, made, home.create(made, verb="memo", origin=made.origin), made.text)
             return made
         if row.project in (project, None) and row.kind == Memo.kind:
             loaded = home.load(row.id)
