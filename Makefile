@@ -43,7 +43,7 @@ bench: $(TESTED)
 	$(BIN)/python -m bench.ground
 
 bench-recall: $(TESTED)
-	$(BIN)/python bench/recall.py
+	$(BIN)/python bench/recall.py $(BENCH)
 
 # What is done to homes on purpose; about an hour. Root may also cut the power (docs/RELIABILITY.md).
 bench-change: $(TESTED)
