@@ -399,11 +399,27 @@ def test_the_plugin_and_the_installer_set_up_the_same(request: pytest.FixtureReq
     assert told == HOOKS
     assert all(groups[0]["hooks"][0]["command"] == f"otolith hook {event}" for event, groups in set_up.items())
     assert server["args"] == list(MCP_ARGUMENTS)
-    assert set(set_up) == set(hooks.EVENTS)
+    assert server["alwaysLoad"] is True
+    assert set(set_up) < set(hooks.EVENTS)
+
+
+def test_the_plugin_can_be_installed_from_the_folder_or_the_repository(request: pytest.FixtureRequest) -> None:
+    from otolith import __version__
+
+    root = request.config.rootpath
+    plugin = json.loads((root / "plugin/.claude-plugin/plugin.json").read_text())
+    market = json.loads((root / ".claude-plugin/marketplace.json").read_text())
+
+    assert plugin["version"] == __version__
+    assert plugin["author"]["name"]
+    assert market["owner"]["name"]
+    assert [(root / entry["source"]).resolve() for entry in market["plugins"]] == [root / "plugin"]
+    assert market["plugins"][0]["name"] == plugin["name"]
+    assert (root / "plugin/skills/otolith/SKILL.md").is_file()
 
 
 def test_the_skill_is_one_by_the_rules_of_agent_skills(request: pytest.FixtureRequest) -> None:
-    folder = request.config.rootpath / "skills/otolith"
+    folder = request.config.rootpath / "plugin/skills/otolith"
     _, front, body = (folder / "SKILL.md").read_text().split("---\n", 2)
     fields = dict(line.split(": ", 1) for line in front.splitlines())
 

@@ -111,13 +111,9 @@ def _project_folder(command: Command) -> Path | None:
 
 
 def _own_command() -> list[str]:
-    """How an agent starts this very Otolith: by its name if the shell finds it, else by its path."""
-    from shutil import which
-
-    on_path, own = which("otolith"), Path(sys.executable).with_name("otolith")
-    if not own.exists() or (on_path and Path(on_path).resolve() == own.resolve()):
-        return ["otolith"]
-    return [str(own)]
+    """How an agent starts this very Otolith: by its path, whatever the agent's PATH will be."""
+    own = Path(sys.executable).with_name("otolith")
+    return [str(own)] if own.exists() else [sys.executable, "-m", "otolith"]
 
 
 def _carry_out(command: Command, edits: Any, done: str, advice: str) -> None:
