@@ -113,9 +113,11 @@ class Story:
         self.check(f"one copy of the brief after {RESUMES} resumes", copies == 1, f"{copies}")
 
     def _captured(self, place: Place, session: str) -> None:
-        entries = [item for item in place.otolith("list", "--kind", "entry", "--limit", "50")["items"]]
-        memos = json.dumps(place.otolith("recall", "kestrel staging database", "--limit", "5"))
-        self.check("the session is captured, once", len(entries) == 1 and "falcon-two" in memos, f"{len(entries)} entries")
+        raw = [page.read_text() for page in (place.root / ".local/share/otolith/topics").rglob("raw.md")]
+        turns = [sum(page.count(said) for page in raw) for said in ("called falcon-two. Then set x", "step 0", "step 4")]
+        memos = json.dumps(place.otolith("recall", "kestrel staging database", "--kind", "memo"))
+        self.check("the session is captured, every turn once", turns == [1, 1, 1] and "falcon-two" in memos,
+                   f"{turns} in {len(raw)} entries")
 
     def _next_session(self, place: Place) -> None:
         asked, _ = self.ask(place, "Good morning. Let us look at something else, the colours of the page.")

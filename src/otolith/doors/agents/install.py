@@ -172,7 +172,7 @@ def _add_entry(text: str | None, entry: _Entry, command: Sequence[str]) -> str |
         return jsonc.insert(text or "", keys, shape)
     if _starts(present.value, [*command, "mcp"]):
         return text
-    if not _is_ours(present.value):
+    if not is_ours(present.value):
         raise Invalid(f"it already has a server called {NAME} that is another program",
                       hint="rename that entry")
     for key in ("command", "args", "alwaysLoad"):
@@ -188,12 +188,12 @@ def _remove_entry(text: str | None, entry: _Entry) -> str | None:
         return text
     if entry.form == "toml":
         table = tomltext.parse(text).get(entry.keys[0], {})
-        ours = isinstance(table, dict) and _is_ours(table.get(NAME))
+        ours = isinstance(table, dict) and is_ours(table.get(NAME))
         return tomltext.remove_table(text, ".".join(entry.keys)) if ours else text
     root = jsonc.parse(text)
     for keys in (entry.keys, ("mcp", "servers", NAME)):
         present = jsonc.find(root, keys)
-        if present is not None and _is_ours(present.value):
+        if present is not None and is_ours(present.value):
             return jsonc.remove(text, keys)
     return text
 
@@ -208,7 +208,7 @@ def _add_table(text: str | None, entry: _Entry, argv: list[str]) -> str:
         return tomltext.append_table(text, name, values)
     if _starts(present, argv[: len(argv) - len(MCP_ARGUMENTS) + 1]):
         return text
-    if not _is_ours(present):
+    if not is_ours(present):
         raise Invalid(f"it already has a server called {NAME} that is another program",
                       hint="rename that table")
     return tomltext.set_values(text, name, values)
@@ -218,7 +218,7 @@ def _add_hooks(text: str | None, command: Sequence[str], hooks: Hooks) -> str:
     text = text or ""
     for event, (matcher, limit) in hooks.items():
         wanted = shlex.join([*command, "hook", event])
-        places = _our_hooks(text, event)
+        places = our_hooks(text, event)
         if not places:
             group: dict[str, Any] = {"matcher": matcher} if matcher else {}
             group["hooks"] = [{"type": "command", "command": wanted, "timeout": limit}]
@@ -246,7 +246,7 @@ def _renewed(text: str, place: tuple[str | int, ...], command: str, limit: int, 
 def _remove_hooks(text: str | None, hooks: Hooks) -> str | None:
     # In the opposite order of putting in, so that what was first empty is last emptied.
     for event in reversed(hooks):
-        while text is not None and text.strip() and (places := _our_hooks(text, event)):
+        while text is not None and text.strip() and (places := our_hooks(text, event)):
             place = places[-1]
             group = jsonc.find(jsonc.parse(text), place[:-2])
             alone = group is not None and len(group.value["hooks"]) == 1
@@ -254,7 +254,7 @@ def _remove_hooks(text: str | None, hooks: Hooks) -> str | None:
     return text
 
 
-def _our_hooks(text: str, event: str) -> list[tuple[str | int, ...]]:
+def our_hooks(text: str, event: str) -> list[tuple[str | int, ...]]:
     """The paths of our handlers of an event."""
     groups = jsonc.find(jsonc.parse(text), ("hooks", event))
     if groups is None or not isinstance(groups.value, list):
@@ -276,7 +276,8 @@ def _is_our_hook(command: object, event: str) -> bool:
     return argv[-2:] == ["hook", event] and any(PurePath(part).name == NAME for part in argv[:-2])
 
 
-def _argv(entry: object) -> list[str]:
+def argv_of(entry: object) -> list[str]:
+    """The words that an entry starts."""
     if not isinstance(entry, dict):
         return []
     command, arguments = entry.get("command"), entry.get("args", [])
@@ -286,11 +287,12 @@ def _argv(entry: object) -> list[str]:
 
 
 def _starts(entry: object, argv: Sequence[str]) -> bool:
-    return _argv(entry)[: len(argv)] == list(argv)
+    return argv_of(entry)[: len(argv)] == list(argv)
 
 
-def _is_ours(entry: object) -> bool:
-    argv = _argv(entry)
+def is_ours(entry: object) -> bool:
+    """Whether an entry starts this program's server."""
+    argv = argv_of(entry)
     return "mcp" in argv and any(PurePath(part).name == NAME for part in argv[: argv.index("mcp")])
 
 
