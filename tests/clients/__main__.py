@@ -28,6 +28,7 @@ PAGE = Path(__file__).parents[2] / "docs/CLIENTS.md"
 BEGIN, END = "<!-- made by make clients -->", "<!-- end -->"
 NOTE = "Releases of the kestrel service go out on Tuesdays only, never on a Friday."
 LESSON = "the constant is read at import time, so tests that patch it later see the old value"
+SHELL_LESSON = "the shell test greps this line, so its spacing must stay"
 BRIEF = "otolith brief: what is remembered"
 RESUMES = 5
 
@@ -85,10 +86,6 @@ class Story:
     def first_session(self) -> None:
         with self.place() as place:
             place.otolith("note", "Release day", "--text", NOTE, "--type", "decision")
-            work = {"intent": {"goal": "Change the constant in a.py", "task_type": "bug_fix"}, "files": ["a.py"],
-                    "outcome": {"success": False, "summary": "Tests failed", "failure_reason": LESSON}}
-            (place.root / "work.json").write_text(json.dumps(work))
-            place.otolith("record", str(place.root / "work.json"))
             remember = "Remember that the kestrel staging database is called falcon-two. Then set x to 2 in a.py."
             asked, session = self.ask(
                 place, remember, self.client.shell("cat no-such-file"), *self.client.edit(place.project / "a.py"),
@@ -101,7 +98,6 @@ class Story:
                        and recalled.count('from="otolith recall;') == 1 and '"enough"' not in recalled)
             if self.client.warns:
                 self.check("the session begins with the brief", asked[0].text.count(BRIEF) == 1)
-                self.check("an edit brings the file's warning", LESSON in recalled)
                 self._resumes(place, session)
                 self._captured(place, session)
                 self._next_session(place)
@@ -134,17 +130,24 @@ class Story:
             told = re.search(r'from=\\?"otolith recall: from earlier sessions.*?</otolith-memory', asked[0].text, re.DOTALL)
             self.check("a prompt brings the record", bool(told) and "--skip-bom" in (told[0] if told else ""))
 
-    def shell_edit(self) -> None:
+    def edits(self) -> None:
+        """What went wrong is recorded after the brief, so that only the hook can tell it."""
         if not self.client.warns:
             return
         with self.place() as place:
-            work = {"intent": {"goal": "Change the constant in a.py", "task_type": "bug_fix"}, "files": ["a.py"],
-                    "outcome": {"success": False, "summary": "Tests failed", "failure_reason": LESSON}}
-            (place.root / "work.json").write_text(json.dumps(work))
-            place.otolith("record", str(place.root / "work.json"))
-            before = LESSON
-            asked, _ = self.ask(place, "Use the shell.", self.client.shell("sed -i 's/x = 1/x = 3/' a.py"))
-            self.check("an edit through the shell brings it, too", asked[-1].text.count(before) > asked[0].text.count(before))
+            (place.project / "b.py").write_text("x = 1\n")
+            place.otolith("note", "Release day", "--text", NOTE)
+            _, session = self.ask(place, "Say hello.")
+            for name, lesson in (("a.py", LESSON), ("b.py", SHELL_LESSON)):
+                work = {"intent": {"goal": f"Change {name}", "task_type": "bug_fix"}, "files": [name],
+                        "outcome": {"success": False, "summary": "Tests failed", "failure_reason": lesson}}
+                (place.root / "work.json").write_text(json.dumps(work))
+                place.otolith("record", str(place.root / "work.json"))
+            asked, _ = self.ask(place, "Go on.", *self.client.edit(place.project / "a.py"),
+                                self.client.shell("sed -i 's/x = 1/x = 3/' b.py"), session=session)
+            told = " ".join(re.findall(r"otolith check_file: .*?</otolith-memory", asked[-1].text, re.DOTALL))
+            self.check("an edit brings the file's warning", LESSON in told)
+            self.check("so does an edit through the shell", SHELL_LESSON in told)
 
     def busy(self, runs: int) -> None:
         """How often the tools are in the first request while both cores have other things to do."""
@@ -204,7 +207,7 @@ def main() -> int:
                 continue
             story = Story(client, (args.folder / "node_modules/.bin").absolute(), Path(folder), args.keep)
             stories.append((versions[client.name], story))
-            checks: list[Callable[[], None]] = [story.settings, story.first_session, story.prompt, story.shell_edit,
+            checks: list[Callable[[], None]] = [story.settings, story.first_session, story.prompt, story.edits,
                                                 story.without_us, lambda story=story: story.busy(args.runs)]
             for check in checks:
                 name = getattr(check, "__name__", "busy").replace("<lambda>", "busy")
