@@ -277,6 +277,10 @@ def failed_work(mem: Memory) -> None:
     {"tool_name": "Write", "tool_input": {"file_path": "{project}/src/auth.ts", "content": "x"}},
     {"tool_name": "MultiEdit", "tool_input": {"file_path": "src/auth.ts", "edits": []}},
     {"tool_name": "apply_patch", "tool_input": {"command": "*** Begin Patch\n*** Update File: src/auth.ts\n@@\n-a\n+b\n"}},
+    {"tool_name": "NotebookEdit", "tool_input": {"notebook_path": "src/auth.ts", "new_source": "x"}},
+    {"tool_name": "Bash", "tool_input": {"command": "sed -i 's/a/b/' src/auth.ts", "description": "x"}},
+    {"tool_name": "Bash", "tool_input": {"command": "cat <<'EOF' | tee {project}/src/auth.ts\nx\nEOF"}},
+    {"tool_name": "exec_command", "tool_input": {"cmd": "cd src && echo x >> auth.ts"}},
     {"tool_name": "apply_patch", "tool_input": {"input": "*** Begin Patch\n*** Delete File: src/auth.ts\n*** End Patch"}},
 ])
 def test_an_edit_is_warned_of_what_failed_before(hook: Any, mem: Memory, project: Path, given: dict[str, Any]) -> None:
