@@ -52,7 +52,7 @@ def judge(sentence: str, refused: bool = False) -> Verdict | None:
     says = "correction" if refused and cue.says in ("rule", "decision", "convention") else cue.says
     rest = cues.ASKED.sub("", plain, count=1)
     inner = judge(rest) if rest != plain else None
-    personal = cue.personal or (inner is not None and inner.personal)
+    personal = (cue.personal or (inner is not None and inner.personal)) and not _of_project(plain)
     return Verdict(says, sure, leans, personal, not names(plain) and cues.BARE.search(plain) is not None,
                    option[1].casefold() if option else "")
 
@@ -63,13 +63,19 @@ def _cue(sentence: str, plain: str, refused: bool, tagged: bool) -> cues.Cue | N
     """
     asked = not tagged and (is_question(plain) or cues.ASKS.match(plain) is not None)
     table = (cues.REQUEST, cues.OBJECTION) if asked else cues.CUES
-    cue = next((cue for cue in table
-                if cue.pattern.search(plain) and (not cue.needs or codes(sentence))), None)
+    bare = plain if asked else cues.LABEL.sub("", plain)
+    cue = next((cue for cue in table for part in dict.fromkeys((plain, bare))
+                if cue.pattern.search(part) and (not cue.needs or codes(sentence))), None)
     if cue is None and refused and not asked and tells(plain, 3):
         cue = REFUSED
     if cue is None or cues.PASSING.search(plain) or (_states(cue) and cues.NOW.search(plain)):
         return None
-    return cue
+    return None if cue.says == "decision" and _is_task(plain) else cue
+
+
+def _is_task(plain: str) -> bool:
+    """Whether an order asks for one change and chooses nothing: who carried it out has its work to tell."""
+    return cues.ORDERED.match(plain) is not None and not cues.CHOICE.match(plain) and not cues.HOLDS.search(plain)
 
 
 def _sure(cue: cues.Cue, sentence: str, plain: str, tagged: bool) -> float:
@@ -77,6 +83,11 @@ def _sure(cue: cues.Cue, sentence: str, plain: str, tagged: bool) -> float:
     sure = cue.sure - (DOUBT if cues.HEDGED.search(plain) else 0) - (TAGGED if tagged else 0)
     sure += EMPHASIS if re.search(r"\b(?:NOT|ALWAYS|NEVER|ONLY|MUST)\b", sentence) else 0
     return round(min(0.95, sure), 2)
+
+
+def _of_project(plain: str) -> bool:
+    """Whether what somebody likes is a matter of the project: it names a file of it."""
+    return re.search(r"(?<![\w:/])[\w.-]+/[\w.-]+", plain) is not None
 
 
 def _states(cue: cues.Cue) -> bool:
@@ -128,7 +139,7 @@ def _is_speech(plain: str) -> bool:
         return False
     if not plain.isascii() and sum(not word.isascii() for word in words) * 4 > len(words):
         return False
-    return ENGLISH.is_spoken(words)
+    return ENGLISH.is_spoken(words) or (cues.FRAGMENT.match(plain) is not None and plain.isascii())
 
 
 def tells(plain: str, fewest: int) -> bool:

@@ -16,6 +16,7 @@ from otolith.derive.cues import phrase
 from otolith.derive.judge import codes
 from otolith.derive.requests import is_request
 from otolith.derive.sayings import Remark, about
+from otolith.derive.titles import asked_in
 from otolith.model.events import ANSWERED, CALLED, SAID, Event, Session, own_words
 from otolith.model.text import sentences, shorten, without_code
 from otolith.model.words import is_question, is_supposed, likeness, stems, words
@@ -57,11 +58,15 @@ _PICTURE = re.compile("[\U0001f300-\U0001faff☀-➿]|^\\(\\d")  # a line of a r
 _MARKS = re.compile(r"\*\*|^\s*(?:[-*•]|\d{1,2}[.)])\s+|^#+\s*")
 
 
-def find_learnings(session: Session) -> list[Remark]:
-    """What the agent states as learned or reached in the new events, the best first, at most two."""
+def find_learnings(session: Session, task: str = "") -> list[Remark]:
+    """What the agent states as learned or reached in the new events, the best first, at most two; `task` is what
+    was being done before them.
+    """
     printed = _runs(event.call.result for event in session.events if event.call and event.call.result)
     learnings: dict[str, tuple[float, int, Remark]] = {}
     for at, event in enumerate(session.events):
+        if event.kind == SAID and not event.by:
+            task = asked_in(own_words(event)) or task
         if event.kind != ANSWERED or event.by or at < session.fresh:
             continue
         failed = _failed_before(session.events[:at])
@@ -71,8 +76,10 @@ def find_learnings(session: Session) -> list[Remark]:
                 continue
             outside = not printed.isdisjoint(_runs([sentence]))
             answers = _spoken_of(session.events[:at]) if _BARE.match(sentence) else ""
+            leans = _BARE.match(sentence) is not None
             remark = Remark(says=kind, sentence=sentence, about=about(sentence), answers=answers, sure=0.7,
-                            key=event.key, ts=event.ts, trust="outside" if outside else "agent")
+                            key=event.key, ts=event.ts, trust="outside" if outside else "agent",
+                            task=task if leans else "", leans=leans)
             learnings.setdefault(sentence.casefold(), (worth - outside, at, remark))
     best: list[tuple[float, int, Remark]] = []
     for item in sorted(learnings.values(), key=lambda item: (-item[0], -item[1])):

@@ -27,10 +27,12 @@ _GO_AHEAD = frozenset(
     sounds nice thanks thank perfect next keep approved lgtm start begin now let's lets address apply
     implement option approach seems looks simplest correct right both all number item point step phase that
     this one""".split())
-_ORDER = cues.phrase(r"""^(?:(?:please|just|first|only)\s)*(?:let's|don't(?!\s(?:we|you|i)\b)|do\snot|use|keep
+ORDER = cues.phrase(r"""^(?:(?:please|just|first|only)\s)*(?:let's|don't(?!\s(?:we|you|i)\b)|do\snot|use|keep
     |make|add|remove|put|have|change|fix|drop|rename|move|write|show|update|create|delete|revert|undo
     |check|run|find|look|stop|try|leave|set|implement|replace|ask|count|treat|store|follow|read|call
-    |return|split)\b""")
+    |return|split|rework|restart|sort|load|build|bump|upgrade|extract|let|reduce|speed|give|name|explain
+    |migrate|refactor|clean|test|document|describe|install|configure|enable|disable|convert|review|draft
+    |prepare|increase|lower|raise|align|wire|hide|merge|port|simplify|address|resolve|investigate|support)\b""")
 _POLITE = cues.phrase(r"(?:can|could|would|will)\s(?:we|you)\b")
 _GRUMBLE = cues.phrase(r"""(?:you\s(?:are|were|have|broke|missed|forgot|ignored|didn't|lost)|uh+\b|wtf
     |what\sthe|i\s(?:said|told|suggested|asked|meant)|the\swhole\spoint)\b""")
@@ -125,7 +127,7 @@ def is_request(words: str) -> bool:
 
 def _asks(sentence: str) -> bool:
     refused, plain = spoken(sentence)
-    if _ORDER.match(plain) or cues.REQUEST.pattern.match(plain) or _POLITE.match(plain):
+    if ORDER.match(plain) or cues.REQUEST.pattern.match(plain) or _POLITE.match(plain):
         return True
     return not (refused or is_question(plain) or cues.ASKS.match(plain) or cues.POINTING.match(plain)
                 or cues.HAPPENED.match(plain) or _GRUMBLE.match(plain) or not key_words(plain)

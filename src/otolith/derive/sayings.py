@@ -26,6 +26,7 @@ from otolith.derive.judge import (
     opening,
     tells,
 )
+from otolith.derive.titles import asked_in
 from otolith.derive.triggers import find_triggers, in_third_person
 from otolith.model.dialog import Fact, Turn
 from otolith.model.events import SAID, Event, Session, own_words
@@ -44,7 +45,9 @@ LISTED = 4  # items of a list that make a turn the description of a task
 CLIPPED = 4  # words of a sentence that goes on in the next: "Ask me. Not him."
 UNNAMED = 0.15  # what it takes from a sentence that nothing tells what it speaks of
 PLAIN = 0.85  # how sure an item of such a list must be: it says itself that it holds for longer
+TASK = 50  # characters of what was being done, in a title
 WRAPPED = 60  # a line of prose that goes on in the next is at least so long
+WISHED = ("would like", "wants", "want", "needs", "asks for", "hopes", "wishes", "plans")  # of the moment
 LASTING = ("identity", "preference", "constraint")  # types of facts
 TRIGGERS = {"request": "", "milestone": "milestone", "learning": "learning"}  # of any dialog
 CHOSEN = Verdict("decision", 0.7)  # a bare name among those that the agent had offered
@@ -68,9 +71,16 @@ class Remark(Value):
     key: str = ""  # the event it stands in
     ts: str | None = None
     trust: str = "user"
+    task: str = ""  # what was being done
+    leans: bool = False  # it names nothing itself: its title says while doing what it was said
 
     @property
     def title(self) -> str:
+        """What it says; where that leans on what was being done, that stands before it."""
+        return f"{shorten(self.task.rstrip('.?! '), TASK)}: {self.plain}" if self.leans and self.task else self.plain
+
+    @property
+    def plain(self) -> str:
         _, plain = opening(self.sentence)
         plain = ASKED.sub("", plain, count=1)
         plain = in_third_person(plain) if self.personal else plain
@@ -89,7 +99,7 @@ class Remark(Value):
         """The sentence, what it is about, what it answers; what makes it too long is left out."""
         parts = [self.sentence]
         room = LONGEST - len(f"{self.title} {self.sentence}".split())
-        for head, line in (("About", ", ".join(self.about)), ("In answer to", self.answers)):
+        for head, line in (("About", ", ".join(self.about)), ("In answer to", self.answers), ("While", self.task)):
             room -= len(line.split()) + 3
             if line and room >= 0:
                 parts.append(f"{head}: {line}")
@@ -102,12 +112,17 @@ def normal(sentence: str) -> str:
     return fold(re.sub(r"[^\w\s./@'-]+|[.!?]+(?=\s|\Z)", " ", plain))
 
 
-def find_sayings(session: Session) -> list[Remark]:
-    """What the new turns of a session say that is worth keeping, each sentence once, in their order."""
+def find_sayings(session: Session, task: str = "") -> list[Remark]:
+    """What the new turns of a session say that is worth keeping, each sentence once, in their order; `task` is
+    what was being done before them.
+    """
     remarks: dict[tuple[bool, str], Remark] = {}
     for at, event in enumerate(session.events):
-        if event.kind == SAID and at >= session.fresh and not event.by:
-            own = _remarks(event, answer_before(session.events[:at]))
+        if event.kind != SAID or event.by:
+            continue
+        task = asked_in(own_words(event)[:LONGEST_TURN]) or task
+        if at >= session.fresh:
+            own = _remarks(event, answer_before(session.events[:at]), task)
             own += _asked_for(event, own)
             surest = sorted(own, key=lambda remark: -remark.sure)[:PER_TURN]
             for remark in own:
@@ -117,9 +132,9 @@ def find_sayings(session: Session) -> list[Remark]:
 
 
 def about(sentence: str) -> tuple[str, ...]:
-    """Files, symbols and commands that a sentence names, else its first telling words."""
-    names = [name for name in codes(sentence) if re.search(r"[^\W\d]", name) and len(name) > 1]
-    return tuple(names[:4]) or (" ".join(key_words(opening(sentence)[1])[:4]),)
+    """Files, symbols and commands that a sentence names."""
+    named = [name for name in codes(sentence) if re.search(r"[^\W\d]", name) and len(name) > 1]
+    return tuple(named[:4])
 
 
 # The sentences of a turn
@@ -156,7 +171,7 @@ def _parted(sentence: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _remarks(event: Event, answer: Sequence[Event]) -> list[Remark]:
+def _remarks(event: Event, answer: Sequence[Event], task: str) -> list[Remark]:
     """What the judge finds in one turn."""
     text = own_words(event)
     parts = cut(text) if len(text) <= LONGEST_TURN else []
@@ -170,12 +185,20 @@ def _remarks(event: Event, answer: Sequence[Event]) -> list[Remark]:
             whole = re.sub(r"(?<=\w)\Z", ";", remarks.pop().sentence) + f" {whole}"
         if whole and not any(likeness(stems(whole), stems(other.sentence)) > ALIKE for other in remarks):
             answers = _quoted(parts, at, verdict) or line_answered(whole, verdict, answer)
+            unclear = verdict.says in ("correction", "decision") and len(whole.split()) <= SHORT
+            leans = verdict.bare or verdict.leans or (unclear and not names(whole))
             unnamed = (verdict.bare or verdict.leans) and not names(f"{whole} {answers}")
             remarks.append(Remark(
                 says=verdict.says, sentence=whole, about=about(whole), answers=answers,
                 sure=round(verdict.sure - UNNAMED * unnamed, 2), personal=verdict.personal, key=event.key,
-                ts=event.ts))
+                ts=event.ts, leans=leans and not verdict.personal,
+                task=task if not verdict.personal and (leans or not names(whole)) and not _says(whole, task) else ""))
     return [remark for remark in remarks if remark.sure >= UNSURE]
+
+
+def _says(sentence: str, task: str) -> bool:
+    """Whether a task is what the sentence says itself."""
+    return not task or task.casefold().rstrip(".?!") in sentence.casefold() or likeness(stems(task), stems(sentence)) > ALIKE
 
 
 def _verdicts(parts: Sequence[str], answer: Sequence[Event]) -> Iterator[tuple[int, Verdict]]:
@@ -276,7 +299,8 @@ def own_facts(turns: Sequence[Turn], **reading: Any) -> list[Fact]:
 
 def _has_object(fact: Fact) -> bool:
     """Whether a fact says of what: "yes please" asks for nothing that can be told."""
-    return not fact.object or any(word not in EMPTY for word in key_words(fact.object))
+    telling = [word for word in key_words(fact.object or "") if word not in EMPTY]
+    return not fact.object or len(telling) > (fact.relation.casefold() in WISHED)
 
 
 def _unkept(text: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from otolith.derive.chapters import MADE_BY, PAUSE, close, describe, find_groups, write_chapter
+from otolith.derive.chapters import MADE_BY, PAUSE, close, describe, find_groups, tells_more, write_chapter
 from otolith.derive.wisdom import build_wisdom, split_eras
 from otolith.errors import Damaged, Invalid, NotFound, Provider
 from otolith.files import codec, paths
@@ -99,8 +99,10 @@ def climb(home: Home, providers: Any = None) -> list[str]:
            if before.get(group.id) != group.members or not touched.isdisjoint(group.members)]
     for at in range(0, len(due), BATCH):
         parts = [(group, writer.load(group.members)) for group in due[at : at + BATCH]]
+        silent = [group.id for group, works in parts if not tells_more(works)]
         lines += _build(home, [writer.reword(write_chapter(group, works), works) for group, works in parts
-                               if works])
+                               if group.id not in silent])
+        groups = {id: group for id, group in groups.items() if id not in silent}
     lines += _remove(home, "work/chapters", Chapter.kind, before.keys() - groups.keys())
     climbed = {*changed, *around, *(work for members in before.values() for work in members)}
     home.index.marks.settle("chapters", climbed - writer.waiting)

@@ -30,8 +30,9 @@ MANY, PLAIN = 8, 0.8  # memos of a session, from which on only what is said this
 def keep_sayings(home: Home, session: Session) -> list[Memo]:
     """Keep what the new events of a session say; returns the memos that are new or were said again."""
     kept: list[Memo] = []
-    learnings = [remark for remark in find_learnings(session) if not holds_secret(remark.body)]
-    remarks = [remark for remark in find_sayings(session) if not holds_secret(remark.body)]
+    task = _task(home, session)
+    learnings = [remark for remark in find_learnings(session, task) if not holds_secret(remark.body)]
+    remarks = [remark for remark in find_sayings(session, task) if not holds_secret(remark.body)]
     if not remarks and not learnings:
         return kept
     with home.writing():
@@ -44,6 +45,12 @@ def keep_sayings(home: Home, session: Session) -> list[Memo]:
             if memo is not None:
                 kept.append(memo)
     return kept
+
+
+def _task(home: Home, session: Session) -> str:
+    """What was being done in the session before its new turns: its latest work."""
+    works = home.index.work.of_session(home.config.agent, session.session, 1)
+    return works[0].title if works else ""
 
 
 def _keep(home: Home, remark: Remark, session: Session) -> Memo | None:
@@ -70,9 +77,9 @@ def _keep(home: Home, remark: Remark, session: Session) -> Memo | None:
 
 def _names(remark: Remark, project: str) -> Iterator[str]:
     """The names a remark may have, the plainest first: its own words, the project's before them, a number."""
-    plain = name_from(remark.title)
+    plain = name_from(remark.plain)
     yield plain
-    own = name_from(f"{slug(project).replace('-', ' ')} {remark.title}") if project != PERSONAL else plain
+    own = name_from(f"{slug(project).replace('-', ' ')} {remark.plain}") if project != PERSONAL else plain
     if own != plain:
         yield own
     taken = {plain, own}
