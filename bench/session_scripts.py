@@ -34,9 +34,9 @@ class Script(NamedTuple):
     project: str
     day: str
     pieces: list[list[dict[str, Any]]]
-    wanted: list[tuple[str, str]] = []  # pattern, what it stands for
-    junk: list[str] = []
-    secrets: list[str] = []
+    wanted: tuple[tuple[str, ...], ...] = ()  # pattern, what it stands for
+    junk: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
 
 
 def read_script(path: Path) -> Script:
@@ -56,9 +56,9 @@ def read_script(path: Path) -> Script:
             if sign == "U":
                 pieces.append([])
             pieces[-1].append(_line(head, sign, given, sum(map(len, pieces))))
-    wanted = [tuple(given.split(" :: ", 1)) for sign, given in events if sign == "K"]
-    return Script(path.stem, head["id"], head["project"], head["day"], pieces, wanted,  # type: ignore[arg-type]
-                  [given for sign, given in events if sign == "J"], secrets)
+    wanted = tuple(tuple(given.split(" :: ", 1)) for sign, given in events if sign == "K")
+    return Script(path.stem, head["id"], head["project"], head["day"], pieces, wanted,
+                  tuple(given for sign, given in events if sign == "J"), tuple(secrets))
 
 
 def _secret(kind: str, seed: str) -> str:

@@ -231,10 +231,11 @@ def _learnings(lasting: Sequence[Work]) -> tuple[str, ...]:
         (f"Did not work: {work.reasoning.approach_chosen or work.intent.goal} — "
          f"{work.outcome.failure_reason}", work.id)
         for work in weighty if not work.outcome.success and work.outcome.failure_reason
-        and not (work.requests and work.outcome.failure_reason.startswith("the user ")))  # a reply is no reason
+        and not (work.requests and work.outcome.failure_reason.startswith("the user ")))  # a reply
     learned = merge_alike((line, work.id) for work in weighty for line in work.outcome.learnings)
     sayings = learned[: MOST_LEARNINGS - min(len(lessons), MOST_LESSONS)]
-    return within(MOST_WORDS, [saying.text for saying in [*sayings, *lessons[: MOST_LEARNINGS - len(sayings)]]])
+    lessons = lessons[: MOST_LEARNINGS - len(sayings)]
+    return within(MOST_WORDS, [saying.text for saying in [*sayings, *lessons]])
 
 
 def within(most: int, lines: Iterable[str]) -> tuple[str, ...]:

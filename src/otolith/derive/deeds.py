@@ -31,8 +31,10 @@ _NOT_RUN = re.compile(r"<tool_use_error>Sibling tool call|The user doesn't want 
 _FAILED = re.compile(r"^(?:--- )?FAIL\b|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\berror TS\d+",
                      re.MULTILINE)
 _REFUSED = re.compile(
-    r"""^(?:nope\b|wrong\b|stop\b|wtf\b|uh+[.,\s…]|what\ are\ you\ (?:talking|doing)|why\ (?:did|would|are)\ you\b|
-    who\ (?:asked|told)\ you\b|that(?:'s|\ is|\ was)\ (?:it\ )?(?:not|wrong|incorrect|still)\b|(?:revert|undo)\b|
+    r"""^(?:nope\b|wrong\b|stop\b|wtf\b|uh+[.,\s…]|what\ are\ you\ (?:talking|doing)|why\ (?:did|would
+          |are)\ you\b|
+    who\ (?:asked|told)\ you\b|that(?:'s|\ is|\ was)\ (?:it\ )?(?:not|wrong|incorrect|still)\b
+          |(?:revert|undo)\b|
     you\ (?:broke|missed|forgot|ignored|removed|deleted|didn't)\b)""", re.IGNORECASE | re.VERBOSE)
 _STILL = re.compile(
     r"""\bstill\ (?:not|no|does|doesn't|isn't|fail\w*|broken|get\w*|see\w*|the\ same|have|has|happen\w*|
@@ -43,6 +45,8 @@ _STILL = re.compile(
 _UNDONE = re.compile(
     rf"""{_STILL.pattern}|\b(?:revert|undo|roll\ (?:it\ )?back|wrong|incorrect|you\ broke|
     that(?:'s|\ is|\ was)\ not|put\ .{{1,20}}\ back)\b""", re.IGNORECASE | re.VERBOSE)
+_WORKS = re.compile(r"\b(?:that was it|it was|works?(?: now|!|$)|it works|that did it|fixed|solved|gone|"
+                    r"that helped|nailed it|that's it|confirmed)\b|^yes!+", re.IGNORECASE)
 _CATEGORIES = tuple((name, re.compile(words)) for name, words in (
     ("missing_dependency", r"command not found|no module named|cannot find (?:module|package)|not installed|"
      r"could not resolve|no such file|unresolved import|package .{0,60}not found|no required module|"
@@ -102,8 +106,10 @@ def draft(request: Request, folder: str = "", earlier: str = "") -> dict[str, An
     if not deeds.files and not any(run.ok is False for run in deeds.runs):
         return None
     outcome = _outcome(request, deeds)
-    done = [*map(plainly.done, reversed(deeds.answers)), *map(plainly.state, deeds.closing)]
-    goal, context = name_work(request, earlier, deeds.own(done))
+    done = [*map(plainly.done, reversed(deeds.answers)), *map(plainly.state, deeds.closing),
+            *sentences(outcome["summary"])]
+    actions = [*_edit_actions(deeds.files), *_run_actions(deeds.runs)]
+    goal, context = name_work(request, earlier, deeds.own(done), actions)
     if outcome["summary"].startswith(goal):
         outcome["summary"] = outcome["summary"][len(goal) :].lstrip(" .")
     chosen = next(iter(deeds.own([plainly.choice(text) for text in deeds.answers])), "")
@@ -112,9 +118,18 @@ def draft(request: Request, folder: str = "", earlier: str = "") -> dict[str, An
                    **({"context": context} if context else {})},
         "perception": {"relevant_files": [{"path": path} for path in deeds.read[:6]]},
         "reasoning": {"approach_chosen": chosen},
-        "actions": [*_edit_actions(deeds.files), *_run_actions(deeds.runs)],
+        "actions": actions,
         "outcome": outcome, "requests": [request.asked.key],
         "importance": 0.6 if outcome["learnings"] or not outcome["success"] else 0.5}
+
+
+def afterword(request: Request) -> list[str]:
+    """What an agent states of the work before, once the person said that it works."""
+    if not _WORKS.search(own_words(request.asked)) or any(event.kind == CALLED for event in request.events):
+        return []
+    answers = [event.text for event in request.events if event.kind == ANSWERED and not event.by]
+    stated = [text for answer in answers for text in plainly.causes(answer) or [plainly.state(answer)]]
+    return list(filter(None, stated))[:1]
 
 
 # What was done

@@ -44,7 +44,7 @@ def judge(sentence: str, refused: bool = False) -> Verdict | None:
     plain = plain[: tag.start()] if tag else plain
     cue = _cue(sentence, plain, refused, tag is not None)
     sure = _sure(cue, sentence, plain, tag is not None) if cue else 0.0
-    leans = cues.POINTING.match(plain) is not None or cues.OBEYING.search(plain) is not None
+    leans = any((cues.POINTING.match(plain), cues.OBEYING.search(plain)))
     brief = cue is not None and (cue.says == "decision" or plain.startswith(("no ", "No ")))
     if cue is None or sure < UNSURE or not (leans or tells(plain, FEWEST_WORDS - brief)):
         return None
@@ -52,8 +52,9 @@ def judge(sentence: str, refused: bool = False) -> Verdict | None:
     says = "correction" if refused and cue.says in ("rule", "decision", "convention") else cue.says
     rest = cues.ASKED.sub("", plain, count=1)
     inner = judge(rest) if rest != plain else None
-    personal = (cue.personal or (inner is not None and inner.personal)) and not _of_project(plain)
-    return Verdict(says, sure, leans, personal, not names(plain) and cues.BARE.search(plain) is not None,
+    personal = cue.personal or (inner is not None and inner.personal)
+    bare = not names(plain) and cues.BARE.search(plain) is not None
+    return Verdict(says, sure, leans, personal and _is_personal(plain), bare,
                    option[1].casefold() if option else "")
 
 
@@ -75,7 +76,8 @@ def _cue(sentence: str, plain: str, refused: bool, tagged: bool) -> cues.Cue | N
 
 def _is_task(plain: str) -> bool:
     """Whether an order asks for one change and chooses nothing: who carried it out has its work to tell."""
-    return cues.ORDERED.match(plain) is not None and not cues.CHOICE.match(plain) and not cues.HOLDS.search(plain)
+    ordered = cues.ORDERED.match(plain) is not None
+    return ordered and not cues.CHOICE.match(plain) and not cues.HOLDS.search(plain)
 
 
 def _sure(cue: cues.Cue, sentence: str, plain: str, tagged: bool) -> float:
@@ -85,9 +87,9 @@ def _sure(cue: cues.Cue, sentence: str, plain: str, tagged: bool) -> float:
     return round(min(0.95, sure), 2)
 
 
-def _of_project(plain: str) -> bool:
-    """Whether what somebody likes is a matter of the project: it names a file of it."""
-    return re.search(r"(?<![\w:/])[\w.-]+/[\w.-]+", plain) is not None
+def _is_personal(plain: str) -> bool:
+    """Whether what somebody likes is theirs alone: what names a file is a matter of the project."""
+    return re.search(r"(?<![\w:/])[\w.-]+/[\w.-]+", plain) is None
 
 
 def _states(cue: cues.Cue) -> bool:

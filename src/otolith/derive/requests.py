@@ -32,7 +32,8 @@ ORDER = cues.phrase(r"""^(?:(?:please|just|first|only)\s)*(?:let's|don't(?!\s(?:
     |check|run|find|look|stop|try|leave|set|implement|replace|ask|count|treat|store|follow|read|call
     |return|split|rework|restart|sort|load|build|bump|upgrade|extract|let|reduce|speed|give|name|explain
     |migrate|refactor|clean|test|document|describe|install|configure|enable|disable|convert|review|draft
-    |prepare|increase|lower|raise|align|wire|hide|merge|port|simplify|address|resolve|investigate|support)\b""")
+    |prepare|increase|lower|raise|align|wire|hide|merge|port|simplify|address|resolve|investigate
+          |support)\b""")
 _POLITE = cues.phrase(r"(?:can|could|would|will)\s(?:we|you)\b")
 _GRUMBLE = cues.phrase(r"""(?:you\s(?:are|were|have|broke|missed|forgot|ignored|didn't|lost)|uh+\b|wtf
     |what\sthe|i\s(?:said|told|suggested|asked|meant)|the\swhole\spoint)\b""")

@@ -77,7 +77,8 @@ class Remark(Value):
     @property
     def title(self) -> str:
         """What it says; where that leans on what was being done, that stands before it."""
-        return f"{shorten(self.task.rstrip('.?! '), TASK)}: {self.plain}" if self.leans and self.task else self.plain
+        task = shorten(self.task.rstrip(".?! "), TASK) if self.leans else ""
+        return f"{task}: {self.plain}" if task else self.plain
 
     @property
     def plain(self) -> str:
@@ -99,7 +100,8 @@ class Remark(Value):
         """The sentence, what it is about, what it answers; what makes it too long is left out."""
         parts = [self.sentence]
         room = LONGEST - len(f"{self.title} {self.sentence}".split())
-        for head, line in (("About", ", ".join(self.about)), ("In answer to", self.answers), ("While", self.task)):
+        about = ", ".join(self.about)
+        for head, line in (("About", about), ("In answer to", self.answers), ("While", self.task)):
             room -= len(line.split()) + 3
             if line and room >= 0:
                 parts.append(f"{head}: {line}")
@@ -113,8 +115,8 @@ def normal(sentence: str) -> str:
 
 
 def find_sayings(session: Session, task: str = "") -> list[Remark]:
-    """What the new turns of a session say that is worth keeping, each sentence once, in their order; `task` is
-    what was being done before them.
+    """What the new turns of a session say that is worth keeping, each sentence once, in their order; `task`
+    is what was being done before them.
     """
     remarks: dict[tuple[bool, str], Remark] = {}
     for at, event in enumerate(session.events):
@@ -185,20 +187,25 @@ def _remarks(event: Event, answer: Sequence[Event], task: str) -> list[Remark]:
             whole = re.sub(r"(?<=\w)\Z", ";", remarks.pop().sentence) + f" {whole}"
         if whole and not any(likeness(stems(whole), stems(other.sentence)) > ALIKE for other in remarks):
             answers = _quoted(parts, at, verdict) or line_answered(whole, verdict, answer)
-            unclear = verdict.says in ("correction", "decision") and len(whole.split()) <= SHORT
-            leans = verdict.bare or verdict.leans or (unclear and not names(whole))
-            unnamed = (verdict.bare or verdict.leans) and not names(f"{whole} {answers}")
-            remarks.append(Remark(
-                says=verdict.says, sentence=whole, about=about(whole), answers=answers,
-                sure=round(verdict.sure - UNNAMED * unnamed, 2), personal=verdict.personal, key=event.key,
-                ts=event.ts, leans=leans and not verdict.personal,
-                task=task if not verdict.personal and (leans or not names(whole)) and not _says(whole, task) else ""))
+            remarks.append(_remark(event, whole, verdict, answers, task))
     return [remark for remark in remarks if remark.sure >= UNSURE]
+
+
+def _remark(event: Event, whole: str, verdict: Verdict, answers: str, task: str) -> Remark:
+    """One thing that was said, with what it leans on."""
+    pointing, named = verdict.bare or verdict.leans, bool(names(whole))
+    unclear = verdict.says in ("correction", "decision") and len(whole.split()) <= SHORT
+    unnamed = pointing and not names(f"{whole} {answers}")
+    alone = verdict.personal or (named and not pointing) or _says(whole, task)
+    return Remark(says=verdict.says, sentence=whole, about=about(whole), answers=answers, key=event.key,
+                  sure=round(verdict.sure - UNNAMED * unnamed, 2), personal=verdict.personal, ts=event.ts,
+                  task="" if alone else task, leans=pointing or (unclear and not named))
 
 
 def _says(sentence: str, task: str) -> bool:
     """Whether a task is what the sentence says itself."""
-    return not task or task.casefold().rstrip(".?!") in sentence.casefold() or likeness(stems(task), stems(sentence)) > ALIKE
+    said = task.casefold().rstrip(".?!") in sentence.casefold()
+    return said or likeness(stems(task), stems(sentence)) > ALIKE
 
 
 def _verdicts(parts: Sequence[str], answer: Sequence[Event]) -> Iterator[tuple[int, Verdict]]:
@@ -300,7 +307,8 @@ def own_facts(turns: Sequence[Turn], **reading: Any) -> list[Fact]:
 def _has_object(fact: Fact) -> bool:
     """Whether a fact says of what: "yes please" asks for nothing that can be told."""
     telling = [word for word in key_words(fact.object or "") if word not in EMPTY]
-    return not fact.object or len(telling) > (fact.relation.casefold() in WISHED)
+    wished = fact.relation.casefold().startswith(WISHED)
+    return len(telling) > wished if fact.object or wished else True
 
 
 def _unkept(text: str) -> str:

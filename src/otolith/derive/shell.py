@@ -35,7 +35,8 @@ CHECKS = tuple((name, re.compile(rf"(?<![\w-])(?:{words})(?![\w-])")) for name, 
     ("test", r"pytest|jest|vitest|mocha|rspec|phpunit|ctest|tox|nox|unittest|tests?|spec|e2e"),
     ("typecheck", r"tsc|mypy|pyright|typecheck|type-check|flow|vue-tsc"),
     ("lint", r"\S*lint\S*|ruff|flake8|clippy|vet|rubocop|prettier|fmt|gofmt|black|shellcheck"),
-    ("build", r"build|compile|make|cmake|gradle|gradlew|mvn|xcodebuild|ninja|bundle|check|install|tidy|validate|verify")))
+    ("build", r"build|compile|make|cmake|gradle|gradlew|mvn|xcodebuild|ninja|bundle|check|install|tidy|"
+     r"validate|verify")))
 _TELLS = re.compile(
     r"""\b(?:error|fatal|cannot|can't|could\ not|couldn't|undefined|unresolved|failed|failure|fail|panic|
     exception|not\ found|no\ such|denied|refused|unexpected|expected|missing|invalid|unknown|unused|not\ used|

@@ -7,12 +7,13 @@ work and not ten. A work that failed stays by itself: what follows solves it. Pu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from otolith.derive import shell
 from otolith.derive.requests import opening
-from otolith.derive.titles import SAID
+from otolith.derive.titles import SAID, listed
 from otolith.model.text import shorten
 from otolith.model.words import likeness, stems
 from otolith.model.work import Work
@@ -52,14 +53,14 @@ def belongs(work: Layers, more: Layers) -> bool:
 
 
 def _is_silent(layers: Layers) -> bool:
-    """Whether nobody said what was done: neither summary nor title are the agent's words."""
-    return not stated(layers) and not (layers["intent"].get("context") or "").startswith(SAID)
+    """Whether nobody said what was asked for or done: title and summary only list what changed."""
+    return not stated(layers) and layers["intent"]["goal"] == listed(layers["actions"])
 
 
 def stated(layers: Layers) -> str:
     """What somebody said was done; empty where the summary only lists what changed."""
     summary = layers["outcome"]["summary"]
-    return "" if summary == _listed(layers) else summary
+    return "" if summary == f"{listed(layers['actions'])}." else summary
 
 
 def _joined(before: str, more: str, again: bool) -> str:
@@ -72,18 +73,15 @@ def _joined(before: str, more: str, again: bool) -> str:
     return f"{opening(before, 60)} Then: {more}" if before else more
 
 
-def _listed(layers: Layers) -> str:
-    """What changed, else which command failed: the summary where nobody said what was done."""
-    if files := [action["details"]["file_path"] for action in layers["actions"] if action["type"] in CHANGES]:
-        return f"Changed {', '.join(files[:4])}."
-    failed = [action for action in layers["actions"] if not action.get("result", {}).get("success", True)]
-    return f"`{failed[-1]['details']['command']}` failed: {failed[-1]['result'].get('error') or 'no reason'}" \
-        if failed else "Nothing was changed."
-
-
 def solves(work: Layers, failed: Layers) -> bool:
     """Whether a success made a failure good: what had failed ran well in it, or it changed the same file."""
     return bool(_ran(work, ok=True) & _ran(failed, ok=False)) or bool(edited(work) & edited(failed))
+
+
+def add_learnings(work: Layers, more: list[str]) -> dict[str, Any]:
+    """The work with what was said of it once it worked."""
+    kept = list(dict.fromkeys([*work["outcome"]["learnings"], *more]))[-3:]
+    return fit({**work, "outcome": {**work["outcome"], "learnings": kept}})
 
 
 def join(work: Layers, more: Layers) -> dict[str, Any]:
@@ -95,7 +93,8 @@ def join(work: Layers, more: Layers) -> dict[str, Any]:
         return dict(work)  # told before, and others came after it
     goal, then = work["intent"]["goal"], more["intent"]["goal"]
     context = work["intent"].get("context") or ""
-    aside = f"then: {shorten(then, 140)}" if stated(more) else ""
+    asked = re.match(rf'{SAID}"(.*)"$', more["intent"].get("context") or "")
+    aside = f"then: {shorten(asked[1] if asked else then, 140)}" if stated(more) else ""
     if aside and then != goal and aside not in context:
         context = f"{context}; {aside}" if context else aside
     first, last = work["outcome"], more["outcome"]
@@ -145,7 +144,8 @@ def _merged(actions: Iterable[Layers]) -> list[dict[str, Any]]:
 
 def fit(layers: Layers, most: int = MOST_WORDS) -> dict[str, Any]:
     """The layers cut until they can be read at a glance; no changed file is ever left out."""
-    kept = {**layers, "outcome": {**layers["outcome"], "summary": stated(layers) or _listed(layers)}}
+    summary = stated(layers) or f"{listed(layers['actions'])}."
+    kept = {**layers, "outcome": {**layers["outcome"], "summary": summary}}
     for cut in (_few_reads, _few_commands, _short_context, _no_diffs, _no_reads, _one_learning):
         if len(_told(kept).split()) <= most:
             break

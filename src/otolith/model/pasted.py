@@ -1,8 +1,9 @@
 """What a person sent to an agent, taken apart: their own words, and what they pasted.
 
 Pasted are quotes, fenced code, terminal lines with what they printed, a Markdown document with headings, and
-three lines or more that look like a log, a trace, a table, a diff, code or mail. A mail goes on below its head,
-up to its close. Lists that a person writes stay their own. Lines are judged one by one; a stretch of lines is pasted as soon as enough of them agree.
+three lines or more that look like a log, a trace, a table, a diff, code or mail. A mail goes on below its
+head, up to its close. Lists that a person writes stay their own. Lines are judged one by one; a stretch of
+lines is pasted as soon as enough of them agree.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple((form, re.compile(patte
             r"(?:error|warning|note|fatal|hint)(?:\[\w+\])?: |npm (?:ERR!|WARN|error|warn) |"
             r"[=-]{3} (?:RUN|FAIL|PASS)|"
             r"(?:FAIL|PASS|FAILED|PASSED|ok|✓|✗|✖|✔|×|●|○|⏺|⎿|└)\s+\S|[\w./\\-]+\.\w{1,5}:\d+(?::\d+)?[: ]|"
-            r"\w[\w.-]{0,20}: (?:[\w-]+\.)?[\w-]+/[\w./-]+[ :]|(?:[\w.]+[.:])?[A-Z]\w*(?:Error|Exception|Warning)\b: |[│┃╷╵]\s*(?:\S|$))"),
+            r"\w[\w.-]{0,20}: (?:[\w-]+\.)?[\w-]+/[\w./-]+[ :]|"
+            r"(?:[\w.]+[.:])?[A-Z]\w*(?:Error|Exception|Warning)\b: |"
+            r"[│┃╷╵]\s*(?:\S|$))"),
     ("code", r"^\s*(?:def |class |import |from \S+ import |func |fn |function\b|return\b.*[;)]|const |"
              r"let \w+ =|var \w+ ?=|public |private |package \w+$|use \w+::|#include|"
              r"type \w+ (?:struct|interface|=)|if ?\(.*\{|for ?\(.*\{|"
@@ -45,9 +48,9 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple((form, re.compile(patte
              r"[\w.\]\[\"']+ ?(?::=|[-+*/|&]?=) ?[\w\"'\[{(].*|[\"'][\w $.@/-]+[\"'] ?: ?.+|[\]})]+[;,)]*$|"
              r"[\w.]+\([^)]{0,200}\)[;{,]?$)|[;{]\s*$|^\s*[\w-]+: ?[|>\[{&]?$"),
 ))
-_CLOSE = re.compile(r"^\s*(?:best|kind|warm|many thanks|thanks|thank you|cheers|regards|sincerely|yours|greetings|"
-                    r"br|vg|mfg|viele grüße|liebe grüße|cordialement|saludos|--)(?: \w+){0,2}[,!.]?(?: \w+)?\s*$",
-                    re.IGNORECASE)
+_CLOSE = re.compile(r"^\s*(?:best|kind|warm|many thanks|thanks|thank you|cheers|regards|sincerely|yours|br|"
+                    r"vg|greetings|mfg|viele grüße|liebe grüße|cordialement|saludos|--)(?: \w+){0,2}[,!.]?"
+                    r"(?: \w+)?\s*$", re.IGNORECASE)
 _NAMED = {"diff": "diff", "patch": "diff", "log": "log", "text": "log", "console": "log", "output": "log",
           "markdown": "document", "md": "document"}
 
@@ -148,7 +151,7 @@ def _mark_alike(lines: Sequence[str], forms: list[str]) -> None:
 
 
 def _mark_mail(lines: Sequence[str], forms: list[str]) -> None:
-    """Below a mail's head everything is the mail's, up to its close; a question at the very end is asked here."""
+    """Below a mail's head all is the mail's, up to its close; a question at the very end is asked here."""
     heads = [at for at, form in enumerate(forms) if form == "mail" and (at + 1 < len(forms))]
     first = next((at for at, below in pairwise(heads) if below <= at + 2), None)
     if first is None:

@@ -94,16 +94,15 @@ def climb(home: Home, providers: Any = None) -> list[str]:
     around = close(index.members(seeds), lambda member: index.beside(member, PAUSE))
     before |= index.found_chapters(around)
     groups = {group.id: group for group in find_groups(around.values())}
-    lines, touched = list[str](), frozenset(changed)
+    lines, touched, silent = list[str](), frozenset(changed), set[str]()
     due = [group for group in groups.values()
            if before.get(group.id) != group.members or not touched.isdisjoint(group.members)]
     for at in range(0, len(due), BATCH):
         parts = [(group, writer.load(group.members)) for group in due[at : at + BATCH]]
-        silent = [group.id for group, works in parts if not tells_more(works)]
         lines += _build(home, [writer.reword(write_chapter(group, works), works) for group, works in parts
-                               if group.id not in silent])
-        groups = {id: group for id, group in groups.items() if id not in silent}
-    lines += _remove(home, "work/chapters", Chapter.kind, before.keys() - groups.keys())
+                               if tells_more(works)])
+        silent |= {group.id for group, works in parts if works and not tells_more(works)}
+    lines += _remove(home, "work/chapters", Chapter.kind, before.keys() - (groups.keys() - silent))
     climbed = {*changed, *around, *(work for members in before.values() for work in members)}
     home.index.marks.settle("chapters", climbed - writer.waiting)
     return lines

@@ -16,12 +16,15 @@ from otolith.home import Home
 from otolith.model.events import Session
 from otolith.model.ids import slug
 from otolith.model.memo import Memo, make_free, name_from
+from otolith.model.recall import make_filter
 from otolith.model.record import TRUST
 from otolith.model.secrets import holds_secret
 from otolith.model.times import minute, zulu
+from otolith.model.words import likeness, stems
 from otolith.verbs.steps import kept_before
 
 LATEST = 5  # times that a memo names; of more it says how many
+ALIKE = 0.5  # two memos of a session that share more of their words say the same
 STRONGER = 0.1  # how much surer a sentence is when it is said again in another session
 PERSONAL = "default"
 MANY, PLAIN = 8, 0.8  # memos of a session, from which on only what is said this plainly is kept
@@ -38,13 +41,32 @@ def keep_sayings(home: Home, session: Session) -> list[Memo]:
     with home.writing():
         left = MOST_LEARNINGS - home.index.dialogs.learned_in(session.session)
         before = home.index.dialogs.said_in(session.session)
+        alike = _Alike(home, session.session)
         for remark in [*remarks, *learnings[: max(0, left)]]:
             if before + len(kept) >= MANY and remark.trust == "user" and remark.sure < PLAIN:
                 continue
-            memo = _keep(home, remark, session)
+            memo = None if alike.says(remark) else _keep(home, remark, session)
             if memo is not None:
                 kept.append(memo)
+                alike.add(remark)
     return kept
+
+
+class _Alike:
+    """What the memos of a session say already, in other words."""
+
+    def __init__(self, home: Home, session: str) -> None:
+        rows, _ = home.index.cards.listing(make_filter(kind="memo", session=session), None)
+        texts = [home.load(row.id).record.text.split("\n", 1)[0] for row in rows]
+        self._said = {normal(text): stems(text) for text in texts}
+
+    def says(self, remark: Remark) -> bool:
+        """Whether another sentence says nearly the same; the very same is said again, which counts."""
+        own, about = normal(remark.sentence), stems(remark.sentence)
+        return own not in self._said and any(likeness(about, other) > ALIKE for other in self._said.values())
+
+    def add(self, remark: Remark) -> None:
+        self._said[normal(remark.sentence)] = stems(remark.sentence)
 
 
 def _task(home: Home, session: Session) -> str:
