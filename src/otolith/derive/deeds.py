@@ -45,6 +45,7 @@ _STILL = re.compile(
 _UNDONE = re.compile(
     rf"""{_STILL.pattern}|\b(?:revert|undo|roll\ (?:it\ )?back|wrong|incorrect|you\ broke|
     that(?:'s|\ is|\ was)\ not|put\ .{{1,20}}\ back)\b""", re.IGNORECASE | re.VERBOSE)
+_FOLDER = re.compile(r"""^(?:cd\s+(?:"[^"]*"|'[^']*'|\S+)\s*(?:&&|;)\s*|export\s+\w+=\S+\s*(?:&&|;)\s*)+""")
 _WORKS = re.compile(r"\b(?:that was it|it was|works?(?: now|!|$)|it works|that did it|fixed|solved|gone|"
                     r"that helped|nailed it|that's it|confirmed)\b|^yes!+", re.IGNORECASE)
 _CATEGORIES = tuple((name, re.compile(words)) for name, words in (
@@ -203,7 +204,10 @@ def _run(made: tuple[int, Call]) -> Run | None:
     if ok and check and "|" in call.command and _FAILED.search(call.result):
         ok = False  # a pipe hides how the command before it ended
     error = shell.tell_error(call.result) if ok is False else ""
-    return Run(shell.bare(call.command), heads, check, ok, error, at)
+    command = shell.bare(call.command)
+    if len(command) > COMMAND:
+        command = _FOLDER.sub("", command)
+    return Run(command, heads, check, ok, error, at)
 
 
 def _edit_actions(files: Mapping[str, Changed]) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from otolith.derive import shell
 from otolith.derive.answers import QUOTED
 from otolith.derive.cues import phrase
-from otolith.derive.judge import codes
+from otolith.derive.judge import codes, names
 from otolith.derive.requests import is_request
 from otolith.derive.sayings import Remark, about
 from otolith.derive.titles import asked_in
@@ -104,15 +104,15 @@ def _stated(text: str) -> list[str]:
 
 def _read(sentence: str, failed: bool) -> tuple[str, float]:
     """What a sentence states, and how much it is worth: a cause with names in it is worth most."""
-    named = len(codes(sentence))
-    if not named or _PLANNED.search(sentence) or is_supposed(sentence) or _PICTURE.search(sentence):
+    named = len(names(sentence))
+    if not codes(sentence) or _PLANNED.search(sentence) or is_supposed(sentence) or _PICTURE.search(sentence):
         return "", 0.0
     if _LEARNED.search(sentence):
-        if (named < 2 or _REPORT.match(sentence)) and not _CAUSE.search(sentence):
+        if not named or ((named < 2 or _REPORT.match(sentence)) and not _CAUSE.search(sentence)):
             return "", 0.0
         named -= 2 * sentence.startswith("I ")
         return "learning", min(named, 4) + (2.0 if _CAUSE.search(sentence) else 0.0)
-    return ("milestone", min(named, 2)) if failed and _REACHED.search(sentence) else ("", 0.0)
+    return ("milestone", min(named, 2)) if failed and _REACHED.match(sentence) else ("", 0.0)
 
 
 def _failed_before(events: Sequence[Event]) -> bool:

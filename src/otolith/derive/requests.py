@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from otolith.derive import cues, plainly
 from otolith.derive.judge import opening as spoken
+from otolith.model.echoes import ECHO
 from otolith.model.events import ANSWERED, NOTICE, SAID, STOPPED, Event, Session, own_words
 from otolith.model.text import sentences
 from otolith.model.words import is_question, key_words
@@ -93,7 +94,7 @@ def slash_command(event: Event) -> str:
 
 def tell_goal(request: Request, earlier: str = "") -> str:
     """The goal of a request; `earlier` is that of the work before, for words that only go on."""
-    pasted = next((part.text for part in request.asked.parts if part.pasted), "")
+    pasted = next((part.text for part in request.asked.parts if part.pasted not in ("", ECHO)), "")
     heading = opening(next(iter(plainly.statements(pasted)), ""))
     words = slash_command(request.asked) or opening(own_words(request.asked))
     if slash_command(request.asked) or not _only_points(words, request.resumes):

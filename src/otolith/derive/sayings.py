@@ -43,9 +43,9 @@ SHORT = 16  # words of two neighbours that are kept as one
 ALIKE = 0.6  # two of one turn that share more say the same
 LISTED = 4  # items of a list that make a turn the description of a task
 CLIPPED = 4  # words of a sentence that goes on in the next: "Ask me. Not him."
-UNNAMED = 0.15  # what it takes from a sentence that nothing tells what it speaks of
+UNNAMED = 0.25  # what it takes from a sentence that nothing tells what it speaks of
 PLAIN = 0.85  # how sure an item of such a list must be: it says itself that it holds for longer
-TASK = 50  # characters of what was being done, in a title
+TASK = 60  # characters of what was being done, in a title
 WRAPPED = 60  # a line of prose that goes on in the next is at least so long
 WISHED = ("would like", "wants", "want", "needs", "asks for", "hopes", "wishes", "plans")  # of the moment
 LASTING = ("identity", "preference", "constraint")  # types of facts
@@ -56,6 +56,7 @@ _CONTRAST = re.compile(r"(?:not|never|ever|always|only)\b", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*(?:[-*•+–]|\d{1,2}[.)])\s+")
 _NUMBERED = re.compile(r"[:,;]\s\(?\d{1,2}[.)]$")
 _JOINED = re.compile(r"^(?:is|are|was|were|has|have|and|or)\b")
+_PLAN = re.compile(r"^\w+ the following plan:\s*(?:Plan:\s*)?", re.IGNORECASE)
 _TAG_BREAK = re.compile(r"[,\[\]\s]")
 
 
@@ -77,7 +78,7 @@ class Remark(Value):
     @property
     def title(self) -> str:
         """What it says; where that leans on what was being done, that stands before it."""
-        task = shorten(self.task.rstrip(".?! "), TASK) if self.leans else ""
+        task = shorten(_PLAN.sub("", self.task).rstrip(".?!: "), TASK) if self.leans else ""
         return f"{task}: {self.plain}" if task else self.plain
 
     @property
@@ -86,7 +87,8 @@ class Remark(Value):
         plain = ASKED.sub("", plain, count=1)
         plain = in_third_person(plain) if self.personal else plain
         first = first_sentence(plain or self.sentence)
-        title = shorten(plain, TITLE_SIGNS) if is_question(first) else first  # a question alone tells nothing
+        bare = is_question(first) or len(first.split()) <= CLIPPED  # alone these tell nothing
+        title = shorten(plain, TITLE_SIGNS) if bare else first
         return title[:1].upper() + title[1:].rstrip(".!")
 
     @property
@@ -194,7 +196,7 @@ def _remarks(event: Event, answer: Sequence[Event], task: str) -> list[Remark]:
 def _remark(event: Event, whole: str, verdict: Verdict, answers: str, task: str) -> Remark:
     """One thing that was said, with what it leans on."""
     pointing, named = verdict.bare or verdict.leans, bool(names(whole))
-    unclear = verdict.says in ("correction", "decision") and len(whole.split()) <= SHORT
+    unclear = verdict.says in ("correction", "decision", "convention") and len(whole.split()) <= SHORT
     unnamed = pointing and not names(f"{whole} {answers}")
     alone = verdict.personal or (named and not pointing) or _says(whole, task)
     return Remark(says=verdict.says, sentence=whole, about=about(whole), answers=answers, key=event.key,

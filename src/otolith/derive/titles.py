@@ -35,8 +35,7 @@ _LEANING = cues.phrase(  # what only those understand who were there
 _FAULT = cues.phrase(
     r"""\b(?:bugs?|broken?|breaks?|crash\w*|errors?|fail\w*|wrong|missing|slow|hangs?|leaks?|twice
       |duplicat\w*|stuck|lost|loses|wrongly|too\s(?:slow|long|large|small|many|low|high)|instead\sof
-      |(?:does|do|is|are|can|could|did|was|were)(?:n't|\snot)|cannot|no\slonger|never
-      |nan|stale|regress\w*)\b""")
+      |(?:does|do|is|are|can|could|did|was|were)(?:n't|\snot)|cannot|no\slonger|nan|stale|regress\w*)\b""")
 _LOOKING = cues.phrase(r"""^(?:read|look|check|see|find|explain|describe|review|investigate|show|give|try|run
     |let's\sexplore)\b""")
 _SPEAKER = cues.phrase(r"""^(?:i|you|we|it|this|that|there|they|he|she|my|your|so|wait|hello|hi|here|oh
@@ -80,6 +79,11 @@ def listed(actions: Sequence[Mapping[str, Any]]) -> str:
         return f"`{command}` failed: {error or 'no reason given'}"
     parts = [f"{verb} {', '.join(paths[:4])}" for verb, paths in files.items() if paths]
     return _title("; ".join(parts)) if parts else "Nothing was changed"
+
+
+def is_listed(title: str) -> bool:
+    """Whether a title only lists what the calls show."""
+    return title.startswith(("Created ", "Deleted ", "Changed ", "`", "Nothing was changed"))
 
 
 def _tells_deed(sentence: str) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from otolith.derive.learnings import MOST as MOST_LEARNINGS
 from otolith.derive.learnings import find_learnings
 from otolith.derive.sayings import Remark, find_sayings, normal
+from otolith.derive.titles import is_listed
 from otolith.home import Home
 from otolith.model.events import Session
 from otolith.model.ids import slug
@@ -23,6 +24,7 @@ from otolith.model.times import minute, zulu
 from otolith.model.words import likeness, stems
 from otolith.verbs.steps import kept_before
 
+LOOKED_AT = 3  # works of a session that may tell what was being done
 LATEST = 5  # times that a memo names; of more it says how many
 ALIKE = 0.5  # two memos of a session that share more of their words say the same
 STRONGER = 0.1  # how much surer a sentence is when it is said again in another session
@@ -70,9 +72,9 @@ class _Alike:
 
 
 def _task(home: Home, session: Session) -> str:
-    """What was being done in the session before its new turns: its latest work."""
-    works = home.index.work.of_session(home.config.agent, session.session, 1)
-    return works[0].title if works else ""
+    """What was being done in the session before its new turns: its latest work that has words of its own."""
+    works = home.index.work.of_session(home.config.agent, session.session, LOOKED_AT)
+    return next((work.title for work in works if not is_listed(work.title)), "")
 
 
 def _keep(home: Home, remark: Remark, session: Session) -> Memo | None:
