@@ -273,11 +273,11 @@ def test_the_title_is_never_a_question_alone():
     assert saying.title == "Plain text? These should be real numbers in `prices.db`"
 
 
-def test_yes_please_is_no_wish():
+def test_what_is_asked_of_an_agent_is_no_fact_about_the_person():
     turns = [Turn(1, "user", "user", "Yes please, add all of it to the guide."),
              Turn(2, "user", "user", "Metric units, please.")]
 
-    assert [fact.object for fact in own_facts(turns, entry_ts="2026-02-10T21:00:00Z")] == ["Metric units"]
+    assert own_facts(turns, entry_ts="2026-02-10T21:00:00Z") == []
 
 
 def test_the_issue_is_told_with_the_command_that_failed():

@@ -40,7 +40,8 @@ LEAD = phrase(r"""^(?:[\s>*•–—-]*(?:\(?\d{1,2}[.)]\s+|(?:ok(?:ay)?|k+|m+k+
           |ye(?:s|ah|p)|yup|ya|y|sure|right|alright|cool|great|nice|good|perfect|awesome|excellent|thanks
           |thank\syou|thx|please|pls|also|and|but|then|now|hey|hi|hello|dude|man|bro|buddy|mate|guys|look
           |listen|whoa|wow|oh|ah|ugh|sorry|fyi|btw|by\sthe\sway|in\saddition|additionally|finally|again
-          |honestly|basically|just|wait|for\s\#\d+|(?:um|uh),?\sno)(?![\w'-])[\s,.:;!…–—]*))+""")
+          |honestly|basically|just|wait|i\sremember(?=[:,])
+          |for\s\#\d+|(?:um|uh),?\sno)(?![\w'-])[\s,.:;!…–—]*))+""")
 ASKED = phrase(r"^(?:remember|note|keep\sin\smind|bear\sin\smind)\b[\s,:]*(?:that\s)?")  # … and what to keep
 REFUSAL = phrase(r"""^(?:(?:no+|nope|nah)(?:[\s,.!…:;–—-]*(?:no+|nope|man|dude))*(?=[,.!…:;–—]|\s(?:it
           |the|we|i|you|that|this|use|don't|do\snot|keep|just|not|my|our|he|she|they)\b)|(?:that|this
@@ -48,7 +49,8 @@ REFUSAL = phrase(r"""^(?:(?:no+|nope|nah)(?:[\s,.!…:;–—-]*(?:no+|nope|man|
           |asked(?:\sfor)?|wanted)))|wrong|incorrect|not\squite)[\s,.!…:;–—-]*""")
 TAG = phrase(r"""[,.…\s]+(?:yeah|yes|no|right|ok(?:ay)?|correct|agree[d]?|eh|huh|isn't\sit
           |(?:do\syou\s)?see(?:\sit|\sthat)?|you\sknow|don't\syou\sthink)\s*\?+$""")
-ASKS = phrase(r"""^(?:what|why|how|who|whose|where|when|which|whats|hows|do\syou|does|did|is|are|was
+ASKS = phrase(r"""^(?:what|why|how|who|whose|where|when(?=\s(?:will|do|does|did|is|are|was|were|can
+          |should|would)\b)|which|whats|hows|do\syou|does|did|is|are|was
           |were|am\si|can|could|would|will|should\s(?:i|we|it|this|that)|shall|have\syou|has|any\s(?:idea
           |thoughts|chance)|thoughts|i\swonder|i'm\s(?:wondering|curious)|question:|explain|describe
           |tell\sme|(?:do|don't)\swe)\b""")
@@ -295,8 +297,9 @@ CUES = (  # the first that fits counts
         | ^(?!(?:i|you|it|this|that|there|he|she|we|they)(?:'\w+)?\s)(?:[\w`'-]+\s){1,4}?(?:follows?\b
           |stays?\sin|(?:is|are)
           \s`?(?:[\w.-]+/)+[\w.-]+)\s?"""),
-    _cue("rule", 0.7, r"""\bonly\s(?:if|when|after|for|on|with|via|through)\s\w+
-        | ^(?!(?:it|this|that|he|she|what|which)\b)(?:[\w`'"./@*-]+\s){1,6}?(?:goes?
+    _cue("rule", 0.7, r"""\b(?:and|but)\snothing\s(?:else|more)\b
+        | \bonly\s(?:if|when|after|for|on|with|via|through)\s\w+
+        | ^(?!(?:it|this|that|he|she|what|which)\b)(?:[\w`'"./@*-]+\s){1,6}?(?:go(?:es)?
           |belongs?)\s(?:through|to|into|in|under|via
           |first|last)\b"""),
     _cue("correction", 0.7, r"""^(?:(?!(?:is|are|was|were|does|did|do|will|would|should|can|could|has

@@ -37,7 +37,8 @@ _REFUSED = re.compile(
           |(?:revert|undo)\b|
     you\ (?:broke|missed|forgot|ignored|removed|deleted|didn't)\b)""", re.IGNORECASE | re.VERBOSE)
 _STILL = re.compile(
-    r"""\bstill\ (?:not|no|does|doesn't|isn't|fail\w*|broken|get\w*|see\w*|the\ same|have|has|happen\w*|
+    r"""\bstill\ (?:\w{3,}s\b(?!\ to\b)|
+    not|no|does|doesn't|isn't|fail\w*|broken|get\w*|see\w*|the\ same|have|has|happen\w*|
     wrong|there|crash\w*|shows?)\b|\b(?:doesn't|does\ not|didn't|isn't|not|stopped)\ work(?:ing)?\b|
     \bsame\ (?:error|problem|issue|bug)\b|\bbroke\ (?:it|the)\b|
     \b(?:now|again)\ (?:it\ )?(?:fails|crashes|breaks)\b""",

@@ -196,7 +196,7 @@ def _remarks(event: Event, answer: Sequence[Event], task: str) -> list[Remark]:
 def _remark(event: Event, whole: str, verdict: Verdict, answers: str, task: str) -> Remark:
     """One thing that was said, with what it leans on."""
     pointing, named = verdict.bare or verdict.leans, bool(names(whole))
-    unclear = verdict.says in ("correction", "decision", "convention") and len(whole.split()) <= SHORT
+    unclear = verdict.says in ("correction", "decision", "convention") and len(whole.split()) <= SHORT // 2
     unnamed = pointing and not names(f"{whole} {answers}")
     alone = verdict.personal or (named and not pointing) or _says(whole, task)
     return Remark(says=verdict.says, sentence=whole, about=about(whole), answers=answers, key=event.key,
@@ -307,10 +307,10 @@ def own_facts(turns: Sequence[Turn], **reading: Any) -> list[Fact]:
 
 
 def _has_object(fact: Fact) -> bool:
-    """Whether a fact says of what: "yes please" asks for nothing that can be told."""
-    telling = [word for word in key_words(fact.object or "") if word not in EMPTY]
-    wished = fact.relation.casefold().startswith(WISHED)
-    return len(telling) > wished if fact.object or wished else True
+    """Whether a fact says something that lasts: what somebody asks an agent for is of the moment."""
+    if fact.relation.casefold().startswith(WISHED):
+        return False
+    return not fact.object or any(word not in EMPTY for word in key_words(fact.object))
 
 
 def _unkept(text: str) -> str:

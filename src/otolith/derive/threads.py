@@ -13,7 +13,7 @@ from typing import Any
 
 from otolith.derive import shell
 from otolith.derive.requests import opening
-from otolith.derive.titles import SAID, listed
+from otolith.derive.titles import SAID, is_listed, listed
 from otolith.model.text import shorten
 from otolith.model.words import likeness, stems
 from otolith.model.work import Work
@@ -57,6 +57,12 @@ def _is_silent(layers: Layers) -> bool:
     return not stated(layers) and layers["intent"]["goal"] == listed(layers["actions"])
 
 
+def _deed(layers: Layers) -> str:
+    """What somebody said was done, be it in the summary or in the title."""
+    goal, context = layers["intent"]["goal"], layers["intent"].get("context") or ""
+    return stated(layers) or (goal if context.startswith(SAID) and not is_listed(goal) else "")
+
+
 def stated(layers: Layers) -> str:
     """What somebody said was done; empty where the summary only lists what changed."""
     summary = layers["outcome"]["summary"]
@@ -94,11 +100,11 @@ def join(work: Layers, more: Layers) -> dict[str, Any]:
     goal, then = work["intent"]["goal"], more["intent"]["goal"]
     context = work["intent"].get("context") or ""
     asked = re.match(rf'{SAID}"(.*)"$', more["intent"].get("context") or "")
-    aside = f"then: {shorten(asked[1] if asked else then, 140)}" if stated(more) else ""
+    aside = f"then: {shorten(asked[1] if asked else then, 140)}" if _deed(more) else ""
     if aside and then != goal and aside not in context:
         context = f"{context}; {aside}" if context else aside
     first, last = work["outcome"], more["outcome"]
-    summary = _joined(stated(work), opening(stated(more), 25), again)
+    summary = _joined(stated(work), opening(_deed(more), 25), again)
     changed = edited(work) | edited(more)
     paths = dict.fromkeys(place["path"] for layers in (work, more)
                           for place in layers["perception"].get("relevant_files") or ())

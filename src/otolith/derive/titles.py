@@ -31,7 +31,7 @@ _LEANING = cues.phrase(  # what only those understand who were there
     r"""\b(?:it|them|these|those|they|same|above|following|both|former|latter|rest|here)\b
       | \b(?:that|this)(?=\s*(?:$|[.,;!?)]|(?:as|at|in|on|for|to|and|or|is|was|again|too|one)\b))
       | \bthe\s(?:issue|problem|bug|error|fix|change|plan|thing|comment|doc)s?(?=\s*(?:$|[.,;!?]))
-      | (?:^|\s)\#\d+\b | \b(?:option|item|point|step|phase|part|number|line)s?\s\#?\d+\b""")
+      | (?:^|\s)\#\d+\b | \b(?:option|item|point|phase)s?\s\#?\d+\b""")
 _FAULT = cues.phrase(
     r"""\b(?:bugs?|broken?|breaks?|crash\w*|errors?|fail\w*|wrong|missing|slow|hangs?|leaks?|twice
       |duplicat\w*|stuck|lost|loses|wrongly|too\s(?:slow|long|large|small|many|low|high)|instead\sof
@@ -88,7 +88,7 @@ def is_listed(title: str) -> bool:
 
 def _tells_deed(sentence: str) -> bool:
     """Whether what an agent says it did names what it did it to."""
-    named = bool(names(sentence)) or tells(sentence, 5)
+    named = bool(names(sentence)) or tells(sentence, 3)
     return named and _stands_alone(sentence) and not _ASIDE.match(sentence)
 
 
