@@ -206,8 +206,8 @@ def _remark(event: Event, whole: str, verdict: Verdict, answers: str, task: str)
 
 def _says(sentence: str, task: str) -> bool:
     """Whether a task is what the sentence says itself."""
-    said = task.casefold().rstrip(".?!") in sentence.casefold()
-    return said or likeness(stems(task), stems(sentence)) > ALIKE
+    repeated = task.casefold().rstrip(".?!") in sentence.casefold()
+    return repeated or likeness(stems(task), stems(sentence)) > ALIKE
 
 
 def _verdicts(parts: Sequence[str], answer: Sequence[Event]) -> Iterator[tuple[int, Verdict]]:

@@ -64,7 +64,7 @@ def name_work(request: Request, earlier: str, stated: Sequence[str],
     title = next(filter(_tells_deed, done), "")
     if not title and not points and is_request(goal) and _stands_alone(goal) and _is_plain(goal):
         return goal, ""
-    title = title or listed(actions)
+    title = title or next(filter(None, map(_statement, _pieces(words))), "") or listed(actions)
     return title, f'{SAID}"{shorten(words, CONTEXT)}"' if words else ""
 
 
@@ -132,6 +132,16 @@ def _report(sentence: str) -> str:
     verdict = judge(sentence)
     lasting = not is_own(sentence) or (verdict is not None and verdict.says in (*LASTING, "decision"))
     return _title(plain) if _stands_alone(plain) and not lasting and not is_question(plain) else ""
+
+
+def _statement(sentence: str) -> str:
+    """A sentence that states something of a thing it names, and that nobody needs to keep for itself."""
+    refused, plain = opening(sentence)
+    plain = cues.TAG.sub("", plain)
+    if refused or _SPEAKER.match(plain) or is_question(plain) or cues.ASKS.match(plain) or judge(sentence):
+        return ""
+    states = tells(plain, 4) and is_own(sentence) and not cues.HAPPENED.search(plain)
+    return _title(plain) if states and _stands_alone(plain) and not cues.NOW.match(plain) else ""
 
 
 def _stands_alone(plain: str) -> bool:
