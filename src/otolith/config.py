@@ -300,6 +300,17 @@ def change_user_settings(changes: Mapping[str, Any], env: Mapping[str, str] = os
     return path
 
 
+def was_offered(name: str, env: Mapping[str, str] = os.environ) -> bool:
+    """Whether something was offered to this person before; from now on it was."""
+    path = config_folder(env) / f"offered-{name}"
+    if path.exists() or _user_settings(env).get(name):
+        return True
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600)
+    return False
+
+
 def prompt(name: str, env: Mapping[str, str] = os.environ) -> str:
     """What a model is asked with: the person's own file if there is one, else the package's."""
     for folder in (config_folder(env) / "prompts", Path(__file__).parent / "prompts"):

@@ -42,8 +42,10 @@ _ID = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> dict[str, Any] | None:
     """What to tell the agent at an event, or nothing."""
+    from otolith.config import is_off
+
     act = EVENTS.get(event)
-    if act is None:
+    if act is None or is_off():  # a program that is asked as a model has no memory of its own
         return None
     folder = Path(str(given.get("cwd") or os.getcwd()))
     ignore = Ignore(folder)
@@ -66,7 +68,8 @@ def _open(home: str | None, folder: Path, given: Mapping[str, Any], embedder: st
     tree = open_tree(config.home_name(home))
     settings = config.load(tree, cwd=str(folder))
     agent = program(given) if settings.agent == "main" else settings.agent
-    settings = settings.replace(provider=embedder, chat_url=None, chat_model=None, agent=agent,
+    settings = settings.replace(provider=embedder, chat_url=None, chat_model=None, model_command=None,
+                                agent=agent,
                                 session=session if _ID.fullmatch(session) else settings.session)
     return Memory(tree, door="hook", trust="agent", config=settings)
 
@@ -189,9 +192,32 @@ def keep(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     read = transcripts.read_new(mem, path, str(given.get("session_id") or path.stem), ignore)
     verbs.capture.capture(mem.home, read.session)
     if given.get("hook_event_name") == "SessionEnd":
-        verbs.running.close_session(mem.home, read.session.session)
+        if not distilled_behind(mem, read.session.session):
+            verbs.running.close_session(mem.home, read.session.session)
     transcripts.mark_read(mem, read)
     return ""
+
+
+def distilled_behind(mem: Memory, session: str) -> bool:
+    """Whether a model that the person turned on reads the session now, in a process of its own: the agent does
+    not wait for it, and if it fails, upkeep goes on with the entry that is still open.
+    """
+    import subprocess
+    import sys
+
+    from otolith import config
+
+    settings = config.load(mem.home.tree)
+    if not (settings.model_command or settings.chat_model):
+        return False
+    command = [sys.executable, "-m", "otolith", "model", "distil", session, "--home", mem.home.tree.name]
+    try:
+        subprocess.Popen(["nice", *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.DEVNULL, start_new_session=True, cwd="/",
+                         env=config.child_environment(OTOLITH_PROJECT=mem.home.config.project))
+    except OSError:
+        return False
+    return True
 
 
 EVENTS: dict[str, Callable[[Memory, Mapping[str, Any], Ignore], str]] = {

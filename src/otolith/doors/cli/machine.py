@@ -1,4 +1,4 @@
-"""Commands around a home: import, export, mcp, serve, hook, install, uninstall, config, completion."""
+"""Commands around a home: import, export, mcp, serve, hook, install, uninstall, config, model, completion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otolith.doors.cli.command import Command, read_stdin
-from otolith.errors import NotFound, WrongUsage
+from otolith.errors import Invalid, NotFound, Provider, WrongUsage
 from otolith.verbs.table import FILTERS
 
 if TYPE_CHECKING:
@@ -27,10 +27,19 @@ def _mcp(command: Command) -> None:
         from otolith.doors.mcp import server
     except ModuleNotFoundError as error:
         raise WrongUsage(f"the MCP server needs the package {error.name}", EXTRA.format("mcp")) from None
+    _refuse_nested()
     if args.http:
         server.serve_http(args.home, args.tools, port=_port(args.port), tell=command.warn)
     else:
         server.serve_stdio(args.home, args.tools)
+
+
+def _refuse_nested() -> None:
+    """A program that Otolith asks as a model gets no memory of its own."""
+    from otolith import config
+
+    if config.is_off():
+        raise WrongUsage(f"Otolith is off here: {config.OFF} is set", "unset it")
 
 
 def _port(number: int) -> int:
@@ -96,6 +105,7 @@ def _install(command: Command) -> None:
     from otolith.doors.agents import install
     from otolith.files.disk import open_tree
 
+    _refuse_nested()
     if missing := next((name for name in ("mcp", "uvicorn") if find_spec(name) is None), ""):
         raise WrongUsage(f"the MCP server needs the package {missing}; nothing was written",
                          EXTRA.format("mcp"))
@@ -103,7 +113,22 @@ def _install(command: Command) -> None:
     named = command.args.home or home != str(config.data_folder())
     start = _own_command() + (["--home", home] if named else [])
     edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), start)
-    _carry_out(command, edits, "installed", install.advice(command.args.agent_name))
+    advice = install.advice(command.args.agent_name)
+    if not command.args.dry_run and (offer := _offer_model(command)):
+        advice = "\n".join(part for part in (advice, offer) if part)
+    _carry_out(command, edits, "installed", advice)
+
+
+def _offer_model(command: Command) -> str:
+    """Said once on a machine: the agent's own program could distil its sessions."""
+    from otolith import config
+    from otolith.providers.program import KNOWN
+
+    name = command.args.agent_name.partition("-")[0]
+    if name not in KNOWN or config.was_offered("model"):
+        return ""
+    return (f"sessions can be distilled by the model you have: otolith config model {name} "
+            "(it sends them there; docs/MODELS.md)")
 
 
 def _uninstall(command: Command) -> None:
@@ -223,6 +248,8 @@ def _config(command: Command) -> None:
     from otolith.verbs.tending import change_settings, show_settings
 
     args = command.args
+    if args.setting and args.value is not None:
+        _set(command, args.setting, args.value)
     key = read_stdin().strip() if args.openai_key == "-" else args.openai_key
     changes = {"embedding_provider": args.provider, "openai_api_key": key, "ollama_model": args.ollama_model,
                "openai_model": args.openai_model}
@@ -234,6 +261,50 @@ def _config(command: Command) -> None:
     command.answer(shown, "\n".join(f"{name} = {value}" for name, value in shown.items()))
 
 
+def _set(command: Command, setting: str, value: str) -> None:
+    """Change one of the user's own settings; nothing of it is kept in a home."""
+    from otolith import config
+
+    changes: dict[str, Any]
+    if setting == "model":
+        from otolith.providers.program import read_command
+
+        if value != "off":
+            read_command(value)
+        changes = {"model.command": None if value == "off" else value}
+    elif setting == "ask-agent":
+        changes = {"ask_agent": value}
+        if value not in config.ASK_AGENT:
+            raise Invalid(f"ask-agent {value!r} is unknown", f"use one of {', '.join(config.ASK_AGENT)}")
+    else:
+        if value not in ("on", "off", "true", "false"):
+            raise Invalid(f"upkeep.remote {value!r} is unknown", "use on or off")
+        changes = {"upkeep.remote": value in ("on", "true")}
+    config.change_user_settings(changes)
+    if setting == "model" and value != "off":
+        command.warn("sessions that end are sent to it from now on; try it with: otolith model test")
+
+
+def _model(command: Command) -> int:
+    """Show, try or use the model that a person turned on."""
+    from otolith.verbs import models
+
+    home, args = command.mem.home, command.args
+    if args.action == "test":
+        tried = models.try_model(home)
+        command.answer(tried, "\n".join(f"{name} = {value}" for name, value in tried.items()))
+        return 0 if tried["answers_in_form"] else Provider.exit_code
+    if args.action == "distil":
+        from otolith.verbs.running import distil_session
+
+        line = distil_session(home, args.session)
+        command.answer({"session": args.session, "result": line}, line)
+        return 0
+    cost = models.cost(home)
+    command.answer(cost, "\n".join(f"{name} = {value}" for name, value in cost.items()))
+    return 0
+
+
 def _completion(command: Command) -> None:
     from otolith.doors.cli.completion import SCRIPTS
 
@@ -243,5 +314,6 @@ def _completion(command: Command) -> None:
 
 COMMANDS = {
     "import": _import, "export": _export, "mcp": _mcp, "serve": _serve, "hook": _hook, "install": _install,
-    "uninstall": _uninstall, "config": _config, "completion": _completion,
+    "uninstall": _uninstall, "config": _config, "model": _model,
+    "completion": _completion,
 }
