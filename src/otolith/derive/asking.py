@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from otolith.derive.proposals import MOST, Cited, Refused, Session, checked_summary, judge
+from otolith.derive.proposals import MOST, Cited, Evidence, Refused, checked_summary, judge
 from otolith.derive.topics import LINE_LENGTH, LISTS, SUMMARY_LENGTH
 from otolith.derive.wisdom import cited_in
 from otolith.errors import Invalid
@@ -47,11 +47,11 @@ def session_text(cited: Sequence[Cited], room: int) -> str:
     """The session as it is told to a model, within so many characters: of what does not fit the longest texts
     lose their middle, those of the assistant first.
     """
-    lines = [f"[{one.name}] {one.speaker or one.role}: " for one in cited]
-    texts = [one.text for one in cited]
+    lines = [f"[{place.name}] {place.speaker or place.role}: " for place in cited]
+    texts = [place.text for place in cited]
     over = sum(map(len, lines)) + sum(map(len, texts)) + len(texts) - room
     for role in (("assistant", "deed"), ("user", "other", "system", "tool")):
-        places = [at for at, one in enumerate(cited) if one.role in role]
+        places = [at for at, place in enumerate(cited) if place.role in role]
         over = _thin(texts, places, over)
     shown = [f"{line}{text}" for line, text in zip(lines, texts, strict=True)]
     while over > 0 and len(shown) > 2:  # more turns than room: the middle of the session goes
@@ -72,7 +72,7 @@ def _thin(texts: list[str], places: Sequence[int], over: int) -> int:
     return over
 
 
-class Answer(NamedTuple):
+class Proposed(NamedTuple):
     """What is left of a model's answer about a session."""
 
     summary: str
@@ -81,25 +81,26 @@ class Answer(NamedTuple):
     replaces: list[tuple[Fact, str]]  # a fact, and the K number of what it says to replace
 
 
-def read_session(answer: Any, session: Session) -> Answer:
+def read_session(answer: Any, session: Evidence) -> Proposed:
     """The proposals that may stand, and the others with why; Invalid if the answer is none at all."""
-    given = read_object(answer)
+    given = read_object(answer, whole=False)
     summary, items = given.get("summary", ""), given.get("proposals", given.get("facts"))
     if not isinstance(summary, str) or not isinstance(items, list):
         raise Invalid('it must be an object with the text "summary" and the list "proposals"')
+    check_whole(summary)
     facts: dict[tuple[str, str, str], Fact] = {}
     refused, replaces = list[Refused](), list[tuple[Fact, str]]()
     for item in items[:MOST]:
-        found = judge(item, session)
-        if isinstance(found, Refused):
-            refused.append(found)
+        judged = judge(item, session)
+        if isinstance(judged, Refused):
+            refused.append(judged)
             continue
-        key = (fold(found.subject), fold(found.relation), fold(found.object))
+        key = (fold(judged.subject), fold(judged.relation), fold(judged.object))
         if key not in facts and isinstance(item.get("replaces"), str):
-            replaces.append((found, item["replaces"].strip(" []").upper()))
-        facts.setdefault(key, found)
+            replaces.append((judged, item["replaces"].strip(" []").upper()))
+        facts.setdefault(key, judged)
     refused += [Refused("shape: too many proposals", "")] * len(items[MOST:])
-    return Answer(checked_summary(shorten(summary, SUMMARY_LENGTH), session), list(facts.values()), refused,
+    return Proposed(checked_summary(shorten(summary, SUMMARY_LENGTH), session), list(facts.values()), refused,
                   replaces)
 
 
@@ -116,15 +117,17 @@ def read_state(answer: Any, maker: str) -> TopicState:
     return TopicState(summary=shorten(given["summary"], 2 * SUMMARY_LENGTH), made_by=maker, **lists)
 
 
-def read_object(answer: Any) -> Mapping[str, Any]:
-    """The JSON object of an answer, also out of a code fence or a sentence around it."""
+def read_object(answer: Any, *, whole: bool = True) -> Mapping[str, Any]:
+    """The JSON object of an answer, also out of a code fence or a sentence around it; with `whole` all of it
+    must be such that a file can hold it.
+    """
     if not isinstance(answer, str | Mapping):
         raise Invalid("it is not text")
     try:
         if isinstance(answer, str):
             start, stop = answer.find("{"), answer.rfind("}")
             answer = json.loads(answer[start : stop + 1]) if start >= 0 else None
-        check_whole(answer)
+        check_whole(answer if whole else None)
     except (ValueError, RecursionError) as error:
         raise Invalid(f"it is not JSON: {error}") from None
     if not isinstance(answer, Mapping):

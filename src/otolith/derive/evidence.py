@@ -24,6 +24,7 @@ _NUMBERS = {word: str(value) for value, word in enumerate(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen twenty".split())} | {
     "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "ninety": "90", "hundred": "100"}
+_SHORT = dict.fromkeys(("uses", "used", "using"), "use")  # too short for `stem`
 _REFUSING = word_set("""avoid avoids avoided avoiding forbid forbids forbidden refuse refuses refused reject
     rejects rejected ban bans banned disallow disallows disallowed exclude excludes excluded dislike dislikes
     hate hates unwanted undesired isnt dont doesnt cant wont shouldnt ain't can't won't mustn't needn't""")
@@ -60,7 +61,7 @@ def words(text: str) -> list[Word]:
     """The words of one sentence in order, each with whether it is denied."""
     open_ = _is_open(text)
     plain = _HARMLESS.sub(" ", text.replace("’", "'"))
-    found: list[Word] = []
+    taken: list[Word] = []
     for clause, refused in _clauses(plain):
         denied = refused
         for raw in _TOKEN.findall(clause):
@@ -68,8 +69,8 @@ def words(text: str) -> list[Word]:
             if low in _DENYING:
                 denied = True
             if low not in _EMPTY and low not in DENIALS and raw != "...":
-                found.append(Word(_stem(low), None if open_ is None else denied or open_, _is_exact(raw)))
-    return found
+                taken.append(Word(_stem(low), None if open_ is None else denied or open_, _is_exact(raw)))
+    return taken
 
 
 def _clauses(text: str) -> Iterator[tuple[str, bool]]:
@@ -94,21 +95,26 @@ def _is_open(sentence: str) -> bool | None:
 
 @lru_cache(maxsize=20_000)
 def _stem(low: str) -> str:
-    return _NUMBERS.get(low) or stem(low.removesuffix("'s"))
+    return _NUMBERS.get(low) or _SHORT.get(low) or stem(low.removesuffix("'s"))
 
 
 def _is_exact(raw: str) -> bool:
     return raw.casefold() in _NUMBERS or re.search(r"\d|[^\W\d_][./_@=][^\W\d_]|^[~.]*/", raw) is not None
 
 
-class Near(NamedTuple):
+class LikeSentence(NamedTuple):
     """A sentence that is like a statement, with the words both have: the statement's, and its own."""
 
     sentence: str
     pairs: list[tuple[Word, Word]]
 
+    def agreements(self, statement: Sequence[Word]) -> list[bool]:
+        """Of each of these words that both have, whether it is said or denied by both."""
+        return [left.denied is right.denied for left, right in self.pairs
+                if right.denied is not None and any(left is word for word in statement)]
 
-class Source:
+
+class SourceText:
     """A text that statements are compared with, sentence by sentence."""
 
     def __init__(self, text: str) -> None:
@@ -123,9 +129,10 @@ class Source:
     def has(self, word: Word) -> bool:
         return _matches(word, self.bag)
 
-    def nearest(self, statement: Sequence[Word]) -> list[Near]:
+    def nearest(self, statement: Sequence[Word]) -> list[LikeSentence]:
         """The sentences that share most with a statement."""
-        rated = [Near(self.sentences[at], _pairs(statement, own)) for at, own in enumerate(self._words)]
+        rated = [LikeSentence(sentence, _pairs(statement, own))
+                 for sentence, own in zip(self.sentences, self._words, strict=True)]
         best = max((len(near.pairs) for near in rated), default=0)
         return [near for near in rated if best and len(near.pairs) >= max(1, best * LIKE_BEST)]
 
@@ -155,8 +162,8 @@ def _bag(texts: Iterable[str]) -> Mapping[str, frozenset[str]]:
     for text in texts:
         for raw in _TOKEN.findall(text.replace("’", "'")):
             for piece in (raw, *_parts(raw)):
-                one = _stem(piece.casefold().strip("."))
-                stems.setdefault(one[:3], set()).add(one)
+                root = _stem(piece.casefold().strip("."))
+                stems.setdefault(root[:3], set()).add(root)
     return {start: frozenset(group) for start, group in stems.items()}
 
 
@@ -194,32 +201,28 @@ def _pairs(statement: Sequence[Word], sentence: Sequence[Word]) -> list[tuple[Wo
     return pairs
 
 
-def share(statement: Sequence[Word], source: Source) -> float:
-    """Which share of a statement's words stands in a source."""
-    return sum(map(source.has, statement)) / len(statement) if statement else 0.0
+def share(statement: Sequence[Word], sources: Sequence[SourceText]) -> float:
+    """Which share of a statement's words stands in one of these texts."""
+    held = sum(any(source.has(word) for source in sources) for word in statement)
+    return held / len(statement) if statement else 0.0
 
 
-def opposed(subject: str, relation: str, stated: str, sources: Sequence[Source]) -> bool:
+def opposed(subject: str, relation: str, stated: str, sources: Sequence[SourceText]) -> bool:
     """Whether the sentences nearest to a statement say the opposite of it; of two that are as near and of two
     minds the later one counts. What shares less than half of its words says nothing about it.
     """
-    # one list, so that a denial in the relation is one of what is stated
-    said = words(f"{relation} {stated}")
+    main = words(f"{relation} {stated}")  # one list: a denial in the relation is one of what is stated
     about, behind = words(subject), words(stated)
-    objects = said[len(said) - len(behind) :] if behind else said
-    near = [found for source in sources for found in source.nearest([*about, *said])]
-    best = max((len(found.pairs) for found in near), default=0)
+    objects = main[len(main) - len(behind) :] if behind else main
+    candidates = [near for source in sources for near in source.nearest([*about, *main])]
+    best = max((len(near.pairs) for near in candidates), default=0)
     verdict, statement = False, f"{subject} {relation} {stated}"
-    for found in near:
-        if len(found.pairs) < best * LIKE_BEST or len(found.pairs) * 2 < len(about) + len(said):
+    for near in candidates:
+        if len(near.pairs) < best * LIKE_BEST or len(near.pairs) * 2 < len(about) + len(main):
             continue
-        told = [(left, left.denied is right.denied) for left, right in found.pairs
-                if right.denied is not None]
-        own = [same for left, same in told if any(left is word for word in objects)] or [
-            same for left, same in told if any(left is word for word in said)]
-        if own:
-            verdict = (own.count(False) * 2 > len(own) or _turned(statement, found.sentence)
-                       or _crossed(stated, found.sentence))
+        if own := near.agreements(objects) or near.agreements(main):
+            verdict = (own.count(False) * 2 > len(own) or _turned(statement, near.sentence)
+                       or _crossed(stated, near.sentence))
     return verdict
 
 

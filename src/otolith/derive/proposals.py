@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from otolith.derive import evidence
-from otolith.derive.evidence import Source, Word, share, words
+from otolith.derive.evidence import SourceText, Word, share, words
 from otolith.errors import Invalid
 from otolith.model.dialog import TIME_SPANS, Fact
 from otolith.model.kinds import FACT_TYPES
@@ -57,22 +57,22 @@ class Refused(NamedTuple):
     title: str
 
 
-class Session:
+class Evidence:
     """What proposals about one session are compared with; texts are taken apart once."""
 
     def __init__(self, cited: Sequence[Cited], entry_ts: str = "", project: str = "") -> None:
-        self.cited = {one.name: one for one in cited}
+        self.cited = {place.name: place for place in cited}
         self.entry_ts, self.project = entry_ts, project
-        self._sources: dict[tuple[str, bool], Source] = {}
-        self._whole: Source | None = None
+        self._sources: dict[tuple[str, bool], SourceText] = {}
+        self._whole: SourceText | None = None
 
-    def source(self, name: str, *, own: bool = False) -> Source:
+    def source(self, name: str, *, own: bool = False) -> SourceText:
         """A cited text without sentences that give orders to a memory; `own`: what the person typed."""
         if (name, own) not in self._sources:
             text = self.cited[name].text
             if own:
                 text = "\n\n".join(part.text for part in split_parts(text) if not part.pasted)
-            self._sources[name, own] = Source(_without_orders(text))
+            self._sources[name, own] = SourceText(_without_orders(text))
         return self._sources[name, own]
 
     def after(self, names: Sequence[str]) -> list[str]:
@@ -81,10 +81,10 @@ class Session:
         return [order[at + 1] for at, name in enumerate(order[:-1]) if name in names]
 
     @property
-    def whole(self) -> Source:
+    def whole(self) -> SourceText:
         if self._whole is None:
-            self._whole = Source(_without_orders("\n".join(
-                f"{one.speaker}\n{one.text}" for one in self.cited.values()) + f"\n{self.project}"))
+            self._whole = SourceText(_without_orders("\n".join(
+                f"{place.speaker}\n{place.text}" for place in self.cited.values()) + f"\n{self.project}"))
         return self._whole
 
 
@@ -93,7 +93,7 @@ def _without_orders(text: str) -> str:
                      for line in text.splitlines())
 
 
-def judge(item: Any, session: Session) -> Fact | Refused:
+def judge(item: Any, session: Evidence) -> Fact | Refused:
     """A proposal as a fact, or why it is none."""
     try:
         proposal, names = _shaped(item, session)
@@ -103,12 +103,12 @@ def judge(item: Any, session: Session) -> Fact | Refused:
     return Refused(why, proposal.title) if why else _sourced(proposal, names, session)
 
 
-def checked_summary(summary: str, session: Session) -> str:
+def checked_summary(summary: str, session: Evidence) -> str:
     """A model's summary, sentence by sentence: what holds an order, a secret or other words goes."""
     return " ".join(sentence for sentence in sentences(" ".join(summary.split()))
                     if not _ORDER.search(sentence) and not _SECRET_MARK.search(sentence)
                     and not holds_secret(sentence)
-                    and share(words(sentence), session.whole) >= evidence.SUPPORTED)
+                    and share(words(sentence), [session.whole]) >= evidence.SUPPORTED)
 
 
 def _title(item: Any) -> str:
@@ -116,31 +116,33 @@ def _title(item: Any) -> str:
     return shorten(" ".join(part for part in parts if isinstance(part, str)), 120)
 
 
-def _shaped(item: Any, session: Session) -> tuple[Fact, list[str]]:
+def _shaped(item: Any, session: Evidence) -> tuple[Fact, list[str]]:
     """The proposal as a fact without its source, and what it cites."""
     if not isinstance(item, Mapping):
         raise Invalid("it is not an object")
     check_whole(dict(item))
-    texts = {key: item.get(key) for key in ("subject", "relation", "object")}
-    for key, text in texts.items():
-        if not isinstance(text, str) or not text.strip() or len(text) > LONGEST or len(text.splitlines()) > 1:
-            raise Invalid(f"{key} must be one line of words")
+    texts = {key: _line(item, key) for key in ("subject", "relation", "object")}
     turns = item.get("turns", item.get("turn"))
     names = [str(name).strip(" []") for name in (turns if isinstance(turns, list) else [turns])]
     if not names or any(name not in session.cited for name in names):
         raise Invalid(f"turns {turns!r} are not in the session")
-    if item.get("type") not in FACT_TYPES:
-        raise Invalid(f"type {item.get('type')!r} is unknown")
-    span, date, sure = item.get("time_span", "current"), item.get("date"), item.get("confidence", 0.7)
-    if span not in TIME_SPANS:
-        raise Invalid(f"time_span {span!r} is unknown")
+    span, date = item.get("time_span", "current"), item.get("date")
+    for key, value, options in (("type", item.get("type"), FACT_TYPES), ("time_span", span, TIME_SPANS)):
+        if value not in options:
+            raise Invalid(f"{key} {value!r} is unknown")
     if date is not None and not (isinstance(date, str) and _is_day(date)):
         raise Invalid(f"date {date!r} is no day, month or year")
     first = next((name for name in names if name.isdigit()), None)
-    return Fact.from_dict({
-        **{key: " ".join(str(text).split()) for key, text in texts.items()}, "type": item["type"],
-        "time_span": span, "confidence": sure, "date": date, "entry_ts": session.entry_ts,
-        "turn": int(first) if first else None}), names
+    return Fact.from_dict({**texts, "type": item["type"], "time_span": span, "date": date,
+                           "confidence": item.get("confidence", 0.7), "entry_ts": session.entry_ts,
+                           "turn": int(first) if first else None}), names
+
+
+def _line(item: Mapping[str, Any], key: str) -> str:
+    text = item.get(key)
+    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST or len(text.splitlines()) > 1:
+        raise Invalid(f"{key} must be one line of words")
+    return " ".join(text.split())
 
 
 def _is_day(date: str) -> bool:
@@ -161,7 +163,7 @@ def _about(proposal: Fact) -> str:
     return ""
 
 
-def _held(proposal: Fact, names: Sequence[str], session: Session) -> str:
+def _held(proposal: Fact, names: Sequence[str], session: Evidence) -> str:
     """Why the cited turns may not be cited for this: a secret was taken out, or the user did not say it."""
     texts = [session.cited[name].text for name in names]
     if any(map(_SECRET_MARK.search, texts)) and _SECRET_WORD.search(proposal.title):
@@ -172,30 +174,39 @@ def _held(proposal: Fact, names: Sequence[str], session: Session) -> str:
     return ""
 
 
-def _is_the_user(subject: str, session: Session) -> bool:
-    speakers = {fold(one.speaker) for one in session.cited.values() if one.role == "user" and one.speaker}
+def _is_the_user(subject: str, session: Evidence) -> bool:
+    speakers = {fold(place.speaker) for place in session.cited.values() if place.role == "user"}
     return _THE_USER.fullmatch(subject) is not None or fold(subject) in speakers
 
 
-def _supported(proposal: Fact, names: Sequence[str], session: Session) -> str:
+def _supported(proposal: Fact, names: Sequence[str], session: Evidence) -> str:
     """Why the words of the proposal are not those of what it cites."""
     user = _is_the_user(proposal.subject, session)
     if user:
         names = [name for name in names if session.cited[name].role == "user"]
     sources = [session.source(name, own=user) for name in names]
-    subject, said = words(proposal.subject), words(proposal.object) or words(proposal.relation)
-    unsaid = [word for word in said if word.exact and not any(source.has(word) for source in sources)]
-    if any(re.search(r"\d", word.stem) or not session.whole.has(word) for word in unsaid):
-        return "words: a number or a name is not in the cited turns"
-    beside = [session.source(name) for name in session.after(names)] if not user else []
-    if _joint(said, sources) < CITED or _joint(said, [*sources, *beside]) < evidence.SUPPORTED:
-        return "words: the cited turns do not say it"
-    named = [word for word in subject if word.stem not in _GENERIC]
-    if not user and named and share(named, session.whole) < evidence.SUPPORTED:
+    beside = [] if user else [session.source(name) for name in session.after(names)]
+    if why := _unsaid(words(proposal.object) or words(proposal.relation), sources, beside, session):
+        return why
+    named = [word for word in words(proposal.subject) if word.stem not in _GENERIC]
+    if not user and named and share(named, [session.whole]) < evidence.SUPPORTED:
         return "words: the session does not speak of its subject"
-    about = "" if user else proposal.subject
+    about = proposal.subject if named and not user else ""
     if evidence.opposed(about, proposal.relation, _stated(proposal), sources):
         return "opposite: the cited turns say the contrary"
+    return ""
+
+
+def _unsaid(content: Sequence[Word], sources: Sequence[SourceText], beside: Sequence[SourceText],
+            session: Evidence) -> str:
+    """Why these words were not said: numbers stand in what is cited, names in the session, and of the others
+    enough in what is cited and what follows it.
+    """
+    missing = [word for word in content if word.exact and not share([word], sources)]
+    if any(re.search(r"\d", word.stem) or not session.whole.has(word) for word in missing):
+        return "words: a number or a name is not in the cited turns"
+    if share(content, sources) < CITED or share(content, [*sources, *beside]) < evidence.SUPPORTED:
+        return "words: the cited turns do not say it"
     return ""
 
 
@@ -205,19 +216,14 @@ def _stated(proposal: Fact) -> str:
     return "" if words(proposal.relation) and _FINITE.search(first) else first
 
 
-def _joint(said: Sequence[Word], sources: Sequence[Source]) -> float:
-    found = sum(any(source.has(word) for source in sources) for word in said)
-    return found / len(said) if said else 0.0
-
-
-def _sourced(proposal: Fact, names: Sequence[str], session: Session) -> Fact:
+def _sourced(proposal: Fact, names: Sequence[str], session: Evidence) -> Fact:
     """The fact with the sentence it comes from and who said that; a model's word has an agent's trust, the
     user's own words stay theirs.
     """
     whole = words(proposal.title)
-    near = [(len(found.pairs), found.sentence, name) for name in names
-            for found in session.source(name).nearest(whole)]
-    _, sentence, name = max(near, default=(0, "", names[0]), key=lambda found: found[0])
+    rated = [(len(near.pairs), near.sentence, name) for name in names
+             for near in session.source(name).nearest(whole)]
+    _, sentence, name = max(rated, default=(0, "", names[0]), key=lambda row: row[0])
     cited = session.cited[name]
     verbatim = cited.role == "user" and _is_verbatim(proposal, session.source(name, own=True), session)
     return proposal.replace(sentence=shorten(sentence, 600) or None, speaker=cited.speaker or None,
@@ -225,13 +231,14 @@ def _sourced(proposal: Fact, names: Sequence[str], session: Session) -> Fact:
                             trust="user" if verbatim else "agent")
 
 
-def _is_verbatim(proposal: Fact, source: Source, session: Session) -> bool:
+def _is_verbatim(proposal: Fact, source: SourceText, session: Evidence) -> bool:
     """Whether the person said relation and object in one breath, of themselves or of a subject they named."""
-    wanted = _spoken(f"{proposal.relation} {proposal.object}")
+    statement = _spoken(f"{proposal.relation} {proposal.object}")
     subject = "" if _is_the_user(proposal.subject, session) else _spoken(proposal.subject)
-    return any(f" {wanted} " in f" {line} " and subject in line and not evidence.is_refused(sentence)
+    return any(f" {statement} " in f" {line} " and subject in line and not evidence.is_refused(sentence)
                for sentence in source.sentences for line in [_spoken(sentence)])
 
 
 def _spoken(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_][\w'./-]*", text.replace("’", "'").casefold()))
+    spoken = re.findall(r"[^\W_][\w'./-]*", text.replace("’", "'").casefold())
+    return " ".join(word.rstrip(".'-/") for word in spoken)

@@ -29,7 +29,7 @@ MOST_PRINTED = 400_000  # bytes of an answer
 WAIT = 5.0  # seconds for a program to end after its last word
 
 
-class Known(NamedTuple):
+class Preset(NamedTuple):
     """A program that is called by its name: how it starts, and with what it always runs.
 
     An option of `always` that the person gave stays as they gave it.
@@ -41,19 +41,19 @@ class Known(NamedTuple):
     needs: str = ""  # what a person must add to its name
 
 
-KNOWN: Mapping[str, Known] = {
-    "claude": Known(("claude", "-p", "--model", "haiku"), (
+KNOWN: Mapping[str, Preset] = {
+    "claude": Preset(("claude", "-p", "--model", "haiku"), (
         ("-p",), ("--output-format", "json"), ("--tools", ""), ("--strict-mcp-config",),
         ("--no-session-persistence",), ("--safe-mode",)), "result"),
-    "codex": Known(("codex", "exec"), (
+    "codex": Preset(("codex", "exec"), (
         ("--ephemeral",), ("--skip-git-repo-check",), ("--sandbox", "read-only"), ("--color", "never"),
         ("--disable=hooks",), ("--disable=shell_tool",), ("-",))),
-    "gemini": Known(("gemini",), (
+    "gemini": Preset(("gemini",), (
         ("--output-format", "json"), ("--approval-mode", "plan"), ("--extensions", "none"),
         ("--allowed-mcp-server-names", "none"), ("--skip-trust",)), "response"),
-    "opencode": Known(("opencode", "run"), (("--pure",), ("--agent", "plan"))),
-    "llm": Known(("llm",), (("--no-stream",), ("--no-log",))),
-    "ollama": Known(("ollama", "run"), needs="the model's name: ollama run llama3.2"),
+    "opencode": Preset(("opencode", "run"), (("--pure",), ("--agent", "plan"))),
+    "llm": Preset(("llm",), (("--no-stream",), ("--no-log",))),
+    "ollama": Preset(("ollama", "run"), needs="the model's name: ollama run llama3.2"),
 }
 _MODEL = ("--model", "-m")
 
@@ -73,12 +73,12 @@ def read_command(text: str) -> tuple[str, ...]:
         words = tuple(shlex.split(text))
     except ValueError as error:
         raise Invalid(f"{text!r} is not a command: {error}", 'such as: "claude -p --model haiku"') from None
-    known = KNOWN.get(words[0]) if len(words) == 1 else None
-    if known and known.needs:
-        raise Invalid(f"{words[0]} needs {known.needs}")
+    preset = KNOWN.get(words[0]) if len(words) == 1 else None
+    if preset and preset.needs:
+        raise Invalid(f"{words[0]} needs {preset.needs}")
     if not words:
         raise Invalid("the command is empty", f"name one of {', '.join(KNOWN)}, or a program of your own")
-    return known.start if known else words
+    return preset.start if preset else words
 
 
 class Program:
@@ -86,7 +86,7 @@ class Program:
 
     def __init__(self, command: str, *, seconds: float, environment: Mapping[str, str]) -> None:
         self.words, self.seconds = read_command(command), seconds
-        self.known = KNOWN.get(PurePath(self.words[0]).name)
+        self.preset = KNOWN.get(PurePath(self.words[0]).name)
         self.cost: Cost | None = None
         self._environment = dict(environment)
 
@@ -104,7 +104,7 @@ class Program:
     def argv(self) -> list[str]:
         """The command with what a known program always runs with."""
         words = list(self.words)
-        for option in self.known.always if self.known else ():
+        for option in self.preset.always if self.preset else ():
             given = option[0] in words or any(word.startswith(f"{option[0]}=") for word in words)
             words += () if given or (option[0] == "-p" and "--print" in words) else option
         return words
@@ -119,20 +119,20 @@ class Program:
 
     def _read(self, printed: str) -> tuple[str, Cost | None]:
         """The answer in what was printed, and what it cost where that is told."""
-        if not self.known or not self.known.answer:
+        if not self.preset or not self.preset.answer:
             return printed, None
         try:
             given = json.loads(printed)
         except (ValueError, RecursionError):
             return printed, None  # the person chose another form
-        if not isinstance(given, dict) or not isinstance(given.get(self.known.answer), str):
+        if not isinstance(given, dict) or not isinstance(given.get(self.preset.answer), str):
             reason = given.get("error") if isinstance(given, dict) else None
             raise Provider(f"{self.name} gave no answer{_said(json.dumps(reason) if reason else '')}",
                            "try it: otolith model test")
         if given.get("is_error"):
-            raise Provider(f"{self.name} failed{_said(given[self.known.answer])}",
+            raise Provider(f"{self.name} failed{_said(given[self.preset.answer])}",
                            "try it: otolith model test")
-        return given[self.known.answer], _cost(given)
+        return given[self.preset.answer], _cost(given)
 
     def _run(self, question: bytes) -> bytes:
         with (tempfile.TemporaryDirectory(prefix="otolith-model-") as folder,
@@ -155,8 +155,8 @@ class Program:
                 _end(process)
             if code:
                 errors.seek(0)
-                said = (errors.read(4_000) or printed[:400]).decode("utf-8", "replace")
-                raise Provider(f"{self.name} ended with {code}{_said(said)}", "try it: otolith model test")
+                last = (errors.read(4_000) or printed[:400]).decode("utf-8", "replace")
+                raise Provider(f"{self.name} ended with {code}{_said(last)}", "try it: otolith model test")
             return printed
 
     def _collect(self, process: subprocess.Popen[bytes]) -> bytes:

@@ -1,6 +1,6 @@
 """What a model draws from one dialog or session: one question, and of the answer what holds.
 
-The model reads the turns, what was done in the session, and what is known already that is near. Its proposals
+The model reads the turns, what was done in the session, and what is near already that is near. Its proposals
 are added to what the rules drew and never replace it; what is refused is counted and gone. Nothing is written
 here.
 """
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from otolith.derive import asking
 from otolith.derive.claims import may_close
-from otolith.derive.proposals import Cited, Session
+from otolith.derive.proposals import Cited, Evidence
 from otolith.errors import Invalid, NotFound, Provider
 from otolith.home import Home
 from otolith.model.dialog import TIME_SPANS, Entry, EntrySummary, Fact
@@ -25,7 +25,7 @@ from otolith.model.work import Work
 from otolith.providers.chat import Ask, answer_of
 from otolith.verbs.models import maker_of, prompt_of, room_of
 
-MOST_KNOWN = 30  # things that are known and told to the model
+MOST_KNOWN = 30  # things that are near and told to the model
 MOST_DEEDS = 20
 DEED_LENGTH = 600  # characters
 SAME = 0.8  # likeness of two facts of one turn from which on the rules' stays alone
@@ -61,21 +61,21 @@ class Distilled(NamedTuple):
 
 def distil(home: Home, entry: Entry, ask: Ask) -> Distilled:
     """Ask once; Provider if there is no answer that can be read."""
-    prompt, known = prompt_of("distil"), _known(home, entry)
+    prompt, near = prompt_of("distil"), _known(home, entry)
     cited = [*_turns(entry), *_deeds(home, entry)]
-    lines = "\n".join(f"K{number}: {shorten(fact.title, 200)}" for number, fact in enumerate(known, 1))
+    lines = "\n".join(f"K{number}: {shorten(fact.title, 200)}" for number, fact in enumerate(near, 1))
     room = room_of(home) - len(prompt.text) - len(lines)
-    question = prompt.fill(home, asking.session_text(cited, room), known=lines or "nothing yet",
+    question = prompt.fill(home, asking.session_text(cited, room), near=lines or "nothing yet",
                            day=entry.meta.entry_ts[:10], types=", ".join(FACT_TYPES),
                            spans=", ".join(TIME_SPANS))
-    session = Session(cited, entry.meta.entry_ts, project_of(entry))
+    session = Evidence(cited, entry.meta.entry_ts, project_of(entry))
     held: Ask = ask.shaped(asking.SESSION_SCHEMA) if hasattr(ask, "shaped") else ask
     try:
         answer = asking.read_session(answer_of(held, question), session)
     except Invalid as error:
         raise Provider(f"{maker_of(ask)} gave no usable answer: {error.message[:200]}",
                        "try it: otolith model test") from None
-    replaced = {id(fact): _replaced(home, entry, fact, name, known) or None for fact, name in answer.replaces}
+    replaced = {id(fact): _replaced(home, entry, fact, name, near) or None for fact, name in answer.replaces}
     maker = maker_of(ask, prompt)
     facts = tuple(fact.replace(made_by=maker, replaces=replaced.get(id(fact))) for fact in answer.facts)
     return Distilled(answer.summary, facts, Counter(why.why.split(":")[0] for why in answer.refused), maker)
@@ -126,12 +126,12 @@ def _known(home: Home, entry: Entry) -> list[Fact]:
     return [fact for shared, fact in sorted(near, key=lambda pair: -pair[0])[:MOST_KNOWN] if shared]
 
 
-def _replaced(home: Home, entry: Entry, fact: Fact, name: str, known: Sequence[Fact]) -> tuple[str, ...]:
+def _replaced(home: Home, entry: Entry, fact: Fact, name: str, near: Sequence[Fact]) -> tuple[str, ...]:
     """The claims of what a proposal says to replace that it may close."""
     number = int(name[1:]) if name[:1] == "K" and name[1:].isdigit() else 0
-    if not 1 <= number <= len(known):
+    if not 1 <= number <= len(near):
         return ()
     trust = TRUST.index(entry.meta.trust_of(fact.trust))
-    rows = home.index.claims.of(str(known[number - 1].id))
+    rows = home.index.claims.of(str(near[number - 1].id))
     return tuple(row.id for row in rows if may_close(fact, project_of(entry), trust, row.stated))
 

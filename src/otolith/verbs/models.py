@@ -118,17 +118,17 @@ class Metered:
             return answer
         finally:
             cost = getattr(self.model, "cost", None)
-            told = {"asked": len(question), "answered": len(answer) if line["ok"] else 0,
+            sums = {"asked": len(question), "answered": len(answer) if line["ok"] else 0,
                     "unit": "characters"} if cost is None else {
                 key: value for key, value in cost._asdict().items() if value is not None}
-            ledger.append_line(home.tree, LEDGER, {**line, **told,
+            ledger.append_line(home.tree, LEDGER, {**line, **sums,
                                                    "seconds": round(time.monotonic() - began, 2)})
 
 
 def try_model(home: Home) -> dict[str, Any]:
     """One small question: does it answer, how fast, and in the form that is asked for."""
     from otolith.derive.asking import SESSION_SCHEMA, read_session
-    from otolith.derive.proposals import Cited, Session
+    from otolith.derive.proposals import Cited, Evidence
 
     ask = model_of(home)
     if ask is None:
@@ -141,7 +141,7 @@ def try_model(home: Home) -> dict[str, Any]:
     answer = answer_of(ask.shaped(SESSION_SCHEMA) if isinstance(ask, Metered) else ask, question)
     seconds = round(time.monotonic() - began, 1)
     try:
-        read = read_session(answer, Session(cited))
+        read = read_session(answer, Evidence(cited))
     except Invalid as error:
         return {"model": maker_of(ask), "seconds": seconds, "answers_in_form": False, "why": error.message,
                 "proposals": 0, "kept": 0}
@@ -156,7 +156,7 @@ def _calls(home: Home) -> list[dict[str, Any]]:
 def cost(home: Home) -> dict[str, Any]:
     """What was asked so far, for `stats`: calls, what they cost, and how many failed."""
     calls, today = _calls(home), day(home.clock())
-    told: dict[str, Any] = {
+    sums: dict[str, Any] = {
         "name": Metered(home).name if is_configured(home.config) else None, "calls": len(calls),
         "today": sum(line["t"][:10] == today for line in calls), "limit": home.config.model_daily,
         "failed": sum(not line.get("ok") for line in calls),
@@ -164,11 +164,11 @@ def cost(home: Home) -> dict[str, Any]:
     for unit in ("tokens", "characters"):
         own = [line for line in calls if line.get("unit") == unit]
         if own:
-            told[unit] = {"asked": sum(_number(line, "asked") for line in own),
+            sums[unit] = {"asked": sum(_number(line, "asked") for line in own),
                           "answered": sum(_number(line, "answered") for line in own)}
     if dollars := sum(_number(line, "dollars") for line in calls):
-        told["dollars"] = round(dollars, 4)
-    return told
+        sums["dollars"] = round(dollars, 4)
+    return sums
 
 
 def _number(line: Mapping[str, Any], key: str) -> Any:

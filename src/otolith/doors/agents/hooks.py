@@ -55,6 +55,8 @@ def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> dic
         said = mem.home.index.attempt(lambda: act(mem, given, ignore))
     if not said:
         return None
+    if act is keep:
+        return {"decision": "block", "reason": said}
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": said}}
 
 
@@ -182,7 +184,9 @@ def _edited(given: Any) -> list[str]:
 
 
 def keep(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
-    """PreCompact, Stop, SessionEnd: log the turns that are new, and keep what they ask to be kept."""
+    """PreCompact, Stop, SessionEnd: log the turns that are new, and keep what they ask to be kept; returns
+    what the agent is asked to keep itself, if a person wants that.
+    """
     from otolith import verbs
     from otolith.doors.agents import transcripts
 
@@ -191,16 +195,17 @@ def keep(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
         return ""
     read = transcripts.read_new(mem, path, str(given.get("session_id") or path.stem), ignore)
     verbs.capture.capture(mem.home, read.session)
-    if given.get("hook_event_name") == "SessionEnd":
-        if not distilled_behind(mem, read.session.session):
-            verbs.running.close_session(mem.home, read.session.session)
+    if given.get("hook_event_name") == "SessionEnd" and not distilled_behind(mem, read.session.session):
+        verbs.running.close_session(mem.home, read.session.session)
     transcripts.mark_read(mem, read)
-    return ""
+    asks = mem.home.config.ask_agent == "auto" and given.get("hook_event_name") == "Stop"
+    # an agent that goes on because a hook asked it to is never asked again
+    return verbs.scribe.request(mem.home, read.session) if asks and not given.get("stop_hook_active") else ""
 
 
 def distilled_behind(mem: Memory, session: str) -> bool:
-    """Whether a model that the person turned on reads the session now, in a process of its own: the agent does
-    not wait for it, and if it fails, upkeep goes on with the entry that is still open.
+    """Whether a model that the person turned on reads the session now, in a process of its own: the agent
+    does not wait for it, and if it fails, upkeep goes on with the entry that is still open.
     """
     import subprocess
     import sys

@@ -102,9 +102,13 @@ def _stats(command: Command) -> None:
     stats = command.mem.stats()
     kinds = "\n".join(f"  {kind:<10}{count:>8}" for kind, count in stats["kinds"].items())
     counts = ", ".join(f"{stats[name]} {name}" for name in ("links", "tags", "uses", "problems"))
+    model = stats["model"]
+    asked = (f"\nmodel {model['name']}: asked {model['calls']} times ({model['today']} of {model['limit']} "
+             f"today), {model['failed']} failed, {model['seconds']} s" if model["name"] or model["calls"]
+             else "")
     command.answer(stats,
                    f"{stats['home']}\n{stats['records']} records in {stats['documents']} files, {counts}\n"
-                          f"{kinds}\nindex {stats['index']}")
+                          f"{kinds}\nindex {stats['index']}{asked}")
 
 
 def _sql(command: Command) -> None:

@@ -70,9 +70,10 @@ ROWS = {row.name: row for row in (
          examples=("otolith uninstall claude-code",)),
     Verb("config", "show or change settings", "facts",
          gaps=MACHINE,
-         options=(Param("setting", "text", "one of the user's own settings: which model to ask, whether the agent "
-                        "is asked to take notes, whether an upkeep that starts by itself may ask the model", None,
-                        ("cli",), cli="[setting]", choices=("model", "ask-agent", "upkeep.remote"), strict=True),
+         options=(Param("setting", "text", "one of the user's own settings: which model is asked, whether "
+                        "the agent is asked to take notes, whether upkeep by itself asks the model", None,
+                        ("cli",), cli="[setting]", choices=("model", "ask-agent", "upkeep.remote"),
+                        strict=True),
                   Param("value", "text", "its value: a command or a known program; off turns it off", None,
                         ("cli",), cli="[value]"),
                   Param("provider", "text", "the embedding provider", None, ("cli",),
@@ -88,7 +89,7 @@ ROWS = {row.name: row for row in (
                    "otolith config model off")),
     Verb("model", "show the language model that is asked and what it cost, or try it", "facts", long=True,
          gaps=MACHINE,
-         options=(Param("action", "text", "test asks it one small question; distil ends a session with its help",
+         options=(Param("action", "text", "test asks it one small question; distil ends a session with it",
                         "show", ("cli",), cli="[action]", choices=("show", "test", "distil"), strict=True),
                   Param("session", "text", "with distil: which session", "", ("cli",), cli="[session]")),
          examples=("otolith model", "otolith model test")),
