@@ -74,6 +74,19 @@ def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CACHE_HOME", ".cache", env) / "otolith"
 
 
+def home_cache(home: str, env: Mapping[str, str] = os.environ) -> Path:
+    """What the cache keeps of a home: a folder named by sixteen digits of its place."""
+    place = os.path.realpath(home) if os.path.isabs(home) else home
+    return cache_folder(env) / hashlib.sha256(os.fsencode(place)).hexdigest()[:16]  # any bytes name a folder
+
+
+def socket_path(home: str, env: Mapping[str, str] = os.environ) -> Path:
+    """Where a process that serves a home answers hooks."""
+    runtime, own = env.get("XDG_RUNTIME_DIR"), home_cache(home, env)
+    folder = Path(runtime) / "otolith" if runtime and os.path.isabs(runtime) else own
+    return folder / f"{own.name}.sock"
+
+
 def home_name(given: Any = None, env: Mapping[str, str] = os.environ) -> str:
     """Which home, by path or URL: the one given, else OTOLITH_HOME, else the user's data folder."""
     return os.fspath(given or env.get("OTOLITH_HOME") or data_folder(env))
@@ -115,7 +128,6 @@ class Config(Value):
     model_tokens: int = 30_000  # of one question, at the most
     model_daily: int = 50  # questions a day
     ask_agent: str = "off"
-    upkeep_remote: bool = False  # may an upkeep that started by itself ask a model
     agent: str = "main"
     project: str = "default"
     session: str | None = None
@@ -123,6 +135,9 @@ class Config(Value):
     language: str = "english"
     home_id: str = ""
     git_commit: str = "off"
+    upkeep: bool = True  # by itself, when it is due
+    upkeep_remote: bool = False  # with models and embedders that are not on this machine, too
+    upkeep_after: float = 20.0  # seconds that a session's start is left alone
     caps: Mapping[str, Any] = NOTHING
     tiers: Mapping[str, Any] = NOTHING
     settings: Mapping[str, Any] = NOTHING  # everything of otolith.toml, for what is rarely asked
@@ -162,9 +177,23 @@ def load(tree: Any, env: Mapping[str, str] = os.environ, cwd: str | None = None)
         project=_first(env.get("OTOLITH_PROJECT"), find_project(cwd, env), "default"),
         session=_first(env.get("OTOLITH_SESSION")), projects=_words(tracked, "projects"),
         language=tracked.get("language", "english"), home_id=str(tracked.get("home_id", "")),
+        **_own_upkeep(user.get("upkeep", {}), env),
         git_commit=commits, caps=tracked.get("caps", {}), tiers=tracked.get("tiers", {}),
         settings=tracked, flaws=tuple(flaws),
     )
+
+
+def _own_upkeep(given: Any, env: Mapping[str, str]) -> dict[str, Any]:
+    """What the user says about upkeep that nobody asked for: [upkeep] auto, remote, after."""
+    given = given if isinstance(given, dict) else {"auto": given}
+    auto = {"off": False, "on": True}.get(env.get("OTOLITH_UPKEEP", ""), given.get("auto", True))
+    read = {"upkeep": auto, "upkeep_remote": given.get("remote", False),
+            "upkeep_after": given.get("after", Config.upkeep_after)}
+    for name, kind in (("upkeep", bool), ("upkeep_remote", bool), ("upkeep_after", int | float)):
+        if not isinstance(read[name], kind):
+            raise Invalid(f"[upkeep] in config.toml: {read[name]!r} means nothing",
+                          "write auto = true or false, remote = true or false, after = seconds")
+    return read
 
 
 def _first(*values: Any) -> Any:
@@ -194,6 +223,9 @@ GITATTRIBUTES = """*.jsonl merge=union
 index/audit.log merge=union
 episodes/*.md merge=union
 """
+MERGED = """*.md merge=otolith
+*.json merge=otolith
+"""  # after the lines above: where git is told how to merge records, the last line that fits counts
 
 
 def settle(tree: Any, new_id: Callable[[], str]) -> tuple[str, list[str]]:
@@ -252,14 +284,14 @@ def _user_settings(env: Mapping[str, str]) -> dict[str, Any]:
 
 def _model_settings(user: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
     """What a person allows a model to do; nothing of it comes from a home."""
-    model, upkeep = user.get("model", {}), user.get("upkeep", {})
+    model = user.get("model", {})
     asks = _first(env.get("OTOLITH_ASK_AGENT"), user.get("ask_agent"), ASK_AGENT[0])
     if asks not in ASK_AGENT:
         raise Invalid(f"ask_agent {asks!r} is unknown", f"use one of {', '.join(ASK_AGENT)}")
     named = {f"model_{key}": _number(_first(env.get(f"OTOLITH_MODEL_{key.upper()}"), model.get(key)),
                                      f"model_{key}") for key in ("seconds", "tokens", "daily")}
-    return {"model_command": _first(env.get("OTOLITH_MODEL"), model.get("command")), "ask_agent": asks,
-            "upkeep_remote": upkeep.get("remote") is True, **named}
+    command = _first(env.get("OTOLITH_MODEL"), model.get("command"))
+    return {"model_command": command, "ask_agent": asks, **named}
 
 
 def _number(value: Any, name: str) -> Any:

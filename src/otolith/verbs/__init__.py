@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from otolith.verbs import (  # isort: skip
-        about, brief, capture, chapters, chunks, claims, deeds, dialogs, edges, editing, exports, history,
-        links, memos, merging, models, notes, offering, purge, reasoning, records, reports, running,
-        scribe, session, steps, taking, tending, topics, undo, work)
+        about, brief, capture, chapters, chunks, claims, deeds, dialogs, edges, editing, exports, git,
+        history, links, memos, merging, models, notes, offering, purge, reasoning, records, reports,
+        running, scribe, session, steps, taking, tending, topics, undo, work)
 
 __all__ = ["about", "brief", "capture", "chapters", "chunks", "claims", "deeds", "dialogs", "edges",
-           "editing", "exports", "history", "links", "memos", "merging", "models", "notes", "offering",
-           "purge", "reasoning", "records", "reports", "running", "scribe", "session", "steps", "taking",
-           "tending", "topics", "undo", "work"]
+           "editing", "exports", "git", "history", "links", "memos", "merging", "models", "notes",
+           "offering", "purge", "reasoning", "records", "reports", "running", "scribe", "session", "steps",
+           "taking", "tending", "topics", "undo", "work"]
 
 
 def __getattr__(name: str) -> Any:

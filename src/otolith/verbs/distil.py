@@ -1,6 +1,6 @@
 """What a model draws from one dialog or session: one question, and of the answer what holds.
 
-The model reads the turns, what was done in the session, and what is near already that is near. Its proposals
+The model reads the turns, what was done in the session, and what is known already that is near. Its proposals
 are added to what the rules drew and never replace it; what is refused is counted and gone. Nothing is written
 here.
 """
@@ -25,7 +25,7 @@ from otolith.model.work import Work
 from otolith.providers.chat import Ask, answer_of
 from otolith.verbs.models import maker_of, prompt_of, room_of
 
-MOST_KNOWN = 30  # things that are near and told to the model
+MOST_KNOWN = 30  # things that are known and told to the model
 MOST_DEEDS = 20
 DEED_LENGTH = 600  # characters
 SAME = 0.8  # likeness of two facts of one turn from which on the rules' stays alone
@@ -65,7 +65,7 @@ def distil(home: Home, entry: Entry, ask: Ask) -> Distilled:
     cited = [*_turns(entry), *_deeds(home, entry)]
     lines = "\n".join(f"K{number}: {shorten(fact.title, 200)}" for number, fact in enumerate(near, 1))
     room = room_of(home) - len(prompt.text) - len(lines)
-    question = prompt.fill(home, asking.session_text(cited, room), near=lines or "nothing yet",
+    question = prompt.fill(home, asking.session_text(cited, room), known=lines or "nothing yet",
                            day=entry.meta.entry_ts[:10], types=", ".join(FACT_TYPES),
                            spans=", ".join(TIME_SPANS))
     session = Evidence(cited, entry.meta.entry_ts, project_of(entry))

@@ -106,6 +106,8 @@ def run(given: list[str]) -> int:
 
         print(complete(rest[rest.index("--") + 1 :] if "--" in rest else rest, verb_at))
         return 0
+    if name == "hook" and (done := run_hook(rest)) is not None:
+        return done
     row = verb(name)
     if row is None or "cli" in row.gaps:
         raise WrongUsage(f"unknown command {name!r}", suggest(name))
@@ -117,6 +119,18 @@ def run(given: list[str]) -> int:
     with Command(row, rest) as command:
         code: int | None = import_module(f"otolith.doors.cli.{family}").COMMANDS[name](command)
         return code or 0
+
+
+def run_hook(words: list[str]) -> int | None:
+    """A hook as agents write it, `--home HOME` and an event, done without loading a parser; None if there is
+    any other word.
+    """
+    home, words = (words[1], words[2:]) if words[:1] == ["--home"] and len(words) > 1 else (None, words)
+    if len(words) > 1 or any(word.startswith("-") for word in (home or "", *words)):
+        return None
+    from otolith.doors.agents.hooks import fire
+
+    return fire(words[0] if words else "", home)
 
 
 def verb_at(given: list[str]) -> int | None:
