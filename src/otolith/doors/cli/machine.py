@@ -25,16 +25,17 @@ EXTRA = "in Otolith's folder run: pip install '.[{}]'"
 
 
 def _mcp(command: Command) -> None:
+    _refuse_nested()
     args = command.args
+    if not args.http:
+        from otolith.doors.mcp import stdio
+
+        return stdio.serve(args.home, args.tools)
     try:
         from otolith.doors.mcp import server
     except ModuleNotFoundError as error:
-        raise WrongUsage(f"the MCP server needs the package {error.name}", EXTRA.format("mcp")) from None
-    _refuse_nested()
-    if args.http:
-        server.serve_http(args.home, args.tools, port=_port(args.port), tell=command.warn)
-    else:
-        server.serve_stdio(args.home, args.tools)
+        raise WrongUsage(f"MCP over HTTP needs the package {error.name}", EXTRA.format("mcp")) from None
+    return server.serve_http(args.home, args.tools, port=_port(args.port), tell=command.warn)
 
 
 def _refuse_nested() -> None:
@@ -95,16 +96,11 @@ def _hook(command: Command) -> int:
 
 
 def _install(command: Command) -> None:
-    from importlib.util import find_spec
-
     from otolith import config
     from otolith.doors.agents import install
     from otolith.files.disk import open_tree
 
     _refuse_nested()
-    if missing := next((name for name in ("mcp", "uvicorn") if find_spec(name) is None), ""):
-        raise WrongUsage(f"the MCP server needs the package {missing}; nothing was written",
-                         EXTRA.format("mcp"))
     home = open_tree(config.home_name(command.args.home)).name  # an agent does not share this OTOLITH_HOME
     named = command.args.home or home != str(config.data_folder())
     start = _own_command() + (["--home", home] if named else [])
