@@ -17,7 +17,8 @@ from typing import TextIO
 from otolith.errors import CannotWrite, Invalid, OtolithError, WrongUsage
 from otolith.verbs.table import FAMILIES, verb
 
-HEADINGS = {"writers": "Writing", "finders": "Finding", "tenders": "Tending", "machine": "Around a home"}
+HEADINGS = {"writers": "Writing", "finders": "Finding", "tenders": "Tending", "machine": "Around a home",
+            "team": "For a team"}
 UNWRITABLE = (ENOSPC, EDQUOT, EFBIG, EIO,
               EBADF)  # a home that cannot take a write says so itself; these are stdout's
 

@@ -98,10 +98,10 @@ def _hook(command: Command) -> int:
 def _install(command: Command) -> None:
     from otolith import config
     from otolith.doors.agents import install
-    from otolith.files.disk import open_tree
+    from otolith.opening import open_home
 
     _refuse_nested()
-    home = open_tree(config.home_name(command.args.home)).name  # an agent does not share this OTOLITH_HOME
+    home = open_home(command.args.home).name  # an agent does not share this OTOLITH_HOME
     named = command.args.home or home != str(config.data_folder())
     start = _own_command() + (["--home", home] if named else [])
     edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), start)
@@ -171,11 +171,11 @@ def _import(command: Command) -> None:
             done = Import(None).run(path, args.format)
         else:
             from otolith import config
-            from otolith.files.disk import open_tree
             from otolith.memory import Memory
+            from otolith.opening import open_home
 
             # A thousand dialogs are not sent to a model unasked; rules read them, and upkeep may ask later.
-            tree = open_tree(config.home_name(args.home))
+            tree = open_home(args.home)
             settings = config.load(tree).replace(chat_url=None, chat_model=None, model_command=None)
             with Memory(tree, door="import", trust="outside", config=settings) as mem:
                 done = Import(mem).run(path, args.format, progress)

@@ -112,10 +112,9 @@ def complaint(error: Exception) -> str:
 
 def list_resources(home: str | None) -> list[dict[str, Any]]:
     """The built pages that are there now; records are found by the template."""
-    from otolith import config
-    from otolith.files.disk import open_tree
+    from otolith.opening import open_home
 
-    tree = open_tree(config.home_name(home))
+    tree = open_home(home)
     return [{"name": name, "uri": f"{SCHEME}{name}", "description": f"{page} of the home",
              "mimeType": MARKDOWN} for name, page in PAGES.items() if tree.look(page)]
 

@@ -156,6 +156,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
                 "reflection", "core", "decay", "embed", "cold", "build-topic", "build-global"),
     "machine": ("import", "export", "mcp", "serve", "hook", "install", "uninstall", "config", "model",
                 "completion"),
+    "team": ("admin",),
 }
 # What Memory has besides verbs, and why no other door offers it.
 PLUMBING = {
