@@ -21,7 +21,7 @@ from otolith.model.secrets import redact_value
 from otolith.model.shape import plain
 from otolith.model.work import Work
 from otolith.verbs import links
-from otolith.verbs.steps import derived_id
+from otolith.verbs.steps import derived_id, diary_of
 from otolith.verbs.work import find_twin
 
 LAYERS = ("intent", "perception", "reasoning", "actions", "outcome", "requests", "importance")
@@ -72,7 +72,7 @@ def _keep(home: Home, session: Session, layers: Mapping[str, Any], ts: str | Non
     with home.writing():
         if home.index.cards.archived(id) or find_twin(home, work):
             return None
-        home.create(work, verb="record", origin=origin)
+        diary_of(home, work, home.create(work, verb="record", origin=origin), work.outcome.summary)
     return work
 
 

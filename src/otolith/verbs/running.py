@@ -28,11 +28,8 @@ from otolith.model.record import log
 from otolith.model.secrets import redact
 from otolith.model.times import day, parse_time, time_or_none, zulu
 from otolith.model.turns import read_turns, write_turns
-from otolith.providers.chat import Ask
 from otolith.sync import extend
-from otolith.verbs.distil import Distilled, distil
-from otolith.verbs.models import model_of
-from otolith.verbs.steps import bytes_of, each
+from otolith.verbs.steps import bytes_of, diary_of, each
 from otolith.verbs.topics import TRY_DAYS, note_try, read_by_rules, save_summary, tried_on
 
 if TYPE_CHECKING:
@@ -107,6 +104,7 @@ def _begin(home: Home, session: Session, raw: str, keys: Sequence[str], past: Ec
         files = {path: (home.tree.write(path, data), data) for path, data in contents.items()}
     home.take_in(folder, [entry], files)
     home.audit("logged", entry, fingerprint(data), meta.origin)
+    diary_of(home, entry, f"{folder}/raw.md", f"A session with {session.source}")
     return entry.id
 
 
@@ -208,6 +206,8 @@ def finish(home: Home, unit: str, ask: Ask | None) -> Entry | None:
     if day(home.clock()) in before:
         return close(home, unit) if len(before) >= TRY_DAYS else None
 
+    from otolith.verbs.distil import distil  # a hook never comes here
+
     try:
         added = distil(home, entry, ask)
     except Provider as error:
@@ -239,6 +239,8 @@ def distil_session(home: Home, session: str) -> str:
 
 def sessions_rung(home: Home, providers: Any = None) -> list[str]:
     """Upkeep: end the sessions in which nothing was said for six hours."""
+    from otolith.verbs.models import model_of
+
 
     ask, done = model_of(home, None, providers), []
     for unit in home.index.dialogs.running():

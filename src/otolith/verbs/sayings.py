@@ -22,7 +22,7 @@ from otolith.model.record import TRUST
 from otolith.model.secrets import holds_secret
 from otolith.model.times import minute, zulu
 from otolith.model.words import likeness, stems
-from otolith.verbs.steps import kept_before
+from otolith.verbs.steps import diary_of, kept_before
 
 LOOKED_AT = 3  # works of a session that may tell what was being done
 LATEST = 5  # times that a memo names; of more it says how many
@@ -89,7 +89,7 @@ def _keep(home: Home, remark: Remark, session: Session) -> Memo | None:
                         project=project, session=session.session, trust=_trust(home, remark)))
         row = kept_before(home, made)
         if row is None:
-            home.create(made, verb="memo", origin=made.origin)
+            diary_of(home, made, home.create(made, verb="memo", origin=made.origin), made.text)
             return made
         if row.project in (project, None) and row.kind == Memo.kind:
             loaded = home.load(row.id)

@@ -154,8 +154,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
                 "stats", "show", "brief", "hud"),
     "tenders": ("init", "end", "upkeep", "sync", "reindex", "check", "garden", "reflect", "accept",
                 "reflection", "core", "decay", "embed", "cold", "build-topic", "build-global"),
-    "machine": ("import", "export", "mcp", "serve", "hook", "install", "uninstall", "config", "model",
-                "completion"),
+    "machine": ("import", "export", "mcp", "serve", "hook", "install", "uninstall", "doctor",
+                "config", "model", "completion"),
     "team": ("admin",),
 }
 # What Memory has besides verbs, and why no other door offers it.
