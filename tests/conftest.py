@@ -71,6 +71,7 @@ def _own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / f"xdg-{name.lower()}"))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("OTOLITH_PROJECT", "default")
+    monkeypatch.setenv("OTOLITH_UPKEEP", "off")  # no test is surprised by a process of another
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ from otolith.files import rename
 
 CHANGING = ("write", "fsync", "link", "rename", "replace", "unlink", "remove", "mkdir", "rmdir", "fchmod", "open")
 READING = (*CHANGING, "read", "pread", "stat", "lstat", "fstat", "scandir")
-OWN = ("exchange", "exclusive_rename")  # of files/rename.py, which calls the C library past the os module
+OWN = ("exchange", "exclusive_rename", "write_out")  # of files/rename.py, which calls the C library past the os module
 T = TypeVar("T")
 MAKING = os.O_CREAT | os.O_TRUNC | os.O_APPEND
 

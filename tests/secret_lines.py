@@ -345,6 +345,35 @@ api-key | HEROKU_API_KEY={h8}-{h4}-{h4}-{h4}-{h12}
 otp-secret | otpauth://totp/Acme:bob?secret={H32}&issuer=Acme
 mnemonic | seed phrase: ¦ripple canal orbit velvet mango thunder pencil gravity sunset walnut copper lantern
 password | kubectl create secret generic db --from-literal=password={p12}
+password | la contraseña es Luna$Mar{p6}
+password | openssl enc -aes-256-cbc -k {p12} -in a -out b
+password | sqlcmd -S db -U sa -P {p12} -Q 'select 1'
+password | bcp shop.dbo.t out t.csv -U sa -P {p12}
+password | snmpwalk -v3 -u mon -A {p12} host
+password | rabbitmqctl add_user ci {p10}
+password | keytool -storepass {p12} -list
+password | echo '{p12}' > ~/.vault_pass
+password | ALTER USER eva IDENTIFIED WITH mysql_native_password BY '{p10}';
+password | username eva password {p10}
+password | ssh eva@10.0.0.3 (pass {p12})
+password | SMTP user eva / pass {p12} on port 587
+password | wifi: SSID Attic, key {p12}
+password | log in as admin / {p12}
+password | The admin account's password was reset to {p12}.
+password | use Quartz_Hen_{p8} as the password for the demo account
+password | Kennwort für den Drucker: {p12}
+password | mot de passe wifi : {p12}
+secret | JWT_SECRET=plum-tractor-Ohio-{p6}
+api-key | app.api.key={w24}
+authorization | okta SSWS 00{w40}
+private-key | Private key (hex): 0x{h64}
+recovery-code | recovery code: 7f3k-{h4}-9q2{h6}
+recovery-code | backup codes: 4471-9982 9921-{h6}3
+license-key | license key X7K2-9QLM-4VRB-T8ZP-W3N2
+passphrase | gpg passphrase: seven quiet otters dance
+otp-secret | totp secret {H32} for the registrar
+otp-secret | 2FA: {H4} {H4} {H4} {H4}
+pin | my pin for the safe is 4471
 password-hash | root:$6$¦{w16}${w86}:19000:0:99999:7:::
 """
 
@@ -608,6 +637,147 @@ recovery: started at 12:00, done
 [secret:password] and [secret:github-token]
 password: [secret:password]
 chunk-2026-02-10-a1b2c3d4 and mem_123e4567-e89b-12d3-a456-426614174000
+The password must have at least 12 characters.
+the password is stored in 1Password
+password: see vault entry db/prod
+password = os.environ['DB_PASS']
+API_KEY=<your key here>
+token: str = Field(default='')
+We rotate the API key every 90 days.
+commit 9f3c2a7b8e1d4f6a0b5c9d8e7f2a1b3c4d5e6f7a fixes login
+sha256:3f9c2a7b8e1d4f6a0b5c9d8e7f2a1b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f90
+id 550e8400-e29b-41d4-a716-446655440000
+mysql -p shop asks for the password
+mysql -u root -p -h db
+curl -u deploy: https://x
+ssh -p 2222 host
+mkdir -p /srv/data/secrets
+the secret of good bread is time
+das Passwort ist zu kurz
+la contraseña es obligatoria
+the password is required for login
+my password manager is Bitwarden
+The token is expired, log in again
+the API key is missing from the request
+sessionid cookie is HttpOnly
+Basic authentication is off
+psql postgresql://localhost:5432/app
+postgres://user:password@host/db
+https://user@example.org/path
+redis-cli -h cache -a $REDIS_PASS ping
+sshpass -f /etc/pw ssh host
+--password-file /run/secrets/db
+PASSWORD_MIN_LENGTH=12
+passwords.txt was deleted
+pass=True fail=False
+compass: north
+bypass: enabled
+secret_name: db-credentials
+from getpass import getpass
+token_count = 4096
+max_tokens: 1024
+the passphrase should be long and odd
+primary_key = 'order_id'
+keyboard: qwertz
+public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ2k3Lm9Qw2Xz7Rt5Yv8Nb1Pc4Gd6Js0FeU eva@laptop
+integrity sha512-Zk3p9Qw8Rt7Yx6Vb5Nm4Lk3Jh2Gf1Ds0Aq9We8Rt7Yu6Io5Pz4Xc3Vb2Nm1Qw0Er9Ty8Ui7Op6==
+pk_live_publishable keys may be shown in the page
+the pin 4 of the header is ground
+version 1.4.2-rc.1+build.5
+dapi is our data api
+shpat means Shopify admin token
+use `SecretStr` for the password field
+password_hash: $2b$12$EixZaYVXK1fsbx1ZW5ig4e
+UPDATE users SET password = crypt($1, gen_salt('bf'))
+IDENTIFIED BY a title and a date
+users log in as admin or guest
+the wifi key is on the fridge
+el token caduca en una hora
+пароль обязателен
+パスワードは必須です
+AKIA prefixes mark AWS keys
+x-api-key header is required
+ghp_ tokens start with this prefix
+ENV PASSWORD_FILE=/run/secrets/pw
+the secret santa is Maria
+The wifi key has 8 characters
+wifi: SSID Attic, key under the router
+WLAN key rotation takes a day
+log in as admin / guest
+Sign in with Google and GitHub
+logged in as eva/production
+log in as deploy@host-01.example.org
+TOTP is on for GitHub
+2FA with AUTHENTICATOR apps only
+OTP: ENABLED FOR EVERYBODY
+mfa device ARN arn:aws:iam::123456789012:mfa/eva
+passphrase: at least four random words
+passphrase is asked for every time you push
+The passphrase should have five words or more
+pin for the LED is 13
+pin 2040 of the RP2040
+PIN is asked for at start
+the pin code has four digits
+openssl req -x509 -newkey rsa:4096 -keyout key.pem -out cert.pem
+openssl s_client -connect db.internal:5432 -servername db
+openssl enc -d -kfile key.bin
+keyboard shortcut ctrl-k
+sed -i 's/key/value/'
+grep -k foo
+primary key (id)
+foreign key user_id references users(id)
+API keys live in the vault under apps/ci
+The access token lasts 15 minutes
+refresh_token: Mapped[str | None]
+assert user.password != 'hunter'
+secret=secret
+if password == confirm_password:
+def set_password(self, raw_password):
+the secret is to keep the oven hot
+his password is weak
+password reset link expires in 24h
+passwordless login via magic link
+pwd: /home/eva/src
+PWD=/srv/app
+cd $PWD/build
+pass the salt
+Tests pass: 312, fail: 0
+pass: 12/12
+token bucket: 100 per minute
+CSRF token mismatch
+JWT tokens use HS256
+max_new_tokens=2048
+auth: oauth2
+auth=basic
+key=lambda x: x.name
+sorted(keys)
+ssh-keygen -t ed25519 -C eva@laptop
+SHA256:k3Lm9Qw2Xz7Rt5Yv8Nb1Pc4Gd6Js0FeUa1B2c3D4e5F eva@laptop (ED25519)
+image: registry.local/app@sha256:e7c3252f48186611d533430a52b14d27dc25b6f3f8372b4e95393d1884c6a946
+"integrity": "sha512-fk0tPgIwFsetohSrz4W21irbQPvzORp0vMlh4TScckmsxctNl0JSpAQvaZWrc0LcpgXn4UfRyUZrf6A5QTZMCd=="
+md5 b68e2c0bc48fa83056342ba3387e54e2
+etag "95d8c2a97cd1453043b71575210fc1bf"
+request id 9176380eaaea4320cd42ade2cdb52d55
+trace_id=85d309adbef772491b27f1073b0ddc64
+uuid: 123e4567-e89b-12d3-a456-426614174000
+https://github.com/a/b/commit/a8657ade247953157fedff9c0a949f7a45e03a71
+build 2024.11.03-1842
+order number 4471-9982
+the code is 404
+zip code: 90210
+tracking number 1Z999AA10123456784
+IBAN DE89370400440532013000
+session id in the log: 2026-02-10-farm
+sessionStorage.setItem('theme', 'dark')
+data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk
+docker login registry.local
+mysql -P 3307 -h db
+psql -p 5433 -U app
+cp -a src/ dst/
+Enter your password:
+password: ********
+password: [hidden]
+password: (unchanged)
 """
 
 

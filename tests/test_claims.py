@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from bench.change import CASES, Case, judge, live, read_cases
 
+from otolith.derive.claims import may_close
 from otolith.errors import Invalid
 from otolith.memory import Memory
+from otolith.model.dialog import Fact
 from otolith.model.statements import read_claims
-from otolith.model.verdicts import Stated, settle
+from otolith.model.verdicts import Stated, settle, verdict
 
 STORIES: dict[str, list[Case]] = {}
 for story in read_cases(CASES.read_text(encoding="utf-8")):
@@ -25,9 +27,10 @@ def mem(tmp_path: Path) -> Iterator[Memory]:
         yield memory
 
 
-def log(mem: Memory, words: str, day: str, **more: str) -> None:
-    mem.log([{"role": more.get("role", "user"), "content": words, "timestamp": f"{day}T10:00:00Z"}], more.get("topic"), created=day,
+def log(mem: Memory, words: str, day: str, **more: str) -> str:
+    entry = mem.log([{"role": more.get("role", "user"), "content": words, "timestamp": f"{day}T10:00:00Z"}], more.get("topic"), created=day,
             project=more.get("project"))
+    return entry.id
 
 
 def current(mem: Memory, **more: str) -> list[str]:
@@ -301,3 +304,68 @@ def test_two_notes_that_give_one_thing_two_values_are_a_change_and_not_proposed_
     assert {ids["Kettle"], ids["The kettle"]} in proposed
     assert {ids["API port"], ids["API port again"]} not in proposed
     assert [hit.title for hit in mem.recall("API port").hits][:2] == ["API port again", "API port"]
+
+
+# What a model proposes
+
+
+def proposal(subject: str, relation: str, value: str, **more: object) -> Fact:
+    return Fact(subject=subject, relation=relation, object=value, type="event", **more)
+
+
+def stated(subject: str, relation: str, value: str, trust: int = 0, scope: str = "") -> Stated:
+    return Stated(1, "1", trust, read_claims(subject, relation, value)[0], "old", scope)
+
+
+@pytest.mark.parametrize(("words", "allowed"), [
+    (("user", "plays", "the banjo"), True),
+    (("user", "builds", "the banjo"), False),  # another attribute
+    (("Kim", "plays", "the banjo"), False),  # another subject
+    (("user", "plays", "the cello"), False),  # nothing new
+])
+def test_a_proposal_may_close_what_has_its_subject_and_attribute(words: tuple[str, str, str], allowed: bool) -> None:
+    assert may_close(proposal(*words), None, 0, stated("user", "plays", "the cello")) is allowed
+
+
+def test_a_proposal_closes_nothing_of_another_project_and_nothing_that_is_trusted_more() -> None:
+    old = stated("The worker", "reads", "the blue queue", scope="north")
+
+    assert may_close(proposal("The worker", "reads", "the red queue"), "north", 0, old)
+    assert not may_close(proposal("The worker", "reads", "the red queue"), "south", 0, old)
+    assert not may_close(proposal("The worker", "reads", "the red queue"), "north", 1, old)
+
+
+def propose(mem: Memory, entry_id: str, fact: Fact) -> None:
+    """Add what a model proposed to an entry's summary, as upkeep would."""
+    path = next(Path(mem.home.tree.folder).rglob(f"{entry_id}/summary.json"))
+    held = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**held, "facts": [*held["facts"], fact.to_dict()]}), encoding="utf-8")
+    mem.sync()
+
+
+def played(mem: Memory, trust: str) -> list[str]:
+    log(mem, "I play the cello.", "2026-01-05")
+    known = mem.home.index.claims.near(["cello"], None, 5)[0]
+    entry = log(mem, "The banjo has taken over my evenings.", "2026-02-05")
+    propose(mem, entry, proposal(known.subject, known.relation, "the banjo", entry_id=entry, entry_ts="2026-02-05T10:00:00Z",
+                                 turn=1, trust=trust, replaces=(known.row.id,)))
+    return [title for title in current(mem) if "play" in title]
+
+
+def test_what_a_model_proposes_to_replace_is_closed_and_a_rebuild_closes_it_again(mem: Memory) -> None:
+    assert played(mem, "user") == ["user plays the banjo"]
+    mem.reindex()
+    assert [title for title in current(mem) if "play" in title] == ["user plays the banjo"]
+
+
+def test_a_proposal_of_less_trust_is_a_contradiction(mem: Memory) -> None:
+    assert sorted(played(mem, "agent")) == ["user plays the banjo", "user plays the cello"]
+    assert len(mem.home.index.claims.contested()) == 1
+
+
+def test_a_proposal_that_replaces_itself_or_what_came_later_closes_nothing() -> None:
+    old = stated("user", "plays", "the cello")
+    itself = old._replace(replaces=(old.id,))
+    earlier = Stated(0, "0", 0, read_claims("user", "plays", "the banjo")[0], "new", "", (old.id,))
+
+    assert (verdict(itself, old), verdict(earlier, old)) == ("", "")

@@ -450,7 +450,7 @@ def test_a_purge_leaves_nothing_of_a_damaged_index(told_of: Path, home: Path, cl
 
 
 def test_an_index_lies_where_the_manual_says(told_of: Path, home: Path) -> None:
-    assert told_of == index_path(config.cache_folder(), str(home))
+    assert told_of == index_path(config.home_cache(str(home)))
     assert told_of.parent.joinpath("lock").stat().st_mode & 0o777 == 0o600
 
 

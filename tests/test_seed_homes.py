@@ -301,7 +301,7 @@ def test_the_diarys_examples_are_found(lay: Callable[..., None], opened: Callabl
     block = opened().diary("2025-12-13")[1]
 
     assert (block["id"], block["title"], block["type"], block["tags"]) == (
-        "episode:2025-12-13#1115-1", "Chose websocket over polling", "decision", ["major-domo", "architecture"])
+        "episode:2025-12-13#1115-7012b0", "Chose websocket over polling", "decision", ["major-domo", "architecture"])
 
 
 @pytest.mark.clause("notes-40")

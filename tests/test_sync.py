@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from conftest import Clock, Ran
+from otolith import config
 from otolith.errors import NeedsConfirmation, NotFound
 from otolith.index.store import index_path
 from otolith.memory import Memory
@@ -406,7 +407,7 @@ def test_fewer_than_twenty_files_may_go_without_asking(mem: Memory) -> None:
 
 
 def index_file(home: Path) -> Path:
-    return index_path(Path(os.environ["XDG_CACHE_HOME"]) / "otolith", str(home))
+    return index_path(config.home_cache(str(home)))
 
 
 @pytest.mark.clause("dialog-66")

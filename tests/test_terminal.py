@@ -17,7 +17,7 @@ import pytest
 from conftest import Ran
 from otolith.doors.cli.terminal import age, columns, cut, short_ids, table
 from otolith.memory import Memory
-from otolith.verbs.table import GROUPS, SYNONYMS, verb
+from otolith.verbs.table import SYNONYMS, grouped, verb
 from otolith.verbs.table import table as verbs
 
 Run = Callable[..., Ran]
@@ -211,7 +211,7 @@ def test_a_title_of_four_signs_is_no_beginning_of_an_id(run: Run, mem: Memory) -
 
 def test_help_is_short_and_its_groups_hold_every_command(run: Run) -> None:
     overview = run("--help").out
-    names = [name for group in GROUPS.values() for name in group]
+    names = [name for group in grouped().values() for name in group]
 
     assert len(overview.splitlines()) <= 30
     assert overview.index("Start here:\n  note ") < overview.index("Keep:") < overview.index("Find:") < overview.index("Data:")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import stat
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -622,6 +624,32 @@ def test_a_batch_syncs_every_file_and_folder_once_at_its_end(disk: DiskTree, mon
 
     assert inside == 0
     assert len(synced) == len(set(synced)) == 21
+
+
+def test_in_a_batch_the_bytes_of_a_new_file_are_handed_to_the_disk_before_it_gets_its_name(disk: DiskTree) -> None:
+    disk.write(NOTE, b"x")
+
+    def batch() -> None:
+        with disk.bulk():
+            disk.write(OTHER, b"y")
+
+    calls = [name for _, name in calls_of(batch)]
+
+    assert calls.index("write") < calls.index("write_out") < calls.index("link")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no such call")
+def test_a_disk_that_fails_while_bytes_are_handed_to_it_fails_the_write(monkeypatch: pytest.MonkeyPatch, disk: DiskTree, home: Path) -> None:
+    disk.write(NOTE, b"x")
+
+    def fail(*given: Any) -> int:
+        ctypes.set_errno(errno.EIO)
+        return -1
+
+    monkeypatch.setattr(rename, "_system_call", lambda name: fail)
+    with disk.bulk(), pytest.raises(CannotWrite):
+        disk.write(OTHER, b"y")
+    assert not (home / OTHER).exists()
 
 
 def test_a_batch_that_cannot_be_synced_is_an_error(disk: DiskTree, monkeypatch: pytest.MonkeyPatch) -> None:

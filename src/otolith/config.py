@@ -57,6 +57,19 @@ def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CACHE_HOME", ".cache", env) / "otolith"
 
 
+def home_cache(home: str, env: Mapping[str, str] = os.environ) -> Path:
+    """What the cache keeps of a home: a folder named by sixteen digits of its place."""
+    place = os.path.realpath(home) if os.path.isabs(home) else home
+    return cache_folder(env) / hashlib.sha256(os.fsencode(place)).hexdigest()[:16]  # any bytes name a folder
+
+
+def socket_path(home: str, env: Mapping[str, str] = os.environ) -> Path:
+    """Where a process that serves a home answers hooks."""
+    runtime, own = env.get("XDG_RUNTIME_DIR"), home_cache(home, env)
+    folder = Path(runtime) / "otolith" if runtime and os.path.isabs(runtime) else own
+    return folder / f"{own.name}.sock"
+
+
 def home_name(given: Any = None, env: Mapping[str, str] = os.environ) -> str:
     """Which home, by path or URL: the one given, else OTOLITH_HOME, else the user's data folder."""
     return os.fspath(given or env.get("OTOLITH_HOME") or data_folder(env))
@@ -100,6 +113,9 @@ class Config(Value):
     language: str = "english"
     home_id: str = ""
     git_commit: str = "off"
+    upkeep: bool = True  # by itself, when it is due
+    upkeep_remote: bool = False  # with models and embedders that are not on this machine, too
+    upkeep_after: float = 20.0  # seconds that a session's start is left alone
     caps: Mapping[str, Any] = NOTHING
     tiers: Mapping[str, Any] = NOTHING
     settings: Mapping[str, Any] = NOTHING  # everything of otolith.toml, for what is rarely asked
@@ -138,9 +154,23 @@ def load(tree: Any, env: Mapping[str, str] = os.environ, cwd: str | None = None)
         project=_first(env.get("OTOLITH_PROJECT"), find_project(cwd, env), "default"),
         session=_first(env.get("OTOLITH_SESSION")), projects=_words(tracked, "projects"),
         language=tracked.get("language", "english"), home_id=str(tracked.get("home_id", "")),
+        **_own_upkeep(user.get("upkeep", {}), env),
         git_commit=commits, caps=tracked.get("caps", {}), tiers=tracked.get("tiers", {}),
         settings=tracked, flaws=tuple(flaws),
     )
+
+
+def _own_upkeep(given: Any, env: Mapping[str, str]) -> dict[str, Any]:
+    """What the user says about upkeep that nobody asked for: [upkeep] auto, remote, after."""
+    given = given if isinstance(given, dict) else {"auto": given}
+    auto = {"off": False, "on": True}.get(env.get("OTOLITH_UPKEEP", ""), given.get("auto", True))
+    read = {"upkeep": auto, "upkeep_remote": given.get("remote", False),
+            "upkeep_after": given.get("after", Config.upkeep_after)}
+    for name, kind in (("upkeep", bool), ("upkeep_remote", bool), ("upkeep_after", int | float)):
+        if not isinstance(read[name], kind):
+            raise Invalid(f"[upkeep] in config.toml: {read[name]!r} means nothing",
+                          "write auto = true or false, remote = true or false, after = seconds")
+    return read
 
 
 def _first(*values: Any) -> Any:
@@ -170,6 +200,9 @@ GITATTRIBUTES = """*.jsonl merge=union
 index/audit.log merge=union
 episodes/*.md merge=union
 """
+MERGED = """*.md merge=otolith
+*.json merge=otolith
+"""  # after the lines above: where git is told how to merge records, the last line that fits counts
 
 
 def settle(tree: Any, new_id: Callable[[], str]) -> tuple[str, list[str]]:

@@ -67,7 +67,7 @@ class Memory(Reader):
         tree: Any = open_tree(configuration.home_name(path)) if named else path
         settings = config or configuration.load(tree)
         self.providers = providers
-        index = Index(index_path(configuration.cache_folder(), tree.name), tree.identity)
+        index = Index(index_path(configuration.home_cache(tree.name)), tree.identity)
         self.home = Home(tree=tree, index=index, config=settings, clock=clock, new_id=new_id,
                          machine=configuration.machine_id(), door=door, trust=trust,
                          session=settings.session or f"session-{os.urandom(6).hex()}")
@@ -103,9 +103,9 @@ class Memory(Reader):
 
     # Writing
 
-    def init(self) -> Sequence[str]:
-        """Make the home's folders and settings; answers what was made."""
-        return verbs.tending.init(self.home)
+    def init(self, *, git: bool = False) -> Sequence[str]:
+        """Make the home's folders and settings; answers what was made. With `git`, clones of it merge."""
+        return verbs.tending.init(self.home, git=git)
 
     def remember(self, text: str, *, conversation_id: str | None = None, tags: Sequence[str] = (),
                  type: str | None = None, confidence: float = 0.7, created: Time = None,
@@ -288,9 +288,12 @@ class Memory(Reader):
         """Which works go to cold storage or come back from it; only `apply` moves them."""
         return verbs.work.store_cold(self.home, days=days, uses=uses, apply=apply)
 
-    def sync(self, *, accept_removals: bool = False, progress: Progress | None = None) -> Sequence[Change]:
-        """Compare the files with the index and bring the index up to them."""
+    def sync(self, *, accept_removals: bool = False, git: bool = False,
+             progress: Progress | None = None) -> Sequence[Change]:
+        """Compare the files with the index and bring the index up to them; with `git` other clones first."""
         self.home.index.inspect()
+        if git:
+            return verbs.git.synchronise(self.home, accept_removals=accept_removals)
         return self.home.sweep(accept_removals=accept_removals, progress=progress)
 
     def reindex(self, progress: Progress | None = None) -> dict[str, Any]:
@@ -301,11 +304,14 @@ class Memory(Reader):
         """Everything that wants a person's eye; also keys and passwords, if asked for."""
         return verbs.tending.check(self.home, secrets=secrets)
 
-    def upkeep(self, progress: Progress | None = None) -> Report:
-        """The nightly round: sync, distil, fade, rebuild what is built, propose what to tidy."""
+    def upkeep(self, progress: Progress | None = None, *, if_due: bool = False) -> Report:
+        """The nightly round: sync, distil, fade, rebuild what is built, propose what to tidy.
+
+        `if_due`: only once a day or after fifty writes, and only with what is on this machine.
+        """
         from otolith.upkeep import run
 
-        return run(self.home, progress, self.providers)
+        return run(self.home, progress, self.providers, if_due=if_due)
 
     def build_topic(self, topic: str, ask: Ask | None = None) -> Topic:
         """Build a topic's memory from its entries and reviews."""

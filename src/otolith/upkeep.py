@@ -29,7 +29,9 @@ Progress = Callable[[int, int], None]
 USAGE, DATE = ":usage", ":date"  # what a rung may read besides kinds of records
 ALWAYS = (":version", ":settings", ":problems")  # what every rung that names its inputs reads as well
 ATTEMPTS = 3  # at a rung under which others change what it reads
-_PRIVATE = ("session", "openai_key", "chat_key")  # settings that change nothing that is built
+# settings that change nothing that is built
+_PRIVATE = ("session", "openai_key", "chat_key", "upkeep", "upkeep_remote", "upkeep_after")
+REMOTE = ("ollama", "openai")  # embedders
 
 
 class Rung(NamedTuple):
@@ -40,6 +42,7 @@ class Rung(NamedTuple):
     reads: Sequence[str] = ()  # kinds of records, and USAGE and DATE
     makes: Sequence[str] = ()  # files
     proposes: bool = False  # its lines are proposals, not changes
+    asks: str = ""  # whom it may ask: "model", "embedder"
     scored: bool = False  # takes the notes as they stand in place of providers: they are scored once a round
 
 
@@ -50,12 +53,12 @@ RUNGS = (
     Rung("claims", "claims:draw_rung"),
     Rung("edges", "links:heal", reads=("note", "edge")),
     Rung("sessions", "running:sessions_rung"),
-    Rung("entries", "topics:entries_rung"),
-    Rung("topics", "topics:topics_rung"),
+    Rung("entries", "topics:entries_rung", asks="model"),
+    Rung("topics", "topics:topics_rung", asks="model"),
     Rung("global", "topics:global_rung", reads=("topic", "fact"),
          makes=("GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md")),
-    Rung("chapters", "chapters:climb"),
-    Rung("wisdom", "chapters:climb_wisdom"),
+    Rung("chapters", "chapters:climb", asks="model"),
+    Rung("wisdom", "chapters:climb_wisdom", asks="model"),
     Rung("cold", "work:cold_rung", reads=("work", USAGE, DATE)),
     Rung("decay", "reports:decay_rung", reads=("note", USAGE, DATE), makes=("_state.json",), scored=True),
     Rung("core", "reports:core_rung", reads=("note", USAGE, DATE), makes=("CORE.md",), scored=True),
@@ -63,8 +66,9 @@ RUNGS = (
          scored=True),
     Rung("exports", "exports:write_exports", reads=("chunk", "note", "edge"), makes=EXPORTS),
     Rung("garden", "memos:garden_rung", reads=("memo", "entry"), proposes=True),
-    Rung("embeddings", "exports:embed_rung", reads=(*KINDS, DATE), makes=("_embeddings.json",)),
-    Rung("commit", "tending:commit"),
+    Rung("embeddings", "exports:embed_rung", reads=(*KINDS, DATE), makes=("_embeddings.json",),
+         asks="embedder"),
+    Rung("commit", "git:commit"),
 )
 
 
@@ -82,8 +86,30 @@ class Report(NamedTuple):
         return self._asdict()
 
 
-def run(home: Home, progress: Progress | None = None, providers: Any = None) -> Report:
-    """One round over the home."""
+def run(home: Home, progress: Progress | None = None, providers: Any = None, *,
+        if_due: bool = False) -> Report:
+    """One round over the home; `if_due`: nobody asked for it, so only if one is due and no other runs, and
+    only with what is on this machine.
+    """
+    from otolith.verbs import rounds
+
+    began = home.clock()
+    with rounds.alone(home) as free:
+        if if_due and not (free and rounds.is_due(home.tree, began)):
+            return Report(day(began), {}, {}, [rung.name for rung in RUNGS], {}, 0)
+        report = _round(home, progress, providers, _left_out(home) if if_due else ())
+        rounds.note_round(home, began, unasked=if_due, changed=report.changed, failed=report.failed,
+                          proposed=sum(map(len, report.proposals.values())))
+    return report
+
+
+def _left_out(home: Home) -> list[str]:
+    """The rungs that would ask somebody whom only the user may have asked: what they make waits for them."""
+    asked = {"model": home.config.chat_model, "embedder": home.config.provider in REMOTE}
+    return [] if home.config.upkeep_remote else [rung.name for rung in RUNGS if asked.get(rung.asks)]
+
+
+def _round(home: Home, progress: Progress | None, providers: Any, left_out: Sequence[str]) -> Report:
     home.finish()
     changed: dict[str, Sequence[str]] = {}
     proposals: dict[str, Sequence[str]] = {}
@@ -94,7 +120,8 @@ def run(home: Home, progress: Progress | None = None, providers: Any = None) -> 
             progress(at, len(RUNGS))
         if rung.reads and not inputs:
             inputs = _inputs(home)
-        if rung.reads and home.index.marks.get("rung", rung.name) == _stamp(home, rung, inputs):
+        if rung.name in left_out or (rung.reads and home.index.marks.get("rung", rung.name)
+                                     == _stamp(home, rung, inputs)):
             skipped.append(rung.name)
             continue
         try:

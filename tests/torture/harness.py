@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import stat
@@ -180,27 +181,27 @@ def told(error: BaseException) -> str:
 
 # Runs: every worker lists all trials and takes each n-th
 
-def run_part(part: str, size: Size, jobs: int = 1, only: str = "") -> dict[str, Outcome]:
-    """Row → outcome of a part's trials."""
+def run_part(part: str, size: Size, jobs: int = 1, only: str = "", row: str = "") -> dict[str, Outcome]:
+    """Row → outcome of a part's trials, or of those of one row."""
     module = import_module(f"tests.torture.{part}")
     jobs = 1 if only else min(jobs, getattr(module, "JOBS", jobs))
     if jobs == 1:
-        return _add(_work(module, size, 0, 1, only))
+        return _add(_work(module, size, 0, 1, only, row))
     with tempfile.TemporaryDirectory(prefix="otolith-results-") as folder:
         children = {}
         for worker in range(jobs):
             child = os.fork()
             if child == 0:
-                _worker(module, size, worker, jobs, Path(folder) / str(worker))
+                _worker(module, size, worker, jobs, row, Path(folder) / str(worker))
             children[child] = Path(folder) / str(worker)
         return _add(_collected(part, children))
 
 
-def _worker(module: Any, size: Size, worker: int, jobs: int, results: Path) -> None:
+def _worker(module: Any, size: Size, worker: int, jobs: int, only_row: str, results: Path) -> None:
     code = 1
     try:
         with results.open("w", buffering=1) as file:
-            for row, outcome in _work(module, size, worker, jobs, ""):
+            for row, outcome in _work(module, size, worker, jobs, "", only_row):
                 file.write(json.dumps([row, *outcome]) + "\n")
         code = 0
     except BaseException:  # noqa: BLE001 (a worker is a process of its own; its parent counts that it died)
@@ -219,10 +220,12 @@ def _collected(part: str, children: dict[int, Path]) -> Iterator[tuple[str, Outc
             yield part, Outcome(1, [f"{part}: a worker ended with status {status}"])
 
 
-def _work(module: Any, size: Size, worker: int, jobs: int, only: str) -> Iterator[tuple[str, Outcome]]:
+def _work(module: Any, size: Size, worker: int, jobs: int, only: str, only_row: str) -> Iterator[tuple[str, Outcome]]:
     part = module.__name__.rpartition(".")[2]
     with new_world(getattr(module, "PLACE", None)) as world, ExitStack() as world.after:
-        names = [only] if only else list(module.trials(size, world))[worker::jobs]
+        names = [only] if only else [name for name in module.trials(size, world) if name.startswith(only_row)][worker::jobs]
+        if size.seconds < float("inf"):
+            random.Random(size.seed).shuffle(names)  # a run that is cut short has tried something of everything
         begun = time.monotonic()
         for at, name in enumerate(names):
             if time.monotonic() - begun > size.seconds:

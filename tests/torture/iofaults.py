@@ -27,7 +27,7 @@ from otolith.errors import OtolithError
 TITLES = {"once": "I/O error at each file call of each act", "stays": "I/O error that stays, from each file call on",
           "read": "I/O error at a call that only reads", "short": "short write, then a full disk",
           "signals": "a storm of signals (EINTR) during each act", "index": "index that cannot grow, during each act"}
-MAKING = ("open", "write", "fsync", "mkdir", "link", "rename", "replace", "exchange")
+MAKING = ("open", "write", "write_out", "fsync", "mkdir", "link", "rename", "replace", "exchange")
 NAMES = ("open", "mkdir", "link", "rename", "replace", "exchange", "unlink", "remove", "rmdir", "fchmod")
 MEETS = {"ENOSPC": MAKING, "EDQUOT": MAKING, "EIO": (*MAKING, *NAMES), "EACCES": NAMES, "EROFS": NAMES, "EMFILE": ("open",),
          "EINTR": ("open", "write", "fsync")}

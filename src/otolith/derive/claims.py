@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from otolith.derive.facts import extract
 from otolith.model.claims import Claim
-from otolith.model.dialog import Turn
+from otolith.model.dialog import Fact, Turn
 from otolith.model.statements import read_claims
 from otolith.model.text import without_code
+from otolith.model.verdicts import Stated, may_replace
 
 LONGEST = 20_000  # characters of a record that are read
 
@@ -33,3 +34,12 @@ def read_text(text: str, written: str) -> Iterator[ReadSentence]:
         claims = read_claims(fact.subject, fact.relation, fact.object, sentence)
         if claims:
             yield ReadSentence(sentence, claims)
+
+
+def may_close(proposal: Fact, project: str | None, trust: int, older: Stated) -> bool:
+    """Whether a proposed fact may close a claim that it names: same scope, subject and attribute, and no less
+    trusted (a place in `model.record.TRUST`). Stored in the fact's `replaces`, it then does in every index.
+    """
+    claims = read_claims(proposal.subject, proposal.relation, proposal.object, proposal.sentence or "")
+    proposed = (Stated(0, "", trust, claim, "", claim.scope_in(project)) for claim in claims)
+    return trust <= older.trust and any(may_replace(new, older) for new in proposed)

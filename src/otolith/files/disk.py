@@ -286,6 +286,10 @@ class DiskTree:
                 os.fchmod(file, mode)
             if self._later.files is None or mode is not None:
                 os.fsync(file)
+            else:
+                from otolith.files.rename import write_out
+
+                write_out(file)
         finally:
             os.close(file)
 

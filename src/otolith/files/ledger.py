@@ -15,6 +15,7 @@ from typing import Any
 from otolith.errors import Damaged, NotFound
 from otolith.files import markdown, paths
 from otolith.files.tree import Tree
+from otolith.model.ids import episode_ids
 from otolith.model.record import Origin, Usage
 from otolith.model.text import check_whole
 from otolith.model.times import day, time_or_none, utc, zulu
@@ -199,13 +200,9 @@ def strike_blocks(data: bytes, path: str, record: str, mention: str, headings: C
     """A diary in which blocks that are the record, link to its file or have such a heading are `(purged)`."""
     date = path.rsplit("/", 1)[-1].removesuffix(".md")
     parts = re.split(r"(?m)^(?=## \d\d:\d\d - )", data.decode(errors="surrogateescape"))
-    seen: dict[str, int] = {}
-    for at, block in enumerate(parts):
-        if not block.startswith("## "):
-            continue
-        minute = block[3:8].replace(":", "")
-        seen[minute] = seen.get(minute, 0) + 1
-        own = f"episode:{date}#{minute}-{seen[minute]}" == record
-        if own or f"/{mention})" in block or block[len("## 00:00 - "):].startswith(tuple(headings)):
+    blocks = [(at, block) for at, block in enumerate(parts) if block.startswith("## ")]
+    ids = episode_ids(date, (block.partition("\n")[0] for _, block in blocks))
+    for (at, block), (own, _) in zip(blocks, ids, strict=True):
+        if own == record or f"/{mention})" in block or block[len("## 00:00 - "):].startswith(tuple(headings)):
             parts[at] = f"## {block[3:8]} - (purged)\n\n"
     return "".join(parts).encode(errors="surrogateescape")

@@ -11,13 +11,13 @@ from typing import Any
 
 from otolith.errors import Damaged, Invalid
 from otolith.files import front
-from otolith.model.ids import derived_uuid
+from otolith.model.ids import derived_uuid, episode_ids
 from otolith.model.kinds import KINDS, PROCEDURE_LISTS
 from otolith.model.memo import Memo
 from otolith.model.note import DIRECTIONS, Episode
 from otolith.model.times import offset
 
-_MERGE = r"(?ms)^<{7} .*?^={7}\r?$.*?^>{7} "
+_MERGE = r"(?ms)^<{7} [^\n]*\n(?P<ours>.*?)^={7}\r?$(?P<theirs>.*?)^>{7} "
 _FENCED = r"(?ms)^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1|\Z)"
 _HEADER = r"(?m)^\*\*(?P<key>[^*:\n]{1,40}):\*\*[ \t]*(?P<value>[^\r\n]*?)[ \t]*\r?$"
 _RULE = r"(?m)^---[ \t]*\r?$"
@@ -43,8 +43,9 @@ def text_of(data: bytes) -> str:
         raise Damaged("holds a NUL byte", "remove it", flaw="nul", line=line)
     if "<<<<<<< " in text and (merge := re.search(_MERGE, re.sub(_FENCED, _blanked, text))):
         line = text.count("\n", 0, merge.start()) + 1
-        raise Damaged("holds merge markers", "choose one side, remove the marker lines", flaw="merge-markers",
-                      line=line)
+        ours, theirs = (" ".join(merge[side].split())[:200] for side in ("ours", "theirs"))
+        raise Damaged(f"both sides changed it: here {ours!r}, there {theirs!r}",
+                      "keep what is right, remove the marker lines", flaw="merge-markers", line=line)
     return text
 
 
@@ -243,21 +244,19 @@ def amend_memo(data: bytes, old: Memo, new: Memo) -> bytes:
 
 
 def read_episodes(path: str, data: bytes) -> list[Episode]:
-    """The blocks of a day's file, numbered within their minute.
+    """The blocks of a day's file, each named by its heading line.
 
     A power cut may leave NULs in place of lines that were not synced; they say nothing and hide nothing.
     """
     text = text_of(re.sub(rb"\0+(?=\n|\Z)", b"", data)).replace("\r\n", "\n")
     date = path.rsplit("/", 1)[-1].removesuffix(".md")
-    heads, seen, blocks = list(re.finditer(_EPISODE, text)), dict[str, int](), []
-    for at, head in enumerate(heads):
+    heads, blocks = list(re.finditer(_EPISODE, text)), []
+    ids = episode_ids(date, [head[0] for head in heads])
+    for at, (head, (block_id, former)) in enumerate(zip(heads, ids, strict=True)):
         block = text[head.end() : heads[at + 1].start() if at + 1 < len(heads) else len(text)]
         lines = {line["key"].casefold(): line["value"] for line in re.finditer(_LINE, block)}
-        minute = head["time"].replace(":", "")
-        seen[minute] = seen.get(minute, 0) + 1
         blocks.append(Episode(
-            id=f"episode:{date}#{minute}-{seen[minute]}", date=date, time=head["time"],
-            heading=head["heading"].strip(),
+            id=block_id, former=former, date=date, time=head["time"], heading=head["heading"].strip(),
             type=lines.get("type", "diary"), tags=tuple(_strings(lines.get("tags", ""), split_words=True)),
             memory=lines.get("memory"), summary=lines.get("summary", ""),
             text=f"{head['heading'].strip()}\n{block.strip()}"))

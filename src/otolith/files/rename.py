@@ -1,8 +1,9 @@
 """How a file gets a name that another has, or that nobody may have yet: the best way the system knows.
 
-Linux can exchange two names, and rename only to a name that is free, each in one step (renameat2, which
-Python's os lacks). Elsewhere a link is the next best; file systems without links (exFAT, SMB) are the last.
-Loaded by the first update or move, for ctypes takes time that no reader should pay.
+Linux can exchange two names, rename only to a name that is free, each in one step (renameat2), and hand a
+file's bytes to the disk before it gets a name (sync_file_range); Python's os lacks all three. Elsewhere a
+link is the next best; file systems without links (exFAT, SMB) are the last. Loaded by the first update, move
+or batch, for ctypes takes time that no reader should pay.
 """
 
 from __future__ import annotations
@@ -21,17 +22,31 @@ FREE, EXCHANGE = 1, 2  # RENAME_NOREPLACE, RENAME_EXCHANGE
 UNKNOWN = NO_LINKS | {errno.EINVAL}  # a sandbox may answer EPERM; where that is meant, the next way says so
 
 
+WRITTEN = 7  # SYNC_FILE_RANGE_WAIT_BEFORE, _WRITE and _WAIT_AFTER
+LOST = (errno.EIO, errno.ENOSPC, errno.EDQUOT)
+
+
 @cache
-def _renameat2() -> Any:
+def _system_call(name: str) -> Any:
+    """A call of the C library that Python's os lacks; None where there is none."""
     try:
-        return ctypes.CDLL(None, use_errno=True).renameat2
+        return getattr(ctypes.CDLL(None, use_errno=True), name)
     except (AttributeError, OSError):
         return None
 
 
+def write_out(file: int) -> None:
+    """Hand a file's bytes to the disk, whose cache need not be flushed for it: a file system then keeps a
+    name given afterwards only together with them. Where the call is not known, nothing is done.
+    """
+    call, all_of_it = _system_call("sync_file_range"), (ctypes.c_int64(0), ctypes.c_int64(0))
+    if call and call(file, *all_of_it, WRITTEN) and (code := ctypes.get_errno()) in LOST:
+        raise OSError(code, os.strerror(code))
+
+
 def _rename(how: int, old: int, name: str, new: int, target: str) -> bool:
     """Rename between two open folders in one of these ways; False where the system does not know it."""
-    call = _renameat2()
+    call = _system_call("renameat2")
     if call is None:
         return False
     if call(old, os.fsencode(name), new, os.fsencode(target), how) == 0:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from otolith.errors import Busy, CannotWrite
 from otolith.index.database import Facet, columns_of
 from otolith.index.write import Answer
-from otolith.model.claims import ASKED, RETRACT, Claim
+from otolith.model.claims import ASKED, PERSONAL, RETRACT, Claim
 from otolith.model.dialog import Mention, after_all, marked_time
 from otolith.model.verdicts import CLOSES, Settled, Stated, answered, settle
 
@@ -51,6 +51,7 @@ class ClaimRow(NamedTuple):
     main: int  # what the record says first and foremost
     void: int  # a person rejected it
     sentence: str
+    replaces: str  # claims that it is proposed to close, with spaces between
     closed_by: int | None
     contested_by: int | None
 
@@ -59,11 +60,24 @@ class ClaimRow(NamedTuple):
         return Stated(self.n, self.mark, self.trust, Claim(
             self.holder, self.subject, self.attribute, self.value, bool(self.holds), bool(self.single),
             self.environment,
-            bool(self.personal), bool(self.weak), bool(self.corrects), bool(self.thing)), self.record)
+            bool(self.personal), bool(self.weak), bool(self.corrects), bool(self.thing)),
+            self.record, self.scope, tuple(self.replaces.split()))
 
     @property
     def id(self) -> str:
-        return self.stated.claim.id_in(self.scope)
+        return self.stated.id
+
+    def cells(self) -> Iterator[tuple[str, int, int]]:
+        """(cell, whether it ends something there, claim): where it meets other claims."""
+        for cell in self.stated.claim.cells(self.scope):
+            yield cell, not self.holds, self.n
+        for claim in self.replaces.split():
+            yield _proposals(claim), True, self.n
+
+
+def _proposals(claim: str) -> str:
+    """The cell of those that are proposed to close a claim."""
+    return f">{claim}"
 
 
 class Closing(NamedTuple):
@@ -98,6 +112,15 @@ class Contest(NamedTuple):
     newer: ClaimRow
 
 
+class NearClaim(NamedTuple):
+    """A claim that stands, in the words of the statement that makes it."""
+
+    row: ClaimRow
+    subject: str
+    relation: str
+    object: str
+
+
 class Drawn(NamedTuple):
     """Claims of one statement, as a reader gives them."""
 
@@ -109,6 +132,7 @@ class Drawn(NamedTuple):
     trust: int
     sentence: str
     claims: Sequence[Claim]
+    replaces: Sequence[str] = ()
 
 
 _ROW = columns_of(ClaimRow, "c")
@@ -140,18 +164,16 @@ class Claims(Facet):
             first = next((claim for claim in draft.claims if claim.holds and not claim.is_deed),
                          next((claim for claim in draft.claims if not claim.is_deed), None))
             for claim in draft.claims:
-                scope = "" if claim.personal or draft.project in (None, "", "default") else str(draft.project)
-                rows.append(ClaimRow(n + len(rows), draft.unit, draft.record, draft.turn, draft.mark, scope,
-                                     claim.holder, claim.subject,
+                rows.append(ClaimRow(n + len(rows), draft.unit, draft.record, draft.turn, draft.mark,
+                                     claim.scope_in(draft.project), claim.holder, claim.subject,
                                      claim.attribute, claim.value, claim.holds, claim.single,
                                      claim.environment, claim.personal,
                                      claim.weak, claim.corrects, claim.thing, draft.trust, claim is first, 0,
-                                     draft.sentence, None, None))
+                                     draft.sentence, " ".join(draft.replaces), None, None))
         if rows:
             self.db.executemany(f"INSERT INTO claims VALUES ({','.join('?' * len(ClaimRow._fields))})", rows)
             self.db.executemany("INSERT OR IGNORE INTO claim_cells VALUES (?,?,?)",
-                                [(cell, not row.holds, row.n) for row in rows
-                                 for cell in row.stated.claim.cells(row.scope)])
+                                [cell for row in rows for cell in row.cells()])
         return [row.n for row in rows]
 
     def take(self, mentions: Iterable[tuple[str, str, int, Mention]]) -> list[int]:
@@ -161,7 +183,7 @@ class Claims(Facet):
         return self.put(
             Drawn(unit, record, None if mention.fact.turn is None else str(mention.fact.turn), mention.mark,
                   mention.project, trust,
-                  mention.fact.sentence or mention.fact.title, claims)
+                  mention.fact.sentence or mention.fact.title, claims, mention.fact.replaces or ())
             for unit, record, trust, mention in mentions
             if (claims := read_claims(mention.fact.subject, mention.fact.relation, mention.fact.object,
                                       mention.fact.sentence or "")))
@@ -173,8 +195,7 @@ class Claims(Facet):
         if not rows:
             return []
         self.db.executemany("DELETE FROM claim_cells WHERE cell = ? AND ends = ? AND claim = ?",
-                            [(cell, not row.holds, row.n) for row in rows
-                             for cell in row.stated.claim.cells(row.scope)])
+                            [cell for row in rows for cell in row.cells()])
         self.db.execute(f"DELETE FROM claims WHERE {which}", values)
         return self._reopen([row.n for row in rows])
 
@@ -231,9 +252,10 @@ class Claims(Facet):
         """
         asked: dict[tuple[str, int], None] = {}
         for row in rows:
+            asked[_proposals(row.id), 1] = None
             for cell in row.stated.claim.cells(row.scope):
                 asked[cell, 1 if row.holds else 0] = None
-                if row.holds and (row.single or row.corrects) and "|=" not in cell:
+                if row.holds and (row.single or row.corrects or row.replaces) and "|=" not in cell:
                     asked[cell, 0] = None
                 if row.attribute == RETRACT:
                     asked[cell, 1] = None
@@ -252,7 +274,7 @@ class Claims(Facet):
                 grouped.setdefault(cell, []).append(claim)
         own: dict[str, set[int]] = {}
         for row in self._rows(fresh):
-            for cell in row.stated.claim.cells(row.scope):
+            for cell in (*row.stated.claim.cells(row.scope), _proposals(row.id)):
                 own.setdefault(cell, set()).add(row.n)
         cells = {cell: own.get(cell, set()).union(members) for cell, members in grouped.items()}
         rows = {row.n: row
@@ -431,6 +453,20 @@ class Claims(Facet):
         pairs = [(row, self._row(row.closed_by))
                  for row in self.db.select(ClaimRow, query, (since, until, limit))]
         return [Contest(older, newer) for older, newer in pairs if newer is not None]
+
+    def near(self, words: Iterable[str], project: str | None, limit: int) -> list[NearClaim]:
+        """What dialogs claim to hold in a project or of the user's person: most shared words first, then
+        newest.
+        """
+        scopes = {"", PERSONAL, *([project] if project not in (None, "", "default") else ())}
+        cells = json.dumps([f"{scope}|={word}" for word in words for scope in sorted(scopes)])
+        query = (f"SELECT {_ROW}, s.fact FROM claims c JOIN said s ON s.unit = c.unit AND s.mark = c.mark "
+                 f"LEFT JOIN (SELECT claim, count(*) AS shared FROM claim_cells WHERE cell {_GIVEN} "
+                 f"GROUP BY claim) w ON w.claim = c.n WHERE c.scope {_GIVEN} AND c.holds AND c.main "
+                 "AND NOT c.void AND c.closed_by IS NULL ORDER BY w.shared DESC, c.mark DESC, c.n LIMIT ?")
+        rows = self.db.execute(query, (cells, json.dumps(sorted(scopes)), limit))
+        facts = [(ClaimRow(*row[:-1]), json.loads(row[-1])) for row in rows]
+        return [NearClaim(row, fact["subject"], fact["relation"], fact["object"]) for row, fact in facts]
 
     def _row(self, n: int | None) -> ClaimRow | None:
         return self.db.first(ClaimRow, f"SELECT {_ROW} FROM claims c WHERE n = ?", (n,))

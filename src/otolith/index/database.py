@@ -10,7 +10,6 @@ trusted. What SQLite raises leaves here as an error of ours.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
 from _thread import RLock
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite, WrongUsage
 
-SCHEMA = 13  # the number of the shape that schema.py describes
+SCHEMA = 14  # the number of the shape that schema.py describes
 BUSY_SECONDS = 10.0
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DATATYPE = sqlite3.SQLITE_CONSTRAINT | 12 << 8  # SQLITE_CONSTRAINT_DATATYPE: a column of another type
@@ -33,11 +32,9 @@ T = TypeVar("T")
 Place = tuple[int, int]  # device and inode
 
 
-def index_path(cache: Path, home: str) -> Path:
-    """Where a home's index lies."""
-    place = os.path.realpath(home) if os.path.isabs(home) else home
-    name = hashlib.sha256(os.fsencode(place)).hexdigest()[:16]  # any bytes may name a folder
-    return cache / name / f"index-{SCHEMA}.sqlite"
+def index_path(folder: Path) -> Path:
+    """Where a home's index lies, in what the user's cache keeps of the home."""
+    return folder / f"index-{SCHEMA}.sqlite"
 
 
 class Row(NamedTuple):

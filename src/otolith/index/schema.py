@@ -210,7 +210,7 @@ CREATE TABLE claims (
   value TEXT NOT NULL, holds INTEGER NOT NULL, single INTEGER NOT NULL, environment TEXT NOT NULL,
   personal INTEGER NOT NULL, weak INTEGER NOT NULL, corrects INTEGER NOT NULL, thing INTEGER NOT NULL,
   trust INTEGER NOT NULL, main INTEGER NOT NULL, void INTEGER NOT NULL, sentence TEXT NOT NULL,
-  closed_by INTEGER, contested_by INTEGER
+  replaces TEXT NOT NULL, closed_by INTEGER, contested_by INTEGER
 ) STRICT;
 CREATE INDEX claims_unit ON claims(unit);
 CREATE INDEX claims_record ON claims(record, mark);

@@ -62,6 +62,10 @@ class Claim(NamedTuple):
         """Whether it says what a thing is or is done with."""
         return self.attribute.removeprefix("use:").split(":")[0] in FAMILY
 
+    def scope_in(self, project: str | None) -> str:
+        """Where it holds: in the project it was said in, or of the user's own person everywhere."""
+        return "" if self.personal or project in (None, "", "default") else str(project)
+
     def id_in(self, scope: str) -> str:
         """The claim's name in curation.jsonl."""
         parts = "\0".join((scope, self.subject or self.holder, self.attribute, self.value))

@@ -74,6 +74,7 @@ class Fact(Record):
     sentence: str | None = text(default=None, sparse=True)
     speaker: str | None = text(default=None, sparse=True)
     trust: str | None = choice(TRUST, default=None, sparse=True)
+    replaces: tuple[str, ...] | None = strings(default=None, sparse=True)  # claims, as a model proposed
     # Known only once a topic's facts are brought together:
     id: str | None = text(default=None, sparse=True)
     topic: str | None = text(default=None, sparse=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from otolith.errors import Invalid
@@ -100,6 +101,23 @@ def chunk_id(now: float, token: str) -> str:
 def entry_id(now: float, token: str) -> str:
     """entry_YYYYMMDDTHHMMSSZ_8 hex."""
     return f"entry_{utc(now).strftime('%Y%m%dT%H%M%SZ')}_{token[:8]}"
+
+
+def episode_ids(date: str, headings: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """(id, the id it had before 0.2) of each block of a day's diary, from its heading line `## HH:MM - …`.
+
+    A block is named by what its line says, not by its place: two clones that joined their diaries in another
+    order name it alike.
+    """
+    seen: dict[str, int] = {}
+    for heading in headings:
+        line = heading.strip()
+        minute = line[3:8].replace(":", "")
+        name = f"episode:{date}#{minute}-{hashlib.sha256(line.encode()).hexdigest()[:6]}"
+        for counted in (name, minute):
+            seen[counted] = seen.get(counted, 0) + 1
+        again = f"-{seen[name]}" if seen[name] > 1 else ""
+        yield f"{name}{again}", f"episode:{date}#{minute}-{seen[minute]}"
 
 
 def time_of_entry(entry: str) -> str | None:

@@ -159,6 +159,7 @@ class Episode(Record):
     kind: ClassVar[str] = "episode"
 
     id: str = text()
+    former: str | None = text(default=None, sparse=True)  # its id until 0.2: its number within its minute
     date: str = text()
     time: str = text()
     heading: str = text(default="")
@@ -186,7 +187,8 @@ class Episode(Record):
 
     def card(self) -> Card:
         # A diary has no origin of its own and may come from anywhere, so it is trusted least.
-        return self.make_card(self.text, type="diary", tags=self.tags, importance=0.3, trust="outside")
+        return self.make_card(self.text, type="diary", tags=self.tags, importance=0.3, trust="outside",
+                              names=(self.former,) if self.former else ())
 
 
 IMPORTED = "imported/"  # the folder of pages that came from outside

@@ -216,7 +216,7 @@ _REST = r"(?![\w-])[^\n|;&]{0,200}?[ \t]"  # of a command, up to an option
 _IN_QUOTES = r"\"(?P<double>[^\"\n]{3,200})\"|'(?P<single>[^'\n]{3,200})'"
 _VALUE = rf"(?:{_IN_QUOTES}|(?P<bare>[^\s\"'`|;<>)]{{3,200}}))"
 _ECHO = r"\becho\s+(?:-\w\s+)?[\"']?"
-_BY = (r"\bidentified\s+(?:with\s+['\"]?\w{1,40}['\"]?\s+)?(?:by|as)\s+(?:password\s+)?"
+_BY = (r"(?:\bidentified\s+(?:with\s+['\"]?\w{1,40}['\"]?\s+)?|_password\s+)(?:by|as)\s+(?:password\s+)?"
        rf"(?:{_IN_QUOTES}|(?P<bare>[\w#$]{{4,60}})(?=\s*;))")
 PLACES = (
     # URLs and their like
@@ -253,6 +253,16 @@ PLACES = (
          rf"\b(?:7z[ar]?|(?:un)?rar) [axeltd]{_REST}-h?p{_VALUE}", "option"),
     Form("password", "pass:",  # OpenSSL, pass phrases
          rf"(?:-pass(?:in|out|word)?|-k)[ =]pass:{_VALUE}", "any"),
+    Form("password", "sqlcmd bcp", rf"\b(?:sqlcmd|bcp){_REST}-P ?{_VALUE}", "option"),  # SQL Server
+    Form("password", "snmp", rf"\bsnmp\w{{2,10}}{_REST}-[AX] {_VALUE}", "option"),  # Net-SNMP
+    Form("password", "rabbitmqctl",  # RabbitMQ
+         rf"\brabbitmqctl{_REST}(?:add_user|change_password)\s+\S{{1,60}}\s+{_VALUE}", "any"),
+    Form("password", "pass",  # keytool and others: -storepass, --dbpass
+         rf"(?:^|\s)--?(?!(?:by|com)pass)[a-z-]{{1,30}}pass(?:wd)?[ =]{_VALUE}", "option"),
+    Form("password", "echo printf",  # into a file that is named for it
+         r"\b(?:echo|printf)\s+(?:-\w\s+)?[\"']?(?P<bare>[^\s\"'|<>]{6,100})[\"']?\s*>{1,2}\s*"
+         r"[\w./~-]{0,80}(?i:pass|secret|token|pwd)", "password"),
+    Form("password", "openssl", rf"\bopenssl{_REST}-[kK] {_VALUE}", "option"),  # OpenSSL, enc
     Form("password", "htpasswd",  # Apache
          r"\bhtpasswd\s+-\w*b\w*\s+(?:\S{1,100}\s+){1,2}?(?P<bare>[^\s\"'|;]{4,100})(?=\s*(?:$|[|;&\n]))",
          "any"),
@@ -266,7 +276,7 @@ PLACES = (
     Form("password", "from-literal", rf"--from-literal[= ][\w.-]{{1,60}}={_VALUE}", "password"),  # kubectl
     # SQL: MySQL, Oracle, PostgreSQL, SQL Server
     Form("password", "identified", rf"(?i)\b(?:user|role|grant|alter|create)\b[^\n;]{{0,200}}?{_BY}", "any"),
-    Form("password", "identified", rf"(?i){_BY}", "password"),
+    Form("password", "identified _password", rf"(?i){_BY}", "password"),
     Form("password", "password",
          r"(?i)\b(?:with|role|user|login|alter|set)\s[^\n;]{0,120}?\bpassword\s*(?:=\s*)?"
          r"(?:for\s[^\n=]{1,60}=\s*)?(?:\(\s*)?N?'(?P<single>[^'\n]{3,200})'", "any"),
@@ -277,7 +287,10 @@ PLACES = (
          r"(?:\bmachine\s+(?:localhost|[\w-]{0,60}[.\d:][\w.:-]{0,60})|\bdefault)\s+login\s+\S{1,80}"
          r"\s+password\s+(?P<bare>\S{3,200})", "any"),
     Form("password", "login user",
-         r"(?i)\b(?:login|user)\s+[\w.@-]{1,80},?\s+password\s+(?P<bare>[^\s\"']{3,200})", "password"),
+         r"(?i)\b(?:login|user(?:name)?)\s+[\w.@-]{1,80},?\s+password\s+(?P<bare>[^\s\"']{3,200})",
+         "password"),
+    Form("password", "pass",
+         rf"(?i)(?:\buser(?:name)?\b[^\n]{{0,60}}?[/,;]\s{{0,3}}|\()pass\s{{1,2}}{_VALUE}", "password"),
     Form("password", ":",
          r"(?m)^[\w.*-]{1,80}:(?:[0-9]{3,5}|\*):[\w*.-]{1,60}:[\w*.-]{1,60}:(?P<bare>[^\s:]{4,100})$",
          "password"),
@@ -289,9 +302,9 @@ PLACES = (
          r"(?i)\bauthorization[\"'`]?\s{0,3}[:=,]\s{0,3}[\"'`]?(?:(?:bearer|basic|token|digest|api-?key"
          r"|splunk|ssws|geniekey|bot|key|oauth|negotiate)[ =]{1,2})?(?P<bare>[^\s\"'`,;<>]{8,4000})",
          "header"),
-    Form("authorization", "bearer basic token",
-         r"(?<![\w-])(?:[Bb]earer|BEARER|[Bb]asic|[Tt]oken) {1,2}(?P<bare>[A-Za-z0-9+/._~-]{20,4000}={0,2})",
-         "header"),
+    Form("authorization", "bearer basic token ssws",
+         r"(?<![\w-])(?:[Bb]earer|BEARER|[Bb]asic|[Tt]oken|SSWS) {1,2}"
+         r"(?P<bare>[A-Za-z0-9+/._~-]{20,4000}={0,2})", "header"),
     Form("cookie", "sess sid remember __",
          r"(?i)(?<![A-Za-z0-9])(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid|\w{0,20}_session"
          r"|sessionid|_session_id|remember_\w{1,60}|__(?:Secure|Host)-[\w.-]{1,40})"
@@ -301,8 +314,31 @@ PLACES = (
     Form("mnemonic", "seed mnemonic recovery",
          r"(?i)\b(?:seed|mnemonic|recovery)(?:[ _-]?(?:phrase|words))?[\"'`]?\s{0,3}(?:is|:|=)\s{0,3}[\"'`]?"
          r"(?P<bare>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b", "words"),
-    Form("pin", "pin puk",
-         r"\b(?:PIN|PUK)(?:[- ]?(?i:codes?|nummer|number))?"
+    Form("private-key", "private",
+         r"(?i)\bprivate[ _-]?key[^\n]{0,20}?[:=\s]\s{0,3}[\"'`]?"
+         r"(?P<bare>(?:0x)?[0-9a-f]{64})(?![0-9a-zA-Z])"),
+    Form("recovery-code", "code",
+         r"(?i)\b(?:recovery|backup|emergency|scratch)[ _-]codes?(?:\s(?:is|are))?\s{0,2}[:=]?\s{1,3}"
+         r"(?P<bare>[a-z0-9]{3,10}-[a-z0-9-]{3,40}(?:[ ,;\n]{1,3}[a-z0-9]{3,10}-[a-z0-9-]{3,40}){0,19})",
+         "numbered"),
+    Form("license-key", "key",
+         r"(?i:\b(?:licen[sc]e|product|serial|activation)[ _-]key)(?:\s(?i:is))?\s{0,2}[:=]?\s{0,3}[\"'`]?"
+         r"(?P<bare>[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,7})(?![A-Za-z0-9-])", "numbered"),
+    Form("passphrase", "passphrase",
+         r"(?i)\bpassphrase(?:\s(?:is|ist|est|es)|\s{0,2}[:=])\s{1,3}"
+         r"(?P<bare>(?:[a-z]{3,9}[ ]){3,11}[a-z]{3,9})(?=[.!]?\s*(?:$|\n))", "words"),
+    Form("password", "wifi wi-fi wlan ssid wpa",
+         r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?)\b[^\n]{0,80}?\b(?:key|psk|code|schlüssel|clé)(?:\s(?:is|ist)"
+         rf"|\sest|\s?[:=])?\s{{1,3}}{_VALUE}", "password"),
+    Form("password", "log in login logged sign in signed",
+         r"(?i)\b(?:log|sign)(?:ged|ging|ned|ning)?[ -]?in\s(?:as|with|using)\s[\"'`]?[\w.@+-]{2,60}[\"'`]?"
+         r"\s{0,2}(?:[/:|]|and|with)\s{0,2}[\"'`]?(?P<bare>[^\s\"'`<>,;]{6,100})", "strong"),
+    Form("otp-secret", "otp 2fa mfa",  # RFC 4648, base32
+         r"(?i:\b(?:[th]?otp|[2m]fa|authenticator))\b[^\n]{0,40}?"
+         r"(?=[A-Z ]{0,60}[2-7])(?P<bare>[A-Z2-7]{16,64}|(?:[A-Z2-7]{4} ){3,15}[A-Z2-7]{4})(?![A-Za-z0-9])"),
+    Form("pin", "pin puk",  # of a header, a chip: one to three digits
+         r"(?:\b(?:PIN|PUK)(?:[- ]?(?i:codes?|nummer|number))?|(?i:\b(?:pin|puk)(?=[ -]code|\s(?:for|of|to)\s"
+         r"[^\n.;:!?]{2,60}\sis\s))(?:[ -]code)?(?:\s(?:for|of|to)\s[^\n.;:!?]{2,60}?)?)"
          r"(?:\s(?i:is|ist|lautet|est|es|è|é)\s|\s{0,2}[:=]\s{0,2})"
          r"(?P<bare>[0-9]{4,12})\b(?![.:/-]?[0-9A-Za-z])", "digits"),
 )

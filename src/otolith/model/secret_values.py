@@ -20,7 +20,8 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 _PLACEHOLDER = (
-    r"(?is)[*x.•_#?0-]+|[$\[{<%@:].*|.*(?:\$\{|\$\(|\{\{|\$[a-z_]{3,}|%\(|<[a-z]).*"
+    r"(?is)[*x.•_#?0-]+|[$\[{<%@:].*|.*(?:\$\{|\$\(|\{\{|%\(|<[a-z]).*"
+    r"|.*(?-i:\$(?:[a-z_]{3,}|[A-Z_]{3,})(?![A-Za-z0-9])).*"
     r"|.*(?:your|example|change[_-]?(?:me|it)|placeholder|redacted|dummy|insert|\.\.\.|…|xxxx|\*\*\*|replace"
     r"|here$|environ|getenv|process\.env|1password|lastpass|keepass|bitwarden|secrets?manager).*"
     r"|(?:my|the|some|new|old|a|user|db|root|admin|test|super|top|app|default|no|any|current|wrong|bad|good"
@@ -107,7 +108,7 @@ def _strong(match: Match, value: str) -> bool:
     kinds = {"digit" if sign.isdigit() else "upper" if sign.isupper() else "lower" if sign.islower()
              else "special" if sign in _SPECIAL else "" for sign in value} - {""}
     return (len(value) >= 8 and "digit" in kinds and len(kinds) >= 3 and _password(match, value)
-            and not _is_wordy(value))
+            and ("special" in kinds or not _is_wordy(value)))
 
 
 def _token(match: Match, value: str) -> bool:
@@ -115,6 +116,11 @@ def _token(match: Match, value: str) -> bool:
     if len(value) < 12 or " " in value or value.isdigit() or len(set(value)) < 7:
         return False
     return not _is_nothing(value, bare=match.lastgroup == "bare") and not _is_wordy(value)
+
+
+def _chosen(match: Match, value: str) -> bool:
+    """What a machine drew, or a person instead of it."""
+    return _token(match, value) or (len(value) >= 12 and " " not in value and _password(match, value))
 
 
 def _anything(_match: Match, value: str) -> bool:
@@ -177,12 +183,18 @@ def _mixed(_match: Match, value: str) -> bool:
     return _mixed_case(value) and any(map(str.isdigit, value)) and len(set(value)) >= 12
 
 
+def _numbered(_match: Match, value: str) -> bool:
+    """A code in groups: digits in most of them."""
+    groups = compiled(r"[A-Za-z0-9]+").findall(value)
+    return 2 * sum(any(map(str.isdigit, group)) for group in groups) > len(groups) and len(set(value)) > 5
+
+
 def _digits(_match: Match, value: str) -> bool:
     return not _is_counted(value) and len(set(value)) > 2
 
 
 TESTS: dict[str, Callable[[Match, str], bool]] = {
     "varied": _varied, "drawn": _drawn, "mixed": _mixed, "any": _anything, "password": _password,
-    "strong": _strong, "token": _token, "option": _option, "url": _url, "basic": _basic, "header": _header,
-    "words": _words, "digits": _digits,
+    "strong": _strong, "chosen": _chosen, "token": _token, "option": _option, "url": _url, "basic": _basic,
+    "header": _header, "words": _words, "digits": _digits, "numbered": _numbered,
 }

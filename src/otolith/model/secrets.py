@@ -224,9 +224,14 @@ _WORD = r"(?P<bare>[^\s\"'`<>“”„«»|]{4,400})"
 _FLAG = rf"{_SUFFIX}(?: {{1,2}}|=)(?:{_QUOTED}|{_WORD})"
 
 
-_OF = rf"(?:[ \t]+(?:{'|'.join(forms.OF)})(?:[ \t]+[^\s.;:!?]{{1,40}}){{1,6}}?)?"
+_OF_IT = rf"(?:[ \t]+(?:{'|'.join(forms.OF)})(?:[ \t]+[^\s.;:!?]{{1,40}}){{1,6}}?)"
+_OF = f"{_OF_IT}?"
 _SAID = (rf"s?{_OF}(?:[ \t]+(?:{'|'.join(forms.VERBS)})(?:[ \t]+(?:{'|'.join(forms.NOW)}))?[ \t]*:?\s{{1,2}}"
          rf"|[ \t]?[是为は는은][ \t]?)(?:{_QUOTED}|{_WORD})")
+_FOR = (rf"s?(?:{_OF_IT}|[ \t]+(?:wi-?fi|wlan|root|admin|sudo|ssh|vpn|db))[ \t]?[:=][ \t]+"
+        rf"(?:{_QUOTED}|{_WORD})")
+_WAS_CHANGED = (rf"{_OF}[ \t]+(?:is|was|were|got|been|has[ \t]been|wurde|ist)[ \t]+(?:now[ \t]+)?"
+                rf"(?:re)?(?:set|changed|updated|rotated)[ \t]+to[ \t]*:?[ \t]+(?:{_QUOTED}|{_WORD})")
 _CHANGED = rf"{_OF}[ \t]+(?:to|auf|zu|en|à|a|por|con|in)[ \t]*:?[ \t]+(?:{_QUOTED}|{_WORD})"
 _CHANGING = (r"(?i)\b(?:set|chang|reset|updat|rotat|änder|geänder|setz|gesetz|cambi|restablec|modif)\w{0,8}\b"
              r"[^.\n]{0,30}$")
@@ -235,7 +240,10 @@ _BEFORE = (r"(?P<bare>[^\s\"'`<>]{6,120})[\"'`]?[ \t]+(?:as|is|als|ist|comme|est
            r"(?:(?:the|my|our|your|a|its|das|mein|unser|le|la|el|il)[ \t]+)?(?:[a-z]{2,12}[ \t]+){0,2}$")
 _PAIR = (r"s?(?:[ \t]+(?:is|are|sind|sont|son|sono)\b|[ \t]*[:=])[ \t]*[\"'`]?[\w.@+-]{2,60}[\"'`]?"
          r"[ \t]*[/:|][ \t]*[\"'`]?(?P<bare>[^\s\"'`<>,;]{6,100})")
-_KEY_OF = rf"(?i)(?:{'|'.join(forms.KEYS)})[ _-]?$"
+_KEY_OF = rf"(?i)(?:{'|'.join(forms.KEYS)})[ ._-]?$"
+_CHOSEN = rf"(?i)(?:{'|'.join(forms.KEYS)})[_-]?$"  # before "secret": people choose those themselves, too
+_USED = r"(?i)\b(?:use|enter|type|try|set|nimm|verwende|utilise|usa)[ \t]+[\"'`]?$"
+_OF_PASSWORDS = r"(?i)s?[ \t]*(?:hash|field|encod|algorithm|manager|policy|provider|store|function|column)"
 _ANCHORS = "|".join([*sorted(forms.PASSWORDS, key=len, reverse=True), "mot de passe", *forms.TOKENS,
                      *forms.LOGINS, "pass", "pwd", "pw", "key", "auth"])
 _NO_NAME = r"(?i)public[ _-]?(?:key)?[ _-]?$|\[secret:[a-z-]*$"  # what stands before it; a mark
@@ -279,7 +287,8 @@ def _name(text: str, anchor: Match) -> _Name | None:
     if word in forms.LOGINS:
         return None if inside else _Name("password", "pair", start, end)
     if word in forms.TOKENS:
-        return None if before == ":" else _Name(word, "token", start, end)
+        chosen = word == "secret" and compiled(_CHOSEN).search(text, max(0, start - 20), start)
+        return None if before == ":" else _Name(word, "chosen" if chosen else "token", start, end)
     if word == "pass":
         named = _is_pass(text, start, end, inside)
     else:
@@ -301,16 +310,16 @@ def _behind(text: str, name: _Name) -> tuple[int, int] | None:
         assigned = _span(compiled("(?i)" + _ASSIGNED).match(text, name.end), "token")
         return assigned or _span(compiled(_PAIR).match(text, name.end), "strong")
     before = text[max(0, name.start - 40) : name.start]
-    patterns = [(_ASSIGNED, name.test)]
+    patterns, test = [(_ASSIGNED, name.test)], "token" if name.test == "chosen" else name.test
     if before.rstrip(" \t*`").endswith("|"):
-        patterns.append((_CELL, name.test))
+        patterns.append((_CELL, test))
     if compiled(r"(?:^|\s)--?[a-z-]{0,30}$").search(before):
-        patterns.append((_FLAG, name.test))
-    patterns.append((_SAID, name.test))
+        patterns.append((_FLAG, test))
+    patterns += (_SAID, test), (_FOR, test), (_WAS_CHANGED, test)
     if name.test == "password":
         patterns.append((_BESIDE, "strong"))
     if compiled(_CHANGING).search(before):
-        patterns.append((_CHANGED, name.test))
+        patterns.append((_CHANGED, test))
     for pattern, test in patterns:
         if span := _span(compiled("(?i)" + pattern).match(text, name.end), test):
             return span
@@ -319,11 +328,14 @@ def _behind(text: str, name: _Name) -> tuple[int, int] | None:
 
 def _before(text: str, name: _Name, position: int) -> tuple[int, int] | None:
     """Where the secret is that stands before its name: "use x as the password"."""
-    if name.test not in ("password", "token") or text[name.start - 1 : name.start] not in (" ", "\t"):
+    if name.test in ("pair", "basic") or text[name.start - 1 : name.start] not in (" ", "\t"):
         return None
     start = max(position, name.start - _REACH)
     match = compiled(_BEFORE).search(text[start : name.start])
-    span = _span(match, "strong" if name.test == "password" else name.test)
+    test = "strong" if name.test == "password" else "token"
+    if match and name.test == "password" and compiled(_USED).search(text, start, start + match.start()):
+        test = "strong" if compiled(_OF_PASSWORDS).match(text, name.end) else "password"
+    span = _span(match, test)
     return (span[0] + start, span[1] + start) if span else None
 
 

@@ -33,6 +33,18 @@ class Stated(NamedTuple):
     trust: int  # a place in model.record.TRUST: the smaller the more trusted
     claim: Claim
     record: str = ""
+    scope: str = ""
+    replaces: tuple[str, ...] = ()  # claims that it is proposed to close
+
+    @property
+    def id(self) -> str:
+        return self.claim.id_in(self.scope)
+
+    @property
+    def may_end(self) -> bool:
+        """Whether it may close what can have many values."""
+        claim = self.claim
+        return not claim.holds or bool(self.replaces) or (claim.corrects and not claim.single)
 
 
 CLOSES, CONTESTS = "closes", "contests"
@@ -42,9 +54,20 @@ def verdict(newer: Stated, older: Stated) -> str:
     """Whether the newer of two claims of a cell closes the older, contests it, or lets it be."""
     if (newer.mark, newer.n) <= (older.mark, older.n) or newer.record == older.record:
         return ""
-    if not _opposes(newer.claim, older.claim):
+    proposed = bool(newer.replaces) and older.id in newer.replaces and may_replace(newer, older)
+    if not proposed and not _opposes(newer.claim, older.claim):
         return ""
     return CLOSES if newer.trust <= older.trust else CONTESTS
+
+
+def may_replace(newer: Stated, older: Stated) -> bool:
+    """Whether a proposal is about what an older claim is about: same scope, subject and attribute.
+
+    Whether it then closes that claim or only contests it, trust decides, as for every other claim.
+    """
+    new, old = newer.claim, older.claim
+    return (newer.scope, new.environment, new.holder, new.subject, new.attribute) == (
+        older.scope, old.environment, old.holder, old.subject, old.attribute) and new != old
 
 
 def _opposes(new: Claim, old: Claim) -> bool:
@@ -185,8 +208,7 @@ def settle(cell: Iterable[Stated], fresh: Container[int]) -> Iterator[Settled]:
     """
     ordered = sorted(cell, key=lambda stated: (stated.mark, stated.n))
     new = [stated.n in fresh for stated in ordered]
-    endings = [at for at, stated in enumerate(ordered) if not stated.claim.holds
-               or (stated.claim.corrects and not stated.claim.single)]
+    endings = [at for at, stated in enumerate(ordered) if stated.may_end]
     singles = [at for at, stated in enumerate(ordered) if stated.claim.holds]
     news = [at for at, is_new in enumerate(new) if is_new]
     for at, older in enumerate(ordered):

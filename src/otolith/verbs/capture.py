@@ -20,8 +20,8 @@ from otolith.model.recall import make_filter
 from otolith.verbs import running
 from otolith.verbs.deeds import keep_deeds
 from otolith.verbs.delivered import echoes_of
+from otolith.verbs.git import commit_session
 from otolith.verbs.sayings import keep_sayings
-from otolith.verbs.tending import commit_session
 
 
 def capture(home: Home, session: Session) -> str | None:

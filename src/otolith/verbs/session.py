@@ -148,12 +148,12 @@ def end(home: Home, text: str | Sequence[Mapping[str, Any]] = "", *, session: st
     given back as text that can be imported later.
     """
     from otolith.derive.protocol import MemoCandidate, render_notes
-    from otolith.verbs import running, tending
+    from otolith.verbs import git, running
 
     home.ensure_fresh()
     kept, left = keep_asked(home, [*_turns(text), *_logged(home, session)], session, project, agent)
     running.close_session(home, session or home.session)
-    tending.commit_session(home)
+    git.commit_session(home)
     notes = render_notes([MemoCandidate(name=draft.name, category=draft.category, tags=draft.tags,
                                     content=draft.body)
                           for draft in left]) if left else ""

@@ -1,14 +1,11 @@
 """Tending a home: `init` makes its own files, `config` shows and changes settings, `check` reports findings.
 
-And upkeep's plain steps: sweep, fold the usage ledger, and at the end the one git commit a home may have
-asked for.
+And upkeep's plain steps: sweep, and fold the usage ledger.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -20,30 +17,28 @@ from otolith.files.codec import amend_object, write_object
 from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.model.record import Finding, Usage
-from otolith.model.times import day, zulu
+from otolith.model.times import zulu
 from otolith.verbs import delivered, links
 from otolith.verbs.steps import bytes_of, each
 
 DEFAULTS = {"embedding_provider": "ollama", "openai_api_key": None, "ollama_model": "nomic-embed-text",
             "openai_model": "text-embedding-3-small"}
-GIT_SECONDS = 60
 LEFT_BEHIND = 3600  # seconds
 SCHEMAS = {"meta.json": "entry_meta.v1", "summary.json": "entry_summary.v1",
            "topic_memory.json": "topic_memory.v1"}
-UNTRACKED = ("_config.json", ".lock", "log")  # may hold a key; only this machine's
-HALF_DONE = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer")
-# A home may come from elsewhere: nothing in its .git may start a program or ask a question.
-_GIT = ("git", "-c", "core.fsync=all", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
-        "-c", "commit.gpgSign=false", "-c", "gc.auto=0")
 
 
 # A home's own files
 
-def init(home: Home) -> list[str]:
-    """Make the home's own files; returns those that were not there."""
+def init(home: Home, *, git: bool = False) -> list[str]:
+    """Make the home's own files; returns those that were not there. With `git`, a repository that merges."""
     home_id, made = configuration.settle(home.tree, home.new_id)
     home.config = home.config.replace(home_id=home_id)
-    return made
+    if not git:
+        return made
+    from otolith.verbs.git import set_up
+
+    return [*made, *(name for name in set_up(home) if name not in made)]
 
 
 # Settings: seed 004's _config.json. Keys are never shown whole.
@@ -240,77 +235,3 @@ def fold(home: Home, _providers: Any = None) -> list[str]:
         home.tree.write(path, line.encode(), fingerprint(data))
         home.fold_usage()
     return [f"{path}: {measure.size} bytes became {len(line)}"]
-
-
-def commit(home: Home, _providers: Any = None) -> list[str]:
-    """One commit for the round, if otolith.toml says git_commit = "upkeep"."""
-    wanted = home.config.git_commit == "upkeep"
-    return commit_all(home, f"otolith upkeep {day(home.clock())}") if wanted else []
-
-
-def commit_session(home: Home) -> list[str]:
-    """One commit for a session that ends, if otolith.toml says git_commit = "session"."""
-    return commit_all(home, f"otolith session {home.session}") if home.config.git_commit == "session" else []
-
-
-def commit_all(home: Home, message: str) -> list[str]:
-    """Commit what changed among the home's own files, synced; what git cannot do is a notice.
-
-    Other files and what a person has staged of them stay as they are; while a merge waits for somebody, so
-    does everything.
-    """
-    root = home.tree.folder or ""
-    if not root or _git(root, "rev-parse", "--is-inside-work-tree").stdout.strip() != "true":
-        home.notices.append("git_commit is set, but the home is not a git repository; try: git init")
-        return []
-    with home.writing():
-        if _half_done(root):
-            home.notices.append("git did not commit: a merge, rebase or cherry-pick is not finished; "
-                                "finish it first")
-            return []
-        changed = _changed_in_git(root)
-        if not changed:
-            return []
-        new = "\0".join(path for path, state in changed.items() if state == "??")
-        by_path = ("--pathspec-from-file=-", "--pathspec-file-nul")
-        if new:  # what git has never heard of cannot be committed by name
-            _git(root, "add", "--intent-to-add", *by_path, given=new)
-        done = _git(root, "commit", "--quiet", "--only", "--message", message, *by_path,
-                    given="\0".join(changed))
-        if done.returncode and new:
-            _git(root, "reset", "--quiet", *by_path, given=new)
-    if done.returncode:
-        home.notices.append(f"git did not commit: {' '.join(done.stderr.split())[:200]}")
-        return []
-    return [f"git commit {_git(root, 'rev-parse', '--short', 'HEAD').stdout.strip()}"]
-
-
-def _half_done(root: str) -> bool:
-    """Whether somebody is in the middle of a merge, a rebase or a cherry-pick, or has paths left unmerged."""
-    words = [word for mark in HALF_DONE for word in ("--git-path", mark)]
-    marks = _git(root, "rev-parse", *words).stdout.splitlines()
-    unmerged = _git(root, "diff", "--name-only", "--diff-filter=U")
-    return any(os.path.exists(os.path.join(root, mark)) for mark in marks) or unmerged.returncode != 0 \
-        or bool(unmerged.stdout)
-
-
-def _changed_in_git(root: str) -> dict[str, str]:
-    """Path → git's two letters, for each of the home's own files that differs from the last commit."""
-    ours = [name for name in (*paths.SCANNED, *paths.SCANNED_FILES, *paths.UNSCANNED, *paths.OTHER_FILES)
-            if name not in UNTRACKED]
-    prefix = _git(root, "rev-parse", "--show-prefix").stdout.rstrip("\n")
-    status = _git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all",
-                  "--ignore-submodules=all", "--", *ours).stdout
-    changed = {line[3:].removeprefix(prefix): line[:2] for line in status.split("\0") if line}
-    return {path: state for path, state in changed.items()
-            if path[-1] != "/" and "/." not in path}  # no repository within; dot files are never read
-
-
-def _git(root: str, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    env = configuration.child_environment(GIT_TERMINAL_PROMPT="0", GIT_LITERAL_PATHSPECS="1",
-                                          GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
-    try:
-        return subprocess.run([*_GIT, "-C", root, *words], capture_output=True, timeout=GIT_SECONDS, env=env,
-                              check=False, input=given, encoding="utf-8", errors="surrogateescape")
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess([], 1, "", str(error))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -18,8 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otolith.doors.agents.ignore import Ignore
+from otolith.errors import WrongUsage
 
 if TYPE_CHECKING:
+    from otolith.config import Config
     from otolith.memory import Memory
     from otolith.recall.unasked import Offer
 
@@ -40,35 +43,59 @@ _PROGRAMS = (("/.claude/", "claude-code"), ("/.codex/", "codex"), ("/rollout-", 
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
-def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> dict[str, Any] | None:
-    """What to tell the agent at an event, or nothing."""
-    act = EVENTS.get(event)
-    if act is None:
-        return None
-    folder = Path(str(given.get("cwd") or os.getcwd()))
-    ignore = Ignore(folder)
-    if ignore.covers_all():
-        return None
-    with _open(home, folder, given, embedder="static" if act is prompt else "none") as mem:
-        said = mem.home.index.attempt(lambda: act(mem, given, ignore))
-    if not said:
-        return None
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": said}}
-
-
-def _open(home: str | None, folder: Path, given: Mapping[str, Any], embedder: str) -> Memory:
-    """The home, as an agent of this project and session, with no embedder but the built-in, and no model."""
+def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> str:
+    """What to print at an event, or nothing: asked of a process that serves the home, else done here."""
     from otolith import config
     from otolith.files.disk import open_tree
+
+    if event not in EVENTS:
+        return ""
+    given = {**given, "cwd": str(given.get("cwd") or os.getcwd())}
+    ignore = Ignore(Path(given["cwd"]))
+    if ignore.covers_all():
+        return ""
+    tree = open_tree(config.home_name(home))
+    settings = _as_asked(config.load(tree, cwd=given["cwd"]), given)
+    if (line := _ask(tree.name, settings, event, given)) is not None:
+        return line
     from otolith.memory import Memory
 
+    with Memory(tree, door="hook", trust="agent", config=settings) as mem:
+        line = respond(mem, event, given, ignore)
+    if event == "SessionStart" and settings.upkeep:
+        from otolith.doors.agents.background import begin_upkeep
+
+        begin_upkeep(tree, settings)
+    return line
+
+
+def _as_asked(settings: Config, given: Mapping[str, Any]) -> Config:
+    """The settings, with the agent and the session that the event names."""
     session = str(given.get("session_id") or "")
-    tree = open_tree(config.home_name(home))
-    settings = config.load(tree, cwd=str(folder))
-    agent = program(given) if settings.agent == "main" else settings.agent
-    settings = settings.replace(provider=embedder, chat_url=None, chat_model=None, agent=agent,
-                                session=session if _ID.fullmatch(session) else settings.session)
-    return Memory(tree, door="hook", trust="agent", config=settings)
+    return settings.replace(agent=program(given) if settings.agent == "main" else settings.agent,
+                            session=session if _ID.fullmatch(session) else settings.session)
+
+
+def _ask(home: str, settings: Config, event: str, given: Mapping[str, Any]) -> str | None:
+    from otolith import __version__, config
+
+    if not (path := config.socket_path(home)).exists():
+        return None
+    from otolith.doors.agents import wire
+
+    return wire.ask(path, {
+        "release": __version__, "home_id": settings.home_id, "event": event, "project": settings.project,
+        "session": settings.session, "agent": settings.agent, "input": given})
+
+
+def respond(mem: Memory, event: str, given: Mapping[str, Any], ignore: Ignore) -> str:
+    """What to print at an event, from an open home; no model is asked, and no embedder but the built-in."""
+    act = EVENTS[event]
+    mem.home.config = mem.home.config.replace(provider="static" if act is prompt else "none", chat_url=None,
+                                              chat_model=None)
+    text = mem.home.index.attempt(lambda: act(mem, given, ignore))
+    shape = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+    return json.dumps(shape) if text else ""
 
 
 def program(given: Mapping[str, Any]) -> str:
@@ -186,11 +213,13 @@ def keep(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
     path = Path(str(given.get("transcript_path") or "")).expanduser()
     if not given.get("transcript_path") or not path.is_file() or ignore.covers(path):
         return ""
-    read = transcripts.read_new(mem, path, str(given.get("session_id") or path.stem), ignore)
-    verbs.capture.capture(mem.home, read.session)
-    if given.get("hook_event_name") == "SessionEnd":
-        verbs.running.close_session(mem.home, read.session.session)
-    transcripts.mark_read(mem, read)
+    session = str(given.get("session_id") or path.stem)
+    if not transcripts.is_read(mem, path, session):
+        read = transcripts.read_new(mem, path, session, ignore)
+        verbs.capture.capture(mem.home, read.session)
+        transcripts.mark_read(mem, read)
+    if given.get("hook_event_name") == "SessionEnd" and mem.home.index.dialogs.running(session):
+        verbs.running.close_session(mem.home, session)
     return ""
 
 
@@ -198,6 +227,7 @@ EVENTS: dict[str, Callable[[Memory, Mapping[str, Any], Ignore], str]] = {
     "SessionStart": start, "UserPromptSubmit": prompt, "PreToolUse": edit, "PreCompact": keep, "Stop": keep,
     "SessionEnd": keep,
 }
+KEEPING = tuple(name for name, act in EVENTS.items() if act is keep)
 
 
 def run(event: str, data: bytes, home: str | None = None) -> str:
@@ -206,8 +236,7 @@ def run(event: str, data: bytes, home: str | None = None) -> str:
         given = json.loads(data)
         if not isinstance(given, dict):
             return ""
-        said = answer(event or str(given.get("hook_event_name")), given, home)
-        return json.dumps(said, ensure_ascii=True) if said else ""
+        return answer(event or str(given.get("hook_event_name")), given, home)
     except Exception as error:  # a door that must never be in the way
         from otolith.config import variable
 
@@ -215,6 +244,18 @@ def run(event: str, data: bytes, home: str | None = None) -> str:
             raise
         _note_failure(event, error, home)
         return ""
+
+
+def fire(event: str, home: str | None) -> int:
+    """A hook as a command: the agent's JSON on stdin, the answer on stdout; its exit code is always 0."""
+    try:
+        data = sys.stdin.buffer.read(MAX_INPUT)
+    except (AttributeError, OSError):  # closed, or open for writing only
+        raise WrongUsage("there is no event to answer: stdin cannot be read",
+                         "give the agent's JSON on stdin") from None
+    if answer := run(event, data, home):
+        print(answer)
+    return 0
 
 
 def _note_failure(event: str, error: Exception, home: str | None) -> None:

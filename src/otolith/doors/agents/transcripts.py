@@ -42,6 +42,7 @@ def read_new(mem: Memory, path: Path, session: str, ignore: Ignore | None = None
     from otolith.doors.exchange.coding_sessions import FORMS
     from otolith.doors.exchange.jsontext import each_line
 
+    status = path.stat()  # before it is read: what comes meanwhile is seen next time
     bundle = OneFile(path)
     name = bundle.names[0]
     form = next((form for form in FORMS if form.fits(bundle)), None)
@@ -58,8 +59,15 @@ def read_new(mem: Memory, path: Path, session: str, ignore: Ignore | None = None
             break
         reader.take(line, at)
     start = max(reader.resume_at(end), end - MOST_CONTEXT)
-    facts = {"path": str(path), "at": end, "from": start, "facts": reader.facts}
+    facts = {"path": str(path), "at": end, "from": start, "facts": reader.facts,
+             "seen": [status.st_size, status.st_mtime_ns]}
     return Read(reader.session(session, state["at"]), facts)
+
+
+def is_read(mem: Memory, path: Path, session: str) -> bool:
+    """Whether a transcript is as it was when it was last read to its end."""
+    state, status = _load(mem, session), path.stat()
+    return state.get("path") == str(path) and state.get("seen") == [status.st_size, status.st_mtime_ns]
 
 
 def _cleaner(ignore: Ignore | None) -> Callable[[str], str]:

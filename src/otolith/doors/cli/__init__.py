@@ -15,7 +15,7 @@ from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from typing import TextIO
 
 from otolith.errors import CannotWrite, Invalid, OtolithError, WrongUsage
-from otolith.verbs.table import FAMILIES, GROUPS, SYNONYMS, verb
+from otolith.verbs.table import FAMILIES, SYNONYMS, grouped, verb
 
 UNWRITABLE = (ENOSPC, EDQUOT, EFBIG, EIO,
               EBADF)  # a home that cannot take a write says so itself; these are stdout's
@@ -110,6 +110,8 @@ def run(given: list[str]) -> int:
     if name in SYNONYMS:
         print(f"otolith: {name} is called {SYNONYMS[name]} here", file=sys.stderr)
         name = SYNONYMS[name]
+    if name == "hook" and (done := run_hook(rest)) is not None:
+        return done
     row = verb(name)
     if row is None or "cli" in row.gaps:
         raise WrongUsage(f"unknown command {name!r}", suggest(name))
@@ -122,6 +124,18 @@ def run(given: list[str]) -> int:
         command.find_records()
         code: int | None = import_module(f"otolith.doors.cli.{family}").COMMANDS[name](command)
         return code or 0
+
+
+def run_hook(words: list[str]) -> int | None:
+    """A hook as agents write it, `--home HOME` and an event, done without loading a parser; None if there is
+    any other word.
+    """
+    home, words = (words[1], words[2:]) if words[:1] == ["--home"] and len(words) > 1 else (None, words)
+    if len(words) > 1 or any(word.startswith("-") for word in (home or "", *words)):
+        return None
+    from otolith.doors.agents.hooks import fire
+
+    return fire(words[0] if words else "", home)
 
 
 def verb_at(given: list[str]) -> int | None:
@@ -146,12 +160,13 @@ def overview(given: list[str]) -> int:
     rows = table()
     print("Otolith: one local-first memory for AI agents.\n")
     print("usage: otolith VERB … [--home FOLDER] [--json]\n")
-    start, *others = GROUPS
+    groups = grouped()
+    start, *others = groups
     print(f"{start}:")
-    for name in GROUPS[start]:
+    for name in groups[start]:
         print(f"  {name:<9}{rows[name].help}")
     for group in others:
-        print("\n".join(wrapped(group, GROUPS[group])))
+        print("\n".join(wrapped(group, groups[group])))
     print("""
 `otolith help VERB` explains a verb, `otolith help keep` a group of them.
 A record is named by the beginning of its id, by its title or by a part of it.
@@ -172,13 +187,13 @@ def wrapped(group: str, names: Sequence[str]) -> list[str]:
 
 def explain(words: Sequence[str]) -> int:
     """`otolith help`, with a verb, with a group, or with `all`."""
-    groups = {group.casefold(): names for group, names in GROUPS.items()}
+    groups = {group.casefold(): names for group, names in grouped().items()}
     topic = " ".join(words).casefold()
     if topic == "start":
         topic = "start here"
     if topic != "all" and topic not in groups:
         return run([*words, "--help"])
-    for group, names in GROUPS.items():
+    for group, names in grouped().items():
         if topic in ("all", group.casefold()):
             print(f"{group}:")
             for name in names:

@@ -131,7 +131,7 @@ def _values(param: Param, typed: str, home: str | None) -> Offers:
     tree = open_tree(config.home_name(home))
     if tree.identity() == "none":
         return ()
-    index = Index(index_path(config.cache_folder(), tree.name), tree.identity)
+    index = Index(index_path(config.home_cache(tree.name)), tree.identity)
     try:
         return list(question(index, typed)) if index.keep_place() else ()
     except BrokenIndex:  # the next verb heals it

@@ -166,13 +166,25 @@ def _list(command: Command) -> None:
     return command.lay_out({}, lines)
 
 
+def _last_upkeep(upkeep: Mapping[str, Any]) -> str:
+    """When the last round was, and how it went."""
+    last, due = upkeep["last"], "due" if upkeep["due"] else "not due"
+    if not last:
+        return f"upkeep never, {due}"
+    changed = last.get("changed", {}).items()
+    counts = ", ".join(f"{count} {rung}" for rung, count in changed) or "nothing to do"
+    failed = "".join(f"; {rung} failed: {why}" for rung, why in last.get("failed", {}).items())
+    by = "by itself" if last.get("unasked") else "as asked"
+    return f"upkeep {last['t']} {by}: {counts}{failed}; {due}"
+
+
 def _stats(command: Command) -> None:
     stats = command.mem.stats()
     kinds = "\n".join(f"  {kind:<10}{count:>8}" for kind, count in stats["kinds"].items())
     counts = ", ".join(f"{stats[name]} {name}" for name in ("links", "tags", "uses", "problems"))
     command.answer(stats,
                    f"{stats['home']}\n{stats['records']} records in {stats['documents']} files, {counts}\n"
-                          f"{kinds}\nindex {stats['index']}")
+                          f"{kinds}\nindex {stats['index']}\n{_last_upkeep(stats['upkeep'])}")
 
 
 def _sql(command: Command) -> None:

@@ -15,6 +15,9 @@ from otolith.verbs.table import FILTERS
 if TYPE_CHECKING:
     from otolith.doors.exchange.importing import Import
 
+BY_ITSELF = ("Once a day, or after fifty writes, upkeep runs by itself in the background, with what is on "
+             "this machine only; to have it off: auto = false under [upkeep] in config.toml, or "
+             "OTOLITH_UPKEEP=off")
 EXTRA = "in Otolith's folder run: pip install '.[{}]'"
 
 
@@ -79,14 +82,7 @@ def _hook(command: Command) -> int:
     """A failing memory is no reason to stop the agent, so `main` makes every exit code 0."""
     from otolith.doors.agents import hooks
 
-    try:
-        event = sys.stdin.buffer.read(hooks.MAX_INPUT)
-    except (AttributeError, OSError):  # closed, or open for writing only
-        raise WrongUsage("there is no event to answer: stdin cannot be read",
-                    "give the agent's JSON on stdin") from None
-    if answer := hooks.run(command.args.event or "", event, command.args.home):
-        print(answer)
-    return 0
+    return hooks.fire(command.args.event or "", command.args.home)
 
 
 def _install(command: Command) -> None:
@@ -103,7 +99,8 @@ def _install(command: Command) -> None:
     named = command.args.home or home != str(config.data_folder())
     start = _own_command() + (["--home", home] if named else [])
     edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), start)
-    _carry_out(command, edits, "installed", install.advice(command.args.agent_name))
+    advice = "\n".join(filter(None, (install.advice(command.args.agent_name), BY_ITSELF)))
+    _carry_out(command, edits, "installed", advice)
 
 
 def _uninstall(command: Command) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from otolith.doors.cli.command import explain, metavar_of, option_of, own_params, repeats
 from otolith.errors import OtolithError
-from otolith.verbs.table import ANSWERS, DOORS, GROUPS, Param, Verb, table
+from otolith.verbs.table import ANSWERS, DOORS, Param, Verb, grouped, table
 
 INTRODUCTION = """# The command line
 
@@ -32,7 +32,7 @@ def write() -> str:
     codes = ", ".join(dict.fromkeys(f"{error.exit_code} {error.code.replace('_', ' ')}"
                                     for error in OtolithError.__subclasses__()))
     parts = [INTRODUCTION.format(codes=codes)]
-    for group, names in GROUPS.items():
+    for group, names in grouped().items():
         parts.append(f"## {group}\n")
         parts += [_describe(rows[name]) for name in names]
     parts.append("## Every verb at every door\n\nA dash says why a verb is not offered there.\n\n")

@@ -18,7 +18,7 @@ LISTED = 40  # changes that sync names one by one
 
 def _init(command: Command) -> None:
     command.args.home = command.args.folder or command.args.home
-    made = list(command.mem.init())
+    made = list(command.mem.init(git=command.args.git))
     result = f"made {', '.join(made)}" if made else "nothing to do; it is a home already"
     home = command.mem.home.tree.name
     command.answer({"home": home, "made": made}, f"{home}: {result}")
@@ -37,7 +37,7 @@ def _sync(command: Command) -> None:
     from otolith.index.store import index_path
 
     name = open_tree(config.home_name(command.args.home)).name
-    first = not index_path(config.cache_folder(), name).exists()
+    first = not index_path(config.home_cache(name)).exists()
     with command.progress("reading") as progress:
         changes = command.mem.sync(**command.keywords(), progress=progress)
     rows = [{"change": change.what,
@@ -190,14 +190,26 @@ def _upkeep(command: Command) -> int:
         return _timer(command)
     if command.args.write:
         raise WrongUsage("--write belongs to --install-timer")
+    if command.args.if_due:
+        _step_back(command.args.after)
     with command.progress("upkeep") as progress:
-        report = command.mem.upkeep(progress)
+        report = command.mem.upkeep(progress, if_due=command.args.if_due)
     lines = [f"{name}: {line}" for name, changed in report.changed.items() for line in changed]
     lines += [f"proposed: {line}" for proposals in report.proposals.values() for line in proposals]
     command.answer(report.to_dict(), "\n".join(lines) or ("" if report.failed else "nothing to do"))
     for name, what in report.failed.items():
         command.warn(f"{name} failed: {what}")
     return report.exit_code
+
+
+def _step_back(seconds: float) -> None:
+    """What nobody asked for lets everybody else go first."""
+    import os
+    import time
+
+    if hasattr(os, "nice"):
+        os.nice(19)
+    time.sleep(max(0.0, min(seconds, 600.0)))
 
 
 def _timer(command: Command) -> int:

@@ -18,6 +18,7 @@ from mcp.server.lowlevel import Server
 
 from otolith import __version__
 from otolith.doors import calls
+from otolith.doors.agents.answering import answering
 from otolith.doors.fenced import answer, fenced
 from otolith.doors.keeper import Keeper
 from otolith.errors import Invalid, NotFound, OtolithError
@@ -189,7 +190,7 @@ def serve_stdio(home: str | None, which: str) -> None:
         async with stdio_streams() as (received, sending):
             await server.run(received, sending, server.create_initialization_options())
 
-    with closing(Keeper(home, door="mcp", trust="agent")) as keeper:
+    with answering(home), closing(Keeper(home, door="mcp", trust="agent")) as keeper:
         anyio.run(run, build(keeper, calls.offered("mcp", which)))
 
 
@@ -201,7 +202,7 @@ def serve_http(home: str | None, which: str, *, port: int, tell: Any) -> None:
     from otolith.doors.web.caller import SETTINGS, Caller
 
     token = gate.TokenFile()
-    with closing(gate.listen("127.0.0.1", port)) as listening, \
+    with closing(gate.listen("127.0.0.1", port)) as listening, answering(home), \
             closing(Keeper(home, door="mcp", trust="agent")) as keeper:
         port = listening.getsockname()[1]
         app = gate.Gate(http_app(keeper, which, gate.names_of(port)), token, gate.names_of(port))

@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from otolith.doors.agents.answering import answering
 from otolith.doors.keeper import Keeper, Keepers
 from otolith.doors.web import gate
 from otolith.model.kinds import as_json
@@ -108,7 +109,7 @@ def serve(home: str | None, *, port: int, tell: Callable[[int], Any], host: str 
 
     token, assets = gate.TokenFile(), Assets()
     with closing(gate.listen(host, port)) as listening, closing(Keepers(home)) as keepers, \
-            closing(Keeper(home, door="mcp", trust="agent")) as agent:
+            closing(Keeper(home, door="mcp", trust="agent")) as agent, answering(home):
         port = listening.getsockname()[1]
         hosts = gate.names_of(port, host) | {name.lower() for name in names}
         server: uvicorn.Server | None = None

@@ -179,6 +179,14 @@ PLUMBING = {
 }
 
 
+def grouped() -> dict[str, tuple[str, ...]]:
+    """GROUPS, with every other command among the last of them."""
+    named = {name for names in GROUPS.values() for name in names}
+    others = tuple(row.name for row in table().values() if "cli" in row.doors and row.name not in named)
+    *_, last = GROUPS
+    return {**GROUPS, last: GROUPS[last] + others}
+
+
 def verb(name: str) -> Verb | None:
     """The row of a verb; None if there is no such verb."""
     family = next((family for family, names in FAMILIES.items() if name in names), None)
