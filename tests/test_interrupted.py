@@ -18,6 +18,7 @@ from conftest import START, Clock
 from faults import Snapshot, calls_of, failing_at, killed_at, sampled
 from otolith.errors import Invalid, NotFound, OtolithError
 from otolith.files import rename
+from otolith.home import Home
 from otolith.memory import Memory
 
 KNOWN = {"line", "leftover", "missing-edge", "unmirrored-edge"}  # what upkeep ends
@@ -205,6 +206,47 @@ def test_a_purge_killed_at_any_file_call_is_hidden_at_once_and_finished_without_
             assert [finding for finding in mem.check() if finding.code != "line"] == [], (number, name)
         lines = [json.loads(line) for line in (home / "index/audit.log").read_text().splitlines()]
         assert sum(line["verb"] == "purged" for line in lines) == 1, (number, name)
+
+
+def test_an_edit_after_an_interrupted_purge_sees_what_finishing_it_left_and_is_no_conflict(home: Path) -> None:
+    record = purgeable(home, "note")
+    base = Snapshot(home)
+
+    def act() -> None:
+        with opened(home) as mem:
+            mem.forget(record, purge=True)
+
+    for number, name in sampled(calls_of(act, base), 10):
+        base.restore()
+        assert killed_at(number, act)
+        begun = bool(list((home / "log").glob("intent-*.json")))
+        with opened(home) as mem:
+            assert mem.edit("Kettle", text="Cold.").text == "Cold.", (number, name)
+        assert not begun or traces(home, SECRET) == [], (number, name)
+
+
+@pytest.mark.parametrize("rung", ["exports", "topics"])
+def test_what_upkeep_read_before_a_purge_it_does_not_write_after_it(
+        home: Path, monkeypatch: pytest.MonkeyPatch, rung: str) -> None:
+    record = purgeable(home, {"exports": "note", "topics": "entry"}[rung])
+    with opened(home) as mem:
+        mem.note("Oats", "Oats are stored in the loft.")
+        mem.log("Ann: I sold the barn.", topic="zoo")
+    build, purged = Home.build, list[str]()
+
+    def build_late(self: Home, path: str, data: bytes) -> bool:
+        if SECRET.encode() in data.lower() and not purged:
+            with opened(home) as other:
+                other.forget(record, purge=True)
+            purged.append(path)
+        return build(self, path, data)
+
+    monkeypatch.setattr(Home, "build", build_late)
+    with opened(home) as mem:
+        report = mem.upkeep()
+    assert purged
+    assert report.failed == {}
+    assert traces(home, SECRET, record) == []
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])

@@ -44,19 +44,49 @@ def http_server(home: Path, *words: str) -> Iterator[tuple[int, str]]:
 
 
 @asynccontextmanager
-async def near(home: Path, era: str = "2026-07-28") -> AsyncIterator[Any]:
-    """A client of the SDK in this very process: the same server, without a process of its own."""
+async def near(home: Path, era: str = "2026-07-28", which: str = "all") -> AsyncIterator[Any]:
+    """A client of the SDK in this very process: what stdio carries, without a process of its own."""
     from mcp import Client
 
     from otolith.doors.keeper import Keeper
-    from otolith.doors.mcp.server import build
 
     keeper = Keeper(str(home), door="mcp", trust="agent")
     try:
-        async with Client(build(keeper, calls.offered("mcp")), mode=era) as ask:
+        async with Client(wired(keeper, which), mode=era) as ask:
             yield ask
     finally:
         keeper.close()
+
+
+@asynccontextmanager
+async def wired(keeper: Any, which: str) -> AsyncIterator[Any]:
+    """A transport of the SDK whose other end is a Conversation."""
+    import anyio
+    import mcp_types as types
+    from mcp.shared.message import SessionMessage
+
+    from otolith.doors.mcp.protocol import Conversation, Pending
+
+    conversation = Conversation(keeper.path, calls.offered("mcp", which))
+    answered, received = anyio.create_memory_object_stream[Any](100)
+    sending, sent = anyio.create_memory_object_stream[Any](100)
+
+    async def answer(line: str) -> None:
+        reply = conversation.take(json.loads(line))
+        if isinstance(reply, Pending):
+            reply = await keeper.ask(reply.answer)
+        if reply is not None:
+            await answered.send(SessionMessage(types.jsonrpc_message_adapter.validate_json(json.dumps(reply), by_name=False)))
+
+    async def serve() -> None:
+        async with anyio.create_task_group() as tasks:
+            async for item in sent:
+                tasks.start_soon(answer, item.message.model_dump_json(by_alias=True, exclude_unset=True))
+
+    async with received, answered, sending, sent, anyio.create_task_group() as group:
+        group.start_soon(serve)
+        yield received, sending
+        group.cancel_scope.cancel()
 
 
 @asynccontextmanager
@@ -79,9 +109,11 @@ async def client(home: Path, era: str, http: tuple[int, str] | None = None, tool
 
 
 def told(result: Any) -> Any:
-    """The structured answer of a call that went well."""
+    """The answer of a call that went well: its structured content, or its text with the details for programs."""
     assert not result.is_error, result.content[0].text
-    return result.structured_content
+    if result.structured_content is not None:
+        return result.structured_content
+    return {**(result.meta or {}).get("otolith/answer", {}), "text": result.content[0].text}
 
 
 async def drive_every_tool(ask: Any) -> dict[str, Any]:
@@ -165,7 +197,7 @@ def test_resources_and_prompts_are_there_in_both_eras(home: Path, mem: Memory) -
 
     for era in ERAS:
         uris, texts, prompts, said, templates = asyncio.run(story(era))
-        assert uris == ["memory://core", "memory://global"]
+        assert uris == ["memory://core", "memory://global"]  # both are there after upkeep
         assert all(FENCE.search(text) for text in texts)
         assert "Memory Core" in texts[0]
         assert "Steep for three minutes." in texts[2]
@@ -175,9 +207,134 @@ def test_resources_and_prompts_are_there_in_both_eras(home: Path, mem: Memory) -
         assert [one.uri_template for one in templates] == ["memory://{id}"]
 
 
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("way", ["stdio", "http"])
+def test_what_is_not_there_has_the_specifications_codes_and_is_not_listed(home: Path, mem: Memory, era: str, way: str) -> None:
+    from mcp.shared.exceptions import MCPError
+
+    mem.note("Tea", "Steep for three minutes.")
+
+    async def story(http: tuple[int, str] | None) -> Any:
+        async with client(home, era, http, tools="core") as ask:
+            codes = []
+            for act in (ask.call_tool("nothing_like_this", {}), ask.read_resource("memory://nothing"),
+                        ask.read_resource("memory://core"), ask.get_prompt("nothing", {})):
+                with pytest.raises(MCPError) as refused:
+                    await act
+                codes.append(refused.value.code)
+            listed = (await ask.list_resources()).resources
+            assert not (await ask.call_tool("brief", {})).is_error
+            return codes, listed
+
+    if way == "http":
+        with http_server(home, "--tools", "core") as server:
+            codes, listed = asyncio.run(story(server))
+    else:
+        codes, listed = asyncio.run(story(None))
+
+    missing = -32002 if era == "legacy" else -32602
+    assert codes == [-32602, missing, missing, -32602]
+    assert listed == []
+
+
+@pytest.mark.parametrize("asked", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "1999-01-01"])
+def test_a_handshake_is_answered_in_the_clients_own_version_or_the_newest_of_its_era(home: Path, asked: str) -> None:
+    hello = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    lines = [{"id": 0, "method": "initialize", "params": hello}, {"method": "notifications/initialized"},
+             {"id": 1, "method": "ping"}, {"id": "two", "method": "tools/list"}]
+
+    out, _ = start(home).communicate(b"".join(json.dumps({"jsonrpc": "2.0", **line}).encode() + b"\n" for line in lines))
+
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert [answer["id"] for answer in answers] == [0, 1, "two"]
+    assert answers[0]["result"]["protocolVersion"] == (asked if asked != "1999-01-01" else "2025-11-25")
+    assert answers[1]["result"] == {}
+    assert len(answers[2]["result"]["tools"]) == len(calls.offered("mcp"))
+
+
+def test_a_batch_of_the_old_era_is_answered_together_and_of_no_other_at_all(home: Path) -> None:
+    def drive(version: str) -> list[Any]:
+        hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": version}}
+        batch = [{"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "method": "notifications/initialized"},
+                 {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "stats"}}, 5]
+        out, _ = start(home).communicate(json.dumps(hello).encode() + b"\n" + json.dumps(batch).encode() + b"\n", timeout=60)
+        return [json.loads(line) for line in out.splitlines()]
+
+    together, refused = drive("2025-03-26"), drive("2025-06-18")
+
+    assert {answer["id"] for answer in together[1]} == {1, 2, None}
+    assert [refused[1]["id"], refused[1]["error"]["code"]] == [None, -32600]
+
+
+def test_a_version_of_the_newer_era_that_nobody_speaks_is_told_which_ones_are(home: Path) -> None:
+    line = say(1, "tools/list", {}).replace(b"2026-07-28", b"2031-01-01")
+
+    out, _ = start(home).communicate(line, timeout=60)
+
+    error = json.loads(out)["error"]
+    assert error["code"] == -32022
+    assert error["data"] == {"supported": ["2026-07-28"], "requested": "2031-01-01"}
+
+
+def test_a_call_that_is_taken_back_before_it_begins_is_neither_done_nor_answered(home: Path) -> None:
+    lines = [say(at, "tools/call", {"name": "note", "arguments": {"title": f"N{at}", "text": "x"}}) for at in range(8)]
+    back = json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}).encode() + b"\n"
+
+    out, _ = start(home).communicate(b"".join(lines) + back, timeout=60)
+
+    assert {json.loads(line)["id"] for line in out.splitlines()} == set(range(7))
+    with Memory(home) as mem:
+        assert mem.list(kind="note")[1] == 7
+
+
+@pytest.mark.parametrize("opened", [False, True], ids=["idle", "with the home open"])
+def test_an_interrupt_ends_the_server_at_once(home: Path, opened: bool) -> None:
+    import signal
+
+    server = start(home)
+    assert server.stdin
+    assert server.stdout
+    server.stdin.write(say(1, "tools/call", {"name": "brief", "arguments": {}}) if opened else say(1, "tools/list", {}))
+    server.stdin.flush()
+    server.stdout.readline()
+    server.send_signal(signal.SIGINT)
+
+    assert server.wait(5) == 0  # how soon is for the bench to say
+    for stream in (server.stdin, server.stdout, server.stderr):
+        stream.close()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_what_is_recalled_is_text_and_nothing_beside_it(home: Path, mem: Memory, era: str) -> None:
+    from otolith.providers.tokens import count_tokens
+
+    for number in range(30):
+        mem.note(f"Kettle {number}", f"The kettle number {number} whistles. " * 20)
+    note = mem.note("Tea", "Steep for three minutes.")
+
+    async def story() -> Any:
+        async with client(home, era, tools="core") as ask:
+            tools = {tool.name: tool for tool in (await ask.list_tools()).tools}
+            given = {"recall": {"query": "kettle whistles", "limit": 30, "budget": 1000}, "get": {"id": note.id}, "brief": {},
+                     "check_file": {"path": "a.py"}}
+            return tools, {name: await ask.call_tool(name, arguments) for name, arguments in given.items()}
+
+    tools, answers = asyncio.run(story())
+
+    for name, answer in answers.items():
+        assert answer.structured_content is None, name
+        assert tools[name].output_schema is None, name
+        assert len(answer.content) == 1
+        assert FENCE.search(answer.content[0].text) or name == "check_file"
+    seen = json.dumps([part.model_dump(exclude_none=True) for part in answers["recall"].content], ensure_ascii=False)
+    assert 500 < count_tokens(answers["recall"].content[0].text) <= 1000
+    assert seen.count("otolith-memory-") == 2
+    assert answers["recall"].meta["otolith/answer"]["hits"][0]["kind"] == "note"
+
+
 def test_what_is_wrong_is_a_tool_error_that_says_what_to_do_and_the_stream_goes_on(home: Path, snapshot: Any) -> None:
     wrong: list[tuple[str, Any, str]] = [
-        ("nothing_like_this", {}, "there are remember"), ("note", {"title": 5, "text": "x"}, "title must be of type string"),
+        ("note", {"title": 5, "text": "x"}, "title must be of type string"),
         ("note", {"title": "a"}, "needs 'text'"), ("note", {"title": "a", "text": "b", "colour": 1}, "does not take 'colour'"),
         ("note", {"title": "a", "text": "b", "importance": 7}, "importance"), ("note", {"title": "", "text": "b"}, "title"),
         ("note", {"title": "a", "text": "b", "tags": ["x", 5]}, r"tags\[1\]"), ("get", {"id": "zzz"}, "otolith recall"),
@@ -559,7 +716,7 @@ def test_the_whole_list_of_tools_is_small(home: Path) -> None:
         for tool in listed:
             assert tool["description"]
             assert tool["inputSchema"]["additionalProperties"] is False
-            assert tool["outputSchema"]["type"] == "object"
+            assert tool.get("outputSchema", {"type": "object"})["type"] == "object"
             assert tool["annotations"]["openWorldHint"] is False
 
     assert costs["all"] <= 6_000

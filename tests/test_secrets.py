@@ -157,7 +157,7 @@ def test_a_private_key_inside_a_json_string_goes_whole() -> None:
     assert redact('{"key": "' + escaped + '", "n": 1}')[0] == '{"key": "[secret:private-key]", "n": 1}'
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -75,6 +75,18 @@ def home_name(given: Any = None, env: Mapping[str, str] = os.environ) -> str:
     return os.fspath(given or env.get("OTOLITH_HOME") or data_folder(env))
 
 
+def team_key(home: str, env: Mapping[str, str] = os.environ) -> str:
+    """The key for a home in a database: OTOLITH_KEY, else what the user's config.toml has under [keys] for
+    its URL, with or without the space.
+    """
+    keys = _user_settings(env).get("keys", {})
+    own = (keys.get(home) or keys.get(home.partition("#")[0])) if isinstance(keys, Mapping) else None
+    key = env.get("OTOLITH_KEY") or own
+    if not isinstance(key, str) or not key:
+        raise Invalid(f"there is no key for {home}", "set OTOLITH_KEY, or put it under [keys] in config.toml")
+    return key
+
+
 def machine_id(env: Mapping[str, str] = os.environ) -> str:
     """Eight hex digits that tell this machine's logs from another's; made once."""
     path = config_folder(env) / "machine"

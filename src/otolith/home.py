@@ -43,9 +43,7 @@ SWEEP_SHARE = 20  # a sweep at most every twenty times its own duration: 5 % of 
 
 
 class Named(NamedTuple):
-    """What an audit line says of a thing that is not at hand as a record:
-    it is gone, a built page, a foreign file.
-    """
+    """What an audit line says of a thing that is not at hand as a record: it is gone, or built."""
 
     kind: str
     id: str
@@ -76,6 +74,7 @@ class Home:
         index.fill, index.tell = self._fill, self._tell
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
         self._acting, self._stamp = False, 0  # the last moment, in microseconds
+        self.basis: tuple[int, int] | None = None  # the last purge that what is being built knows of
         # finishes what only verbs know how to: a purge
         self.complete: Callable[[Home, PendingAct], None] | None = None
 
@@ -133,9 +132,7 @@ class Home:
     # Acts of several files: what was interrupted is hidden from readers and finished by the next writer
 
     def heed(self) -> list[str]:
-        """Hide what interrupted purges are about to remove, for as long as their intents stand;
-        returns these.
-        """
+        """Hide what interrupted purges are about to remove while their intents stand; returns these."""
         names = [path for path in self._whole.within("log") if path.startswith(paths.INTENT)]
         if self._acting or names == self._heeded:
             return names
@@ -155,6 +152,8 @@ class Home:
         with self._whole.lock():
             if not self._many and self._lines is None:
                 self.finish()
+                if not self._acting and self.basis not in (None, self.index.last_purge()):
+                    raise Conflict("something was purged meanwhile", "it is built anew without that")
             yield
 
     def finish(self) -> None:
@@ -353,9 +352,7 @@ class Home:
             self._lines.append(line)
 
     def audit_name(self, kind: str, record: str) -> str:
-        """How audit lines name a record: by its id, or by a hash of one that says what the record is
-        about.
-        """
+        """How audit lines name a record: by its id, or by a hash of one that says what it is about."""
         if kind not in KINDS or not KINDS[kind].id_tells:
             return record
         return f"{kind}#{fingerprint(chr(0).join((self.config.home_id, record)).encode())[:12]}"

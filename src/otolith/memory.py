@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from otolith import config as configuration
 from otolith import verbs
-from otolith.files.disk import open_tree
 from otolith.files.tree import Tree
 from otolith.home import Home
 from otolith.index.store import Index, asks, index_path
+from otolith.opening import open_home
 from otolith.reader import Ask, Object, Reader, Time
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Memory(Reader):
                  providers: Any = None, door: str = "python", trust: str = "user",
                  config: configuration.Config | None = None) -> None:
         named = path is None or isinstance(path, str | os.PathLike)
-        tree: Any = open_tree(configuration.home_name(path)) if named else path
+        tree: Any = open_home(path) if named else path
         settings = config or configuration.load(tree)
         self.providers = providers
         index = Index(index_path(configuration.home_cache(tree.name)), tree.identity)

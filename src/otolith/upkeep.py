@@ -151,6 +151,7 @@ def _climb(home: Home, rung: Rung, given: Any) -> list[str]:
     module, function = rung.call.split(":")
     act = getattr(getattr(verbs, module), function)
     for attempt in range(1, ATTEMPTS + 1):
+        home.basis = given.basis if rung.scored else home.index.last_purge()
         try:
             return list(home.index.attempt(partial(act, home, given)) or ())
         except BrokenIndex as error:
@@ -162,6 +163,8 @@ def _climb(home: Home, rung: Rung, given: Any) -> list[str]:
                 raise
             log.info("upkeep: %s begins again: %s", rung.name, error)
             home.sweep()
+        finally:
+            home.basis = None
         given = Scores(home) if rung.scored else given
     return []
 

@@ -12,7 +12,7 @@ import pytest
 import otolith
 
 PACKAGE = Path(otolith.__file__).parent
-LINES = ("package", "doors", "memory", "reader", "upkeep", "verbs", "derive | recall", "home", "meaning | sync | usage", "units",
+LINES = ("package", "doors", "memory", "reader", "upkeep", "verbs", "derive | recall", "home", "meaning | sync | usage", "units | opening",
          "files | index | providers | config", "model", "errors")
 LEVEL = {room: at for at, line in enumerate(LINES) for room in line.split(" | ")}
 OUTSIDE = {"__main__": "package", "__init__": "package"}  # the package's own two files see everything

@@ -7,14 +7,14 @@ keeps nobody waiting; each has a Memory of its own, and they meet in the index a
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from otolith.errors import Busy
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     from otolith.memory import Memory
 
 T = TypeVar("T")
@@ -26,25 +26,35 @@ class Keeper:
     """The thread and the home in it."""
 
     def __init__(self, path: str | None, **more: Any) -> None:
-        self._path, self._more = path, more
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="otolith")
+        self.path, self._more = path, more
+        self._thread: ThreadPoolExecutor | None = None
         self._mem: Memory | None = None
+
+    def submit(self, act: Callable[[Memory], T]) -> Future[T]:
+        """What the act will give; acts are done in the order in which they come."""
+        if self._thread is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="otolith")
+        return self._thread.submit(self._run, act)
 
     async def ask(self, act: Callable[[Memory], T]) -> T:
         """What the act gives; if the caller goes away meanwhile, the act still ends."""
-        future = self._thread.submit(self._run, act)
-        return await asyncio.shield(asyncio.wrap_future(future))
+        import asyncio
+
+        return await asyncio.shield(asyncio.wrap_future(self.submit(act)))
 
     def close(self) -> None:
         """Finish what was begun, then let go of the home."""
-        self._thread.submit(self._let_go)
-        self._thread.shutdown(wait=True)
+        if self._thread is not None:
+            self._thread.submit(self._let_go)
+            self._thread.shutdown(wait=True)
 
     def _run(self, act: Callable[[Memory], T]) -> T:
         if self._mem is None:
             from otolith.memory import Memory
 
-            self._mem = Memory(self._path, **self._more)
+            self._mem = Memory(self.path, **self._more)
         mem = self._mem
         return mem.home.index.attempt(lambda: act(mem))
 

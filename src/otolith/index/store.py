@@ -156,9 +156,12 @@ class Index(Database):
             try:
                 if self.path is not None:
                     self._rebuild_file(self.path, progress, damaged=damaged)
-            except (OSError, BrokenIndex, CannotWrite):
+            except (OSError, BrokenIndex, CannotWrite) as error:
                 if before and not damaged:
-                    raise
+                    if not isinstance(error, OSError):
+                        raise
+                    raise CannotWrite(f"cannot write {self.path}: {error.strerror}",
+                                      "the index is as it was; make room or check its permissions") from None
                 self.path = None
             if self.path is None:
                 self.take(self.connect(None), None)
@@ -204,9 +207,14 @@ class Index(Database):
                     swap(beside, path, damaged=damaged)
             finally:
                 fresh.close()
-                beside.unlink(missing_ok=True)
+                with suppress(OSError):  # what stays is tidied by the next rebuild
+                    beside.unlink()
         if not self.keep_place():
             raise BrokenIndex(self.flaw or NO_INDEX)
+
+    def last_purge(self) -> tuple[int, int]:
+        """What is another after each purge: who read before one must not write what it read."""
+        return self.times_opened, self.get(PURGES, 0)
 
     def ask(self, query: str, *, rows: int, seconds: float) -> tuple[list[str], list[list[Any]]]:
         """(columns, rows) of a SELECT in the user's own words."""

@@ -58,7 +58,7 @@ class Scores:
     """The notes as they stand, read once and scored once for a moment: a round's pages are built from it."""
 
     def __init__(self, home: Home) -> None:
-        self.home = home
+        self.home, self.basis = home, home.index.last_purge()
         self._at: tuple[float, list[float]] = (-1.0, [])
 
     @cached_property

@@ -65,12 +65,12 @@ def recording(home: Home, verb: str, about: str, files: Iterable[str],
 
     One broken off before is carried on with.
     """
-    known = acts(home)
-    for at, act in enumerate(act for act in known if act.at):
-        if at <= len(known) - KEPT or parse_time(act.at[:15]) < home.clock() - DAYS * 86400:
+    earlier = acts(home)
+    for at, act in enumerate(act for act in earlier if act.at):
+        if at <= len(earlier) - KEPT or parse_time(act.at[:15]) < home.clock() - DAYS * 86400:
             _forget(home, act)
     before = {path: _bytes(home, path) for path in files}
-    for first in (act for act in known if (act.verb, act.id, act.done) == (verb, about, False)):
+    for first in (act for act in earlier if (act.verb, act.id, act.done) == (verb, about, False)):
         before |= {path: _before(home, entry) for path, entry in first.files.items()}
         _forget(home, first)
     stamp = utc(home.clock()).strftime("%Y%m%dT%H%M%S.%fZ")

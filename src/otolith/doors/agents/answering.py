@@ -25,8 +25,8 @@ from otolith.doors.agents import hooks, wire
 from otolith.doors.agents.background import begin_upkeep
 from otolith.doors.agents.ignore import Ignore
 from otolith.errors import Busy, CannotWrite, Conflict
-from otolith.files.disk import open_tree
 from otolith.model.record import log
+from otolith.opening import open_home
 
 if TYPE_CHECKING:
     from otolith.files.tree import Tree
@@ -58,7 +58,7 @@ class Answering(threading.Thread):
     def __init__(self, home: str | None) -> None:
         super().__init__(daemon=True, name="otolith-hooks")
         self._home, self._mem = home, cast("Memory | None", None)
-        self._path = config.socket_path(open_tree(config.home_name(home)).name)
+        self._path = config.socket_path(open_home(home).name)
         self._waked, self._wake = os.pipe()
         self._bound, self._upkeep = False, cast("int | None", None)
 
@@ -159,7 +159,7 @@ class Answering(threading.Thread):
         if self._mem is None:
             from otolith.memory import Memory
 
-            tree = open_tree(config.home_name(self._home))
+            tree = open_home(self._home)
             settings = config.load(tree).replace(provider="static", chat_url=None, chat_model=None)
             self._mem = Memory(tree, door="hook", trust="agent", config=settings)
         self._mem.home.index.attempt(self._mem.home.heed)

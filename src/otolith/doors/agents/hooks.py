@@ -46,7 +46,7 @@ _ID = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> str:
     """What to print at an event, or nothing: asked of a process that serves the home, else done here."""
     from otolith import config
-    from otolith.files.disk import open_tree
+    from otolith.opening import open_home
 
     if event not in EVENTS:
         return ""
@@ -54,7 +54,7 @@ def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> str
     ignore = Ignore(Path(given["cwd"]))
     if ignore.covers_all():
         return ""
-    tree = open_tree(config.home_name(home))
+    tree = open_home(home)
     settings = _as_asked(config.load(tree, cwd=given["cwd"]), given)
     if (line := _ask(tree.name, settings, event, given)) is not None:
         return line
@@ -263,13 +263,13 @@ def _note_failure(event: str, error: Exception, home: str | None) -> None:
     from otolith import config
     from otolith.errors import OtolithError
     from otolith.files import ledger
-    from otolith.files.disk import open_tree
     from otolith.model.secrets import redact
     from otolith.model.times import zulu
+    from otolith.opening import open_home
 
     reason = str(error) if isinstance(error, OtolithError) else type(error).__name__
     with suppress(Exception):  # what cannot be noted is not worth a word
-        tree = open_tree(config.home_name(home))
+        tree = open_home(home)
         if tree.look(config.TRACKED):
             ledger.append_line(tree, "log/hooks.jsonl", {"t": zulu(time.time()), "event": event[:40],
                                                          "error": redact(reason)[0][:300]})

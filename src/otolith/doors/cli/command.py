@@ -66,9 +66,9 @@ class Command:
 
     def _check_home(self, home: str) -> None:
         """Who reads from a home names one that is there; the user's own may yet have to be made."""
-        from otolith.files.disk import open_tree
+        from otolith.opening import open_home
 
-        tree = open_tree(home)
+        tree = open_home(home)
         if tree.identity() == "none":
             raise NotFound(f"there is no home {tree.name}",
                            f"look at its name, or make one: otolith init {tree.name}")

@@ -125,10 +125,10 @@ def _values(param: Param, typed: str, home: str | None) -> Offers:
         return ()
     from otolith import config
     from otolith.errors import BrokenIndex
-    from otolith.files.disk import open_tree
     from otolith.index.store import Index, index_path
+    from otolith.opening import open_home
 
-    tree = open_tree(config.home_name(home))
+    tree = open_home(home)
     if tree.identity() == "none":
         return ()
     index = Index(index_path(config.home_cache(tree.name)), tree.identity)

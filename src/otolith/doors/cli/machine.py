@@ -26,14 +26,15 @@ EXTRA = "in Otolith's folder run: pip install '.[{}]'"
 
 def _mcp(command: Command) -> None:
     args = command.args
+    if not args.http:
+        from otolith.doors.mcp import stdio
+
+        return stdio.serve(args.home, args.tools)
     try:
         from otolith.doors.mcp import server
     except ModuleNotFoundError as error:
-        raise WrongUsage(f"the MCP server needs the package {error.name}", EXTRA.format("mcp")) from None
-    if args.http:
-        server.serve_http(args.home, args.tools, port=_port(args.port), tell=command.warn)
-    else:
-        server.serve_stdio(args.home, args.tools)
+        raise WrongUsage(f"MCP over HTTP needs the package {error.name}", EXTRA.format("mcp")) from None
+    return server.serve_http(args.home, args.tools, port=_port(args.port), tell=command.warn)
 
 
 def _port(number: int) -> int:
@@ -86,16 +87,11 @@ def _hook(command: Command) -> int:
 
 
 def _install(command: Command) -> None:
-    from importlib.util import find_spec
-
     from otolith import config
     from otolith.doors.agents import install
-    from otolith.files.disk import open_tree
+    from otolith.opening import open_home
 
-    if missing := next((name for name in ("mcp", "uvicorn") if find_spec(name) is None), ""):
-        raise WrongUsage(f"the MCP server needs the package {missing}; nothing was written",
-                         EXTRA.format("mcp"))
-    home = open_tree(config.home_name(command.args.home)).name  # an agent does not share this OTOLITH_HOME
+    home = open_home(command.args.home).name  # an agent does not share this OTOLITH_HOME
     named = command.args.home or home != str(config.data_folder())
     start = _own_command() + (["--home", home] if named else [])
     edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), start)
@@ -154,11 +150,11 @@ def _import(command: Command) -> None:
             done = Import(None).run(path, args.format)
         else:
             from otolith import config
-            from otolith.files.disk import open_tree
             from otolith.memory import Memory
+            from otolith.opening import open_home
 
             # A thousand dialogs are not sent to a model unasked; rules read them, and upkeep may ask later.
-            tree = open_tree(config.home_name(args.home))
+            tree = open_home(args.home)
             settings = config.load(tree).replace(chat_url=None, chat_model=None)
             with Memory(tree, door="import", trust="outside", config=settings) as mem:
                 done = Import(mem).run(path, args.format, progress)

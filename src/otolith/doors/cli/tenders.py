@@ -84,10 +84,10 @@ def _check(command: Command) -> int:
 def _check_settings(command: Command) -> list[Finding]:
     """Settings that cannot be read are a finding, too; the rest is checked as if there were none."""
     from otolith import config
-    from otolith.files.disk import open_tree
+    from otolith.opening import open_home
 
     try:
-        config.load(open_tree(config.home_name(command.args.home)))
+        config.load(open_home(command.args.home))
     except Invalid as error:
         name = next((name for name in ("otolith.toml", "_config.json") if name in error.message), None)
         if name is None:
