@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 TESTED = $(VENV)/.tested
 
-.PHONY: demo test test-team browser lint types unit docs bench bench-recall bench-change bench-capture torture clean
+.PHONY: demo test test-team browser lint types unit docs bench bench-recall bench-change bench-capture torture clients clean
 
 demo: $(STAMP)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
@@ -43,7 +43,7 @@ bench: $(TESTED)
 	$(BIN)/python -m bench.ground
 
 bench-recall: $(TESTED)
-	$(BIN)/python bench/recall.py
+	$(BIN)/python bench/recall.py $(BENCH)
 
 # What is done to homes on purpose; about an hour. Root may also cut the power (docs/RELIABILITY.md).
 bench-change: $(TESTED)
@@ -57,6 +57,10 @@ torture: $(TESTED)
 	$(BIN)/python -m tests.torture
 	OTOLITH_TORTURE=1 $(BIN)/pytest -n 2 tests/test_processes.py
 
+# Real coding agents from npm, driven through a scripted model on loopback; half an hour.
+clients: $(TESTED)
+	$(BIN)/python -m tests.clients --write
+
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
@@ -68,4 +72,4 @@ $(TESTED): $(STAMP)
 	touch $(TESTED)
 
 clean:
-	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache dist build
+	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache dist build .clients

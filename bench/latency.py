@@ -131,6 +131,7 @@ def main() -> int:
     parser.add_argument("--way", choices=WAYS, default="remember")
     parser.add_argument("--chroma", type=Path, help="the Python of an environment with chromadb")
     parser.add_argument("--once", action="store_true", help="also what does not depend on the way: a cold start, embedding")
+    parser.add_argument("--keep", type=Path, help="a folder in which the homes are kept, to be asked again by the next run")
     parser.add_argument("--bare", type=Path, help="be what recall is held against; used by the bench itself")
     given = parser.parse_args()
     dialogs = read_dialogs(given.data)
@@ -140,7 +141,7 @@ def main() -> int:
         bare(turns, questions, given.bare)
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        for line in measure(given, Path(folder), turns, questions):
+        for line in measure(given, given.keep / f"{given.way}-{given.records}" if given.keep else Path(folder), turns, questions):
             print(line, flush=True)
     return 0
 
@@ -148,27 +149,32 @@ def main() -> int:
 def measure(given: argparse.Namespace, folder: Path, turns: Sequence[Turn], questions: Sequence[Asked]) -> Iterator[str]:
     os.environ |= {"XDG_CACHE_HOME": f"{folder}/cache", "XDG_CONFIG_HOME": f"{folder}/config"}
     home, label = folder / "home", f"{given.records:,} by {given.way}"
-    WAYS[given.way](home, turns)
-    taken = spend(lambda: Memory(home, clock=lambda: NOW).close())[0]
+    made = folder / "made.json"
+    if not made.exists():
+        WAYS[given.way](home, turns)
+    spent = [spend(lambda: Memory(home, clock=lambda: NOW).close())[1]]
     with Memory(home, clock=lambda: NOW) as mem:
-        embedded = spend(mem.embed)[0]
-        drawn = spend(verbs.claims.draw_rung, mem.home)[0]  # else the questions would do what upkeep does
+        spent.append(spend(mem.embed)[1])
+        spent.append(spend(verbs.claims.draw_rung, mem.home)[1])  # else the questions would do what upkeep does
+    if not made.exists():
+        made.write_text(json.dumps(spent))
+    taken, embedded, drawn = json.loads(made.read_text())
     np.save(folder / "vectors.npy", Static().embed([turn.spoken for turn in turns]))
     np.save(folder / "asked.npy", Static().embed([asked.text for asked in questions]))
     others = [Rival(sys.executable, __file__, str(given.data), "--records", str(given.records), "--bare", str(folder))]
     if given.chroma:
         others.append(Rival(given.chroma, rivals.__file__, str(folder)))
-    spent, memory = race(home, questions, others)
+    took, memory = race(home, questions, others)
     for rival in others:
         rival.close()
-    for name, times in spent.items():
+    for name, times in took.items():
         yield f"| {label} | {name} | " + " | ".join(f"{1000 * value:.1f}" for value in percentiles(times)) + " |"
-    sums = [np.array(spent[FTS]) + np.array(spent[SCAN])]
-    for name in [name for name in spent if name.startswith("Otolith")]:
-        ratios = np.array(percentiles(spent[name])) / np.array(percentiles(sums[0]))
+    sums = [np.array(took[FTS]) + np.array(took[SCAN])]
+    for name in [name for name in took if name.startswith("Otolith")]:
+        ratios = np.array(percentiles(took[name])) / np.array(percentiles(sums[0]))
         yield f"| {label} | {name} / (FTS5 + scan) | " + " | ".join(f"{value:.2f}×" for value in ratios) + " |"
-    yield (f"| {label} | resident memory {memory} MB; taken in in {taken:.0f} s, embedded in {embedded:.0f} s, "
-           f"claims read in {drawn:.0f} s | | | | |")
+    yield (f"| {label} | resident memory {memory} MB; processor time: taken in in {taken:.0f} s, embedded in "
+           f"{embedded:.0f} s, claims read in {drawn:.0f} s | | | | |")
     if given.once:
         ours, base, ratio = cold(home, questions[0].text)
         yield (f"| `otolith recall` from the shell, {given.records:,} records, ms | {1000 * ours:.0f} "

@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from cached import CachedMiniLM
 
 from otolith.memory import Memory
 from otolith.model.recall import Recall
 from otolith.model.text import searchable
 from otolith.model.words import STOP
 from otolith.providers.embedders import Embedder, Static
-from otolith.providers.minilm import MiniLM
 from otolith.providers.tokens import count_many
 
 DEPTHS = (5, 10, 25, 50)
@@ -207,7 +207,7 @@ Rows = dict[str, list[list[tuple[int, list[float]]]]]
 
 def run(dialogs: Sequence[Dialog], models: Path | None, ways: Sequence[str], by: Sequence[str] = ()) -> Rows:
     """Every system on every dialog, or only those with an embedder named."""
-    embedders: list[Embedder] = [Static(), *([MiniLM(models)] if models else [])]
+    embedders: list[Embedder] = [Static(), *([CachedMiniLM(models)] if models else [])]
     embedders = [embedder for embedder in embedders if not by or embedder.name in by]
     rows: Rows = {}
     for dialog in dialogs:

@@ -11,6 +11,7 @@ MiniLM if its weights are named, handed over as vectors or served at an OpenAI-c
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -25,10 +26,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-PEERS = ("chromadb", "mem0ai", "mcp-memory-service", "basic-memory")
+PEERS = ("chromadb", "mem0ai", "mcp-memory-service", "txtai", "basic-memory")
+# what pip is asked for where the name alone does not install: the newest fastmcp wants a certifi that not every registry has
+PACKAGES = {"basic-memory": ("basic-memory", "fastmcp<3")}
+# what a peer's Python must be able to do
+NEEDS = {"mcp-memory-service": "import sqlite3; sqlite3.Connection.enable_load_extension",
+         "basic-memory": "import sys; assert sys.version_info >= (3, 12)"}
+OWN_WORDS = ("basic-memory",)  # it has vectors only by a model that it downloads, so it is asked by words, once
+MEASURED = Path(__file__).parent / ".cache" / "peers.json"
 FOLDER = Path(os.environ.get("OTOLITH_PEERS") or Path(tempfile.gettempdir(), "peers"))
 WANTED = 50
-SECONDS = 600
+SECONDS = 1200
 
 
 # The child: runs in the peer's environment and knows nothing of Otolith
@@ -94,11 +102,53 @@ def ask_mcp_memory_service(dialog: dict[str, Any], folder: str, address: str) ->
     return asyncio.run(run())
 
 
+def ask_txtai(dialog: dict[str, Any], _: str, address: str) -> list[list[int]]:
+    from urllib.request import Request, urlopen
+
+    import numpy as np
+    from txtai import Embeddings
+
+    def embed(texts: list[str]) -> Any:
+        asked = Request(f"{address}/embeddings", json.dumps({"input": list(texts)}).encode(), {"Content-Type": "application/json"})
+        with urlopen(asked) as answer:
+            return np.array([row["embedding"] for row in json.load(answer)["data"]], np.float32)
+
+    index = Embeddings({"method": "external", "transform": embed, "hybrid": True})
+    index.index([(n, text, None) for n, text in enumerate(dialog["texts"])])
+    return [[int(n) for n, _ in index.search(question, WANTED)] for question in dialog["questions"]]
+
+
+def ask_basic_memory(dialog: dict[str, Any], folder: str, _: str) -> list[list[int]]:
+    import asyncio
+
+    os.environ |= {"HOME": folder, "BASIC_MEMORY_HOME": f"{folder}/notes", "BASIC_MEMORY_CONFIG_DIR": f"{folder}/settings"}
+    command = [str(Path(sys.executable).with_name("basic-memory")), "project", "add", "turns", f"{folder}/notes"]
+    subprocess.run(command, check=True, capture_output=True)
+    from basic_memory.mcp import tools
+
+    write, search = tools.write_note.fn, tools.search_notes.fn
+
+    async def run() -> list[list[int]]:
+        for n, text in enumerate(dialog["texts"]):
+            await write(title=f"turn {n}", content=text, directory="said", project="turns")
+        answers = []
+        for question in dialog["questions"]:
+            words = " OR ".join(re.findall(r"\w+", question))  # a question as it is would have to be met in every word
+            found = await search(query=words, page_size=WANTED, project="turns")
+            titles = [] if isinstance(found, str) else [one.title for one in found.results]
+            answers.append([int(title.removeprefix("turn ")) for title in dict.fromkeys(titles) if title.startswith("turn ")])
+        return answers
+
+    return asyncio.run(run())
+
+
 ASK: dict[str, Callable[[dict[str, Any], str, str], list[list[int]]]] = {
-    "chromadb": ask_chromadb, "mem0ai": ask_mem0ai, "mcp-memory-service": ask_mcp_memory_service}
+    "chromadb": ask_chromadb, "mem0ai": ask_mem0ai, "mcp-memory-service": ask_mcp_memory_service,
+    "txtai": ask_txtai, "basic-memory": ask_basic_memory}
 
 
 def child(peer: str, data: str, address: str) -> None:
+    sys.path.remove(str(Path(__file__).parent))  # a module of ours must not be taken for a package of theirs
     with open(data) as file:
         dialogs = json.load(file)
     answers = []
@@ -147,12 +197,12 @@ def serve(embedder: Any) -> Iterator[str]:
 
 def measure(data: Path, models: Path | None, count: int | None, peers: list[str]) -> Iterator[str]:
     import numpy as np
+    from cached import CachedMiniLM
     from locomo import DEPTHS, read_dialogs
 
     from otolith.providers.embedders import Static
-    from otolith.providers.minilm import MiniLM
 
-    embedder, dialogs = MiniLM(models) if models else Static(), read_dialogs(data)[:count]
+    embedder, dialogs = CachedMiniLM(models) if models else Static(), read_dialogs(data)[:count]
     with tempfile.TemporaryDirectory() as folder, serve(embedder) as address:
         put = Path(folder, "dialogs.json")
         put.write_text(json.dumps([{
@@ -160,36 +210,68 @@ def measure(data: Path, models: Path | None, count: int | None, peers: list[str]
             "vectors": embedder.embed([turn.spoken for turn in dialog.turns]).tolist(),
             "question_vectors": embedder.embed([asked.text for asked in dialog.asked]).tolist()} for dialog in dialogs]))
         for peer in peers:
+            if peer in OWN_WORDS and models:
+                continue
+            vectors = "words alone" if peer in OWN_WORDS else embedder.name
+            key = f"{_version(peer)}, {vectors}, {count} dialogs, {hashlib.sha256(data.read_bytes()).hexdigest()[:12]}"
+            known = json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
+            if key in known:  # nothing of ours is in it
+                yield known[key]
+                continue
             answers = _run(peer, put, address, Path(folder))
             if isinstance(answers, str):
-                yield f"| {peer} | {answers} | | | | |"
+                yield f"| {peer} | {vectors}: {answers} | | | | |"
                 continue
             rows = [[len(asked.evidence.intersection(order[:depth])) / len(asked.evidence) for depth in DEPTHS]
                     for dialog, answered in zip(dialogs, answers, strict=True)
                     for asked, order in zip(dialog.asked, answered, strict=True) if asked.category != 5]
             cells = " | ".join(f"{value:.1f}" for value in 100 * np.mean(rows, axis=0))
-            yield f"| {_version(peer)} | {embedder.name} | {cells} |"
+            MEASURED.write_text(json.dumps({**known, key: f"| {_version(peer)} | {vectors} | {cells} |"}, indent=1))
+            yield f"| {_version(peer)} | {vectors} | {cells} |"
 
 
-def install(peers: list[str], python: str) -> None:
-    """Make the environments that are missing; the end of what pip said is kept beside one that could not be made."""
+def install(peers: list[str]) -> None:
+    """Make the environments that are missing; the end of what was said is kept beside one that could not be made."""
     for peer in peers:
         if not (FOLDER / peer / "bin" / "python").exists():
-            subprocess.run([python, "-m", "venv", str(FOLDER / peer)], check=True)
-            done = subprocess.run([FOLDER / peer / "bin" / "pip", "install", "--quiet", peer], capture_output=True, text=True,
-                                  check=False, timeout=SECONDS)
-            if done.returncode:
-                shutil.rmtree(FOLDER / peer)
-                (FOLDER / f"{peer}.txt").write_text(done.stderr[-100_000:])
+            FOLDER.mkdir(parents=True, exist_ok=True)
+            failed = _install(peer)
+            if failed:
+                shutil.rmtree(FOLDER / peer, ignore_errors=True)
+                (FOLDER / f"{peer}.txt").write_text(failed[-100_000:])
+
+
+def _install(peer: str) -> str:
+    """Why not, or nothing."""
+    python = next((each for each in _pythons() if _can(each, NEEDS.get(peer, ""))), None)
+    if python is None:
+        return f"no Python here can: {NEEDS[peer]}"
+    try:
+        subprocess.run([python, "-m", "venv", str(FOLDER / peer)], check=True, capture_output=True, timeout=SECONDS)
+        command = [FOLDER / peer / "bin" / "pip", "install", "--quiet", *PACKAGES.get(peer, (peer,))]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return done.stderr or "pip failed" if done.returncode else ""
+
+
+def _pythons() -> list[str]:
+    """This one, then others that are here."""
+    versions = sorted(Path.home().glob(".pyenv/versions/3.1[1-3].*/bin/python"))
+    others = [str(path) for path in versions] + [f"/usr/bin/python3.{n}" for n in (11, 12, 13)]
+    return [sys.executable, *(each for each in others if Path(each).exists())]
+
+
+def _can(python: str, task: str) -> bool:
+    return subprocess.run([python, "-c", f"import venv, ensurepip; {task}"], capture_output=True, check=False).returncode == 0
 
 
 def _why_not(peer: str) -> str:
     said = FOLDER / f"{peer}.txt"
     if not said.exists():
         return "no environment was made for it"
-    wants = re.findall(r"Requires-Python ([^;\s]+)", said.read_text())
-    here = ".".join(map(str, sys.version_info[:3]))
-    return f"pip found no version for Python {here}; it asks for {wants[-1]}" if wants else "pip could not install it"
+    lines = [line for line in said.read_text().splitlines() if line.strip() and "is ignored" not in line]
+    return f"not installed: {re.sub(r' *[(]from versions.*', '', lines[-1])[:200]}" if lines else "not installed"
 
 
 def _version(peer: str) -> str:
@@ -225,12 +307,12 @@ def main() -> int:
     parser.add_argument("data", type=Path)
     parser.add_argument("--models", type=Path, help="folder with the MiniLM weights")
     parser.add_argument("--install", action="store_true", help="first make the environments that are missing")
-    parser.add_argument("--python", default=sys.executable, help="make them of this Python; one peer wants SQLite extensions")
     parser.add_argument("--dialogs", type=int, help="only so many")
     parser.add_argument("--peer", action="append", choices=PEERS)
     given = parser.parse_args()
+    MEASURED.parent.mkdir(parents=True, exist_ok=True)
     if given.install:
-        install(given.peer or list(PEERS), given.python)
+        install(given.peer or list(PEERS))
     for line in measure(given.data, given.models, given.dialogs, given.peer or list(PEERS)):
         print(line, flush=True)
     return 0

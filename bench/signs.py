@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from cached import CachedMiniLM
 from locomo import NOW, open_memory
 from sets import Query, key_of, read_sets
 
@@ -24,7 +25,6 @@ from otolith.memory import Memory
 from otolith.model.dates import mentions_time
 from otolith.model.words import stem
 from otolith.providers.embedders import Embedder, Static
-from otolith.providers.minilm import MiniLM
 from otolith.recall import rank
 from otolith.recall.question import read_question
 
@@ -33,7 +33,7 @@ SEEDS = 100
 
 def signs_of(mem: Memory, query: Query, names: dict[Any, Any], embedder: Embedder | None) -> dict[str, Any]:
     index = mem.home.index
-    question = read_question(query.text, index.words.is_speaker, NOW)
+    question = read_question(query.text, index.words.speakers(), NOW)
     rows, _ = rank.look_up(index, question.words)
     total = index.words.count_passages()
     seeds = rank.best_by_words(rows, rank.rarity([len(part) for part in rows], total), None, SEEDS)
@@ -53,7 +53,7 @@ def signs_of(mem: Memory, query: Query, names: dict[Any, Any], embedder: Embedde
     turns = [int(passage.turn) if passage.turn and passage.turn.isdecimal() else None for passage in passages]
     return {
         "label": query.label, "text": query.text, "wanted": len(query.gold), "names": len(question.names),
-        "asks_when": question.asks_when, "total": total, "words": len(question.words),
+        "unknown": bool(rank.unknown(question, rows)), "asks_when": question.asks_when, "total": total, "words": len(question.words),
         **{name: np.asarray(getattr(columns, name)) for name in (
             "ranked", "matches", "rarity", "likeness", "pieces", "block", "around", "by_named", "asking", "nearness", "sources", "held", "sizes")},
         "record": np.array([passage.record for passage in passages]), "created": np.array([passage.said for passage in passages]),
@@ -75,7 +75,7 @@ def start_of(word: str) -> str:
 
 
 def gather_all(folder: Path, models: Path | None, only: Sequence[str], by: Sequence[str]) -> list[dict[str, Any]]:
-    embedders: list[Embedder | None] = [None, Static(), *([MiniLM(models)] if models else [])]
+    embedders: list[Embedder | None] = [None, Static(), *([CachedMiniLM(models)] if models else [])]
     embedders = [embedder for embedder in embedders if not by or (embedder.name if embedder else "words") in by]
     cases: list[dict[str, Any]] = []
     for stored in read_sets(folder):

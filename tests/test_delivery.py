@@ -207,6 +207,24 @@ def test_three_records_answer_what_they_say_and_nothing_else(mem):
         assert not mem.recall(question).enough, question
 
 
+def test_a_question_about_somebody_of_whom_nothing_is_known_is_not_answered(mem, run):
+    mem.log([{"role": "user", "content": "Karla keeps three beehives on the roof of the library in Ghent."},
+             {"role": "assistant", "content": "Noted, three beehives."}], topic="bees")
+
+    assert mem.recall("Where does Karla keep the beehives, and how many?").enough
+    doubted = mem.recall("Where does Melanie keep three beehives?")
+    assert not doubted.enough
+    assert doubted.hits[0].why[-1] == "nothing is known of melanie"
+    assert "unknown -1.5" in run("recall", "Where does Melanie keep three beehives?", "--explain").out
+
+
+def test_a_time_or_the_first_word_of_a_question_is_no_name(mem):
+    mem.note("Beehives", "Three beehives stand on the roof of the library, said in summer.")
+
+    for question in ("Which beehives stand on the roof since Monday?", "Beehives on the library, in June?"):
+        assert "unknown" not in mem.recall(question).hits[0].parts, question
+
+
 def test_weak_hits_are_announced_and_three_are_shown(run, mem):
     for number in range(8):
         mem.note(f"Match {number}", f"The test number {number} does not match the snapshot of the page on Sunday.")

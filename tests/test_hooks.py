@@ -277,6 +277,10 @@ def failed_work(mem: Memory) -> None:
     {"tool_name": "Write", "tool_input": {"file_path": "{project}/src/auth.ts", "content": "x"}},
     {"tool_name": "MultiEdit", "tool_input": {"file_path": "src/auth.ts", "edits": []}},
     {"tool_name": "apply_patch", "tool_input": {"command": "*** Begin Patch\n*** Update File: src/auth.ts\n@@\n-a\n+b\n"}},
+    {"tool_name": "NotebookEdit", "tool_input": {"notebook_path": "src/auth.ts", "new_source": "x"}},
+    {"tool_name": "Bash", "tool_input": {"command": "sed -i 's/a/b/' src/auth.ts", "description": "x"}},
+    {"tool_name": "Bash", "tool_input": {"command": "cat <<'EOF' | tee {project}/src/auth.ts\nx\nEOF"}},
+    {"tool_name": "exec_command", "tool_input": {"cmd": "cd src && echo x >> auth.ts"}},
     {"tool_name": "apply_patch", "tool_input": {"input": "*** Begin Patch\n*** Delete File: src/auth.ts\n*** End Patch"}},
 ])
 def test_an_edit_is_warned_of_what_failed_before(hook: Any, mem: Memory, project: Path, given: dict[str, Any]) -> None:
@@ -399,11 +403,27 @@ def test_the_plugin_and_the_installer_set_up_the_same(request: pytest.FixtureReq
     assert told == HOOKS
     assert all(groups[0]["hooks"][0]["command"] == f"otolith hook {event}" for event, groups in set_up.items())
     assert server["args"] == list(MCP_ARGUMENTS)
-    assert set(set_up) == set(hooks.EVENTS)
+    assert server["alwaysLoad"] is True
+    assert set(set_up) < set(hooks.EVENTS)
+
+
+def test_the_plugin_can_be_installed_from_the_folder_or_the_repository(request: pytest.FixtureRequest) -> None:
+    from otolith import __version__
+
+    root = request.config.rootpath
+    plugin = json.loads((root / "plugin/.claude-plugin/plugin.json").read_text())
+    market = json.loads((root / ".claude-plugin/marketplace.json").read_text())
+
+    assert plugin["version"] == __version__
+    assert plugin["author"]["name"]
+    assert market["owner"]["name"]
+    assert [(root / entry["source"]).resolve() for entry in market["plugins"]] == [root / "plugin"]
+    assert market["plugins"][0]["name"] == plugin["name"]
+    assert (root / "plugin/skills/otolith/SKILL.md").is_file()
 
 
 def test_the_skill_is_one_by_the_rules_of_agent_skills(request: pytest.FixtureRequest) -> None:
-    folder = request.config.rootpath / "skills/otolith"
+    folder = request.config.rootpath / "plugin/skills/otolith"
     _, front, body = (folder / "SKILL.md").read_text().split("---\n", 2)
     fields = dict(line.split(": ", 1) for line in front.splitlines())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -110,7 +111,7 @@ def tree(root: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("agent", "file", "keys", "entry"),
     [
-        ("claude-code", ".claude.json", ("mcpServers", "otolith"), {"type": "stdio", **STDIO}),
+        ("claude-code", ".claude.json", ("mcpServers", "otolith"), {"type": "stdio", **STDIO, "alwaysLoad": True}),
         ("codex", ".codex/config.toml", ("mcp_servers", "otolith"), STDIO),
         ("cursor", ".cursor/mcp.json", ("mcpServers", "otolith"), STDIO),
         ("vscode", ".config/Code/User/mcp.json", ("servers", "otolith"), {"type": "stdio", **STDIO}),
@@ -129,6 +130,7 @@ def test_each_agent_gets_its_entry_in_its_own_file(
 
     text = (tmp_path / file).read_text()
     value = tomllib.loads(text) if file.endswith(".toml") else json.loads(text)
+    value.pop("hooks", None)  # which Gemini CLI has in the same file
     assert value == {keys[0]: {keys[1]: entry}}
 
 
@@ -148,16 +150,41 @@ def test_with_a_project_only_the_project_is_written(tmp_path: Path, agent: str, 
     assert tree(home) == {}
 
 
-@pytest.mark.parametrize(("agent", "matcher"), [("claude-code", "Edit|Write|MultiEdit"), ("codex", "apply_patch|Edit|Write")])
-def test_the_six_hooks_are_written_and_only_edits_are_matched(tmp_path: Path, agent: str, matcher: str) -> None:
+@pytest.mark.parametrize(("agent", "at", "matcher", "ending"), [
+    ("claude-code", "PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash", 30),
+    ("codex", "PreToolUse", "apply_patch|Edit|Write|Bash", 3),  # it warns of more at every start
+    ("gemini", "AfterTool", "replace|write_file|run_shell_command", 30_000),  # its limits are milliseconds
+])
+def test_the_six_hooks_are_written_and_only_what_may_edit_is_matched(
+    tmp_path: Path, agent: str, at: str, matcher: str, ending: int
+) -> None:
+    from otolith.doors.agents.hooks import EVENTS
+
     install(agent, tmp_path)
 
-    file = ".claude/settings.json" if agent == "claude-code" else ".codex/hooks.json"
-    hooks = json.loads((tmp_path / file).read_text())["hooks"]
-    assert list(hooks) == list(HOOKS)
+    hooks = json.loads((tmp_path / AGENTS[agent].hooks_file).read_text())["hooks"]
+    assert len(hooks) == 6
+    assert list(hooks) == list(AGENTS[agent].hooks)
     for event, groups in hooks.items():
+        assert event in EVENTS
         assert [group["hooks"][0]["command"] for group in groups] == [f"otolith hook {event}"]
-        assert groups[0].get("matcher") == (matcher if event == "PreToolUse" else None)
+        assert groups[0].get("matcher") == (matcher if event == at else None)
+    assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] == ending
+
+
+def test_installing_again_renews_what_an_earlier_version_wrote_and_leaves_what_a_person_changed(tmp_path: Path) -> None:
+    install("codex", tmp_path)
+    file = tmp_path / ".codex/hooks.json"
+    now = json.loads(file.read_text())
+    old = json.loads(file.read_text())
+    old["hooks"]["SessionEnd"][0]["hooks"][0]["timeout"] = 30
+    old["hooks"]["PreToolUse"][0]["matcher"] = "apply_patch|Edit|Write"
+    old["hooks"]["Stop"][0]["hooks"][0]["timeout"] = now["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 9
+    file.write_text(json.dumps(old))
+
+    install("codex", tmp_path)
+
+    assert json.loads(file.read_text()) == now
 
 
 @pytest.mark.parametrize(("agent", "file", "text"), FILES, ids=[file for _, file, _ in FILES])
@@ -429,7 +456,7 @@ def test_any_settings_text_survives_installing_and_uninstalling(tmp_path_factory
     entry, hooks = (
         jsonc.parse((home / name).read_bytes().decode()).value for name in (".claude.json", ".claude/settings.json")
     )
-    assert entry["mcpServers"].pop("otolith") == {"type": "stdio", **STDIO}
+    assert entry["mcpServers"].pop("otolith") == {"type": "stdio", **STDIO, "alwaysLoad": True}
     assert entry == {"mcpServers": {}, **before} if "mcpServers" in entry else before
     for event in HOOKS:
         assert hooks["hooks"][event].pop()["hooks"][0]["command"] == f"otolith hook {event}"
@@ -441,18 +468,15 @@ def test_any_settings_text_survives_installing_and_uninstalling(tmp_path_factory
 
 
 def test_the_home_of_the_shell_is_handed_on(run: Any, tmp_path: Path) -> None:
-    pytest.importorskip("mcp")
     run("install", "cursor", env={"OTOLITH_HOME": str(tmp_path / "mine")})
 
     entry = json.loads((tmp_path / ".cursor" / "mcp.json").read_text())["mcpServers"]["otolith"]
     assert entry["args"][:2] == ["--home", str(tmp_path / "mine")]
 
 
-def test_a_server_that_could_not_start_is_not_installed(run: Any, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['mcp'] = None\n")
+def test_an_agent_starts_this_very_program_by_its_path_whatever_is_activated(run: Any, tmp_path: Path) -> None:
+    run("install", "cursor", env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"})
 
-    told = run("install", "claude-code", env={"PYTHONPATH": str(tmp_path)})
-
-    assert (told.code, told.out, told.err.count("\n")) == (2, "", 1)
-    assert "pip install '.[mcp]'" in told.err
-    assert not (tmp_path / ".claude.json").exists()
+    entry = json.loads((tmp_path / ".cursor" / "mcp.json").read_text())["mcpServers"]["otolith"]
+    assert Path(entry["command"]).is_absolute()
+    assert Path(entry["command"]).parent == Path(sys.executable).parent

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from otolith.doors.exchange import detect, read
+from otolith.doors.exchange.other_sessions import GeminiCli
 
 GEMINI = {"sessionId": "g-1", "projectHash": "abc", "startTime": "2026-03-01T10:00:00.000Z", "messages": [
     {"id": "m1", "timestamp": "2026-03-01T10:00:01Z", "type": "user", "content": "Fix the build"},
@@ -70,3 +71,24 @@ def test_specstory(tmp_path: Path) -> None:
     path.write_text(SPECSTORY)
     assert detect(path) == "specstory"
     assert turns(path) == [("user", "Fix the build"), ("assistant", "Fixed.")]
+
+
+def test_gemini_cli_as_it_grows_line_by_line(tmp_path: Path) -> None:
+    call = {"id": "t1", "name": "run_shell_command", "args": {"command": "cat none"}, "status": "success", "result": [
+        {"functionResponse": {"response": {"output": "cat: none: No such file\nExit Code: 1"}}}], "resultDisplay": {"shown": 1}}
+    answer = {"id": "m2", "timestamp": "2026-03-01T10:00:02Z", "type": "gemini", "content": ""}
+    lines = [{"sessionId": "g-2", "projectHash": "abc", "startTime": "2026-03-01T10:00:00.000Z", "kind": "main"},
+             {"$set": {"messages": [{"id": "m0", "type": "user", "content": [{"text": "<session_context>\nLong."}]}]}},
+             {"id": "m1", "timestamp": "2026-03-01T10:00:01Z", "type": "user", "content": [{"text": "Fix the build"}]},
+             answer, {**answer, "toolCalls": [call]}, {"$set": {"lastUpdated": "2026-03-01T10:00:03Z"}},
+             {"id": "m3", "timestamp": "2026-03-01T10:00:03Z", "type": "gemini", "content": "Fixed."}]
+    path = tmp_path / "session-2026-03-01T10-00-g2.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    reader = GeminiCli()
+    for at, line in enumerate(lines):
+        reader.take(line, at)
+
+    assert detect(path) == "gemini-cli"
+    dialog, = read(path)
+    assert [turn.text for turn in dialog.turns] == ["Fix the build", "Fixed."]
+    assert [event.call.ok for event in reader.session().events if event.call] == [False]

@@ -40,7 +40,11 @@ JSON = """{
 MAIL = """From: Ada <ada@example.org>
 To: Ben <ben@example.org>
 Subject: the invoice
-Date: Mon, 2 Mar 2026 09:00:00 +0000"""
+Date: Mon, 2 Mar 2026 09:00:00 +0000
+
+Hello Ben, we must always pay at once.
+You should never wait for the reminder.
+Best, Ada"""
 DOCUMENT = """# Release plan
 
 ## Steps

@@ -33,7 +33,7 @@ def at(year: int, month: int, day: int) -> float:
 
 
 def ask(text: str, *speakers: str):
-    return read_question(text, set(speakers).__contains__, NOW)
+    return read_question(text, set(speakers), NOW)
 
 
 # Questions
@@ -269,7 +269,7 @@ def test_to_say_when_is_worth_more_to_a_question_that_asks_when():
     def worth(*, asks_when):
         passage = Passage(*[None] * len(Passage._fields))._replace(text="It was on Monday.", title="", kind="note")
         signs = text_signs(passage, ask("when" if asks_when else "who").replace(words=()), np.zeros(0), np.zeros(0),
-                           counted=False)
+                           ("timely", "when"))
         return sum(sign * weights_of("static").of(name, 0) for name, sign in signs.items())
 
     assert worth(asks_when=True) > worth(asks_when=False) > 0

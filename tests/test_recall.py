@@ -196,6 +196,18 @@ def test_what_was_replaced_stands_below_what_replaced_it_and_names_it(mem, clock
     assert found.hits[1].superseded_by == new.id
 
 
+def test_a_note_whose_statement_a_newer_one_ended_names_that_one(mem, clock):
+    old = mem.note("Database", "We use Postgres for the billing service.")
+    clock.pass_time(days=3)
+    new = mem.note("Database again", "We moved the billing service from Postgres to SQLite.")
+
+    hits = {hit.id: hit for hit in mem.recall("which database does the billing service use: Postgres?", kind="note").hits}
+
+    assert hits[old.id].superseded_by == new.id
+    assert hits[new.id].superseded_by is None
+    assert hits[new.id].score > hits[old.id].score
+
+
 def test_a_chain_of_replacements_stands_newest_first(mem, clock):
     made = []
     for word in ("first", "second", "third"):
@@ -347,6 +359,16 @@ def test_two_turns_that_say_the_same_are_delivered_once(mem):
              {"role": "user", "content": "Mangos are ripe."}], topic="fruit")
 
     assert sum("ripe" in hit.text for hit in mem.recall("mangos", kind="entry").hits) == 1
+
+
+@pytest.mark.parametrize(("roles", "people"), [(("me", "other"), True), (("Ann", "Ben"), True), (("user", "assistant"), False)])
+def test_me_and_other_of_a_messenger_are_people_and_not_an_agent_and_its_user(mem, roles, people):
+    mem.log([{"role": roles[0], "content": "got the tent back from the cellar"},
+             {"role": roles[1], "content": "great, then the lake on saturday"}], topic="chat")
+
+    hit = mem.recall("when do we go to the lake with the tent", kind="entry").hits[0]
+
+    assert ("cover" in hit.parts) is people
 
 
 def test_somebody_forgotten_is_no_speaker_any_more(mem):

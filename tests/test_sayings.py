@@ -273,11 +273,11 @@ def test_the_title_is_never_a_question_alone():
     assert saying.title == "Plain text? These should be real numbers in `prices.db`"
 
 
-def test_yes_please_is_no_wish():
+def test_what_is_asked_of_an_agent_is_no_fact_about_the_person():
     turns = [Turn(1, "user", "user", "Yes please, add all of it to the guide."),
              Turn(2, "user", "user", "Metric units, please.")]
 
-    assert [fact.object for fact in own_facts(turns, entry_ts="2026-02-10T21:00:00Z")] == ["Metric units"]
+    assert own_facts(turns, entry_ts="2026-02-10T21:00:00Z") == []
 
 
 def test_the_issue_is_told_with_the_command_that_failed():
@@ -452,3 +452,23 @@ def test_what_an_agent_repeats_from_a_tool_is_from_outside(mem):
 
 def test_two_that_say_the_same_in_other_marks_are_normal_alike():
     assert normal("OK, never push to `main`!") == normal("Never push to main.")
+
+
+def test_a_correction_that_names_nothing_is_titled_by_what_was_being_done():
+    remark, = find_sayings(session(said("Fix the export of the yearly invoices."), answered("Rounded them.", "a2"),
+                                   said("no, cents should be shown", "u2")))
+
+    assert remark.title == "Fix the export of the yearly invoices: Cents should be shown"
+    assert "While: Fix the export of the yearly invoices." in remark.body
+
+
+def test_what_was_carried_out_is_no_decision_unless_it_says_that_it_holds():
+    assert find_sayings(session(said("let's have a trailing newline on rates.json"))) == []
+    assert len(find_sayings(session(said("let's have a trailing newline on every file we write")))) == 1
+
+
+def test_two_memos_of_a_session_that_say_the_same_are_one(mem):
+    keep(mem, said("The importer must never write to the ledger table."))
+    keep(mem, said("the importer must never write into the ledger table, ok?", "u2"), answered("Sure.", "a2"))
+
+    assert mem.list(kind="memo", limit=None)[1] == 1

@@ -107,6 +107,13 @@ def test_a_question_asked_before_brings_its_answer(known: Memory, home: Path, sh
     assert "there is no shell in it?" not in told
 
 
+def test_a_question_that_got_no_answer_brings_none(known: Memory, home: Path, shop: Path) -> None:
+    known.log([{"role": "user", "content": "Why does the barcode printer skip every seventh label?"},
+               {"role": "assistant", "content": "I do not know yet; let me read the code first."}], topic="shop", project="shop", session="s-0")
+
+    assert hook(home, shop, "why does the barcode printer skip every seventh label?") == ""
+
+
 def test_neither_another_project_nor_this_session_is_told(known: Memory, home: Path, shop: Path) -> None:
     asked = "which cluster does the crawler of the price robot run on?"
     known.note("Crawler", "The crawler of the price robot runs on the cluster willow.", project="robots")

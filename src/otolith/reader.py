@@ -194,9 +194,9 @@ class Reader:
         """A day's episodes; today's by default."""
         return verbs.notes.read_diary(self.home, date)
 
-    def stats(self) -> dict[str, Any]:
-        """How much of what there is."""
-        return verbs.records.stats(self.home)
+    def stats(self, *, delivery: bool = False) -> dict[str, Any]:
+        """How much of what there is; `delivery`: what was told unasked lately, and whether it was used."""
+        return verbs.receipts.delivery(self.home) if delivery else verbs.records.stats(self.home)
 
     def show(self, page: str) -> str:
         """A built page as it stands: core, reflection or global."""

@@ -8,7 +8,9 @@ import re
 
 import pytest
 
+from otolith import verbs
 from otolith.errors import Invalid
+from otolith.model.events import SAID, Event, Part, Session
 
 
 def diary(home):
@@ -242,3 +244,46 @@ def test_zeros_that_a_power_cut_left_in_the_diary_hide_none_of_its_lines(mem, ho
 
     assert [block["title"] for block in mem.diary()] == ["Before the cut", "After the cut"]
     assert mem.check() == []
+
+
+@pytest.mark.clause("notes-97")
+def test_a_work_a_dialog_a_memo_and_a_merge_leave_their_line_with_a_link_to_the_file(mem, home):
+    first, second = mem.note("Tea", "Steep for three minutes."), mem.note("Green tea", "Steep for two.")
+    work = mem.record(goal="Fix random logouts", task_type="bug_fix", success=True, summary="The refresh path was wrong. All fine.")
+    entry = mem.log([{"role": "user", "content": "I live in Lisbon."}], topic="me")
+    mem.memo("user_prefers_short_answers", "The user prefers short answers. Always.", tags=["style"])
+    mem.merge(first.id, second.id)
+
+    blocks = {block.split("\n")[0][8:]: block for block in diary(home).split("## ")[1:]}
+    assert list(blocks) == ["Tea", "Green tea", "Fix random logouts", "me, 2026-02-10", "User prefers short answers",
+                            "Merged Green tea into Tea"]
+    for heading, told in (("Fix random logouts", work.id), ("me, 2026-02-10", "I live in Lisbon."),
+                          ("User prefers short answers", "prefers short answers"), ("Merged Green tea into Tea", "Steep for two.")):
+        target = re.search(r"\]\((.+?)\)", blocks[heading])[1]
+        assert told in (home / "episodes" / target).read_text()
+    assert "- **Type:** bug_fix\n" in blocks["Fix random logouts"]
+    assert "- **Summary:** The refresh path was wrong.\n" in blocks["Fix random logouts"]
+    assert "Lisbon" not in blocks["me, 2026-02-10"]
+    assert entry.id in blocks["me, 2026-02-10"]
+    assert "- **Tags:** style\n" in blocks["User prefers short answers"]
+    assert [item["title"] for item in mem.list(kind="episode")[0]] == ["21:37 - Merged Green tea into Tea"]  # a pointer is no record
+
+
+@pytest.mark.clause("notes-97")
+def test_a_session_has_one_line_and_what_it_left_has_its_own(mem, home):
+    for at in (1, 2):
+        text = "Always run the linter before you commit."
+        turn = Event(SAID, f"u-{at}", "2026-02-10T20:00:00Z", text, parts=(Part(text),))
+        verbs.capture.capture(mem.home, Session("claude-code", "s-1", (turn,)))
+
+    assert len(re.findall(r"(?m)^## \d\d:\d\d - ", diary(home))) == 2
+    assert "A session with claude-code" in diary(home)
+
+
+@pytest.mark.clause("notes-97")
+def test_a_purged_dialog_has_no_line(mem, home):
+    entry = mem.log([{"role": "user", "content": "I live in Lisbon."}], topic="me")
+    mem.forget(entry.id, purge=True)
+
+    assert entry.id not in diary(home)
+    assert "(purged)" in diary(home)

@@ -239,12 +239,14 @@ def test_words_that_ask_for_nothing_take_what_is_so_now_if_nobody_says_what_was_
     assert work.intent.goal == "The guests of `rooms.py` come out in the order they came in."
 
 
-@pytest.mark.parametrize("words", [
-    "no, use a plain list in rooms.py", "Can you sort the rooms?", "The rooms are shown twice in the list.", "Sort the rooms by name."])
-def test_words_that_ask_for_something_stay_the_goal(mem: Memory, words: str) -> None:
+@pytest.mark.parametrize(("words", "goal"), [
+    ("no, use a plain list in rooms.py", "Use a plain list in rooms.py"), ("Can you sort the rooms?", "Sort the rooms?"),
+    ("The rooms are shown twice in the list.", "The rooms are shown twice in the list."),
+    ("Hello! Nice work so far. Sort the rooms by name. Thanks!", "Sort the rooms by name.")])
+def test_what_was_plainly_asked_for_is_the_goal_without_what_stands_around_it(mem: Memory, words: str, goal: str) -> None:
     work, = tell(mem, said(words), edit("rooms.py"), answered("Replaced the queue in `rooms.py` by a plain list."))
 
-    assert work.intent.goal == words
+    assert work.intent.goal == goal
 
 
 def test_what_was_done_is_told_from_an_earlier_answer_if_the_session_ends_without_one(mem: Memory) -> None:
@@ -364,3 +366,36 @@ def test_a_forgotten_work_does_not_come_back_with_the_next_stop(mem: Memory) -> 
     mem.forget(work.id)
 
     assert tell(mem, *events, edit("style.css"), fresh=2) == []
+
+
+def test_a_change_of_which_nobody_says_what_it_was_belongs_to_the_work_before(mem: Memory) -> None:
+    work, = tell(mem, said("Make the header sticky."), edit("header.tsx", "a", "b"), answered("The header stays at the top now."),
+                 said("more air"), edit("theme.css", "c", "d"), answered("Done."))
+
+    assert work.intent.goal == "Make the header sticky."
+    assert work.outcome.summary == "The header stays at the top now."
+    assert [path for path, _ in work.files()] == ["header.tsx", "theme.css"]
+
+
+def test_what_not_to_do_is_no_refusal_of_what_was_done(mem: Memory) -> None:
+    tell(mem, said("Fix the double rows in the list."), edit("rows.py"), run("pytest -q"), answered("Rows are shown once."),
+         said("no renames in this module"))
+
+    assert works(mem)[0].outcome.success
+
+
+def test_what_is_said_once_it_works_is_learned_by_the_work_before(mem: Memory) -> None:
+    tell(mem, said("The pictures tremble when they are opened."), edit("box.tsx"), said("yes!! that was it"),
+         answered("The browser paints before the picture is decoded; awaiting `img.decode()` in `box.tsx` mends that."))
+
+    work, = works(mem)
+    assert work.outcome.learnings == (
+        "The browser paints before the picture is decoded; awaiting `img.decode()` in `box.tsx` mends that.",)
+
+
+def test_works_of_one_session_make_no_chapter(mem: Memory) -> None:
+    tell(mem, said("Sort the rooms by name."), edit("hotel/rooms.py"), run("pytest", ok=False, result="error: 1 failed"))
+    tell(mem, said("Sort the guests by name."), edit("hotel/guests.py"), run("mypy", ok=False, result="error: no type"))
+    mem.upkeep()
+
+    assert mem.chapters() == []

@@ -36,6 +36,7 @@ LINK_REACH = 30 * 86_400.0
 MOST_WORKS, FEWEST = 40, 2  # of a chapter; FEWEST also of wisdom
 MOST_LEARNINGS, MOST_LESSONS, MOST_TOPICS, MOST_TAGS = 12, 4, 8, 12
 MOST_FILES, MOST_REASONS, MOST_APPROACHES, MOST_CHECKS = 20, 5, 5, 3
+MOST_WORDS = 105  # of the summary, and of all learnings
 LINE = 160  # characters of a work's line within a summary
 
 
@@ -106,6 +107,16 @@ def _cut(part: Iterable[Member]) -> Iterator[Cluster]:
 
 
 # What a chapter says
+
+
+def tells_more(works: Sequence[Work]) -> bool:
+    """Whether a chapter says more than its works: what was only read from the deeds of one session, or taught
+    nothing, is told by them.
+    """
+    if not works or not all(work.requests for work in works):
+        return bool(works)
+    taught = any(work.outcome.learnings or not work.outcome.success for work in works)
+    return taught and len({work.session_id for work in works}) > 1
 
 
 def write_chapter(group: Cluster, works: Sequence[Work]) -> Chapter:
@@ -205,7 +216,7 @@ def _summary(works: Sequence[Work], lasting: Sequence[Work]) -> str:
     steps = list(dict.fromkeys(step for work in lasting for step in work.outcome.follow_up_needed or ()))
     if steps:
         lines.append("Still to do: " + "; ".join(first_sentence(step, LINE) for step in steps[-3:]))
-    return "\n".join(lines)
+    return "\n".join(within(MOST_WORDS, lines))
 
 
 def _why(work: Work) -> str:
@@ -219,10 +230,23 @@ def _learnings(lasting: Sequence[Work]) -> tuple[str, ...]:
     lessons = merge_alike(
         (f"Did not work: {work.reasoning.approach_chosen or work.intent.goal} — "
          f"{work.outcome.failure_reason}", work.id)
-        for work in weighty if not work.outcome.success and work.outcome.failure_reason)
+        for work in weighty if not work.outcome.success and work.outcome.failure_reason
+        and not (work.requests and work.outcome.failure_reason.startswith("the user ")))  # a reply
     learned = merge_alike((line, work.id) for work in weighty for line in work.outcome.learnings)
     sayings = learned[: MOST_LEARNINGS - min(len(lessons), MOST_LESSONS)]
-    return tuple(saying.text for saying in [*sayings, *lessons[: MOST_LEARNINGS - len(sayings)]])
+    lessons = lessons[: MOST_LEARNINGS - len(sayings)]
+    return within(MOST_WORDS, [saying.text for saying in [*sayings, *lessons]])
+
+
+def within(most: int, lines: Iterable[str]) -> tuple[str, ...]:
+    """The first lines that have at most so many words together, and the very first in any case."""
+    kept: list[str] = []
+    for line in lines:
+        most -= len(line.split())
+        if kept and most < 0:
+            break
+        kept.append(line)
+    return tuple(kept)
 
 
 def _topics(works: Sequence[Work]) -> tuple[str, ...]:

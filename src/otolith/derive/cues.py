@@ -40,27 +40,37 @@ LEAD = phrase(r"""^(?:[\s>*•–—-]*(?:\(?\d{1,2}[.)]\s+|(?:ok(?:ay)?|k+|m+k+
           |ye(?:s|ah|p)|yup|ya|y|sure|right|alright|cool|great|nice|good|perfect|awesome|excellent|thanks
           |thank\syou|thx|please|pls|also|and|but|then|now|hey|hi|hello|dude|man|bro|buddy|mate|guys|look
           |listen|whoa|wow|oh|ah|ugh|sorry|fyi|btw|by\sthe\sway|in\saddition|additionally|finally|again
-          |honestly|basically|just|wait|for\s\#\d+|(?:um|uh),?\sno)(?![\w'-])[\s,.:;!…–—]*))+""")
+          |honestly|basically|just|wait|i\sremember(?=[:,])
+          |for\s\#\d+|(?:um|uh),?\sno)(?![\w'-])[\s,.:;!…–—]*))+""")
 ASKED = phrase(r"^(?:remember|note|keep\sin\smind|bear\sin\smind)\b[\s,:]*(?:that\s)?")  # … and what to keep
 REFUSAL = phrase(r"""^(?:(?:no+|nope|nah)(?:[\s,.!…:;–—-]*(?:no+|nope|man|dude))*(?=[,.!…:;–—]|\s(?:it
           |the|we|i|you|that|this|use|don't|do\snot|keep|just|not|my|our|he|she|they)\b)|(?:that|this
           |it)(?:'s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct|true|what\si\s(?:said|meant
           |asked(?:\sfor)?|wanted)))|wrong|incorrect|not\squite)[\s,.!…:;–—-]*""")
 TAG = phrase(r"""[,.…\s]+(?:yeah|yes|no|right|ok(?:ay)?|correct|agree[d]?|eh|huh|isn't\sit
-          |don't\syou\sthink)\s*\?+$""")
-ASKS = phrase(r"""^(?:what|why|how|who|whose|where|when|which|whats|hows|do\syou|does|did|is|are|was
+          |(?:do\syou\s)?see(?:\sit|\sthat)?|you\sknow|don't\syou\sthink)\s*\?+$""")
+ASKS = phrase(r"""^(?:what|why|how|who|whose|where|when(?=\s(?:will|do|does|did|is|are|was|were|can
+          |should|would)\b)|which|whats|hows|do\syou|does|did|is|are|was
           |were|am\si|can|could|would|will|should\s(?:i|we|it|this|that)|shall|have\syou|has|any\s(?:idea
           |thoughts|chance)|thoughts|i\swonder|i'm\s(?:wondering|curious)|question:|explain|describe
           |tell\sme|(?:do|don't)\swe)\b""")
 HEDGED = phrase(r"""\b(?:maybe|perhaps|probably|possibly|i\sguess|i\ssuppose|i\sthink|i\sbelieve
           |not\ssure|might|seems?|i\swonder|presumably|kind\sof|sort\sof|could)\b""")
 OTHERS = phrase(  # somebody else's words
-    r"""\b(?:he|she|they|reviewers?|copilot|the\s(?:pr|docs?|documentation|readme|article|description
+    r"""^(?:he|she|they|(?:my|our|the)\s(?:\w+\s)?(?:boss|friend|colleague|manager|client|customer|team
+          |teammate|lead))
+          \s(?:\w+\s)?(?:says?|said|wrote|writes|suggests?|suggested|claims?|mentions?|mentioned|told
+          |recommends?|asks?)\b
+          |\b(?:reviewers?|copilot|the\s(?:pr|docs?|documentation|readme|article|description
           |comment|error|log|output|reviewer|issue|ticket|message)(?:\s\w+)?|someone|somebody|people
           |according)\s(?:says?|said|wrote|writes|suggests?|suggested|claims?|mentions?|mentioned|told
           |recommends?|asks?|to)\b|^consider\s\w+ing\b""")  # "consider using …": a review's words
 PASSING = phrase(  # true for this moment or this task only
-    r"""\b(?:touch|change|modify|edit|break|affect)\s(?:\w+\s){0,3}(?:other|else|rest|existing)\b
+    r"""^(?:commit|push|deploy|run|rerun|restart|merge|rebase|stage|ship|continue|proceed|try|retry
+          |open|close)
+          (?=\s(?:it|this|that|the|them|and|to|now|again|pls|please|all|everything)\b|[,.!]|$)
+          (?!.*\b(?:always|never|every|each|before|after|with|via|using|through|from\snow|only)\b)
+          |\b(?:touch|change|modify|edit|break|affect)\s(?:\w+\s){0,3}(?:other|else|rest|existing)\b
           |\bunchanged\b|^(?:for\sexample|e\.g\.|for\sinstance)|\b(?:yet|for\snow|right\snow,?\s(?:let|do
           |just)|at\sthis\s(?:point|moment|stage)
           |this\stime
@@ -193,6 +203,9 @@ CUES = (  # the first that fits counts
           \s(?:really\s|actually\s|even\s)?(?:want|need|care|use|support|rely|allow|have\sto|do)\b
         | \b(?:don't|do\snot|dont)\s(?:think|believe|see\swhy)\s(?:that\s)?(?:we|i|it)\s
         | \b(?:the\s)?users?\s(?:doesn't|don't|does\snot|do\snot|shouldn't)\s(?:care|want|need|see|have)\b
+        | \bwe\s(?:don't|do\snot|dont|never|no\slonger)\s(?!know|think|see|understand|remember|get
+          |have\s(?:time|access)
+          |really\sknow)[a-z]+\s
         | \b(?:we|i)\s(?:only|just)\s(?:want|need|use|support|have\sto)\b
         | \b(?:we|i)\s(?:decided|agreed|settled|chose|opted)\b | \bwe\s(?:rely\son|want\sto\skeep)\b"""),
     _cue("decision", 0.8, rf"""\blet's\s(?:just\s|also\s|then\s|please\s|still\s|instead\s)*
@@ -284,7 +297,14 @@ CUES = (  # the first that fits counts
         | ^(?!(?:i|you|it|this|that|there|he|she|we|they)(?:'\w+)?\s)(?:[\w`'-]+\s){1,4}?(?:follows?\b
           |stays?\sin|(?:is|are)
           \s`?(?:[\w.-]+/)+[\w.-]+)\s?"""),
-    _cue("correction", 0.7, r"""^[\w./@-]+,?\snot\s[\w./@-]+[.!]*$
+    _cue("rule", 0.7, r"""\b(?:and|but)\snothing\s(?:else|more)\b
+        | \bonly\s(?:if|when|after|for|on|with|via|through)\s\w+
+        | ^(?!(?:it|this|that|he|she|what|which)\b)(?:[\w`'"./@*-]+\s){1,6}?(?:go(?:es)?
+          |belongs?)\s(?:through|to|into|in|under|via
+          |first|last)\b"""),
+    _cue("correction", 0.7, r"""^(?:(?!(?:is|are|was|were|does|did|do|will|would|should|can|could|has
+          |have|why|or|if)\s)
+          [\w./@`-]+,?\s){1,6}not\s[\w./@`-]+[.!]*$
         | ^not\s(?!sure|yet|now|bad|really|quite|working|a\b|the\b|what|that|this|so|only|too|much
           |all)[a-z]+\s\w+
         | ,\s(?:and\s)?not\s(?:the\s|a\s|an\s|in\s|on\s|to\s|for\s|by\s)?[\w`"-]+
@@ -332,9 +352,26 @@ CUES = (  # the first that fits counts
 REQUEST = _cue("decision", 0.6, r"""^(?:can|could|would|will)\s(?:we|you)[\s.…]+(?:please\s|just\s
           |maybe\s|not\s)*[a-z]+\s.*
     (?:\binstead\b|\brather\sthan\b|\bNOT\b|\bonly\b|\balways\b|\bnever\b|\bwithout\b
-          |\bfrom\snow\son\b)""")
+          |\bfrom\snow\son\b|\bwhen(?:ever)?\s(?:you|we|i)\b|\bevery\s|\beach\stime\b)""")
 OBJECTION = _cue("correction", 0.5, r"""^(?:won't|wouldn't|doesn't|isn't|aren't|don't|shouldn't|didn't)\s
     (?:this|that|it|the|we|you|they)\b""")
 OPTION = phrase(r"""\b(?:option|plan|approach|variant|alternative|choice|suggestion|proposal
           |number)\s\#?(\d+|[a-z])\b""")
+CHOICE = phrase(r"""^(?:(?:let's|we'll|we\swill|we(?:'re|\sare)\s(?:going\sto|gonna))\s(?:just\s|also\s
+          |then\s)*)?(?:use|reuse|prefer|avoid|stick|follow|rely|default|go\s(?:with|for)
+    |respect|assume|treat|limit|restrict|require|support|respond|answer|reply|base|mirror|remember|name
+          |call|stay|take|pick
+    |choose|pin|target)\b""")
+ORDERED = phrase(r"""^(?:let's\b|we'll\b|we\swill\b|we(?:'re|\sare)\s(?:going\sto|gonna)\b|(?:please\s
+          |just\s|then\s)*(?:put|have|make
+    |keep|add|remove|leave|drop|switch|skip|disable|enable|expose|store|match|change|move|rename|allow
+          |update)\b)""")
+HOLDS = phrase(  # signs that an order holds for longer than the change it asks for
+    r"""\b(?:because|since|so\sthat|as\sit|never|always|only|every|each|all|any|not|n't|no|longer
+          |instead|rather|must|should
+      |everywhere|default|possible|under|below|most|least|whenever|unless|until|otherwise|want
+          |from\snow)\b|n't\b""")
+LABEL = phrase(r"^[a-z][\w-]{1,13}:\s(?=\S+\s)")  # "tests: …", "naming: …"
+# terse, and plainly English
+FRAGMENT = phrase(r"^(?:no|never|always|only|use|keep|don't|do\snot|not|avoid|prefer)\s")
 OBEYING = phrase(r"""\b(?:follow|respect|obey)\s(?:them|it|those|these)\b""")

@@ -14,13 +14,14 @@ from posixpath import isabs, normpath, relpath
 from typing import Any, NamedTuple
 
 from otolith.derive import plainly, shell
-from otolith.derive.requests import Request, is_request, opening, task_of, tell_goal
+from otolith.derive.judge import opening as spoken
+from otolith.derive.requests import Request, opening, task_of
+from otolith.derive.titles import name_work
 from otolith.model.events import ANSWERED, CALLED, STOPPED, Call, own_words
 from otolith.model.text import sentences, shorten
 
 COMMAND = 110  # characters of a command
 SHORT = 60  # of one that is only named
-SAID = 140  # characters of what was said around a goal
 REASON = 30  # words of what the person answered
 SCRATCH = ("/tmp/", "/private/tmp/", "/var/folders/", "/private/var/", "/dev/")
 CHANGES = ("edit", "create", "delete")
@@ -30,19 +31,24 @@ _NOT_RUN = re.compile(r"<tool_use_error>Sibling tool call|The user doesn't want 
 _FAILED = re.compile(r"^(?:--- )?FAIL\b|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\berror TS\d+",
                      re.MULTILINE)
 _REFUSED = re.compile(
-    r"""^(?:no+[,.!\s](?!(?:problem|worries|need|rush|thanks|thank|issues?|changes?|more|longer|matter)\b)|
-    nope\b|wrong\b|stop\b|wtf\b|uh+[.,\s…]|what\ are\ you\ (?:talking|doing)|why\ (?:did|would|are)\ you\b|
-    that(?:'s|\ is|\ was)\ (?:it\ )?(?:not|wrong|incorrect|still)\b|(?:revert|undo)\b|don't\b|do\ not\b|
+    r"""^(?:nope\b|wrong\b|stop\b|wtf\b|uh+[.,\s…]|what\ are\ you\ (?:talking|doing)|why\ (?:did|would
+          |are)\ you\b|
+    who\ (?:asked|told)\ you\b|that(?:'s|\ is|\ was)\ (?:it\ )?(?:not|wrong|incorrect|still)\b
+          |(?:revert|undo)\b|
     you\ (?:broke|missed|forgot|ignored|removed|deleted|didn't)\b)""", re.IGNORECASE | re.VERBOSE)
 _STILL = re.compile(
-    r"""\bstill\ (?:not|no|does|doesn't|isn't|fail\w*|broken|get\w*|see\w*|the\ same|have|has|happen\w*|
+    r"""\bstill\ (?:\w{3,}s\b(?!\ to\b)|
+    not|no|does|doesn't|isn't|fail\w*|broken|get\w*|see\w*|the\ same|have|has|happen\w*|
     wrong|there|crash\w*|shows?)\b|\b(?:doesn't|does\ not|didn't|isn't|not|stopped)\ work(?:ing)?\b|
     \bsame\ (?:error|problem|issue|bug)\b|\bbroke\ (?:it|the)\b|
     \b(?:now|again)\ (?:it\ )?(?:fails|crashes|breaks)\b""",
     re.IGNORECASE | re.VERBOSE)
 _UNDONE = re.compile(
-    rf"""{_STILL.pattern}|^(?:no+|nope)\b|\b(?:revert|undo|roll\ (?:it\ )?back|wrong|incorrect|you\ broke|
+    rf"""{_STILL.pattern}|\b(?:revert|undo|roll\ (?:it\ )?back|wrong|incorrect|you\ broke|
     that(?:'s|\ is|\ was)\ not|put\ .{{1,20}}\ back)\b""", re.IGNORECASE | re.VERBOSE)
+_FOLDER = re.compile(r"""^(?:cd\s+(?:"[^"]*"|'[^']*'|\S+)\s*(?:&&|;)\s*|export\s+\w+=\S+\s*(?:&&|;)\s*)+""")
+_WORKS = re.compile(r"\b(?:that was it|it was|works?(?: now|!|$)|it works|that did it|fixed|solved|gone|"
+                    r"that helped|nailed it|that's it|confirmed)\b|^yes!+", re.IGNORECASE)
 _CATEGORIES = tuple((name, re.compile(words)) for name, words in (
     ("missing_dependency", r"command not found|no module named|cannot find (?:module|package)|not installed|"
      r"could not resolve|no such file|unresolved import|package .{0,60}not found|no required module|"
@@ -101,28 +107,31 @@ def draft(request: Request, folder: str = "", earlier: str = "") -> dict[str, An
     deeds = _gather(request, folder)
     if not deeds.files and not any(run.ok is False for run in deeds.runs):
         return None
-    goal = tell_goal(request, earlier)
     outcome = _outcome(request, deeds)
-    goal, around = _named(goal, request, deeds)
-    if around and outcome["summary"].startswith(goal):
-        outcome["summary"] = outcome["summary"][len(goal) :].lstrip(" .") or _plain_summary(deeds)
+    done = [*map(plainly.done, reversed(deeds.answers)), *map(plainly.state, deeds.closing),
+            *sentences(outcome["summary"])]
+    actions = [*_edit_actions(deeds.files), *_run_actions(deeds.runs)]
+    goal, context = name_work(request, earlier, deeds.own(done), actions)
+    if outcome["summary"].startswith(goal):
+        outcome["summary"] = outcome["summary"][len(goal) :].lstrip(" .")
     chosen = next(iter(deeds.own([plainly.choice(text) for text in deeds.answers])), "")
     return {
-        "intent": {"goal": goal, "task_type": task_of(goal, deeds.files), **around},
+        "intent": {"goal": goal, "task_type": task_of(f"{goal} {own_words(request.asked)}", deeds.files),
+                   **({"context": context} if context else {})},
         "perception": {"relevant_files": [{"path": path} for path in deeds.read[:6]]},
         "reasoning": {"approach_chosen": chosen},
-        "actions": [*_edit_actions(deeds.files), *_run_actions(deeds.runs)],
+        "actions": actions,
         "outcome": outcome, "requests": [request.asked.key],
         "importance": 0.6 if outcome["learnings"] or not outcome["success"] else 0.5}
 
 
-def _named(goal: str, request: Request, deeds: Deeds) -> tuple[str, dict[str, str]]:
-    """The goal; where the words ask for nothing, what was done, and the words as its context."""
-    if goal.startswith("/") or is_request(goal) or is_request(own_words(request.asked)):
-        return goal, {}
-    stated = [*map(plainly.done, reversed(deeds.answers)), *map(plainly.state, deeds.closing)]
-    done = next(iter(deeds.own(stated)), "")
-    return (done, {"context": f'the user said: "{shorten(goal, SAID)}"'}) if done else (goal, {})
+def afterword(request: Request) -> list[str]:
+    """What an agent states of the work before, once the person said that it works."""
+    if not _WORKS.search(own_words(request.asked)) or any(event.kind == CALLED for event in request.events):
+        return []
+    answers = [event.text for event in request.events if event.kind == ANSWERED and not event.by]
+    stated = [text for answer in answers for text in plainly.causes(answer) or [plainly.state(answer)]]
+    return list(filter(None, stated))[:1]
 
 
 # What was done
@@ -196,7 +205,10 @@ def _run(made: tuple[int, Call]) -> Run | None:
     if ok and check and "|" in call.command and _FAILED.search(call.result):
         ok = False  # a pipe hides how the command before it ended
     error = shell.tell_error(call.result) if ok is False else ""
-    return Run(shell.bare(call.command), heads, check, ok, error, at)
+    command = shell.bare(call.command)
+    if len(command) > COMMAND:
+        command = _FOLDER.sub("", command)
+    return Run(command, heads, check, ok, error, at)
 
 
 def _edit_actions(files: Mapping[str, Changed]) -> Iterator[dict[str, Any]]:
@@ -222,7 +234,12 @@ def _run_actions(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
 def judge(words: str) -> bool | None:
     """What a person's next words say of the work before them: False for not good, None for nothing."""
     start = " ".join(sentences(words)[:2])
-    return False if _REFUSED.match(start) or _STILL.search(start) else None
+    return False if refuses(start) or _REFUSED.match(start) or _STILL.search(start) else None
+
+
+def refuses(words: str) -> bool:
+    """Whether words begin with a no to what was done; "no renames" only says what not to do."""
+    return spoken(words)[0]
 
 
 def _outcome(request: Request, deeds: Deeds) -> dict[str, Any]:
@@ -230,7 +247,7 @@ def _outcome(request: Request, deeds: Deeds) -> dict[str, Any]:
     stated = [*map(plainly.summary, deeds.closing), *map(plainly.done, reversed(deeds.answers)),
               *(plainly.summary(text, checks=True) for text in deeds.closing)]
     summary = next(iter(deeds.own(stated)), "")
-    outcome: dict[str, Any] = {"success": not failure, "summary": summary or _plain_summary(deeds),
+    outcome: dict[str, Any] = {"success": not failure, "summary": summary,
                                "learnings": _learnings(deeds), **failure}
     edited = max((change.place for change in deeds.files.values()), default=-1)
     passed = [run for run in deeds.runs
@@ -265,7 +282,7 @@ def _failure(request: Request, deeds: Deeds) -> dict[str, str]:
 def _stood(request: Request, deeds: Deeds) -> bool:
     """Whether a check had passed and nobody took the work back: a stop or a grumble alone undoes nothing."""
     checked = bool(deeds.files) and any(run.ok and run.check for run in deeds.runs)
-    return checked and not _UNDONE.search(request.reply)
+    return checked and not refuses(request.reply) and not _UNDONE.search(request.reply)
 
 
 def _failing(deeds: Deeds) -> list[Run]:
@@ -283,13 +300,6 @@ def _next_success(run: Run, runs: Sequence[Run]) -> Run | None:
     """The next time that a command, in whatever form, went well."""
     return next((later for later in runs if later.place > run.place and later.ok and later.heads & run.heads),
                 None)
-
-
-def _plain_summary(deeds: Deeds) -> str:
-    failed = [run for run in deeds.runs if run.ok is False]
-    if deeds.files:
-        return f"Changed {', '.join(list(deeds.files)[:4])}."
-    return f"`{shorten(failed[-1].command, COMMAND)}` failed: {failed[-1].error}"
 
 
 def _category(run: Run) -> str:
@@ -312,7 +322,7 @@ def _made_good(run: Run, deeds: Deeds) -> str:
         return ""
     error = run.error.rstrip(".")
     between = [path for path, change in deeds.files.items() if run.place < change.place < later.place]
-    if run.check and between:
+    if between and (run.check or later.command == run.command):
         return (f"`{shorten(run.command, SHORT)}` failed: {error}; it passes after "
                 f"{', '.join(between[:3])} changed.")
     if later.command == run.command or max(len(run.command), len(later.command)) > COMMAND:

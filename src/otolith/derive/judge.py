@@ -44,7 +44,7 @@ def judge(sentence: str, refused: bool = False) -> Verdict | None:
     plain = plain[: tag.start()] if tag else plain
     cue = _cue(sentence, plain, refused, tag is not None)
     sure = _sure(cue, sentence, plain, tag is not None) if cue else 0.0
-    leans = cues.POINTING.match(plain) is not None or cues.OBEYING.search(plain) is not None
+    leans = any((cues.POINTING.match(plain), cues.OBEYING.search(plain)))
     brief = cue is not None and (cue.says == "decision" or plain.startswith(("no ", "No ")))
     if cue is None or sure < UNSURE or not (leans or tells(plain, FEWEST_WORDS - brief)):
         return None
@@ -53,7 +53,8 @@ def judge(sentence: str, refused: bool = False) -> Verdict | None:
     rest = cues.ASKED.sub("", plain, count=1)
     inner = judge(rest) if rest != plain else None
     personal = cue.personal or (inner is not None and inner.personal)
-    return Verdict(says, sure, leans, personal, not names(plain) and cues.BARE.search(plain) is not None,
+    bare = not names(plain) and cues.BARE.search(plain) is not None
+    return Verdict(says, sure, leans, personal and _is_personal(plain), bare,
                    option[1].casefold() if option else "")
 
 
@@ -63,13 +64,20 @@ def _cue(sentence: str, plain: str, refused: bool, tagged: bool) -> cues.Cue | N
     """
     asked = not tagged and (is_question(plain) or cues.ASKS.match(plain) is not None)
     table = (cues.REQUEST, cues.OBJECTION) if asked else cues.CUES
-    cue = next((cue for cue in table
-                if cue.pattern.search(plain) and (not cue.needs or codes(sentence))), None)
+    bare = plain if asked else cues.LABEL.sub("", plain)
+    cue = next((cue for cue in table for part in dict.fromkeys((plain, bare))
+                if cue.pattern.search(part) and (not cue.needs or codes(sentence))), None)
     if cue is None and refused and not asked and tells(plain, 3):
         cue = REFUSED
     if cue is None or cues.PASSING.search(plain) or (_states(cue) and cues.NOW.search(plain)):
         return None
-    return cue
+    return None if cue.says == "decision" and _is_task(plain) else cue
+
+
+def _is_task(plain: str) -> bool:
+    """Whether an order asks for one change and chooses nothing: who carried it out has its work to tell."""
+    ordered = cues.ORDERED.match(plain) is not None
+    return ordered and not cues.CHOICE.match(plain) and not cues.HOLDS.search(plain)
 
 
 def _sure(cue: cues.Cue, sentence: str, plain: str, tagged: bool) -> float:
@@ -77,6 +85,11 @@ def _sure(cue: cues.Cue, sentence: str, plain: str, tagged: bool) -> float:
     sure = cue.sure - (DOUBT if cues.HEDGED.search(plain) else 0) - (TAGGED if tagged else 0)
     sure += EMPHASIS if re.search(r"\b(?:NOT|ALWAYS|NEVER|ONLY|MUST)\b", sentence) else 0
     return round(min(0.95, sure), 2)
+
+
+def _is_personal(plain: str) -> bool:
+    """Whether what somebody likes is theirs alone: what names a file is a matter of the project."""
+    return re.search(r"(?<![\w:/])[\w.-]+/[\w.-]+", plain) is None
 
 
 def _states(cue: cues.Cue) -> bool:
@@ -128,7 +141,7 @@ def _is_speech(plain: str) -> bool:
         return False
     if not plain.isascii() and sum(not word.isascii() for word in words) * 4 > len(words):
         return False
-    return ENGLISH.is_spoken(words)
+    return ENGLISH.is_spoken(words) or (cues.FRAGMENT.match(plain) is not None and plain.isascii())
 
 
 def tells(plain: str, fewest: int) -> bool:

@@ -8,14 +8,15 @@ a tool printed is somebody else's word. Never a rule, a preference or a decision
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from otolith.derive import shell
 from otolith.derive.answers import QUOTED
 from otolith.derive.cues import phrase
-from otolith.derive.judge import codes
+from otolith.derive.judge import codes, names
 from otolith.derive.requests import is_request
 from otolith.derive.sayings import Remark, about
+from otolith.derive.titles import asked_in
 from otolith.model.events import ANSWERED, CALLED, SAID, Event, Session, own_words
 from otolith.model.text import sentences, shorten, without_code
 from otolith.model.words import is_question, is_supposed, likeness, stems, words
@@ -57,29 +58,39 @@ _PICTURE = re.compile("[\U0001f300-\U0001faff☀-➿]|^\\(\\d")  # a line of a r
 _MARKS = re.compile(r"\*\*|^\s*(?:[-*•]|\d{1,2}[.)])\s+|^#+\s*")
 
 
-def find_learnings(session: Session) -> list[Remark]:
-    """What the agent states as learned or reached in the new events, the best first, at most two."""
+def find_learnings(session: Session, task: str = "") -> list[Remark]:
+    """What the agent states as learned or reached in the new events, the best first, at most two; `task` is
+    what was being done before them.
+    """
     printed = _runs(event.call.result for event in session.events if event.call and event.call.result)
     learnings: dict[str, tuple[float, int, Remark]] = {}
     for at, event in enumerate(session.events):
-        if event.kind != ANSWERED or event.by or at < session.fresh:
-            continue
-        failed = _failed_before(session.events[:at])
-        for sentence in _stated(event.text):
-            kind, worth = _read(sentence, failed)
-            if not kind:
-                continue
-            outside = not printed.isdisjoint(_runs([sentence]))
-            answers = _spoken_of(session.events[:at]) if _BARE.match(sentence) else ""
-            remark = Remark(says=kind, sentence=sentence, about=about(sentence), answers=answers, sure=0.7,
-                            key=event.key, ts=event.ts, trust="outside" if outside else "agent")
-            learnings.setdefault(sentence.casefold(), (worth - outside, at, remark))
+        if event.kind == SAID and not event.by:
+            task = asked_in(own_words(event)) or task
+        if event.kind == ANSWERED and not event.by and at >= session.fresh:
+            for worth, remark in _learned(event, session.events[:at], task, printed):
+                learnings.setdefault(remark.sentence.casefold(), (worth, at, remark))
     best: list[tuple[float, int, Remark]] = []
     for item in sorted(learnings.values(), key=lambda item: (-item[0], -item[1])):
         own = stems(item[2].sentence)
         if all(likeness(own, stems(other.sentence)) < ALIKE for *_, other in best):
             best.append(item)
     return [remark for *_, remark in sorted(best[:MOST], key=lambda item: item[1])]
+
+
+def _learned(event: Event, before: Sequence[Event], task: str,
+             printed: set[tuple[str, ...]]) -> Iterator[tuple[float, Remark]]:
+    """What one answer states as learned or reached, and how much that is worth."""
+    failed = _failed_before(before)
+    for sentence in _stated(event.text):
+        kind, worth = _read(sentence, failed)
+        if kind:
+            outside = not printed.isdisjoint(_runs([sentence]))
+            leans = _BARE.match(sentence) is not None
+            yield worth - outside, Remark(
+                says=kind, sentence=sentence, about=about(sentence), sure=0.7, key=event.key, ts=event.ts,
+                answers=_spoken_of(before) if leans else "", trust="outside" if outside else "agent",
+                task=task if leans else "", leans=leans)
 
 
 def _stated(text: str) -> list[str]:
@@ -93,15 +104,15 @@ def _stated(text: str) -> list[str]:
 
 def _read(sentence: str, failed: bool) -> tuple[str, float]:
     """What a sentence states, and how much it is worth: a cause with names in it is worth most."""
-    named = len(codes(sentence))
-    if not named or _PLANNED.search(sentence) or is_supposed(sentence) or _PICTURE.search(sentence):
+    named = len(names(sentence))
+    if not codes(sentence) or _PLANNED.search(sentence) or is_supposed(sentence) or _PICTURE.search(sentence):
         return "", 0.0
     if _LEARNED.search(sentence):
-        if (named < 2 or _REPORT.match(sentence)) and not _CAUSE.search(sentence):
+        if not named or ((named < 2 or _REPORT.match(sentence)) and not _CAUSE.search(sentence)):
             return "", 0.0
         named -= 2 * sentence.startswith("I ")
         return "learning", min(named, 4) + (2.0 if _CAUSE.search(sentence) else 0.0)
-    return ("milestone", min(named, 2)) if failed and _REACHED.search(sentence) else ("", 0.0)
+    return ("milestone", min(named, 2)) if failed and _REACHED.match(sentence) else ("", 0.0)
 
 
 def _failed_before(events: Sequence[Event]) -> bool:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from otolith.derive import cues, plainly
 from otolith.derive.judge import opening as spoken
+from otolith.model.echoes import ECHO
 from otolith.model.events import ANSWERED, NOTICE, SAID, STOPPED, Event, Session, own_words
 from otolith.model.text import sentences
 from otolith.model.words import is_question, key_words
@@ -27,10 +28,13 @@ _GO_AHEAD = frozenset(
     sounds nice thanks thank perfect next keep approved lgtm start begin now let's lets address apply
     implement option approach seems looks simplest correct right both all number item point step phase that
     this one""".split())
-_ORDER = cues.phrase(r"""^(?:(?:please|just|first|only)\s)*(?:let's|don't(?!\s(?:we|you|i)\b)|do\snot|use|keep
+ORDER = cues.phrase(r"""^(?:(?:please|just|first|only)\s)*(?:let's|don't(?!\s(?:we|you|i)\b)|do\snot|use|keep
     |make|add|remove|put|have|change|fix|drop|rename|move|write|show|update|create|delete|revert|undo
     |check|run|find|look|stop|try|leave|set|implement|replace|ask|count|treat|store|follow|read|call
-    |return|split)\b""")
+    |return|split|rework|restart|sort|load|build|bump|upgrade|extract|let|reduce|speed|give|name|explain
+    |migrate|refactor|clean|test|document|describe|install|configure|enable|disable|convert|review|draft
+    |prepare|increase|lower|raise|align|wire|hide|merge|port|simplify|address|resolve|investigate
+          |support)\b""")
 _POLITE = cues.phrase(r"(?:can|could|would|will)\s(?:we|you)\b")
 _GRUMBLE = cues.phrase(r"""(?:you\s(?:are|were|have|broke|missed|forgot|ignored|didn't|lost)|uh+\b|wtf
     |what\sthe|i\s(?:said|told|suggested|asked|meant)|the\swhole\spoint)\b""")
@@ -90,7 +94,7 @@ def slash_command(event: Event) -> str:
 
 def tell_goal(request: Request, earlier: str = "") -> str:
     """The goal of a request; `earlier` is that of the work before, for words that only go on."""
-    pasted = next((part.text for part in request.asked.parts if part.pasted), "")
+    pasted = next((part.text for part in request.asked.parts if part.pasted not in ("", ECHO)), "")
     heading = opening(next(iter(plainly.statements(pasted)), ""))
     words = slash_command(request.asked) or opening(own_words(request.asked))
     if slash_command(request.asked) or not _only_points(words, request.resumes):
@@ -125,7 +129,7 @@ def is_request(words: str) -> bool:
 
 def _asks(sentence: str) -> bool:
     refused, plain = spoken(sentence)
-    if _ORDER.match(plain) or cues.REQUEST.pattern.match(plain) or _POLITE.match(plain):
+    if ORDER.match(plain) or cues.REQUEST.pattern.match(plain) or _POLITE.match(plain):
         return True
     return not (refused or is_question(plain) or cues.ASKS.match(plain) or cues.POINTING.match(plain)
                 or cues.HAPPENED.match(plain) or _GRUMBLE.match(plain) or not key_words(plain)

@@ -26,6 +26,7 @@ from otolith.derive.judge import (
     opening,
     tells,
 )
+from otolith.derive.titles import asked_in
 from otolith.derive.triggers import find_triggers, in_third_person
 from otolith.model.dialog import Fact, Turn
 from otolith.model.events import SAID, Event, Session, own_words
@@ -42,9 +43,11 @@ SHORT = 16  # words of two neighbours that are kept as one
 ALIKE = 0.6  # two of one turn that share more say the same
 LISTED = 4  # items of a list that make a turn the description of a task
 CLIPPED = 4  # words of a sentence that goes on in the next: "Ask me. Not him."
-UNNAMED = 0.15  # what it takes from a sentence that nothing tells what it speaks of
+UNNAMED = 0.25  # what it takes from a sentence that nothing tells what it speaks of
 PLAIN = 0.85  # how sure an item of such a list must be: it says itself that it holds for longer
+TASK = 60  # characters of what was being done, in a title
 WRAPPED = 60  # a line of prose that goes on in the next is at least so long
+WISHED = ("would like", "wants", "want", "needs", "asks for", "hopes", "wishes", "plans")  # of the moment
 LASTING = ("identity", "preference", "constraint")  # types of facts
 TRIGGERS = {"request": "", "milestone": "milestone", "learning": "learning"}  # of any dialog
 CHOSEN = Verdict("decision", 0.7)  # a bare name among those that the agent had offered
@@ -53,6 +56,7 @@ _CONTRAST = re.compile(r"(?:not|never|ever|always|only)\b", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*(?:[-*•+–]|\d{1,2}[.)])\s+")
 _NUMBERED = re.compile(r"[:,;]\s\(?\d{1,2}[.)]$")
 _JOINED = re.compile(r"^(?:is|are|was|were|has|have|and|or)\b")
+_PLAN = re.compile(r"^\w+ the following plan:\s*(?:Plan:\s*)?", re.IGNORECASE)
 _TAG_BREAK = re.compile(r"[,\[\]\s]")
 
 
@@ -68,14 +72,23 @@ class Remark(Value):
     key: str = ""  # the event it stands in
     ts: str | None = None
     trust: str = "user"
+    task: str = ""  # what was being done
+    leans: bool = False  # it names nothing itself: its title says while doing what it was said
 
     @property
     def title(self) -> str:
+        """What it says; where that leans on what was being done, that stands before it."""
+        task = shorten(_PLAN.sub("", self.task).rstrip(".?!: "), TASK) if self.leans else ""
+        return f"{task}: {self.plain}" if task else self.plain
+
+    @property
+    def plain(self) -> str:
         _, plain = opening(self.sentence)
         plain = ASKED.sub("", plain, count=1)
         plain = in_third_person(plain) if self.personal else plain
         first = first_sentence(plain or self.sentence)
-        title = shorten(plain, TITLE_SIGNS) if is_question(first) else first  # a question alone tells nothing
+        bare = is_question(first) or len(first.split()) <= CLIPPED  # alone these tell nothing
+        title = shorten(plain, TITLE_SIGNS) if bare else first
         return title[:1].upper() + title[1:].rstrip(".!")
 
     @property
@@ -89,7 +102,8 @@ class Remark(Value):
         """The sentence, what it is about, what it answers; what makes it too long is left out."""
         parts = [self.sentence]
         room = LONGEST - len(f"{self.title} {self.sentence}".split())
-        for head, line in (("About", ", ".join(self.about)), ("In answer to", self.answers)):
+        about = ", ".join(self.about)
+        for head, line in (("About", about), ("In answer to", self.answers), ("While", self.task)):
             room -= len(line.split()) + 3
             if line and room >= 0:
                 parts.append(f"{head}: {line}")
@@ -102,12 +116,17 @@ def normal(sentence: str) -> str:
     return fold(re.sub(r"[^\w\s./@'-]+|[.!?]+(?=\s|\Z)", " ", plain))
 
 
-def find_sayings(session: Session) -> list[Remark]:
-    """What the new turns of a session say that is worth keeping, each sentence once, in their order."""
+def find_sayings(session: Session, task: str = "") -> list[Remark]:
+    """What the new turns of a session say that is worth keeping, each sentence once, in their order; `task`
+    is what was being done before them.
+    """
     remarks: dict[tuple[bool, str], Remark] = {}
     for at, event in enumerate(session.events):
-        if event.kind == SAID and at >= session.fresh and not event.by:
-            own = _remarks(event, answer_before(session.events[:at]))
+        if event.kind != SAID or event.by:
+            continue
+        task = asked_in(own_words(event)[:LONGEST_TURN]) or task
+        if at >= session.fresh:
+            own = _remarks(event, answer_before(session.events[:at]), task)
             own += _asked_for(event, own)
             surest = sorted(own, key=lambda remark: -remark.sure)[:PER_TURN]
             for remark in own:
@@ -117,9 +136,9 @@ def find_sayings(session: Session) -> list[Remark]:
 
 
 def about(sentence: str) -> tuple[str, ...]:
-    """Files, symbols and commands that a sentence names, else its first telling words."""
-    names = [name for name in codes(sentence) if re.search(r"[^\W\d]", name) and len(name) > 1]
-    return tuple(names[:4]) or (" ".join(key_words(opening(sentence)[1])[:4]),)
+    """Files, symbols and commands that a sentence names."""
+    named = [name for name in codes(sentence) if re.search(r"[^\W\d]", name) and len(name) > 1]
+    return tuple(named[:4])
 
 
 # The sentences of a turn
@@ -156,7 +175,7 @@ def _parted(sentence: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _remarks(event: Event, answer: Sequence[Event]) -> list[Remark]:
+def _remarks(event: Event, answer: Sequence[Event], task: str) -> list[Remark]:
     """What the judge finds in one turn."""
     text = own_words(event)
     parts = cut(text) if len(text) <= LONGEST_TURN else []
@@ -170,12 +189,25 @@ def _remarks(event: Event, answer: Sequence[Event]) -> list[Remark]:
             whole = re.sub(r"(?<=\w)\Z", ";", remarks.pop().sentence) + f" {whole}"
         if whole and not any(likeness(stems(whole), stems(other.sentence)) > ALIKE for other in remarks):
             answers = _quoted(parts, at, verdict) or line_answered(whole, verdict, answer)
-            unnamed = (verdict.bare or verdict.leans) and not names(f"{whole} {answers}")
-            remarks.append(Remark(
-                says=verdict.says, sentence=whole, about=about(whole), answers=answers,
-                sure=round(verdict.sure - UNNAMED * unnamed, 2), personal=verdict.personal, key=event.key,
-                ts=event.ts))
+            remarks.append(_remark(event, whole, verdict, answers, task))
     return [remark for remark in remarks if remark.sure >= UNSURE]
+
+
+def _remark(event: Event, whole: str, verdict: Verdict, answers: str, task: str) -> Remark:
+    """One thing that was said, with what it leans on."""
+    pointing, named = verdict.bare or verdict.leans, bool(names(whole))
+    unclear = verdict.says in ("correction", "decision", "convention") and len(whole.split()) <= SHORT // 2
+    unnamed = pointing and not names(f"{whole} {answers}")
+    alone = verdict.personal or (named and not pointing) or _says(whole, task)
+    return Remark(says=verdict.says, sentence=whole, about=about(whole), answers=answers, key=event.key,
+                  sure=round(verdict.sure - UNNAMED * unnamed, 2), personal=verdict.personal, ts=event.ts,
+                  task="" if alone else task, leans=pointing or (unclear and not named))
+
+
+def _says(sentence: str, task: str) -> bool:
+    """Whether a task is what the sentence says itself."""
+    repeated = task.casefold().rstrip(".?!") in sentence.casefold()
+    return repeated or likeness(stems(task), stems(sentence)) > ALIKE
 
 
 def _verdicts(parts: Sequence[str], answer: Sequence[Event]) -> Iterator[tuple[int, Verdict]]:
@@ -275,7 +307,9 @@ def own_facts(turns: Sequence[Turn], **reading: Any) -> list[Fact]:
 
 
 def _has_object(fact: Fact) -> bool:
-    """Whether a fact says of what: "yes please" asks for nothing that can be told."""
+    """Whether a fact says something that lasts: what somebody asks an agent for is of the moment."""
+    if fact.relation.casefold().startswith(WISHED):
+        return False
     return not fact.object or any(word not in EMPTY for word in key_words(fact.object))
 
 

@@ -35,7 +35,8 @@ CHECKS = tuple((name, re.compile(rf"(?<![\w-])(?:{words})(?![\w-])")) for name, 
     ("test", r"pytest|jest|vitest|mocha|rspec|phpunit|ctest|tox|nox|unittest|tests?|spec|e2e"),
     ("typecheck", r"tsc|mypy|pyright|typecheck|type-check|flow|vue-tsc"),
     ("lint", r"\S*lint\S*|ruff|flake8|clippy|vet|rubocop|prettier|fmt|gofmt|black|shellcheck"),
-    ("build", r"build|compile|make|cmake|gradle|gradlew|mvn|xcodebuild|ninja|bundle|check|install|tidy")))
+    ("build", r"build|compile|make|cmake|gradle|gradlew|mvn|xcodebuild|ninja|bundle|check|install|tidy|"
+     r"validate|verify")))
 _TELLS = re.compile(
     r"""\b(?:error|fatal|cannot|can't|could\ not|couldn't|undefined|unresolved|failed|failure|fail|panic|
     exception|not\ found|no\ such|denied|refused|unexpected|expected|missing|invalid|unknown|unused|not\ used|
@@ -93,10 +94,10 @@ def heads(command: str) -> frozenset[str]:
 def check_of(command: str) -> str:
     """What a command checks: test, typecheck, lint, build; empty if nothing."""
     for step in reversed(deeds_of(command)):
-        given = _BEFORE.sub("", step).split()[:3]
-        words = " ".join(word for word in given if not re.match(r"[-/\"'.]", word))
+        given = _BEFORE.sub("", step).split()[:6]
+        words = " ".join([word for word in given if not re.match(r"[-/\"']|\.+(?!/)", word)][:3])
         for name, pattern in CHECKS:
-            if pattern.search(re.sub(r"[_:/]", " ", words)):
+            if pattern.search(re.sub(r"[_:/.]|(?<=[a-z])(?=[A-Z])", " ", words)):
                 return name
     return ""
 

@@ -7,18 +7,22 @@ work and not ten. A work that failed stays by itself: what follows solves it. Pu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from otolith.derive import shell
 from otolith.derive.requests import opening
+from otolith.derive.titles import SAID, is_listed, listed
 from otolith.model.text import shorten
+from otolith.model.words import likeness, stems
 from otolith.model.work import Work
 
 Layers = Mapping[str, Any]
-MOST_REQUESTS = 4  # in one work
+MOST_REQUESTS = 8  # in one work
 SMALL = 2  # files of a request that may belong to the work before it
 MOST_WORDS = 240
+ALIKE = 0.5  # what was said of one thing and said again with more
 CHANGES = ("file_edit", "file_create", "file_delete")
 _NO_ID = f"mem_{'0' * 8}-0000-4000-8000-{'0' * 12}"
 
@@ -37,18 +41,53 @@ def _ran(layers: Layers, ok: bool) -> set[str]:
 
 def belongs(work: Layers, more: Layers) -> bool:
     """Whether a request is a part of the work before it: told before, the same goal gone on with, or after a
-    success a small change to files of that work alone.
+    success a small change to files of that work alone, or one of which nobody said what it was.
     """
     if set(more["requests"]) <= set(work["requests"]) or work["intent"]["goal"] == more["intent"]["goal"]:
         return True
     files = edited(more)
-    return (work["outcome"]["success"] and more["outcome"]["success"] and not _ran(more, ok=False)
-            and 0 < len(files) <= SMALL and files <= edited(work) and len(work["requests"]) < MOST_REQUESTS)
+    if not files or _ran(more, ok=False) or len(work["requests"]) >= MOST_REQUESTS:
+        return False
+    small = len(files) <= SMALL and files <= edited(work)
+    return work["outcome"]["success"] and more["outcome"]["success"] and (small or _is_silent(more))
+
+
+def _is_silent(layers: Layers) -> bool:
+    """Whether nobody said what was asked for or done: title and summary only list what changed."""
+    return not stated(layers) and layers["intent"]["goal"] == listed(layers["actions"])
+
+
+def _deed(layers: Layers) -> str:
+    """What somebody said was done, be it in the summary or in the title."""
+    goal, context = layers["intent"]["goal"], layers["intent"].get("context") or ""
+    return stated(layers) or (goal if context.startswith(SAID) and not is_listed(goal) else "")
+
+
+def stated(layers: Layers) -> str:
+    """What somebody said was done; empty where the summary only lists what changed."""
+    summary = layers["outcome"]["summary"]
+    return "" if summary == f"{listed(layers['actions'])}." else summary
+
+
+def _joined(before: str, more: str, again: bool) -> str:
+    """What was done and then more; told again, the last part takes the place of what it grew from."""
+    if not more or more in before:
+        return before
+    head, _, last = before.rpartition(" Then: ")
+    if again and likeness(stems(last), stems(more)) > ALIKE:
+        before = head
+    return f"{opening(before, 60)} Then: {more}" if before else more
 
 
 def solves(work: Layers, failed: Layers) -> bool:
     """Whether a success made a failure good: what had failed ran well in it, or it changed the same file."""
     return bool(_ran(work, ok=True) & _ran(failed, ok=False)) or bool(edited(work) & edited(failed))
+
+
+def add_learnings(work: Layers, more: list[str]) -> dict[str, Any]:
+    """The work with what was said of it once it worked."""
+    kept = list(dict.fromkeys([*work["outcome"]["learnings"], *more]))[-3:]
+    return fit({**work, "outcome": {**work["outcome"], "learnings": kept}})
 
 
 def join(work: Layers, more: Layers) -> dict[str, Any]:
@@ -60,13 +99,12 @@ def join(work: Layers, more: Layers) -> dict[str, Any]:
         return dict(work)  # told before, and others came after it
     goal, then = work["intent"]["goal"], more["intent"]["goal"]
     context = work["intent"].get("context") or ""
-    aside = f"then: {shorten(then, 140)}"
-    if then != goal and aside not in context:
+    asked = re.match(rf'{SAID}"(.*)"$', more["intent"].get("context") or "")
+    aside = f"then: {shorten(asked[1] if asked else then, 140)}" if _deed(more) else ""
+    if aside and then != goal and aside not in context:
         context = f"{context}; {aside}" if context else aside
     first, last = work["outcome"], more["outcome"]
-    done = first["summary"].rpartition(" Then: ")[0] if again else first["summary"]
-    done = done if then != goal else ""
-    summary = opening(last["summary"], 25)
+    summary = _joined(stated(work), opening(_deed(more), 25), again)
     changed = edited(work) | edited(more)
     paths = dict.fromkeys(place["path"] for layers in (work, more)
                           for place in layers["perception"].get("relevant_files") or ())
@@ -77,7 +115,7 @@ def join(work: Layers, more: Layers) -> dict[str, Any]:
                       or work["reasoning"].get("approach_chosen") or ""},
         "actions": _merged([*work["actions"], *more["actions"]]),
         "outcome": {**last, "learnings": list(dict.fromkeys([*first["learnings"], *last["learnings"]]))[-3:],
-                    "summary": f"{opening(done, 60)} Then: {summary}" if done else last["summary"]},
+                    "summary": summary},
         "requests": list(dict.fromkeys([*work["requests"], *more["requests"]])),
         "importance": max(work["importance"], more["importance"])}
 
@@ -112,7 +150,8 @@ def _merged(actions: Iterable[Layers]) -> list[dict[str, Any]]:
 
 def fit(layers: Layers, most: int = MOST_WORDS) -> dict[str, Any]:
     """The layers cut until they can be read at a glance; no changed file is ever left out."""
-    kept = dict(layers)
+    summary = stated(layers) or f"{listed(layers['actions'])}."
+    kept = {**layers, "outcome": {**layers["outcome"], "summary": summary}}
     for cut in (_few_reads, _few_commands, _short_context, _no_diffs, _no_reads, _one_learning):
         if len(_told(kept).split()) <= most:
             break

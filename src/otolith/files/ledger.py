@@ -203,6 +203,7 @@ def strike_blocks(data: bytes, path: str, record: str, mention: str, headings: C
     blocks = [(at, block) for at, block in enumerate(parts) if block.startswith("## ")]
     ids = episode_ids(date, (block.partition("\n")[0] for _, block in blocks))
     for (at, block), (own, _) in zip(blocks, ids, strict=True):
-        if own == record or f"/{mention})" in block or block[len("## 00:00 - "):].startswith(tuple(headings)):
+        links = any(f"/{mention}{end}" in block for end in ")/")  # to its file, or into its folder
+        if own == record or links or block[len("## 00:00 - "):].startswith(tuple(headings)):
             parts[at] = f"## {block[3:8]} - (purged)\n\n"
     return "".join(parts).encode(errors="surrogateescape")

@@ -148,6 +148,10 @@ def delivered_log(machine: str) -> str:
     return f"log/delivered-{check_id(machine)}.jsonl"
 
 
+def receipts_log(machine: str) -> str:
+    return f"log/receipts-{check_id(machine)}.jsonl"
+
+
 def episode_file(date: str) -> str:
     if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", date):
         raise Invalid(f"{date!r} is not a date")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 BLOCK = 4096  # rows in the largest blocks
-COARSE = 20_000  # rows from which the nearest are first looked for by half of their dimensions
+COARSE = 4_000  # rows from which the nearest are first looked for by half of their dimensions
 COARSE_SHARE = 8  # of these, so many times as many as are wanted are looked at in full
 GONE_SHARE = 8  # one dropped row in so many is worth writing the set anew
 PIECED = "minilm"  # whose sets have vectors of word pieces

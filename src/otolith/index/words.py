@@ -10,7 +10,7 @@ never search syntax. Reads only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,14 +51,19 @@ class Words(Facet):
 
     def look_up(self, word: str) -> Ints:
         """The passages that have a word, in any of its forms, ascending."""
+        return self.look_up_all([word])[0]
+
+    def look_up_all(self, words: Iterable[str]) -> list[Ints]:
+        """For each word the passages that have it."""
         holding: dict[str, Ints] = self.index.kept("holding", dict)
-        rows = holding.get(word)
-        if rows is None:
-            rows = numbers_in(self.db.value("SELECT group_concat(rowid) FROM words WHERE words MATCH ?",
-                                            (match([word]),)))
-            if len(holding) > MOST_WORDS:
-                holding.clear()
-            holding[word] = rows
+        if len(holding) > MOST_WORDS:
+            holding.clear()
+        rows = []
+        for word in words:
+            if (held := holding.get(word)) is None:
+                held = holding[word] = numbers_in(self.db.value(
+                    "SELECT group_concat(rowid) FROM words WHERE words MATCH ?", (match([word]),)))
+            rows.append(held)
         return rows
 
     def best(self, words: Sequence[str], *, kind: str, limit: int, but: str = "",
@@ -85,9 +90,9 @@ class Words(Facet):
         query = "SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ?"
         yield from self.db.execute(query, (initial, initial + "\U0010ffff"))
 
-    def is_speaker(self, word: str) -> bool:
-        """Does somebody of that name speak in the memory?"""
-        return word in self.index.kept("speakers", lambda: set(
+    def speakers(self) -> Container[str]:
+        """The names of those who speak in the memory, casefolded."""
+        return self.index.kept("speakers", lambda: set(
             self.db.column("SELECT word FROM speakers WHERE passages > 0")))
 
     def count_passages(self) -> int:

@@ -1,8 +1,9 @@
 """What a person sent to an agent, taken apart: their own words, and what they pasted.
 
 Pasted are quotes, fenced code, terminal lines with what they printed, a Markdown document with headings, and
-three lines or more that look like a log, a trace, a table, a diff, code or mail. Lists that a person writes
-stay their own. Lines are judged one by one; a stretch of lines is pasted as soon as enough of them agree.
+three lines or more that look like a log, a trace, a table, a diff, code or mail. A mail goes on below its
+head, up to its close. Lists that a person writes stay their own. Lines are judged one by one; a stretch of
+lines is pasted as soon as enough of them agree.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from otolith.model.events import Part
 
@@ -35,7 +37,9 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple((form, re.compile(patte
             r"(?:error|warning|note|fatal|hint)(?:\[\w+\])?: |npm (?:ERR!|WARN|error|warn) |"
             r"[=-]{3} (?:RUN|FAIL|PASS)|"
             r"(?:FAIL|PASS|FAILED|PASSED|ok|✓|✗|✖|✔|×|●|○|⏺|⎿|└)\s+\S|[\w./\\-]+\.\w{1,5}:\d+(?::\d+)?[: ]|"
-            r"\w[\w.-]{0,20}: (?:[\w-]+\.)?[\w-]+/[\w./-]+[ :]|[A-Z]\w*(?:Error|Exception)\b: )"),
+            r"\w[\w.-]{0,20}: (?:[\w-]+\.)?[\w-]+/[\w./-]+[ :]|"
+            r"(?:[\w.]+[.:])?[A-Z]\w*(?:Error|Exception|Warning)\b: |"
+            r"[│┃╷╵]\s*(?:\S|$))"),
     ("code", r"^\s*(?:def |class |import |from \S+ import |func |fn |function\b|return\b.*[;)]|const |"
              r"let \w+ =|var \w+ ?=|public |private |package \w+$|use \w+::|#include|"
              r"type \w+ (?:struct|interface|=)|if ?\(.*\{|for ?\(.*\{|"
@@ -44,6 +48,9 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple((form, re.compile(patte
              r"[\w.\]\[\"']+ ?(?::=|[-+*/|&]?=) ?[\w\"'\[{(].*|[\"'][\w $.@/-]+[\"'] ?: ?.+|[\]})]+[;,)]*$|"
              r"[\w.]+\([^)]{0,200}\)[;{,]?$)|[;{]\s*$|^\s*[\w-]+: ?[|>\[{&]?$"),
 ))
+_CLOSE = re.compile(r"^\s*(?:best|kind|warm|many thanks|thanks|thank you|cheers|regards|sincerely|yours|br|"
+                    r"vg|greetings|mfg|viele grüße|liebe grüße|cordialement|saludos|--)(?: \w+){0,2}[,!.]?"
+                    r"(?: \w+)?\s*$", re.IGNORECASE)
 _NAMED = {"diff": "diff", "patch": "diff", "log": "log", "text": "log", "console": "log", "output": "log",
           "markdown": "document", "md": "document"}
 
@@ -94,6 +101,7 @@ def _plain(lines: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
     """Own words and pasted runs of lines outside of fences."""
     forms = [_form(line) for line in lines]
     _mark_alike(lines, forms)
+    _mark_mail(lines, forms)
     for below in range(1, len(lines)):  # what is indented below such a line belongs to it
         if not forms[below] and lines[below].startswith((" ", "\t")) and lines[below].strip():
             forms[below] = "" if _ITEM.match(lines[below]) else forms[below - 1].replace("prompt", "log")
@@ -140,6 +148,20 @@ def _mark_alike(lines: Sequence[str], forms: list[str]) -> None:
         group = skeletons[at : at + FEWEST]
         if "0" in group[0] and len(group[0].split()) > 2 and len(set(group)) == 1:
             forms[at : at + FEWEST] = [form or "log" for form in forms[at : at + FEWEST]]
+
+
+def _mark_mail(lines: Sequence[str], forms: list[str]) -> None:
+    """Below a mail's head all is the mail's, up to its close; a question at the very end is asked here."""
+    heads = [at for at, form in enumerate(forms) if form == "mail" and (at + 1 < len(forms))]
+    first = next((at for at, below in pairwise(heads) if below <= at + 2), None)
+    if first is None:
+        return
+    close = next((at for at in range(first, len(lines)) if _CLOSE.match(lines[at])), None)
+    end = len(lines) if close is None else min(close + 2, len(lines))
+    last = max((at for at in range(first, end) if not lines[at].strip()), default=first)
+    if close is None and lines[-1].rstrip().endswith("?") and last > max(heads) + 1:
+        end = last
+    forms[first:end] = ["mail" if line.strip() else "" for line in lines[first:end]]
 
 
 def _run_end(lines: Sequence[str], forms: Sequence[str], at: int) -> int:

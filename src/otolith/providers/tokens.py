@@ -24,8 +24,9 @@ _FILE = "tokenizers/l2_supercat_tokenizer_config.json"
 LONGEST = 16  # signs in the longest token there is, so a longer text has more than one
 _SPECIAL = re.compile("(<unk>|<s>|</s>)")  # are what they are, wherever they stand
 _SPACE = "▁"
-# no piece goes on beyond the end of one of these
-_WORD = re.compile(f"{_SPACE}*[^{_SPACE}\\n0-9]+|{_SPACE}+|[\\n0-9]")
+# No piece goes on beyond the end of one of these; none has both a letter and one of the marks that end a
+# word, so the commonest words are remembered without what follows them.
+_WORD = re.compile(f"{_SPACE}*[A-Za-z]+(?=[,.!?;:'\"()-])|{_SPACE}*[^{_SPACE}\\n0-9]+|{_SPACE}+|[\\n0-9]")
 KEPT, KEPT_SIGNS = 50_000, 48  # words whose pieces are remembered, and how long they may be
 
 

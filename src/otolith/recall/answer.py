@@ -37,6 +37,7 @@ REACH = 25  # turns on either side of a hit that may fill a budget
 FURTHER = 4  # times as far is looked when too few are left to deliver
 ANSWERED = 3  # first hits within a budget whose answers come before further hits
 MOST_READ = 1000  # records that are kept at hand
+_Read = dict[str, tuple[Version, Any]]
 SPARE = 12  # tokens below which nothing more is tried
 
 
@@ -107,13 +108,15 @@ def _deliver(home: Home, candidates: Candidates, limit: int, depth: str, budget:
     questions: list[frozenset[str]] = []
     left = budget
     rows = home.index.cards.rows_of({candidate.passage.id for candidate in candidates.best[: 2 * limit]})
+    read: _Read = home.index.kept("records", dict)
     for candidate in candidates.best:
         if len(hits) == limit or (left is not None and left < min(SPARE, budget or SPARE) and hits):
             break
         if repeats_question(candidate, questions):
             continue
         row = rows.get(candidate.passage.id) or home.index.cards.find(candidate.passage.id)
-        hit = _hit(home, candidate, row, depth, (budget, left), texts, as_of, shorten=not hits)
+        record = _record(home, row, depth, as_of, read)
+        hit = _hit(home, candidate, row, record, depth, (budget, left), texts, as_of, shorten=not hits)
         if hit is not None:
             hits.append((candidate, hit))
             left = None if left is None else left - (hit.tokens or 0)
@@ -141,8 +144,9 @@ def _bring_answer(home: Home, candidates: Candidates, delivered: Sequence[Weighe
     return left
 
 
-def _hit(home: Home, candidate: Weighed, row: Row | None, depth: str, room: tuple[int | None, int | None],
-         texts: dict[str, str], as_of: float | None, *, shorten: bool) -> Hit | None:
+def _hit(home: Home, candidate: Weighed, row: Row | None, record: Any, depth: str,
+         room: tuple[int | None, int | None], texts: dict[str, str], as_of: float | None, *,
+         shorten: bool) -> Hit | None:
     """The candidate at the deepest depth that fits; None if it is gone, repeats another, or does not fit at
     all.
 
@@ -150,7 +154,6 @@ def _hit(home: Home, candidate: Weighed, row: Row | None, depth: str, room: tupl
     record: what has a title of its own is named, its text not repeated.
     """
     about = candidate.passage
-    record = _record(home, row, depth, as_of) if row else None
     if row is None or (record is None and KINDS[row.kind].around != "turns"):
         return None
     (whole, left), titled = room, KINDS[row.kind].titled
@@ -176,7 +179,8 @@ def _hit(home: Home, candidate: Weighed, row: Row | None, depth: str, room: tupl
         id=row.id, kind=row.kind, type=row.type, title=row.title, text=text, created=row.created,
                path=row.unit,
         score=candidate.score, why=why, also=candidate.also,
-        origin=_origin(record, row), superseded_by=candidate.superseded_by or deprecated, tokens=tokens,
+        origin=_origin(record, row), tokens=tokens,
+        superseded_by=candidate.superseded_by or candidate.outdated_by or deprecated,
         parts=candidate.parts, record=record,
         dialog=None if about.strand is None else str(about.strand),
         passage={"start": about.start, "end": about.stop, "turn": _number(about.turn)})
@@ -190,16 +194,17 @@ def _count(text: str, left: int | None) -> int | None:
     return tokens if left is None or tokens <= left else None
 
 
-def _record(home: Home, row: Row, depth: str, as_of: float | None) -> Any:
-    """The record itself, straight from its file, or as read from it a while ago if that is as it was; of an
+def _record(home: Home, row: Row | None, depth: str, as_of: float | None, read: _Read) -> Any:
+    """The record itself, straight from its file, or as `read` from it a while ago if that is as it was; of an
     entry only what its turn does not say.
     """
+    if row is None:
+        return None
     kind = KINDS[row.kind]
     if kind.drawn:
         return home.index.facts.of(row.id, as_of)
     if kind.around == "turns" and depth != "complete":
         return None
-    read: dict[str, tuple[Version, Any]] = home.index.kept("records", dict)
     now, (version, record) = home.tree.look(row.unit), read.get(row.id, (None, None))
     if now is None or now != version or not now.settled:
         try:

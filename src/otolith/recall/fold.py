@@ -35,6 +35,7 @@ class Weighed:
         self.covered = self.likeness = 0.0
         self.how: str | None = None
         self.superseded_by: str | None = None
+        self.outdated_by: str | None = None  # another record that says the newer thing
         self.also: list[str] = []  # what else tells it
         self.beside: tuple[int, int] | None = None  # the turns before and after it, 0 for none; None: unknown
         self.context: list[tuple[Passage, int]] = []  # what comes with it in any case, and its tokens

@@ -9,9 +9,9 @@ to one it does know: `pytesst` finds pytest. Words with digits are names of thin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Container, Iterable
 
-from otolith.model.dates import Span, only_time, read_span
+from otolith.model.dates import Span, mentions_time, only_time, read_span
 from otolith.model.shape import Value
 from otolith.model.text import searchable
 from otolith.model.words import STOP, WORD, stem, word_set
@@ -19,11 +19,13 @@ from otolith.model.words import STOP, WORD, stem, word_set
 MOST_WORDS = 32
 LONGEST = 4000  # characters that are read of a question
 SHORTEST, LONG = 4, 8  # letters of a word that may be a slip, and of one that may be two
-ROLES = word_set("user assistant system tool human ai agent bot model me you other function developer")
+AGENT_ROLES = word_set("user assistant system tool human ai agent bot model function developer")
+ROLES = AGENT_ROLES | word_set("me you other")  # in a messenger's export these are people
 _ASKS_WHEN = re.compile(
     r"\s*(?:since )?(?:when|how (?:long|often|recently)|(?:what|which) (?:date|day|week|month|year|time))\b",
                         re.I)
 _PIECE = re.compile(r"[^\s]+")
+_CALLED = re.compile(r"(?<=[a-z0-9,;'’\")] )[A-Z][a-z]+\b")  # a capital inside a sentence
 
 
 class Question(Value):
@@ -32,22 +34,25 @@ class Question(Value):
     text: str
     words: tuple[str, ...]  # to look up, without stop words unless there is nothing else
     names: frozenset[str]  # speakers that it names
+    called: frozenset[str]  # words that it writes as names, in small letters
     meaning: str  # to embed
     asks_when: bool
     span: Span | None
     only_time: bool = False  # it names a time and nothing else
 
 
-def read_question(text: str, is_speaker: Callable[[str], bool], now: float) -> Question:
-    """Read a question; `is_speaker` says of a casefolded word whether somebody of that name speaks."""
+def read_question(text: str, speakers: Container[str], now: float) -> Question:
+    """Read a question; `speakers` are the names, casefolded, of those who speak in the memory."""
     read = text[:LONGEST]
     every = dict.fromkeys(word.removesuffix("'s") for word in look_up(read))
     content = [word for word in every if word not in STOP] or list(every)
-    names = frozenset(name for word in content if word not in ROLES and is_speaker(name := word.casefold()))
+    names = frozenset(name for word in content if word not in ROLES and (name := word.casefold()) in speakers)
     meaning = _without(read, names)
+    called = frozenset(name for match in _CALLED.finditer(read)
+                       if not mentions_time(name := match[0].lower()))
     span = read_span(read, now)
-    return Question(text=text, words=tuple(content[:MOST_WORDS]), names=names, meaning=meaning or read,
-                    asks_when=_ASKS_WHEN.match(read) is not None, span=span,
+    return Question(text=text, words=tuple(content[:MOST_WORDS]), names=names, called=called,
+                    meaning=meaning or read, asks_when=_ASKS_WHEN.match(read) is not None, span=span,
                     only_time=span is not None and only_time(word for word in every if word not in STOP))
 
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from otolith.index.store import Index
 from otolith.model.dates import mentions_time
 from otolith.model.shape import Value
 from otolith.model.words import stem
-from otolith.recall.question import ROLES, Question, closest, mistyped
+from otolith.recall.question import AGENT_ROLES, Question, closest, mistyped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,6 +46,7 @@ REACH = 2  # turns on either side that have a say
 BM25, LENGTH = (1.2, 0.75), 700.0  # k and b; the length, in characters, that is neither long nor short
 FEW_PASSAGES = 100  # below which a memory is taken to have so many
 FEW_TIMES = 10  # sessions below which their order in time says little
+TEXT_SIGNS = ("timely", "when", "title", "repeated")
 SOURCES = ("talk", "agent", "text")  # dialogs of people; of a user with an assistant; all else
 
 
@@ -59,6 +60,7 @@ class Weights(Value):
     id: str  # of the file: its hash
     enough: float  # the score from which on the first hit answers
     margin: float  # by how much others have to say it better than the person named
+    unknown: float  # what it takes from every score that the question names what no passage has
     signs: Mapping[str, Sequence[float]]  # name → its weight in each source
 
     def weigh(self, name: str, sources: Ints) -> Floats:
@@ -102,7 +104,7 @@ class Columns(Value):
     held: Floats  # words × passages: how many passages of the same record have the word
     sizes: Floats  # of the record, in passages
 
-    @property
+    @cached_property
     def covered(self) -> Floats:
         """The share of the question that a passage and the turns around it hold together."""
 
@@ -185,17 +187,18 @@ def _recency(seen: Columns) -> Floats:
     return places
 
 
-def text_signs(passage: Passage, question: Question, matched: Sequence[float], rarity: Sequence[float], *,
-               counted: bool) -> dict[str, float]:
-    """The signs that take a passage's text or title, for the best only.
+def text_signs(passage: Passage, question: Question, matched: Sequence[float], rarity: Sequence[float],
+               names: Collection[str]) -> dict[str, float]:
+    """Those of the signs that take a passage's text or title which are named, for the best only.
 
-    That it says when, and that the question asks just that. If they are to be counted: which of the
-    question's words its title has; and how often it has those that it has, in proportion to its length, as
-    BM25 does.
+    That it says when, and that the question asks just that. Which of the question's words its title has; and
+    how often it has those that it has, in proportion to its length, as BM25 does.
     """
-    timely = float(mentions_time(passage.text))
-    signs = {"timely": timely, "when": timely * question.asks_when}
-    if counted:
+    signs: dict[str, float] = {}
+    if "timely" in names:
+        timely = float(mentions_time(passage.text))
+        signs = {"timely": timely, "when": timely * question.asks_when}
+    if "title" in names:
         text, title = passage.text.lower(), passage.title.lower()
         mass, damped = sum(rarity) or 1.0, BM25[0] * (1 - BM25[1] + BM25[1] * len(text) / LENGTH)
         for word, has, rare in zip(question.words, matched, rarity, strict=True):
@@ -222,18 +225,23 @@ def look_up(index: Index, words: Iterable[str]) -> tuple[list[Ints], dict[str, s
     Slips in the first letter are rare and would mean reading the whole vocabulary, so words of the same
     initial are tried.
     """
-    holding, meant = [], {}
-    slips: dict[str, str | None] = index.kept("slips", dict)
-    for word in words:
-        rows = index.words.look_up(word)
-        if not len(rows) and mistyped(word):
+    asked, meant = list(words), {}
+    holding = index.words.look_up_all(asked)
+    for at, word in enumerate(asked):
+        if not len(holding[at]) and mistyped(word):
+            slips: dict[str, str | None] = index.kept("slips", dict)
             if word not in slips:
                 slips[word] = closest(word, index.words.words_like(word[0]))
             if better := slips[word]:
                 meant[word] = better
-                rows = index.words.look_up(better)
-        holding.append(rows)
+                holding[at] = index.words.look_up(better)
     return holding, meant
+
+
+def unknown(question: Question, rows: Sequence[Ints]) -> list[str]:
+    """What a question calls by a name and no passage has: it is hardly about anything that is known."""
+    return [word for word, holding in zip(question.words, rows, strict=True)
+            if not len(holding) and word in question.called]
 
 
 def best_by_words(rows: Sequence[Ints], weights: Floats, allowed: Bools | None, limit: int) -> Ints:
@@ -315,7 +323,7 @@ def _sources(near: Neighbourhood) -> Ints:
     """Which of the sources each passage comes from; a conversation of one chunk is no talk."""
     import numpy as np
 
-    roles = np.array([speaker is not None and speaker.casefold() in ROLES for speaker in near.names],
+    roles = np.array([speaker is not None and speaker.casefold() in AGENT_ROLES for speaker in near.names],
                      np.int64)
     alone = np.all((near.around < 0) | (near.records[near.around] == near.records[:, None]), axis=1)
     text = (near.strands == 0) | (alone & (near.strands < 0))

@@ -49,7 +49,7 @@ LINKED, HEADS = 0.35, 5
 FORGOTTEN = 0.01  # the score of a turn that says what was forgotten
 # the cosine below which a passage without any of the question's words, its own or nearby, is no answer
 FLOOR = 0.30
-SLACK = 30  # candidates weighed beyond three times what is asked for
+WEIGHED, SLACK = 3, 30  # candidates weighed: so many times what is asked for, and so many more
 
 
 class Candidates:
@@ -61,6 +61,7 @@ class Candidates:
         self.mask = rank.without(allowed, withheld, passages)
         self.best: list[Weighed] = []
         self.notices: list[str] = []
+        self.unknown: list[str] = []  # names in the question that no passage has
         self.complete = True  # nothing else could be found by looking further
 
     def passes(self, n: int) -> bool:
@@ -75,7 +76,7 @@ class Candidates:
 def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> Candidates:
     """Look every way there is and weigh what comes."""
     index, now = home.index, home.clock() if chosen.as_of is None else chosen.as_of
-    question, notices = read_question(query, index.words.is_speaker, now), list[str]()
+    question, notices = read_question(query, index.words.speakers(), now), list[str]()
     asked = bool(query.strip())
     felt = sense(index, home.config, question.meaning, providers, notices) if asked else None
     candidates = Candidates(question, _weights(felt),
@@ -103,11 +104,18 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     _outdate(home, candidates, best, chosen.as_of)
     _sink_forgotten(home, best, chosen.as_of)
     best = _fold_echoes(home, candidates, best, chosen)
-    candidates.best = sorted(
-        (candidate for candidate in best if candidate.score > 0 or candidate.superseded_by
-         or candidate.passage.sunk),
-        key=lambda candidate: (-candidate.score, candidate.passage.n))
+    best = [candidate for candidate in best if candidate.score > 0 or candidate.superseded_by
+            or candidate.passage.sunk]
+    candidates.best = sorted(best, key=lambda candidate: (-candidate.score, candidate.passage.n))
+    _doubt(candidates)
     return candidates
+
+
+def _doubt(candidates: Candidates) -> None:
+    """A question about somebody or something of which nothing is known: all that is found answers it less."""
+    for candidate in candidates.best if candidates.unknown else ():
+        candidate.parts["unknown"] = candidates.weights.unknown
+        candidate.why.append(f"nothing is known of {', '.join(candidates.unknown)}")
 
 
 def _weights(felt: Sense | None) -> rank.Weights:
@@ -119,8 +127,9 @@ def _weights(felt: Sense | None) -> rank.Weights:
 
 def _by_filter(home: Home, candidates: Candidates, chosen: Filter, limit: int, now: float) -> Candidates:
     """Without a question: the newest and the weightiest that pass the filter, by what their records add."""
-    openings = home.index.around.chosen(chosen, home.config.projects, 3 * limit + SLACK)
-    candidates.complete = len(openings) < 3 * limit + SLACK
+    most = WEIGHED * limit + SLACK
+    openings = home.index.around.chosen(chosen, home.config.projects, most)
+    candidates.complete = len(openings) < most
     best = [Weighed(passage, {"chosen": CHOSEN}) for passage in openings if candidates.passes(passage.n)]
     for candidate in best:
         candidate.how = "chosen"
@@ -139,6 +148,7 @@ def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: d
 
     index, question = home.index, candidates.question
     rows, meant = rank.look_up(index, question.words)
+    candidates.unknown = rank.unknown(question, rows)
     total, seeding = index.words.count_passages(), max(rank.SEEDS, rank.SEEDS_A_HIT * limit)
     rare = rank.rarity([len(part) for part in rows], total)
     by_words = rank.best_by_words(rows, rare, candidates.mask, seeding)
@@ -162,9 +172,8 @@ def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: d
     listed = set(openings)
     order = [row for row in np.lexsort((columns.numbers, -scores)).tolist()
              if near[row] and (candidates.passes(numbers[row]) or numbers[row] in listed)]
-    must = {*openings, *marked.tolist()}
-    kept = {numbers[row]: row for at, row in enumerate(order) if at < 3 * limit + SLACK
-            or numbers[row] in must}
+    must, most = {*openings, *marked.tolist()}, WEIGHED * limit + SLACK
+    kept = {numbers[row]: row for at, row in enumerate(order) if at < most or numbers[row] in must}
     least = columns.likeness[rank.among(by_meaning, columns.numbers)].min(initial=1.0)
     candidates.complete = (len(by_words) < seeding and len(kept) == len(order)
                            and (len(by_meaning) < seeding or least < FLOOR))
@@ -184,14 +193,15 @@ def _weighed(index: Index, candidates: Candidates, columns: rank.Columns, parts:
                 columns.matches[:, rows].T.tolist(), columns.sources[rows].tolist(),
                 columns.covered[rows].tolist(), columns.likeness[rows].tolist(),
                 columns.around[rows, rank.REACH - 1 : rank.REACH + 1].tolist(), strict=True)
-    best, rare = [], columns.rarity.tolist()
+    best, rare, names = [], columns.rarity.tolist(), list(parts)
+    worth = [{name: weights.of(name, source) for name in rank.TEXT_SIGNS if weights.of(name, source)}
+             for source in range(len(rank.SOURCES))]
     for passage, values, matched, source, covered, likeness, (before, after) in table:
-        own = {name: value for name, value in zip(parts, values, strict=True) if value}
+        own = {name: value for name, value in zip(names, values, strict=True) if value}
         candidate = Weighed(passage, own)
-        counted = bool(weights.of("title", source) or weights.of("repeated", source))
-        for name, sign in rank.text_signs(passage, question, matched, rare, counted=counted).items():
-            if part := sign * weights.of(name, source):
-                candidate.parts[name] = part
+        if of_text := worth[source]:
+            signs = rank.text_signs(passage, question, matched, rare, of_text)
+            own |= {name: sign * of_text[name] for name, sign in signs.items() if sign}
         candidate.covered, candidate.likeness = covered, likeness
         candidate.beside = (numbers[before] if before >= 0 else 0, numbers[after] if after >= 0 else 0)
         candidate.reasons = partial(_reasons, candidate, question, matched, meant)
@@ -332,6 +342,7 @@ def _outdate(home: Home, candidates: Candidates, best: list[Weighed], as_of: flo
                 candidate.parts["outdated"] = candidate.parts.get("outdated",
                                                                   0.0) + newer.score - candidate.score - 0.01
             candidate.why.append(closing.why)
+            candidate.outdated_by = closing.record if closing.record != candidate.passage.id else None
 
 
 def _sink_forgotten(home: Home, best: list[Weighed], as_of: float | None) -> None:

@@ -43,6 +43,7 @@ deploy thanks thank good nice great perfect cool looks look done now then please
 second both all it that this add remove delete rename update change changes make write file files code line
 lines""")
 _BESIDE = re.compile(r"\n\s*(?:About|In answer to|Reason): .*", re.DOTALL)  # a memo's own lines
+_NAMES = re.compile(r"[`/_]|\d|\w\.\w")  # code, a path, a number: what an answer is made of
 _POINTS = re.compile(r"\b(?:it|its|that|this|these|those|they|them|there|he|she|him|her|same|again)\b", re.I)
 _TELLS = re.compile(r"error|exception|fail(?:ed|ure|s)?\b|fatal|panic|denied|refused|cannot|could not|"
                     r"not found|timed? ?out|traceback|warning", re.IGNORECASE)
@@ -142,7 +143,13 @@ def _answer(home: Home, asking: Passage, candidates: Candidates) -> Passage | No
     """What followed a turn that asks."""
     turns = home.index.around.beside(asking, 1)
     after = next((later for earlier, later in pairwise(turns) if earlier.n == asking.n), None)
-    return after if after and not after.asks and candidates.passes(after.n) else None
+    return after if after and not after.asks and candidates.passes(after.n) and _says_something(
+        after.text, asking.text) else None
+
+
+def _says_something(answer: str, question: str) -> bool:
+    """Does an answer speak of what was asked, or name anything? "Let me look first" does not."""
+    return bool(stems(answer) & stems(question) or _NAMES.search(answer))
 
 
 def newest(offers: list[Offer]) -> list[Offer]:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from otolith.verbs import (  # isort: skip
         about, brief, capture, chapters, chunks, claims, deeds, dialogs, edges, editing, exports, git,
-        history, links, memos, merging, notes, offering, purge, reasoning, records, reports, running,
-        session, steps, taking, tending, topics, undo, work)
+        history, links, memos, merging, notes, offering, purge, reasoning, receipts, records, reports,
+        running, session, steps, taking, tending, topics, undo, work)
 
 __all__ = ["about", "brief", "capture", "chapters", "chunks", "claims", "deeds", "dialogs", "edges",
            "editing", "exports", "git", "history", "links", "memos", "merging", "notes", "offering",
-           "purge", "reasoning", "records", "reports", "running", "session", "steps", "taking",
+           "purge", "reasoning", "receipts", "records", "reports", "running", "session", "steps", "taking",
            "tending", "topics", "undo", "work"]
 
 

@@ -114,7 +114,7 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
             break
     order = dict.fromkeys(line.id for line in told if line.memo)
     if told:
-        note_delivered(home, [item.id for item in told], text, session)
+        note_delivered(home, [item.id for item in told], text, session, by="brief")
     return Brief(text=text, hud=gauges, tokens=count([text])[0], budget=budget,
                  ids=[line.id for line in told],
                  memos=[name for name in dict.fromkeys(memos) if name in order])

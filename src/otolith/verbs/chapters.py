@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from otolith.derive.chapters import MADE_BY, PAUSE, close, describe, find_groups, write_chapter
+from otolith.derive.chapters import MADE_BY, PAUSE, close, describe, find_groups, tells_more, write_chapter
 from otolith.derive.wisdom import build_wisdom, split_eras
 from otolith.errors import Damaged, Invalid, NotFound, Provider
 from otolith.files import codec, paths
@@ -94,14 +94,15 @@ def climb(home: Home, providers: Any = None) -> list[str]:
     around = close(index.members(seeds), lambda member: index.beside(member, PAUSE))
     before |= index.found_chapters(around)
     groups = {group.id: group for group in find_groups(around.values())}
-    lines, touched = list[str](), frozenset(changed)
+    lines, touched, silent = list[str](), frozenset(changed), set[str]()
     due = [group for group in groups.values()
            if before.get(group.id) != group.members or not touched.isdisjoint(group.members)]
     for at in range(0, len(due), BATCH):
         parts = [(group, writer.load(group.members)) for group in due[at : at + BATCH]]
         lines += _build(home, [writer.reword(write_chapter(group, works), works) for group, works in parts
-                               if works])
-    lines += _remove(home, "work/chapters", Chapter.kind, before.keys() - groups.keys())
+                               if tells_more(works)])
+        silent |= {group.id for group, works in parts if works and not tells_more(works)}
+    lines += _remove(home, "work/chapters", Chapter.kind, before.keys() - (groups.keys() - silent))
     climbed = {*changed, *around, *(work for members in before.values() for work in members)}
     home.index.marks.settle("chapters", climbed - writer.waiting)
     return lines

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from otolith.derive import threads
-from otolith.derive.deeds import draft
+from otolith.derive.deeds import afterword, draft
 from otolith.derive.requests import requests
 from otolith.errors import NotFound
 from otolith.home import Home
@@ -21,7 +21,7 @@ from otolith.model.secrets import redact_value
 from otolith.model.shape import plain
 from otolith.model.work import Work
 from otolith.verbs import links
-from otolith.verbs.steps import derived_id
+from otolith.verbs.steps import derived_id, diary_of
 from otolith.verbs.work import find_twin
 
 LAYERS = ("intent", "perception", "reasoning", "actions", "outcome", "requests", "importance")
@@ -37,6 +37,8 @@ def keep_deeds(home: Home, session: Session) -> list[Work]:
     for request in requests(session):
         layers = draft(request, folder, current.intent.goal if current else "") if request.new else None
         if layers is None:
+            if current and request.new and (learned := afterword(request)):
+                current = _learn(home, current, learned)
             continue
         layers = threads.fit(redact_value(layers)[0])
         work = _keep(home, session, layers, request.asked.ts, current)
@@ -70,8 +72,16 @@ def _keep(home: Home, session: Session, layers: Mapping[str, Any], ts: str | Non
     with home.writing():
         if home.index.cards.archived(id) or find_twin(home, work):
             return None
-        home.create(work, verb="record", origin=origin)
+        diary_of(home, work, home.create(work, verb="record", origin=origin), work.outcome.summary)
     return work
+
+
+def _learn(home: Home, work: Work, learned: list[str]) -> Work:
+    """The work before with what the agent states of it once the person said that it works."""
+    loaded = home.load(work.id)
+    grown = threads.add_learnings(_layers(loaded.record), redact_value(learned)[0])
+    new: Work = home.change(loaded, Work.from_dict({**loaded.record.to_dict(), **grown}), verb="record")
+    return new
 
 
 def _layers(work: Work) -> dict[str, Any]:

@@ -32,12 +32,15 @@ class Delivered(NamedTuple):
     lines: frozenset[str]
 
 
-def note_delivered(home: Home, ids: Sequence[str], text: str = "", session: str | None = None) -> None:
-    """Remember what was told; a log that cannot be written never fails a look."""
+def note_delivered(home: Home, ids: Sequence[str], text: str = "", session: str | None = None, *,
+                   by: str = "") -> None:
+    """Remember what was told, by a brief, a prompt or an edit; a log that cannot be written never fails a
+    look.
+    """
     from otolith.model.echoes import digests
 
-    line = {"t": zulu(home.clock()), "session": session or home.session, "door": home.door, "ids": list(ids),
-            "lines": digests(text)}
+    line = {"t": zulu(home.clock()), "session": session or home.session, "door": home.door, "by": by,
+            "ids": list(ids), "lines": digests(text)}
     try:
         ledger.append_line(home.tree, paths.delivered_log(home.machine), line)
     except (CannotWrite, Busy):
@@ -80,7 +83,11 @@ def echoes_of(home: Home, session: Session) -> Echoes:
 
 def trim_delivered(home: Home) -> None:
     """Upkeep: what is older than thirty days goes."""
-    path, since = paths.delivered_log(home.machine), home.clock() - KEPT
+    for path in (paths.delivered_log(home.machine), paths.receipts_log(home.machine)):
+        _trim(home, path, home.clock() - KEPT)
+
+
+def _trim(home: Home, path: str, since: float) -> None:
     try:
         data, _ = home.tree.read(path)
     except NotFound:

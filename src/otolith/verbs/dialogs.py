@@ -23,11 +23,11 @@ from otolith.model.ids import derived_uuid, entry_id, slug
 from otolith.model.kinds import FACT_TYPES
 from otolith.model.record import Version
 from otolith.model.shape import read_tags
-from otolith.model.text import check_whole
+from otolith.model.text import check_whole, counted
 from otolith.model.times import parse_time, zulu
 from otolith.model.turns import as_message, read_messages, read_turns, write_turns
 from otolith.providers.chat import Ask
-from otolith.verbs.steps import bytes_of, each, fact_record, locate
+from otolith.verbs.steps import bytes_of, diary_of, each, fact_record, locate
 from otolith.verbs.topics import enrich, model_of, read_by_rules, read_topic, unread
 
 AS_IS: Any = object()  # a review that says nothing of the score
@@ -69,6 +69,12 @@ def log(home: Home, dialog: Any, topic: str | None = None, *, ask: Ask | None = 
         return enrich(home, entry, model, files)
     finally:  # it is kept, whatever becomes of what is drawn from it
         home.audit("logged", entry, fingerprint(raw.encode()), meta.origin)
+        diary_of(home, entry, f"{paths.entry_folder(entry.topic, entry.id)}/raw.md", _said(entry))
+
+
+def _said(entry: Entry) -> str:
+    """What the diary says of a dialog: how long it is, never what is in it."""
+    return f"{counted(len(entry.turns), 'turn')} on {entry.topic}"
 
 
 def _keep(home: Home, entry: Entry, *, indexed: bool) -> tuple[Entry, dict[str, tuple[Version, bytes]]]:

@@ -22,7 +22,7 @@ from otolith.model.times import minute
 from otolith.verbs import undo as journal
 from otolith.verbs.editing import forget
 from otolith.verbs.links import supersede
-from otolith.verbs.steps import check_text, each, kept_before
+from otolith.verbs.steps import check_text, diary_of, each, kept_before
 
 if TYPE_CHECKING:
     from otolith.derive.protocol import Proposal
@@ -33,7 +33,7 @@ def memo(
     home: Home, name: str, text: str, *, category: str = "past", tags: Sequence[str] = (),
     title: str | None = None,
     supersedes: Sequence[str] = (), agent: str | None = None, project: str | None = None,
-    session: str | None = None, created: Any = None,) -> Memo:
+    session: str | None = None, created: Any = None, in_diary: bool = True) -> Memo:
     """Keep a memo under a descriptive name; the same text under the same name again is the same memo."""
     stem = check_name(check_text(name, "name"))
     if not check_text(text, "text").strip():
@@ -54,7 +54,9 @@ def memo(
                 return same
             raise Conflict(f"there is a memo {stem!r} that says something else",
                            f"change it with: otolith edit {stem}, or choose another name")
-        home.create(made, verb="memo", origin=made.origin)
+        path = home.create(made, verb="memo", origin=made.origin)
+        if in_diary:
+            diary_of(home, made, path, made.text)
     return made
 
 
@@ -190,7 +192,7 @@ def _carry_on(home: Home) -> None:
 def _apply(home: Home, proposal: Proposal, archive: bool) -> None:
     if home.index.cards.find(proposal.target) is None:
         memo(home, proposal.target, proposal.text, title=proposal.title, category=proposal.category,
-             tags=proposal.tags, project=proposal.project)
+             tags=proposal.tags, project=proposal.project, in_diary=False)  # the diary has what it gathers
     else:
         loaded = home.load(proposal.target)
         home.change(loaded, loaded.record.replace(text=proposal.text.strip("\n"), tags=proposal.tags),

@@ -13,12 +13,10 @@ from typing import Any
 from otolith.errors import Conflict, Invalid, NotFound
 from otolith.files import ledger, paths
 from otolith.home import Home, Loaded
-from otolith.model.ids import slug
 from otolith.model.note import IMPORTED, Episode, Note, Page
 from otolith.model.shape import read_strings, read_tags
-from otolith.model.text import first_sentence
 from otolith.model.times import day, offset
-from otolith.verbs.steps import check_text, derived_id, diary, each, under_key
+from otolith.verbs.steps import check_text, derived_id, diary_of, each, under_key
 
 MAX_BYTES = 100_000
 MAX_SEGMENTS = 20
@@ -47,8 +45,7 @@ def note(home: Home, title: str, text: str = "", *, type: str = "general", tags:
                                "use another key, or edit that note")
             return same
         path = home.create(made, verb="note", origin=made.origin)
-        diary(home, made.title, kind=made.type, tags=made.tags, memory=f"[{slug(made.title)}](../{path})",
-              summary=first_sentence(made.text, 200) or made.title)
+        diary_of(home, made, path, made.text)
     return made
 
 
@@ -94,7 +91,7 @@ def _memory_of(home: Home, block: Episode) -> str | None:
     if path is None:
         return None
     index, begins = home.index, re.search(r"-([0-9a-f]{6})\.md$", path[1])
-    if rows := index.cards.in_unit(path[1]):
+    if rows := index.cards.in_unit(paths.unit_of(path[1])):
         return rows[0].id
     if begins is None:
         return None

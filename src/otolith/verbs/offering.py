@@ -65,7 +65,7 @@ def _note_shown(home: Home, now: float, notices: Sequence[Notice]) -> None:
     ids = [notice.id for notice in notices]
     shown.update(dict.fromkeys(ids, now))
     if home.config.session:
-        note_delivered(home, ids, "\n".join(notice.text for notice in notices))
+        note_delivered(home, ids, "\n".join(notice.text for notice in notices), by="edit")
 
 
 def check_intent(home: Home, goal: str, task_type: str | None = None, *, limit: int = MOST) -> list[Notice]:

@@ -29,7 +29,7 @@ from otolith.model.secrets import redact
 from otolith.model.times import parse_time, time_or_none, zulu
 from otolith.model.turns import read_turns, write_turns
 from otolith.sync import extend
-from otolith.verbs.steps import bytes_of, each
+from otolith.verbs.steps import bytes_of, diary_of, each
 from otolith.verbs.topics import read_by_rules, save_summary
 
 MOST_BYTES = 32 << 20  # of one entry's raw.md
@@ -100,6 +100,7 @@ def _begin(home: Home, session: Session, raw: str, keys: Sequence[str], past: Ec
         files = {path: (home.tree.write(path, data), data) for path, data in contents.items()}
     home.take_in(folder, [entry], files)
     home.audit("logged", entry, fingerprint(data), meta.origin)
+    diary_of(home, entry, f"{folder}/raw.md", f"A session with {session.source}")
     return entry.id
 
 

@@ -12,16 +12,21 @@ from collections.abc import Iterator
 from otolith.derive.learnings import MOST as MOST_LEARNINGS
 from otolith.derive.learnings import find_learnings
 from otolith.derive.sayings import Remark, find_sayings, normal
+from otolith.derive.titles import is_listed
 from otolith.home import Home
 from otolith.model.events import Session
 from otolith.model.ids import slug
 from otolith.model.memo import Memo, make_free, name_from
+from otolith.model.recall import make_filter
 from otolith.model.record import TRUST
 from otolith.model.secrets import holds_secret
 from otolith.model.times import minute, zulu
-from otolith.verbs.steps import kept_before
+from otolith.model.words import likeness, stems
+from otolith.verbs.steps import diary_of, kept_before
 
+LOOKED_AT = 3  # works of a session that may tell what was being done
 LATEST = 5  # times that a memo names; of more it says how many
+ALIKE = 0.5  # two memos of a session that share more of their words say the same
 STRONGER = 0.1  # how much surer a sentence is when it is said again in another session
 PERSONAL = "default"
 MANY, PLAIN = 8, 0.8  # memos of a session, from which on only what is said this plainly is kept
@@ -30,20 +35,46 @@ MANY, PLAIN = 8, 0.8  # memos of a session, from which on only what is said this
 def keep_sayings(home: Home, session: Session) -> list[Memo]:
     """Keep what the new events of a session say; returns the memos that are new or were said again."""
     kept: list[Memo] = []
-    learnings = [remark for remark in find_learnings(session) if not holds_secret(remark.body)]
-    remarks = [remark for remark in find_sayings(session) if not holds_secret(remark.body)]
+    task = _task(home, session)
+    learnings = [remark for remark in find_learnings(session, task) if not holds_secret(remark.body)]
+    remarks = [remark for remark in find_sayings(session, task) if not holds_secret(remark.body)]
     if not remarks and not learnings:
         return kept
     with home.writing():
         left = MOST_LEARNINGS - home.index.dialogs.learned_in(session.session)
         before = home.index.dialogs.said_in(session.session)
+        alike = _Alike(home, session.session)
         for remark in [*remarks, *learnings[: max(0, left)]]:
             if before + len(kept) >= MANY and remark.trust == "user" and remark.sure < PLAIN:
                 continue
-            memo = _keep(home, remark, session)
+            memo = None if alike.says(remark) else _keep(home, remark, session)
             if memo is not None:
                 kept.append(memo)
+                alike.add(remark)
     return kept
+
+
+class _Alike:
+    """What the memos of a session say already, in other words."""
+
+    def __init__(self, home: Home, session: str) -> None:
+        rows, _ = home.index.cards.listing(make_filter(kind="memo", session=session), None)
+        texts = [home.load(row.id).record.text.split("\n", 1)[0] for row in rows]
+        self._said = {normal(text): stems(text) for text in texts}
+
+    def says(self, remark: Remark) -> bool:
+        """Whether another sentence says nearly the same; the very same is said again, which counts."""
+        own, about = normal(remark.sentence), stems(remark.sentence)
+        return own not in self._said and any(likeness(about, other) > ALIKE for other in self._said.values())
+
+    def add(self, remark: Remark) -> None:
+        self._said[normal(remark.sentence)] = stems(remark.sentence)
+
+
+def _task(home: Home, session: Session) -> str:
+    """What was being done in the session before its new turns: its latest work that has words of its own."""
+    works = home.index.work.of_session(home.config.agent, session.session, LOOKED_AT)
+    return next((work.title for work in works if not is_listed(work.title)), "")
 
 
 def _keep(home: Home, remark: Remark, session: Session) -> Memo | None:
@@ -58,7 +89,7 @@ def _keep(home: Home, remark: Remark, session: Session) -> Memo | None:
                         project=project, session=session.session, trust=_trust(home, remark)))
         row = kept_before(home, made)
         if row is None:
-            home.create(made, verb="memo", origin=made.origin)
+            diary_of(home, made, home.create(made, verb="memo", origin=made.origin), made.text)
             return made
         if row.project in (project, None) and row.kind == Memo.kind:
             loaded = home.load(row.id)
@@ -70,9 +101,9 @@ def _keep(home: Home, remark: Remark, session: Session) -> Memo | None:
 
 def _names(remark: Remark, project: str) -> Iterator[str]:
     """The names a remark may have, the plainest first: its own words, the project's before them, a number."""
-    plain = name_from(remark.title)
+    plain = name_from(remark.plain)
     yield plain
-    own = name_from(f"{slug(project).replace('-', ' ')} {remark.title}") if project != PERSONAL else plain
+    own = name_from(f"{slug(project).replace('-', ' ')} {remark.plain}") if project != PERSONAL else plain
     if own != plain:
         yield own
     taken = {plain, own}

@@ -17,8 +17,8 @@ from otolith.files import codec, ledger, paths
 from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.index.database import Row
-from otolith.model.ids import check_id, derived_uuid
-from otolith.model.text import fold
+from otolith.model.ids import check_id, derived_uuid, slug
+from otolith.model.text import first_sentence, fold
 from otolith.units import shown
 
 if TYPE_CHECKING:
@@ -132,6 +132,12 @@ def diary(home: Home, heading: str, *, kind: str, tags: Sequence[str], memory: s
                               summary=summary)
     except CannotWrite as error:
         home.notices.append(str(error))
+
+
+def diary_of(home: Home, record: Any, path: str, says: str = "") -> None:
+    """The line in the day's diary of a record that was just kept, with a link to its file."""
+    diary(home, record.title, kind=record.type, tags=record.tags,
+          memory=f"[{slug(record.title)}](../{path})", summary=first_sentence(says, 200) or record.title)
 
 
 def derived_id(home: Home, verb: str, key: str | None) -> str:

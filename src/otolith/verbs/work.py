@@ -22,7 +22,7 @@ from otolith.model.kinds import WORK_LINKS
 from otolith.model.shape import Shape, plain, read_strings, read_tags
 from otolith.model.text import check_whole
 from otolith.model.work import MAX_NESTED, Agent, Intent, Outcome, Perception, Reasoning, Work, WorkLinks
-from otolith.verbs.steps import derived_id, each, lay, locate, under_key
+from otolith.verbs.steps import derived_id, diary_of, each, lay, locate, under_key
 
 if TYPE_CHECKING:
     from otolith.files.intents import PendingAct
@@ -71,7 +71,7 @@ def record(home: Home, work: Mapping[str, Any], *, agent: str | None = None, pro
             if twin.session_id == new.session_id:
                 return twin
         new = new.replace(links=check_links(home, new.id, new.links))
-        home.create(new, verb="record", origin=origin)
+        diary_of(home, new, home.create(new, verb="record", origin=origin), new.outcome.summary)
     return new
 
 

@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
@@ -25,16 +26,24 @@ from otolith.errors import CannotWrite, Conflict, Invalid, WrongUsage
 
 NAME = "otolith"
 MCP_ARGUMENTS = ("mcp", "--tools", "core")
-# Events with their matcher, where they take one, and the seconds after which the agent goes on without us.
-HOOKS = {
+# Events with their matcher, where they take one, and the time after which the agent goes on without us: in
+# seconds, for Gemini CLI in milliseconds. Codex gives a session's end no more than three seconds.
+Hooks = dict[str, tuple[str, int]]
+HOOKS: Hooks = {
     "SessionStart": ("", 10),
     "UserPromptSubmit": ("", 5),
-    "PreToolUse": ("Edit|Write|MultiEdit", 5),
+    "PreToolUse": ("Edit|Write|MultiEdit|NotebookEdit|Bash", 5),
     "PreCompact": ("", 30),
     "Stop": ("", 30),
     "SessionEnd": ("", 30),
 }
-CODEX_MATCHER = "apply_patch|Edit|Write"
+CODEX_HOOKS: Hooks = {**HOOKS, "PreToolUse": ("apply_patch|Edit|Write|Bash", 5), "SessionEnd": ("", 3)}
+GEMINI_HOOKS: Hooks = {
+    "SessionStart": ("", 10_000), "BeforeAgent": ("", 5_000),
+    "AfterTool": ("replace|write_file|run_shell_command", 5_000), "PreCompress": ("", 30_000),
+    "AfterAgent": ("", 30_000), "SessionEnd": ("", 30_000),
+}
+OLD_MATCHERS = ("Edit|Write|MultiEdit", "apply_patch|Edit|Write")  # as earlier versions wrote them
 
 
 class _Entry(NamedTuple):
@@ -42,15 +51,14 @@ class _Entry(NamedTuple):
 
     file: str
     keys: tuple[str, ...]
-    form: str  # plain, typed, opencode or toml
+    form: str  # plain, typed, claude, opencode or toml
 
 
 class _Agent(NamedTuple):
     user: _Entry
     project: _Entry
-    user_hooks: str = ""
-    project_hooks: str = ""
-    matcher: str = ""
+    hooks_file: str = ""
+    hooks: Hooks = HOOKS
     advice: str = ""
 
 
@@ -58,19 +66,20 @@ _SERVERS = ("mcpServers", NAME)
 _VSCODE_USER = ("Library/Application Support/Code/User/mcp.json" if sys.platform == "darwin"
                 else ".config/Code/User/mcp.json")
 AGENTS: dict[str, _Agent] = {
-    "claude-code": _Agent(_Entry(".claude.json", _SERVERS, "typed"), _Entry(".mcp.json", _SERVERS, "typed"),
-                          ".claude/settings.json", ".claude/settings.json", HOOKS["PreToolUse"][0],
+    "claude-code": _Agent(_Entry(".claude.json", _SERVERS, "claude"),
+                          _Entry(".mcp.json", _SERVERS, "claude"), ".claude/settings.json", HOOKS,
                           "start a new session; /mcp and /hooks show what was added"),
     "codex": _Agent(_Entry(".codex/config.toml", ("mcp_servers", NAME), "toml"),
                     _Entry(".codex/config.toml", ("mcp_servers", NAME), "toml"), ".codex/hooks.json",
-                    ".codex/hooks.json", CODEX_MATCHER,
+                    CODEX_HOOKS,
                     "Codex runs new hooks only after you trusted them: start it and open /hooks"),
     "cursor": _Agent(_Entry(".cursor/mcp.json", _SERVERS, "plain"),
                      _Entry(".cursor/mcp.json", _SERVERS, "plain")),
     "vscode": _Agent(_Entry(_VSCODE_USER, ("servers", NAME), "typed"),
                      _Entry(".vscode/mcp.json", ("servers", NAME), "typed")),
     "gemini": _Agent(_Entry(".gemini/settings.json", _SERVERS, "plain"),
-                     _Entry(".gemini/settings.json", _SERVERS, "plain")),
+                     _Entry(".gemini/settings.json", _SERVERS, "plain"), ".gemini/settings.json",
+                     GEMINI_HOOKS, "start a new session; /mcp and /hooks show what was added"),
     "opencode": _Agent(_Entry(".config/opencode/opencode.json", ("mcp", NAME), "opencode"),
                        _Entry("opencode.json", ("mcp", NAME), "opencode")),
 }
@@ -82,7 +91,7 @@ def plan(agent: str, project_dir: Path | None, home_dir: Path,
     chosen = _agent(agent)
 
     def add_hooks(text: str | None) -> str | None:
-        return _add_hooks(text, command, chosen.matcher)
+        return _add_hooks(text, command, chosen.hooks)
 
     return _plan(chosen, project_dir, home_dir, lambda text, entry: _add_entry(text, entry, command),
                  add_hooks)
@@ -90,7 +99,9 @@ def plan(agent: str, project_dir: Path | None, home_dir: Path,
 
 def plan_removal(agent: str, project_dir: Path | None, home_dir: Path) -> list[Edit]:
     """The edits that uninstall."""
-    return _plan(_agent(agent), project_dir, home_dir, _remove_entry, _remove_hooks)
+    chosen = _agent(agent)
+    return _plan(chosen, project_dir, home_dir, _remove_entry, lambda text: _remove_hooks(text, chosen.hooks),
+                 backwards=True)
 
 
 def advice(agent: str) -> str:
@@ -106,18 +117,24 @@ def _agent(name: str) -> _Agent:
 
 def _plan(agent: _Agent, project_dir: Path | None, home_dir: Path,
           change_entry: Callable[[str | None, _Entry], str | None],
-          change_hooks: Callable[[str | None], str | None]) -> list[Edit]:
+          change_hooks: Callable[[str | None], str | None], backwards: bool = False) -> list[Edit]:
     root = home_dir if project_dir is None else project_dir
     entry = agent.user if project_dir is None else agent.project
-    hooks = agent.user_hooks if project_dir is None else agent.project_hooks
     file = entry.file
     if entry.form == "opencode" and (root / f"{file}c").exists():
         file += "c"
-    steps: list[tuple[str, Callable[[str | None],
-                                    str | None]]] = [(file, lambda text: change_entry(text, entry))]
-    if hooks:
-        steps.append((hooks, change_hooks))
-    edits = [_edit(root, name, change, 0o600 if project_dir is None else 0o644) for name, change in steps]
+    steps: list[tuple[str, Callable[[str | None], str | None]]] = [
+        (file, lambda text: change_entry(text, entry))]
+    if agent.hooks_file:
+        steps.append((agent.hooks_file, change_hooks))
+
+    def change(name: str, text: str | None) -> str | None:
+        for _, act in [step for step in (reversed(steps) if backwards else steps) if step[0] == name]:
+            text = act(text)
+        return text
+
+    edits = [_edit(root, name, partial(change, name), 0o600 if project_dir is None else 0o644)
+             for name in dict(steps)]
     return [edit for edit in edits if edit.before != edit.after]
 
 
@@ -142,7 +159,9 @@ def _add_entry(text: str | None, entry: _Entry, command: Sequence[str]) -> str |
     keys = entry.keys
     root = jsonc.parse(text or "")
     shape: dict[str, Any] = {"command": argv[0], "args": argv[1:]}
-    if entry.form == "typed":
+    if entry.form == "claude":  # its tools are in the first request, and not behind a search
+        shape = {"type": "stdio", **shape, "alwaysLoad": True}
+    elif entry.form == "typed":
         shape = {"type": "stdio", **shape}
     elif entry.form == "opencode":
         shape = {"type": "local", "command": argv, "enabled": True}
@@ -153,10 +172,10 @@ def _add_entry(text: str | None, entry: _Entry, command: Sequence[str]) -> str |
         return jsonc.insert(text or "", keys, shape)
     if _starts(present.value, [*command, "mcp"]):
         return text
-    if not _is_ours(present.value):
+    if not is_ours(present.value):
         raise Invalid(f"it already has a server called {NAME} that is another program",
                       hint="rename that entry")
-    for key in ("command", "args"):
+    for key in ("command", "args", "alwaysLoad"):
         if key in shape and present.child(key) is None:
             text = jsonc.insert(text, (*keys, key), shape[key])
         elif key in shape:
@@ -169,12 +188,12 @@ def _remove_entry(text: str | None, entry: _Entry) -> str | None:
         return text
     if entry.form == "toml":
         table = tomltext.parse(text).get(entry.keys[0], {})
-        ours = isinstance(table, dict) and _is_ours(table.get(NAME))
+        ours = isinstance(table, dict) and is_ours(table.get(NAME))
         return tomltext.remove_table(text, ".".join(entry.keys)) if ours else text
     root = jsonc.parse(text)
     for keys in (entry.keys, ("mcp", "servers", NAME)):
         present = jsonc.find(root, keys)
-        if present is not None and _is_ours(present.value):
+        if present is not None and is_ours(present.value):
             return jsonc.remove(text, keys)
     return text
 
@@ -189,33 +208,45 @@ def _add_table(text: str | None, entry: _Entry, argv: list[str]) -> str:
         return tomltext.append_table(text, name, values)
     if _starts(present, argv[: len(argv) - len(MCP_ARGUMENTS) + 1]):
         return text
-    if not _is_ours(present):
+    if not is_ours(present):
         raise Invalid(f"it already has a server called {NAME} that is another program",
                       hint="rename that table")
     return tomltext.set_values(text, name, values)
 
 
-def _add_hooks(text: str | None, command: Sequence[str], matcher: str) -> str:
+def _add_hooks(text: str | None, command: Sequence[str], hooks: Hooks) -> str:
     text = text or ""
-    for event, (event_matcher, seconds) in HOOKS.items():
+    for event, (matcher, limit) in hooks.items():
         wanted = shlex.join([*command, "hook", event])
-        places = _our_hooks(text, event)
+        places = our_hooks(text, event)
         if not places:
-            group: dict[str, Any] = {"matcher": matcher} if event_matcher else {}
-            group["hooks"] = [{"type": "command", "command": wanted, "timeout": seconds}]
+            group: dict[str, Any] = {"matcher": matcher} if matcher else {}
+            group["hooks"] = [{"type": "command", "command": wanted, "timeout": limit}]
             listed = jsonc.find(jsonc.parse(text), ("hooks", event)) is not None
             text = jsonc.insert(text, ("hooks", event), group if listed else [group])
         for place in places:
-            known = jsonc.find(jsonc.parse(text), (*place, "command"))
-            if known is not None and known.value != wanted:
-                text = jsonc.replace(text, (*place, "command"), wanted)
+            text = _renewed(text, place, wanted, limit, matcher)
     return text
 
 
-def _remove_hooks(text: str | None) -> str | None:
+def _renewed(text: str, place: tuple[str | int, ...], command: str, limit: int, matcher: str) -> str:
+    """The text with a hook of ours as it is written now; a shorter limit and a matcher by hand stay."""
+    root = jsonc.parse(text)
+    known, seconds, old = (jsonc.find(root, path) for path in (
+        (*place, "command"), (*place, "timeout"), (*place[:-2], "matcher")))
+    if known is not None and known.value != command:
+        text = jsonc.replace(text, (*place, "command"), command)
+    if seconds is not None and isinstance(seconds.value, int) and seconds.value > limit:
+        text = jsonc.replace(text, (*place, "timeout"), limit)
+    if old is not None and matcher and old.value in OLD_MATCHERS:
+        text = jsonc.replace(text, (*place[:-2], "matcher"), matcher)
+    return text
+
+
+def _remove_hooks(text: str | None, hooks: Hooks) -> str | None:
     # In the opposite order of putting in, so that what was first empty is last emptied.
-    for event in reversed(HOOKS):
-        while text is not None and text.strip() and (places := _our_hooks(text, event)):
+    for event in reversed(hooks):
+        while text is not None and text.strip() and (places := our_hooks(text, event)):
             place = places[-1]
             group = jsonc.find(jsonc.parse(text), place[:-2])
             alone = group is not None and len(group.value["hooks"]) == 1
@@ -223,7 +254,7 @@ def _remove_hooks(text: str | None) -> str | None:
     return text
 
 
-def _our_hooks(text: str, event: str) -> list[tuple[str | int, ...]]:
+def our_hooks(text: str, event: str) -> list[tuple[str | int, ...]]:
     """The paths of our handlers of an event."""
     groups = jsonc.find(jsonc.parse(text), ("hooks", event))
     if groups is None or not isinstance(groups.value, list):
@@ -245,7 +276,8 @@ def _is_our_hook(command: object, event: str) -> bool:
     return argv[-2:] == ["hook", event] and any(PurePath(part).name == NAME for part in argv[:-2])
 
 
-def _argv(entry: object) -> list[str]:
+def argv_of(entry: object) -> list[str]:
+    """The words that an entry starts."""
     if not isinstance(entry, dict):
         return []
     command, arguments = entry.get("command"), entry.get("args", [])
@@ -255,11 +287,12 @@ def _argv(entry: object) -> list[str]:
 
 
 def _starts(entry: object, argv: Sequence[str]) -> bool:
-    return _argv(entry)[: len(argv)] == list(argv)
+    return argv_of(entry)[: len(argv)] == list(argv)
 
 
-def _is_ours(entry: object) -> bool:
-    argv = _argv(entry)
+def is_ours(entry: object) -> bool:
+    """Whether an entry starts this program's server."""
+    argv = argv_of(entry)
     return "mcp" in argv and any(PurePath(part).name == NAME for part in argv[: argv.index("mcp")])
 
 

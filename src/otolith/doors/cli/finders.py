@@ -178,7 +178,17 @@ def _last_upkeep(upkeep: Mapping[str, Any]) -> str:
     return f"upkeep {last['t']} {by}: {counts}{failed}; {due}"
 
 
+def _delivery(command: Command) -> None:
+    rows = command.mem.stats(delivery=True)
+    command.answer(rows, "\n".join(f"{door:<10}" + "".join(
+        f"{count:>6} {name}" for name, count in row.items()) for door, row in rows.items()))
+
+
 def _stats(command: Command) -> None:
+    (_delivery if command.args.delivery else _counts)(command)
+
+
+def _counts(command: Command) -> None:
     stats = command.mem.stats()
     kinds = "\n".join(f"  {kind:<10}{count:>8}" for kind, count in stats["kinds"].items())
     counts = ", ".join(f"{stats[name]} {name}" for name in ("links", "tags", "uses", "problems"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otolith.doors.cli.command import Command, read_stdin
-from otolith.errors import NotFound, WrongUsage
+from otolith.errors import Damaged, NotFound, WrongUsage
 from otolith.verbs.table import FILTERS
 
 if TYPE_CHECKING:
@@ -106,18 +106,30 @@ def _uninstall(command: Command) -> None:
     _carry_out(command, edits, "uninstalled", "")
 
 
+def _doctor(command: Command) -> int:
+    from otolith.doors.agents import doctor
+
+    places = Path.home(), Path.cwd()
+    chosen = [command.args.agent_name] if command.args.agent_name else doctor.installed(*places)
+    if not chosen:
+        raise NotFound("no coding agent has an entry of Otolith", "run: otolith install AGENT")
+    looks = {name: doctor.examine(name, *places) for name in chosen}
+    lines = [f"{name}: {'ok' if look.good else 'WRONG'}: {look.what}: {look.says}"
+             + (f"; {look.remedy}" if look.remedy else "") for name, some in looks.items() for look in some]
+    good = all(look.good for some in looks.values() for look in some)
+    command.answer({"good": good, "agents": {name: [look._asdict() for look in some]
+                                             for name, some in looks.items()}}, "\n".join(lines))
+    return 0 if good else Damaged.exit_code
+
+
 def _project_folder(command: Command) -> Path | None:
     return Path.cwd() if command.args.project else None
 
 
 def _own_command() -> list[str]:
-    """How an agent starts this very Otolith: by its name if the shell finds it, else by its path."""
-    from shutil import which
-
-    on_path, own = which("otolith"), Path(sys.executable).with_name("otolith")
-    if not own.exists() or (on_path and Path(on_path).resolve() == own.resolve()):
-        return ["otolith"]
-    return [str(own)]
+    """How an agent starts this very Otolith: by its path, whatever the agent's PATH will be."""
+    own = Path(sys.executable).with_name("otolith")
+    return [str(own)] if own.exists() else [sys.executable, "-m", "otolith"]
 
 
 def _carry_out(command: Command, edits: Any, done: str, advice: str) -> None:
@@ -269,5 +281,5 @@ def _completion(command: Command) -> None:
 
 COMMANDS = {
     "import": _import, "export": _export, "mcp": _mcp, "serve": _serve, "hook": _hook, "install": _install,
-    "uninstall": _uninstall, "config": _config, "completion": _completion,
+    "uninstall": _uninstall, "doctor": _doctor, "config": _config, "completion": _completion,
 }

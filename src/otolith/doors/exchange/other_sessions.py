@@ -1,6 +1,7 @@
 """Sessions of agents that write no JSON lines: Gemini CLI's JSON, aider's and SpecStory's Markdown.
 
-Gemini CLI: `~/.gemini/tmp/<hash>/chats/session-*.json`, one object with all messages. aider:
+Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, a line a message, told again as it grows; earlier
+versions wrote one object with all messages (`.json`). aider:
 `.aider.chat.history.md`, what the person typed behind `####`, what tools printed behind `>`. SpecStory:
 `.specstory/history/*.md`, each turn below `_**User (time)**_` or `_**Agent (model time)**_`.
 """
@@ -14,11 +15,12 @@ from typing import Any
 from otolith.doors.exchange.bundle import Bundle, FormatReader
 from otolith.doors.exchange.coding_sessions import as_dialog
 from otolith.doors.exchange.items import Found, SourceFinding, stamp, words
-from otolith.doors.exchange.jsontext import each_element, first_objects
+from otolith.doors.exchange.jsontext import each_element, each_line, first_objects
 from otolith.doors.exchange.session_reader import Mark, SessionReader
 from otolith.errors import Invalid
 
 _STARTED = re.compile(r"^# aider chat started at (\S+ \S+)\s*$", re.MULTILINE)
+_EXIT = re.compile(r"^Exit Code: [1-9]", re.MULTILINE)  # of a command that a program says succeeded
 _HEAD = re.compile(r"^_\*\*(User|Agent|Assistant)(?: \(([^()\n]{1,120})\))?\*\*_\s*$", re.MULTILINE)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?Z?")
 _TOOL = re.compile(r"<(tool-use|think)\b.*?</\1>|<details>.*?</details>", re.DOTALL)
@@ -28,10 +30,14 @@ class GeminiCli(SessionReader):
     source = "gemini-cli"
 
     def take(self, line: Any, at: int) -> None:
-        """The whole session, which is one object."""
-        self.facts |= {"session": words(line.get("sessionId")), "started": stamp(line.get("startTime")) or ""}
-        for place, message in enumerate(line["messages"] if isinstance(line.get("messages"), list) else ()):
-            if isinstance(message, dict):
+        """The whole session, or one line of it: its head, a message, or what is set anew."""
+        if not isinstance(line, dict):
+            return
+        if "sessionId" in line:
+            self.facts |= {"session": words(line["sessionId"]), "started": stamp(line.get("startTime")) or ""}
+        several = line.get("messages") or (line.get("$set") or {}).get("messages")
+        for place, message in enumerate(several if isinstance(several, list) else [line]):
+            if isinstance(message, dict) and "type" in message:
                 self._message(message, at + place)
 
     def _message(self, message: dict[str, Any], at: int) -> None:
@@ -41,14 +47,30 @@ class GeminiCli(SessionReader):
             words(part.get("text")) for part in content if isinstance(part, dict)
         ) if isinstance(content, list) else ""
         act = {"user": self.said, "gemini": self.answered}.get(str(message.get("type")), self.notice)
+        if text.lstrip().startswith("<session_context>"):
+            act = self.notice
         act(text, mark)
         calls = message.get("toolCalls")
         for place, call in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(call, dict):
                 own = mark._replace(key=words(call.get("id")) or f"{mark.key}/{place}")
                 self.call(words(call.get("name")), call.get("args"), own)
-                self.result(own.key, call.get("resultDisplay") or "", at,
-                            {"error": True, "success": False}.get(str(call.get("status"))))
+                printed = _printed(call)
+                failed = {"error": True, "success": False}.get(str(call.get("status")))
+                failed = True if _EXIT.search(printed) else failed
+                self.result(own.key, printed, at, failed)
+
+
+def _printed(call: dict[str, Any]) -> str:
+    """What a call answered: its output as the model got it, else as it was shown."""
+    results = call.get("result")
+    for result in results if isinstance(results, list) else ():
+        answer = result.get("functionResponse") if isinstance(result, dict) else None
+        response = answer.get("response") if isinstance(answer, dict) else None
+        if isinstance(response, dict) and (output := words(response.get("output"))):
+            return output
+    shown = call.get("resultDisplay")
+    return shown if isinstance(shown, str) else ""
 
 
 class Aider(SessionReader):
@@ -85,8 +107,8 @@ class SpecStory(SessionReader):
 
 
 def _is_gemini(bundle: Bundle, name: str) -> bool:
-    first = first_objects(bundle, name, 1) if name.endswith(".json") else []
-    return bool(first) and {"sessionId", "messages"} <= first[0].keys()
+    first = first_objects(bundle, name, 1) if name.endswith((".json", ".jsonl")) else []
+    return bool(first) and "sessionId" in first[0] and not {"messages", "projectHash"}.isdisjoint(first[0])
 
 
 def _is_aider(bundle: Bundle, name: str) -> bool:
@@ -98,7 +120,10 @@ def _is_specstory(bundle: Bundle, name: str) -> bool:
 
 
 def _gemini(bundle: Bundle, name: str) -> Iterator[tuple[str, Any]]:
-    yield from ((name, value) for value in each_element(bundle.text(name), name))
+    if name.endswith(".jsonl"):
+        yield name, [line for _, _, line in each_line(bundle, name) if not isinstance(line, SourceFinding)]
+    else:
+        yield from ((name, value) for value in each_element(bundle.text(name), name))
 
 
 def _aider(bundle: Bundle, name: str) -> Iterator[tuple[str, Any]]:
@@ -125,7 +150,8 @@ def _reader(reader: type[SessionReader], is_one: Callable[[Bundle, str], bool],
                     yield part
                     continue
                 reading = reader()
-                reading.take(part, 0)
+                for place, line in enumerate(part if isinstance(part, list) else [part]):
+                    reading.take(line, place)
                 own = reading.session()
                 if dialog := as_dialog(own, own.session or session, reading.facts.get("started")):
                     yield dialog

@@ -310,7 +310,7 @@ def health(mem: Memory) -> dict[str, Any]:
     """Decay, findings, lag, usage, growth."""
     return {**mem.stats(), **dict(remembered(mem, "health", lambda: _health(mem))),
             "findings": [finding._asdict() for finding in mem.home.index.cards.problems()][:200],
-            "usage": _usage(mem), "index_lag": round(mem.home.lag(), 3)}
+            "usage": _usage(mem), "delivery": mem.stats(delivery=True), "index_lag": round(mem.home.lag(), 3)}
 
 
 def _health(mem: Memory) -> dict[str, Any]:

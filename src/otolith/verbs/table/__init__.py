@@ -154,7 +154,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
                 "stats", "show", "brief", "hud"),
     "tenders": ("init", "end", "upkeep", "sync", "reindex", "check", "garden", "reflect", "accept",
                 "reflection", "core", "decay", "embed", "cold", "build-topic", "build-global"),
-    "machine": ("import", "export", "mcp", "serve", "hook", "install", "uninstall", "config", "completion"),
+    "machine": ("import", "export", "mcp", "serve", "hook", "install", "uninstall", "doctor",
+                "config", "completion"),
     "team": ("admin",),
 }
 # How help at a terminal groups the commands: what a newcomer needs, then what for.

@@ -72,6 +72,7 @@ function draw(body, data, gone, refresh) {
         legend(KINDS.filter((kind) => months.some((one) => one.kinds[kind])))),
       h("div", { class: "card" }, h("h2", {}, "Use by day"), uses.length ? bars(uses, { width: 420, label: "Uses by day", ticks: [[0, uses[0].label], [1, uses.at(-1).label]] }) : h("p", { class: "lead" }, "Nothing was used yet.")),
       h("div", { class: "card" }, h("h2", {}, "Used most"), list(data.usage.top, (one) => `${number(one.uses)}×`, "Nothing was used yet.")),
+      h("div", { class: "card" }, h("h2", {}, "Told by itself, in thirty days"), told(data.delivery)),
       h("div", { class: "card" }, h("h2", {}, "About to fade"), list(fading, (one) => one.score.toFixed(2), "No note is fading.")),
       h("div", { class: "card" }, h("h2", {}, "Forgotten"), gone.items.length ? h("ul", { class: "plainlist" }, gone.items.slice(0, 12).map((one) =>
         h("li", {}, h("a", { href: recordPath(one.id) }, one.title || one.id), h("button", { type: "button", class: "quiet", onclick: async () => {
@@ -85,6 +86,11 @@ function draw(body, data, gone, refresh) {
 
 const list = (items, value, nothing) => (items.length ? h("ul", { class: "plainlist" }, items.map((one) =>
   h("li", {}, h("a", { href: recordPath(one.id) }, one.title), h("span", {}, value(one))))) : h("p", { class: "lead" }, nothing));
+
+// what brief, prompt and edit brought, and whether the agent then used it
+const told = (delivery) => (delivery.all.delivered ? h("ul", { class: "plainlist" }, Object.entries(delivery).filter(([, row]) => row.delivered).map(([door, row]) =>
+  h("li", {}, h("span", {}, door), h("span", {}, `${number(row.delivered)} told, ${number(row.used)} used, ${number(row.ignored)} ignored${row.unseen ? `, ${number(row.unseen)} unseen` : ""}`))))
+  : h("p", { class: "lead" }, "Nothing was told yet."));
 
 const finding = (one) => h("div", { class: "finding" }, h("code", {}, one.line ? `${one.path}:${one.line}` : one.path), ` ${one.message}`, h("p", {}, one.remedy));
 
