@@ -2,8 +2,8 @@
 
 Each is a process with a home of its own opening and does one thing after another until the time is up. Writers
 write down what was acknowledged, each about records of its own, so that in the end it is known to the letter
-what must be there. Nobody may meet an error but that another was faster, or, once in a hundred times, that the
-home is in use; no reader may find nothing.
+what must be there. Nobody may meet an error but that another was faster, or (once in a hundred times in a run of
+minutes) that the home is in use; no reader may find nothing.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from otolith.memory import Memory
 TITLES = {"crowd": "operations by 8 writers, 4 readers, an editor, mass changes, upkeep, purges and reindexing at once"}
 JOBS = 1
 BUSY_AT_MOST = 100  # one in so many may be told that others held the home for ten seconds
+COUNTED = 60  # seconds from which on that is a share; in a few, how many operations there are is the machine's load
 WORDS = ("kettle", "mill", "rye", "barn", "loft", "hay", "quern", "sieve")
 
 
@@ -62,7 +63,7 @@ def run(trial: str, world: World) -> Outcome:
     failures += [f"{member}: {line['failure']}" for member, told in lines.items() for line in told if "failure" in line]
     tried = sum("failure" not in line for told in lines.values() for line in told)
     busy = sum("busy" in line for told in lines.values() for line in told)
-    if busy > tried / BUSY_AT_MOST:
+    if seconds >= COUNTED and busy > tried / BUSY_AT_MOST:
         failures.append(f"{busy} of {tried} operations were told to try again")
     return Outcome(max(tried, len(failures)), [*failures, *_in_the_end(world, lines)])
 

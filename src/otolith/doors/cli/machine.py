@@ -178,6 +178,8 @@ def _import(command: Command) -> None:
     from otolith.doors.exchange.importing import Import
 
     args = command.args
+    if args.restore:
+        return _restore(command)
     with _source(args.source) as path, command.progress("importing") as progress:
         if args.dry_run:
             done = Import(None).run(path, args.format)
@@ -194,6 +196,37 @@ def _import(command: Command) -> None:
                 for notice in mem.notices:
                     command.warn(notice)
     command.answer({**done.to_dict(), "dry_run": args.dry_run}, lambda: _summarise(done, args.dry_run))
+    if _is_own_export(args.source) and not args.json:
+        command.warn("what is imported counts as coming from outside; to have your own home back as it was: "
+                     "otolith import FILE --restore --home FOLDER")
+    return None
+
+
+def _is_own_export(source: str) -> bool:
+    """Whether it is a whole home's export, which could be restored instead."""
+    import zipfile
+
+    from otolith.doors.exchange.restoring import MANIFEST
+
+    if not zipfile.is_zipfile(Path(source).expanduser()):
+        return False
+    with zipfile.ZipFile(Path(source).expanduser()) as packed:
+        return MANIFEST in packed.namelist()
+
+
+def _restore(command: Command) -> None:
+    """Give a whole home back, checked by hash."""
+    from otolith import config
+    from otolith.doors.exchange.restoring import restore
+    from otolith.files.disk import open_tree
+
+    args = command.args
+    home = Path(open_tree(config.home_name(args.home)).name)
+    with command.progress("restoring") as progress:
+        files = restore(Path(args.source).expanduser(), home, dry_run=args.dry_run, progress=progress)
+    what = "would be restored, every hash is right" if args.dry_run else "restored, byte for byte"
+    command.answer({"home": str(home), "files": len(files), "dry_run": args.dry_run},
+                   f"{home}: {len(files)} files {what}")
 
 
 @contextmanager
