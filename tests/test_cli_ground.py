@@ -326,7 +326,7 @@ def test_looking_into_a_home_that_is_not_there_does_not_make_it(run: Run, home: 
 
 
 def test_every_verb_explains_itself_with_an_example(run: Run) -> None:
-    listed = run("--help").out
+    listed = run("help", "all").out
     for verb in VERBS:
         assert f"\n  {verb}" in listed
     for verb in ("note", "get", "forget", "sync"):

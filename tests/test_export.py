@@ -37,8 +37,8 @@ def test_a_zip_holds_every_file_of_the_home_and_opens_as_one(filled: Memory, run
     with zipfile.ZipFile(target) as packed:
         names = set(packed.namelist())
         packed.extractall(tmp_path / "again")
-    exports = {f"index/{name}.json" for name in ("metadata_index", "tag_index", "link_graph")}
-    assert names == set(snapshot()) - {"_config.json"} - exports
+    assert {name for name in names if not name.startswith("log/")} == set(snapshot()) - {"_config.json"} | {"manifest.json"}
+    assert {name.partition("-")[0] for name in names if name.startswith("log/")} <= {"log/usage"}
     with Memory(tmp_path / "again") as again:
         assert again.stats()["kinds"] == filled.stats()["kinds"]
     assert target.stat().st_mode & 0o777 == 0o600
@@ -162,3 +162,81 @@ def test_json_lines_cannot_name_a_file_of_their_own_choice(run: Any, home: Path,
     assert len(done.json["findings"]) == 5
     assert not [path for path in tmp_path.rglob("*evil*") if path.is_file()]
     assert not (home / "otolith.toml").exists() or "evil" not in (home / "otolith.toml").read_text()
+
+
+# A restore
+
+
+def every_file(folder: Path) -> dict[str, bytes]:
+    """What belongs to a home, without what only its machine keeps."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+            and (path.parent.name != "log" or path.name.startswith("usage-")) and path.name not in (".lock", "_config.json")}
+
+
+@pytest.fixture
+def packed(filled: Memory, run: Any, home: Path, tmp_path: Path) -> Path:
+    run("get", "Kettle")  # counted as used
+    run("pin", "Kettle")
+    run("forget", "Stove")
+    run("review", run("facts", "--json").json["items"][0]["id"], "9")
+    filled.upkeep()
+    assert run("export", str(tmp_path / "all.zip")).code == 0
+    return tmp_path / "all.zip"
+
+
+def test_a_restored_home_is_the_same_byte_for_byte(packed: Path, run: Any, home: Path, tmp_path: Path) -> None:
+    before, again = every_file(home), tmp_path / "again"
+
+    done = run("import", str(packed), "--restore", "--home", str(again))
+
+    assert done.code == 0, done.err
+    assert "files restored, byte for byte" in done.out
+    assert every_file(again) == before
+    assert run("restore", "Stove", "--home", str(again)).code == 0
+
+
+def test_a_dry_run_of_a_restore_checks_and_writes_nothing(packed: Path, run: Any, tmp_path: Path) -> None:
+    done = run("import", str(packed), "--restore", "--dry-run", "--home", str(tmp_path / "again"))
+
+    assert "every hash is right" in done.out
+    assert not (tmp_path / "again").exists()
+
+
+def test_a_restore_touches_no_home_that_is_there(packed: Path, run: Any, home: Path) -> None:
+    before = every_file(home)
+
+    done = run("import", str(packed), "--restore")
+
+    assert done.code == 5
+    assert "is not empty" in done.err
+    assert every_file(home) == before
+
+
+@pytest.mark.parametrize("harm", ["changed", "missing", "no manifest", "foreign path"])
+def test_an_export_that_is_not_whole_is_refused_and_leaves_nothing(packed: Path, run: Any, tmp_path: Path, harm: str) -> None:
+    bad, again = tmp_path / "bad.zip", tmp_path / "again"
+    with zipfile.ZipFile(packed) as good, zipfile.ZipFile(bad, "w") as out:
+        for name in good.namelist():
+            data = good.read(name)
+            if (harm == "missing" and name.startswith("chunks/")) or (harm == "no manifest" and name == "manifest.json"):
+                continue
+            if harm == "changed" and name.startswith("chunks/"):
+                data += b" "
+            if harm == "foreign path" and name == "manifest.json":
+                data = data.replace(b'"CORE.md"', b'".bashrc"')
+            out.writestr(name, data)
+
+    done = run("import", str(bad), "--restore", "--home", str(again))
+
+    assert done.code in (4, 6)
+    assert done.err.count("\n") == 1
+    assert not again.exists()
+    assert not list(tmp_path.glob(".otolith-restore-*"))
+
+
+def test_importing_one_s_own_export_says_how_to_restore_it(packed: Path, run: Any, tmp_path: Path) -> None:
+    done = run("import", str(packed), "--home", str(tmp_path / "other"))
+
+    assert done.code == 0
+    assert "manifest.json" not in done.out
+    assert "--restore" in done.err

@@ -22,6 +22,7 @@ from otolith.model.shape import NOTHING, Value
 MAX_BYTES = 4 * 1024 * 1024
 TRACKED, SEED, FORMER = "otolith.toml", "_config.json", "strata.toml"
 GIT_COMMIT = ("off", "upkeep", "session")
+ASK_AGENT = ("off", "auto")
 PROVIDERS = ("static", "minilm", "ollama", "openai", "none")
 SEED_KEYS = ("embedding_provider", "openai_api_key", "ollama_model", "openai_model")
 
@@ -33,6 +34,22 @@ def variable(*names: str, env: Mapping[str, str] = os.environ) -> str | None:
 
 def child_environment(**more: str) -> dict[str, str]:
     return {**os.environ, **more}
+
+
+OFF = "OTOLITH_OFF"  # set for programs that Otolith itself asks: no hook, no server, no install
+_SESSION = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_PROJECT_DIR",
+            "CODEX_THREAD_ID")  # a program asked from inside an agent's session is none of that session
+
+
+def nested_environment(env: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The environment of a program that is asked as a model."""
+    kept = {name: value for name, value in env.items() if name not in _SESSION}
+    return {**kept, OFF: "1", "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"}
+
+
+def is_off(env: Mapping[str, str] = os.environ) -> bool:
+    """Whether this process was started by a program that Otolith itself asks."""
+    return bool(env.get(OFF))
 
 
 def _xdg(variable: str, fallback: str, env: Mapping[str, str]) -> Path:
@@ -118,6 +135,11 @@ class Config(Value):
     chat_model: str | None = None
     chat_key: str | None = None
     chat_seconds: float = 60.0
+    model_command: str | None = None  # a program that is asked instead of an endpoint
+    model_seconds: float = 180.0
+    model_tokens: int = 30_000  # of one question, at the most
+    model_daily: int = 50  # questions a day
+    ask_agent: str = "off"
     agent: str = "main"
     project: str = "default"
     session: str | None = None
@@ -161,7 +183,8 @@ def load(tree: Any, env: Mapping[str, str] = os.environ, cwd: str | None = None)
         chat_url=_first(env.get("OTOLITH_CHAT_URL"), chat.get("url")),
         chat_model=_first(env.get("OTOLITH_CHAT_MODEL"), chat.get("model")),
         chat_key=_first(env.get("OTOLITH_CHAT_KEY"), chat.get("key")),
-        chat_seconds=_seconds(_first(env.get("OTOLITH_CHAT_SECONDS"), chat.get("seconds"))),
+        chat_seconds=_number(_first(env.get("OTOLITH_CHAT_SECONDS"), chat.get("seconds")), "chat_seconds"),
+        **_model_settings(user, env),
         agent=_first(env.get("OTOLITH_AGENT"), user.get("agent"), "main"),
         project=_first(env.get("OTOLITH_PROJECT"), find_project(cwd, env), "default"),
         session=_first(env.get("OTOLITH_SESSION")), projects=_words(tracked, "projects"),
@@ -271,11 +294,73 @@ def _user_settings(env: Mapping[str, str]) -> dict[str, Any]:
         raise Invalid(f"{path.name} cannot be read: {error}", "fix it or move it away") from None
 
 
-def _seconds(value: Any) -> float:
+def _model_settings(user: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
+    """What a person allows a model to do; nothing of it comes from a home."""
+    model = user.get("model", {})
+    asks = _first(env.get("OTOLITH_ASK_AGENT"), user.get("ask_agent"), ASK_AGENT[0])
+    if asks not in ASK_AGENT:
+        raise Invalid(f"ask_agent {asks!r} is unknown", f"use one of {', '.join(ASK_AGENT)}")
+    named = {f"model_{key}": _number(_first(env.get(f"OTOLITH_MODEL_{key.upper()}"), model.get(key)),
+                                     f"model_{key}") for key in ("seconds", "tokens", "daily")}
+    command = _first(env.get("OTOLITH_MODEL"), model.get("command"))
+    return {"model_command": command, "ask_agent": asks, **named}
+
+
+def _number(value: Any, name: str) -> Any:
+    """A number above nothing, of the default's own type."""
+    usual = getattr(Config, name)
     try:
-        return float(value) if value else Config.chat_seconds
+        number = type(usual)(value) if value else usual
     except (TypeError, ValueError):
-        raise Invalid(f"chat seconds must be a number; got {value!r}") from None
+        number = 0
+    if not number > 0:
+        raise Invalid(f"{name.replace('_', ' ')} must be a number; got {value!r}") from None
+    return number
+
+
+def change_user_settings(changes: Mapping[str, Any], env: Mapping[str, str] = os.environ) -> Path:
+    """Write keys such as `model.command` into the user's config.toml, which keeps all else; None removes."""
+    import tomlkit
+
+    path = config_folder(env) / "config.toml"
+    _user_settings(env)  # what cannot be read is not written over
+    text = path.read_text("utf-8") if path.exists() else ""
+    document: Any = tomlkit.parse(text)
+    for dotted, value in changes.items():
+        table, _, key = dotted.rpartition(".")
+        place = document.setdefault(table, tomlkit.table()) if table else document
+        if value is None:
+            place.pop(key, None)
+        else:
+            place[key] = value
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    target = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(target, "w", encoding="utf-8") as file:
+        file.write(tomlkit.dumps(document))
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+    return path
+
+
+def was_offered(name: str, env: Mapping[str, str] = os.environ) -> bool:
+    """Whether something was offered to this person before; from now on it was."""
+    path = config_folder(env) / f"offered-{name}"
+    if path.exists() or _user_settings(env).get(name):
+        return True
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600)
+    return False
+
+
+def prompt(name: str, env: Mapping[str, str] = os.environ) -> str:
+    """What a model is asked with: the person's own file if there is one, else the package's."""
+    for folder in (config_folder(env) / "prompts", Path(__file__).parent / "prompts"):
+        with suppress(OSError):
+            return (folder / f"{name}.md").read_bytes()[:MAX_BYTES].decode("utf-8", "replace")
+    raise NotFound(f"no prompt {name!r}")
 
 
 def _parsed(text: str, name: str) -> dict[str, Any]:

@@ -315,7 +315,7 @@ class Memory(Reader):
 
     def build_topic(self, topic: str, ask: Ask | None = None) -> Topic:
         """Build a topic's memory from its entries and reviews."""
-        model = verbs.topics.model_of(self.home, ask, self.providers)
+        model = verbs.models.model_of(self.home, ask, self.providers)
         return verbs.topics.build_topic(self.home, topic, model)
 
     def build_global(self) -> GlobalMemory:

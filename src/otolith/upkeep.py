@@ -52,7 +52,7 @@ RUNGS = (
     Rung("usage", "tending:fold"),
     Rung("claims", "claims:draw_rung"),
     Rung("edges", "links:heal", reads=("note", "edge")),
-    Rung("sessions", "running:sessions_rung"),
+    Rung("sessions", "running:sessions_rung", asks="model"),
     Rung("entries", "topics:entries_rung", asks="model"),
     Rung("topics", "topics:topics_rung", asks="model"),
     Rung("global", "topics:global_rung", reads=("topic", "fact"),
@@ -105,8 +105,9 @@ def run(home: Home, progress: Progress | None = None, providers: Any = None, *,
 
 def _left_out(home: Home) -> list[str]:
     """The rungs that would ask somebody whom only the user may have asked: what they make waits for them."""
-    asked = {"model": home.config.chat_model, "embedder": home.config.provider in REMOTE}
-    return [] if home.config.upkeep_remote else [rung.name for rung in RUNGS if asked.get(rung.asks)]
+    config = home.config
+    asked = {"model": config.model_command or config.chat_model, "embedder": config.provider in REMOTE}
+    return [] if config.upkeep_remote else [rung.name for rung in RUNGS if asked.get(rung.asks)]
 
 
 def _round(home: Home, progress: Progress | None, providers: Any, left_out: Sequence[str]) -> Report:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from otolith.derive.asking import WINDOW, chapter_prompt, retell_chapter, retell_wisdom, wisdom_prompt
+from otolith.derive.asking import WINDOW, chapter_text, retell_chapter, retell_wisdom, wisdom_text
 from otolith.derive.chapters import describe
 from otolith.derive.wisdom import build_wisdom
 from otolith.errors import Invalid
@@ -50,9 +50,9 @@ def test_an_answer_that_is_not_what_was_asked_for_is_refused(chapters, answer):
 def test_the_question_is_bounded_and_keeps_the_latest(make, chapters):
     works = [make(n, goal=f"Goal {n} " + "x" * 500) for n in range(100)]
 
-    asked = chapter_prompt(works)
+    asked = chapter_text(works)
 
     assert len(asked) < WINDOW + 1000
     assert "Goal 99 " in asked
     assert "Goal 0 " not in asked
-    assert "chapter_2" in wisdom_prompt(chapters)
+    assert "chapter_2" in wisdom_text(chapters)

@@ -93,6 +93,17 @@ def read_log(tree: Tree, path: str) -> list[tuple[int, dict[str, Any] | None]]:
     return list(read_lines(data))
 
 
+def lines_naming(tree: Tree, path: str, name: str) -> list[dict[str, Any]]:
+    """The lines of a log whose `id` is this; others are not parsed."""
+    try:
+        data, _ = tree.read(path)
+    except NotFound:
+        return []
+    needle = json.dumps(name).encode()
+    few = b"\n".join(line for line in data.split(b"\n") if needle in line)
+    return [line for _, line in read_lines(few) if line and line.get("id") == name]
+
+
 def rewrite_lines(data: bytes, keep: Keep, needles: Collection[str], lost: list[int]) -> bytes:
     """A log as `keep` wants it; what it leaves as it is stays byte for byte.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.index.database import ROW, Database, Facet, Row, replaces
-from otolith.model.kinds import COUNTED, LISTED
+from otolith.model.kinds import COUNTED, KINDS, LISTED, WRITTEN
 from otolith.model.record import SURE, Finding, Usage
 from otolith.model.text import fold
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _LAST = "\U0010ffff"
 NAMES = 20  # records that one name or beginning of an id leads to
+SHORTEST_START, LONG_START = 4, 6  # signs of an id that name a record; that do so before any title
+JOINTS = ("-", "_", "#", ":")  # before the parts of an id
 _GIVEN = "(SELECT value FROM json_each(?))"
 _NAMED = (f"SELECT {ROW} FROM names x JOIN records r ON r.n = x.record WHERE x.name = ? AND x.further = "
           "(SELECT min(further) "
@@ -81,12 +83,35 @@ class Cards(Facet):
         return dict(self.db.execute("SELECT unit, min(n) FROM records GROUP BY unit"))
 
     def resolve(self, handle: str) -> list[Row]:
-        """An id, else a unique prefix of one (six characters or more), else a title, alias or memo name."""
+        """An id, else the beginning of one, else a title, alias or memo name.
+
+        Four or five signs are a word before they are the beginning of an id.
+        """
         if exact := self.find(handle):
             return [exact]
+        if len(handle) < LONG_START:
+            return self.by_name(handle) or self._beginning(handle)
+        return self._beginning(handle) or self.by_name(handle)
+
+    def _beginning(self, start: str) -> list[Row]:
         beginning = f"SELECT {ROW} FROM records r WHERE id >= ? AND id < ? LIMIT {NAMES}"
-        rows = self.db.select(Row, beginning, (handle, handle + _LAST)) if len(handle) >= 6 else []
-        return rows or self.by_name(handle)
+        return self.db.select(Row, beginning, (start, start + _LAST)) if len(start) >= SHORTEST_START else []
+
+    def containing(self, part: str) -> list[Row]:
+        """Records whose id has a later part that begins so, else whose title has these words in it; what is
+        built from others, or stands between them, only where nothing else does.
+        """
+        bare = part.strip()
+        if len(bare) < SHORTEST_START - 1:
+            return []
+        in_id = " OR ".join(["instr(r.id, ?)"] * len(JOINTS))
+        titled = "r.n IN (SELECT record FROM names WHERE NOT further AND instr(name, ?))"
+        for condition, values in ((in_id, [f"{sign}{bare}" for sign in JOINTS]), (titled, [fold(bare)])):
+            query = (f"SELECT {ROW} FROM records r WHERE {condition} ORDER BY r.kind IN {_GIVEN} DESC, "
+                     f"created DESC, id LIMIT {NAMES}")
+            if rows := self.db.select(Row, query, [*values, json.dumps(WRITTEN)]):
+                return [row for row in rows if KINDS[row.kind].written] or rows
+        return []
 
     def by_name(self, name: str) -> list[Row]:
         """Records of that title, else of that further name, with or without the ending of their file."""
@@ -164,6 +189,16 @@ class Cards(Facet):
         which, values = ("", ()) if record is None else ("WHERE id = ?", (record,))
         return self.db.select(Archived, f"SELECT id, kind, title, path FROM archived {which} ORDER BY path",
                               values)
+
+    def archived_like(self, handle: str) -> list[Archived]:
+        """Forgotten records whose id begins so or has a part that does, else whose title has the words."""
+        rows, folded = self.archived(), fold(handle)
+        if len(handle.strip()) < SHORTEST_START - 1:
+            return [row for row in rows if folded in (row.id, fold(row.title))]
+        return ([row for row in rows if row.id == handle]
+                or [row for row in rows if fold(row.title) == folded]
+                or [row for row in rows if any(f"{sign}{handle}" in f":{row.id}" for sign in JOINTS)]
+                or [row for row in rows if folded in fold(row.title)])
 
     def total(self) -> int:
         """How many records there are."""

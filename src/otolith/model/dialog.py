@@ -75,6 +75,7 @@ class Fact(Record):
     speaker: str | None = text(default=None, sparse=True)
     trust: str | None = choice(TRUST, default=None, sparse=True)
     replaces: tuple[str, ...] | None = strings(default=None, sparse=True)  # claims, as a model proposed
+    made_by: str | None = text(default=None, sparse=True)  # the model and prompt; None: the rules
     # Known only once a topic's facts are brought together:
     id: str | None = text(default=None, sparse=True)
     topic: str | None = text(default=None, sparse=True)

@@ -177,6 +177,11 @@ class Kind(NamedTuple):
         return self.codec in ("front", "header", "json", "raw")
 
     @property
+    def written(self) -> bool:
+        """People and agents write it; it is not made from other records and does not only join them."""
+        return self.listed and not self.built_from
+
+    @property
     def drawn(self) -> bool:
         """It has no file: it stands in what another record says, and the index brings it together."""
         return self.codec == "none"
@@ -250,6 +255,7 @@ _ROWS = (
 KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 _PLURALS = {row.plural: row.name for row in _ROWS}
 LISTED = tuple(row.name for row in _ROWS if row.listed)
+WRITTEN = tuple(row.name for row in _ROWS if row.written)
 COUNTED = tuple(row.name for row in _ROWS if row.counted)
 DATED = tuple(row.name for row in _ROWS if row.dated)
 LINKING = tuple(row.name for row in _ROWS if row.links)  # whose files may name other records

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from otolith.verbs import (  # isort: skip
         about, brief, capture, chapters, chunks, claims, deeds, dialogs, edges, editing, exports, git,
-        history, links, memos, merging, notes, offering, purge, reasoning, receipts, records, reports,
-        running, session, steps, taking, tending, topics, undo, work)
+        history, links, memos, merging, models, notes, offering, purge, reasoning, receipts, records,
+        reports, running, scribe, session, steps, taking, tending, topics, undo, work)
 
 __all__ = ["about", "brief", "capture", "chapters", "chunks", "claims", "deeds", "dialogs", "edges",
-           "editing", "exports", "git", "history", "links", "memos", "merging", "notes", "offering",
-           "purge", "reasoning", "receipts", "records", "reports", "running", "session", "steps", "taking",
-           "tending", "topics", "undo", "work"]
+           "editing", "exports", "git", "history", "links", "memos", "merging", "models", "notes",
+           "offering", "purge", "reasoning", "receipts", "records", "reports", "running", "scribe",
+           "session", "steps", "taking", "tending", "topics", "undo", "work"]
 
 
 def __getattr__(name: str) -> Any:

@@ -19,8 +19,8 @@ from otolith.home import Home
 from otolith.model.narrative import Chapter, Wisdom
 from otolith.model.work import Work
 from otolith.providers.chat import answer_of
+from otolith.verbs.models import is_configured, maker_of, model_of, prompt_of
 from otolith.verbs.steps import derived_id, each, fetch, kept_before, locate
-from otolith.verbs.topics import maker_of, model_of
 
 if TYPE_CHECKING:
     from otolith.providers.chat import Ask
@@ -146,7 +146,7 @@ class _Writer:
 
     def __init__(self, home: Home, providers: Any) -> None:
         self.home, self.waiting, self.silent = home, set[str](), False
-        asked = providers is not None or home.config.chat_model
+        asked = providers is not None or is_configured(home.config)
         self.ask: Ask | None = model_of(home, None, providers) if asked else None
 
     def look_again(self, rung: str, higher: str, lower: Callable[[Any], Iterable[str]]) -> None:
@@ -176,10 +176,12 @@ class _Writer:
             return built if before is None else before
         from otolith.derive.asking import PROSE
 
-        question, read = PROSE[built.kind]
+        text, read = PROSE[built.kind]
         try:
             if not self.silent:
-                return read(built, answer_of(self.ask, question(lower)), maker_of(self.ask))
+                prompt = prompt_of(built.kind)
+                answer = answer_of(self.ask, prompt.fill(self.home, text(lower)))
+                return read(built, answer, maker_of(self.ask, prompt))
         except (Provider, Invalid) as error:
             self.silent = isinstance(error, Provider)
             self.home.notices.append(f"{built.id} is in the rules' words until upkeep has a better answer: "

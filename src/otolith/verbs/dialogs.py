@@ -27,8 +27,9 @@ from otolith.model.text import check_whole, counted
 from otolith.model.times import parse_time, zulu
 from otolith.model.turns import as_message, read_messages, read_turns, write_turns
 from otolith.providers.chat import Ask
+from otolith.verbs.models import model_of
 from otolith.verbs.steps import bytes_of, diary_of, each, fact_record, locate
-from otolith.verbs.topics import enrich, model_of, read_by_rules, read_topic, unread
+from otolith.verbs.topics import enrich, read_by_rules, read_topic, unread
 
 AS_IS: Any = object()  # a review that says nothing of the score
 MOST_BYTES = 32 * 1024 * 1024

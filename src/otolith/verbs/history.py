@@ -182,3 +182,26 @@ def _claim(home: Home, handle: str) -> str:
     if not rows:
         raise NotFound(f"no claim {handle!r}", "see: otolith contradictions")
     return next((row for row in rows if row.main), rows[0]).id
+
+
+# One record
+
+
+def of_record(home: Home, id: str) -> list[dict[str, str]]:
+    """What became of a record and of what it says: its audit lines, its claims and what closed them."""
+    row = home.index.cards.find(id)
+    if row is None:
+        return []
+    draw(home, few=True)
+    events = [{"when": str(line.get("ts")), "what": str(line.get("verb")), "text": _by(line.get("origin"))}
+              for line in ledger.lines_naming(home.tree, paths.AUDIT, home.audit_name(row.kind, id))]
+    for claim in home.index.claims.of(id):
+        events += [{"when": shift.when, "what": shift.what, "text": shift.text}
+                   for shift in _of_claim(home, claim) if claim.main]
+    return sorted(events, key=lambda event: event["when"])
+
+
+def _by(origin: Any) -> str:
+    """Who did it, and through which door."""
+    given = origin if isinstance(origin, dict) else {}
+    return f"by {given.get('agent') or 'somebody'} ({given.get('door') or 'unknown'})"

@@ -25,8 +25,8 @@ from otolith.model.text import fence
 from otolith.providers.chat import answer_of
 from otolith.recall.answer import recall
 from otolith.recall.depth import body
+from otolith.verbs.models import maker_of, model_of
 from otolith.verbs.steps import fetch, locate
-from otolith.verbs.topics import maker_of, model_of
 
 if TYPE_CHECKING:
     from otolith.index.database import Row

@@ -140,6 +140,7 @@ def tags(home: Home) -> list[dict[str, Any]]:
 def stats(home: Home) -> dict[str, Any]:
     """How much of what there is, where, and in which formats."""
     from otolith.model import chunk, dialog, note
+    from otolith.verbs.models import cost
     from otolith.verbs.rounds import is_due, last_round
 
     home.ensure_fresh()
@@ -148,7 +149,7 @@ def stats(home: Home) -> dict[str, Any]:
     return {
         "home": home.tree.name, **cards.counts(), "uses": cards.uses(),
         "problems": len(cards.problems()), "index": str(home.index.path or "in memory"),
-        "index_lag": round(home.lag(), 3),
+        "index_lag": round(home.lag(), 3), "model": cost(home),
         "upkeep": {"last": last_round(home.tree), "due": is_due(home.tree, home.clock()),
                    "by_itself": home.config.upkeep},
         "formats": {"chunk": chunk.SCHEMA, "notes": note.SCHEMA, "entry_meta": dialog.META_SCHEMA,

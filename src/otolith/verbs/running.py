@@ -11,10 +11,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from otolith.derive.topics import language_of, summarise
-from otolith.errors import Busy, CannotWrite, Damaged, Invalid, NotFound
+from otolith.errors import Busy, CannotWrite, Damaged, Invalid, NotFound, Provider
 from otolith.files import ledger, paths
 from otolith.files.codec import read_object, write_object
 from otolith.files.tree import fingerprint
@@ -26,11 +26,15 @@ from otolith.model.events import ROLES, Event, Session
 from otolith.model.ids import entry_id, slug
 from otolith.model.record import log
 from otolith.model.secrets import redact
-from otolith.model.times import parse_time, time_or_none, zulu
+from otolith.model.times import day, parse_time, time_or_none, zulu
 from otolith.model.turns import read_turns, write_turns
 from otolith.sync import extend
 from otolith.verbs.steps import bytes_of, diary_of, each
-from otolith.verbs.topics import read_by_rules, save_summary
+from otolith.verbs.topics import TRY_DAYS, note_try, read_by_rules, save_summary, tried_on
+
+if TYPE_CHECKING:
+    from otolith.providers.chat import Ask
+    from otolith.verbs.distil import Distilled
 
 MOST_BYTES = 32 << 20  # of one entry's raw.md
 QUIET = 6 * 3600  # seconds without a turn, after which upkeep ends a session
@@ -171,8 +175,8 @@ def _tell_index(home: Home, unit: str, entry: Entry, facts: int) -> None:
 # The end
 
 
-def close(home: Home, unit: str) -> Entry | None:
-    """Write the summary of a session's entry, once and for all; the part file goes."""
+def close(home: Home, unit: str, added: Distilled | None = None) -> Entry | None:
+    """Write the summary of a session's entry, once, with what a model added; the part file goes."""
     with home.writing():
         home.touch([unit])
         entry: Entry | None = next((entry for _, entry in each(home, [unit])), None)
@@ -184,11 +188,36 @@ def close(home: Home, unit: str) -> Entry | None:
         text = (summarise(entry.turns, drawn.facts, language) if language
                 else summarise(entry.turns, drawn.facts))
         summary = drawn.replace(entry_id=entry.id, entry_ts=entry.meta.entry_ts, summary=redact(text)[0])
-        entry = save_summary(home, entry, summary)
+        entry = save_summary(home, entry, summary if added is None else added.join(summary, entry))
         home.tree.remove(part)
         home.refresh([unit])
         home.audit("enriched", entry, fingerprint(write_object(summary.to_dict())))
     return entry
+
+
+def finish(home: Home, unit: str, ask: Ask | None) -> Entry | None:
+    """End a session's entry, by a model if there is one: it is asked while nothing is locked, at most once a
+    day, and after three days without an answer the rules' reading stands. None: the entry waits.
+    """
+    entry: Entry | None = next((entry for _, entry in each(home, [unit])), None)
+    if ask is None or entry is None:
+        return close(home, unit)
+    before = tried_on(home, entry.id)
+    if day(home.clock()) in before:
+        return close(home, unit) if len(before) >= TRY_DAYS else None
+
+    from otolith.verbs.distil import distil  # a hook never comes here
+
+    try:
+        added = distil(home, entry, ask)
+    except Provider as error:
+        if note_try(home, entry.id, error) >= TRY_DAYS:
+            return close(home, unit)
+        home.notices.append(f"{error}; {entry.id} waits, the rules' facts of it are told")
+        return None
+    if added.refused:
+        home.notices.append(f"{entry.id}: {added.told}")
+    return close(home, unit, added)
 
 
 def close_session(home: Home, session: str) -> None:
@@ -197,12 +226,26 @@ def close_session(home: Home, session: str) -> None:
         close(home, unit)
 
 
-def sessions_rung(home: Home, _providers: Any = None) -> list[str]:
+def distil_session(home: Home, session: str) -> str:
+    """In the background after a session's end: its entry gets its summary, with the model's help."""
+    from otolith.verbs.models import model_of
+
+    unit = open_entry(home, session)
+    if unit is None:
+        return "nothing to do"
+    entry = finish(home, unit, model_of(home))
+    return f"{entry.id}: {len(entry.facts)} facts" if entry else "it waits for a better answer"
+
+
+def sessions_rung(home: Home, providers: Any = None) -> list[str]:
     """Upkeep: end the sessions in which nothing was said for six hours."""
-    done = []
+    from otolith.verbs.models import model_of
+
+
+    ask, done = model_of(home, None, providers), []
     for unit in home.index.dialogs.running():
         lines = [line for _, line in ledger.read_log(home.tree, f"{unit}/{paths.PART}") if line]
         last = max((when for line in lines if (when := time_or_none(line.get("at")))), default=0.0)
-        if home.clock() - last > QUIET and (entry := close(home, unit)):
+        if home.clock() - last > QUIET and (entry := finish(home, unit, ask)):
             done.append(f"{entry.id}: {len(entry.facts)} facts")
     return done

@@ -67,7 +67,8 @@ def show_settings(home: Home) -> dict[str, Any]:
     masked = f"{config.openai_key[:3]}…{config.openai_key[-2:]}" if config.openai_key else None
     return {"home": home.tree.name, "embedding_provider": config.provider, "openai_api_key": masked,
             "ollama_model": config.ollama_model, "openai_model": config.openai_model,
-            "chat_model": config.chat_model, "agent": config.agent, "project": config.project,
+            "model": config.model_command or config.chat_model, "ask_agent": config.ask_agent,
+            "upkeep_remote": config.upkeep_remote, "agent": config.agent, "project": config.project,
             "projects": list(config.projects), "git_commit": config.git_commit}
 
 

@@ -1,14 +1,13 @@
 """The dialog ladder's climb: entries get their summaries, topics their memory, the home its front page.
 
-A summary is written once, by the model that is configured or by the rules. A model that fails blocks nothing:
-its entry waits, is tried again on other days, and is read by the rules after the third. Builders read lower
-files and write only their own; equal bytes are not written.
+A summary is written once, by the rules, and with what a model adds where one is configured. A model that
+fails blocks nothing: its entry waits, is tried again on other days, and is read by the rules alone after the
+third. Builders read lower files and write only their own; equal bytes are not written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeVar
 
 from otolith.derive import asking, facts, topics
@@ -21,9 +20,9 @@ from otolith.index.marks import BUILT
 from otolith.model.dialog import Entry, EntrySummary, Fact, GlobalMemory, Topic, TopicState, marked_time
 from otolith.model.events import SOURCES
 from otolith.model.record import Version, shared_project
-from otolith.model.text import visible
 from otolith.model.times import day, zulu
-from otolith.providers.chat import Ask, Chat, answer_of
+from otolith.providers.chat import Ask, answer_of
+from otolith.verbs.models import maker_of, model_of, prompt_of
 from otolith.verbs.steps import each
 
 TRIES = "log/tries.jsonl"
@@ -32,34 +31,13 @@ Files = dict[str, tuple[Version, bytes]]
 T = TypeVar("T")
 
 
-def model_of(home: Home, ask: Ask | None = None, providers: Any = None) -> Ask | None:
-    """Who is asked: the one given, else the one among the providers, else the one configured, else nobody."""
-    given = ask or (providers.get("ask") if isinstance(providers, Mapping)
-                    else getattr(providers, "ask", None))
-    if given is not None or not home.config.chat_model:
-        return given
-    config = home.config
-    return Chat(model=str(config.chat_model), url=config.chat_url, key=config.chat_key,
-                seconds=config.chat_seconds)
-
-
-def maker_of(ask: Ask | None) -> str:
-    """What `made_by` says of a model, or of the rules."""
-    return topics.RULES if ask is None else visible(str(getattr(ask, "name", None) or "custom/model"))
-
-
-def _asked(ask: Ask, schema: Mapping[str, Any], prompt: str, read: Callable[[Any], T]) -> T:
-    """A checked answer; one that fails the check is asked for once more."""
+def _asked(ask: Ask, schema: Mapping[str, Any], question: str, read: Callable[[Any], T]) -> T:
+    """A checked answer; one that fails the check is a model that failed. Nobody is asked twice."""
     held: Ask = ask.shaped(schema) if hasattr(ask, "shaped") else ask
-    answer = answer_of(held, prompt)
     try:
-        return read(answer)
+        return read(answer_of(held, question))
     except Invalid as error:
-        again = answer_of(held, asking.repair_prompt(prompt, answer, error.message))
-    try:
-        return read(again)
-    except Invalid as error:
-        raise Provider(f"{maker_of(ask)} gave no usable answer twice: {error.message[:200]}") from None
+        raise Provider(f"{maker_of(ask)} gave no usable answer: {error.message[:200]}") from None
 
 
 # Entries
@@ -81,18 +59,6 @@ def read_by_rules(home: Home, entry: Entry) -> EntrySummary:
     return _summary(entry, summary, drawn, topics.RULES)
 
 
-def read_by_model(entry: Entry, ask: Ask) -> EntrySummary:
-    """What a model draws from a dialog; Provider if it does not do its part."""
-    pieces = asking.windows(entry.turns)
-    if len(pieces) > asking.MOST_WINDOWS:
-        raise Provider(f"the dialog is too long for {maker_of(ask)}", "the rules read it")
-    ts = entry.meta.entry_ts
-    answers = [_asked(ask, asking.ENTRY_SCHEMA, asking.entry_prompt(piece, ts),
-                      partial(asking.read_entry, turns=piece, entry_ts=ts)) for piece in pieces]
-    summary = " ".join(summary for summary, _ in answers if summary)
-    return _summary(entry, summary, [fact for _, drawn in answers for fact in drawn], maker_of(ask))
-
-
 def _summary(entry: Entry, summary: str, drawn: Sequence[Fact], maker: str) -> EntrySummary:
     """What was drawn, without secrets: a fact that states one is none, also where it was replaced before."""
     from otolith.model.secrets import holds_secret, redact
@@ -106,18 +72,21 @@ def _summary(entry: Entry, summary: str, drawn: Sequence[Fact], maker: str) -> E
 
 def enrich(home: Home, entry: Entry, ask: Ask | None, files: Files | None = None) -> Entry:
     """Give an entry its summary, unless the model fails: then the rules' reading is shown, not saved."""
+    plain = read_by_rules(home, entry)
     if ask is None:
-        return save_summary(home, entry, read_by_rules(home, entry), files)
+        return save_summary(home, entry, plain, files)
+    from otolith.verbs.distil import distil  # only where there is a model
+
     try:
-        return save_summary(home, entry, read_by_model(entry, ask), files)
+        return save_summary(home, entry, distil(home, entry, ask).join(plain, entry), files)
     except Provider as error:
         days = note_try(home, entry.id, error)
         if days >= TRY_DAYS:
             home.notices.append(f"{error}; after {days} days the rules have read {entry.id}")
-            return save_summary(home, entry, read_by_rules(home, entry), files)
+            return save_summary(home, entry, plain, files)
         home.notices.append(f"{error}; the entry is safe, its facts are the rules' until upkeep has a better "
                             "answer")
-    return entry.replace(summary=read_by_rules(home, entry).replace(extra={"unsaved": True}))
+    return entry.replace(summary=plain.replace(extra={"unsaved": True}))
 
 
 def save_summary(home: Home, entry: Entry, summary: EntrySummary, files: Files | None = None) -> Entry:
@@ -219,8 +188,10 @@ def _state(home: Home, topic: str, held: Sequence[Fact], recent: Sequence[Entry]
     trouble = ""
     if ask is not None:
         try:
-            return _asked(ask, asking.STATE_SCHEMA, asking.state_prompt(topic, held, recent),
-                          lambda answer: asking.read_state(answer, maker_of(ask))), inputs, ""
+            prompt = prompt_of("state")
+            question = prompt.fill(home, asking.state_text(held, recent), topic=topic)
+            return _asked(ask, asking.STATE_SCHEMA, question,
+                          lambda answer: asking.read_state(answer, maker_of(ask, prompt))), inputs, ""
         except Provider as error:
             trouble = str(error)
         if before:

@@ -47,7 +47,7 @@ def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> str
     from otolith import config
     from otolith.opening import open_home
 
-    if event not in EVENTS:
+    if event not in EVENTS or config.is_off():  # a program that is asked as a model has no memory of its own
         return ""
     if EVENTS[event] is edit and not _edited(given):
         return ""  # before anything is loaded: most commands of a shell change no file
@@ -93,9 +93,10 @@ def respond(mem: Memory, event: str, given: Mapping[str, Any], ignore: Ignore) -
     """What to print at an event, from an open home; no model is asked, and no embedder but the built-in."""
     act = EVENTS[event]
     mem.home.config = mem.home.config.replace(provider="static" if act is prompt else "none", chat_url=None,
-                                              chat_model=None)
+                                              chat_model=None, model_command=None)
     text = mem.home.index.attempt(lambda: act(mem, given, ignore))
-    shape = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+    shape = {"decision": "block", "reason": text} if act is keep else {
+        "hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
     return json.dumps(shape) if text else ""
 
 
@@ -209,22 +210,30 @@ def _edited(given: Mapping[str, Any]) -> list[str]:
 
 
 def keep(mem: Memory, given: Mapping[str, Any], ignore: Ignore) -> str:
-    """PreCompact, Stop, SessionEnd: log the turns that are new, and keep what they ask to be kept."""
+    """PreCompact, Stop, SessionEnd: log the turns that are new, and keep what they ask to be kept; returns
+    what the agent is asked to keep itself, if a person wants that.
+    """
     from otolith import verbs
     from otolith.doors.agents import transcripts
 
     path = Path(str(given.get("transcript_path") or "")).expanduser()
     if not given.get("transcript_path") or not path.is_file() or ignore.covers(path):
         return ""
-    session = str(given.get("session_id") or path.stem)
+    session, event, request = str(given.get("session_id") or path.stem), given.get("hook_event_name"), ""
     if not transcripts.is_read(mem, path, session):
         read = transcripts.read_new(mem, path, session, ignore)
         verbs.capture.capture(mem.home, read.session)
         verbs.receipts.note_receipts(mem.home, read.session)
         transcripts.mark_read(mem, read)
-    if given.get("hook_event_name") == "SessionEnd" and mem.home.index.dialogs.running(session):
-        verbs.running.close_session(mem.home, session)
-    return ""
+        # an agent that goes on because a hook asked it to is never asked again
+        if mem.home.config.ask_agent == "auto" and event == "Stop" and not given.get("stop_hook_active"):
+            request = verbs.scribe.request(mem.home, read.session)
+    if event == "SessionEnd" and mem.home.index.dialogs.running(session):
+        from otolith.doors.agents.background import begin_distilling
+
+        if not begin_distilling(mem.home.tree, session, mem.home.config.project):
+            verbs.running.close_session(mem.home, session)
+    return request
 
 
 EVENTS: dict[str, Callable[[Memory, Mapping[str, Any], Ignore], str]] = {

@@ -15,10 +15,8 @@ from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from typing import TextIO
 
 from otolith.errors import CannotWrite, Invalid, OtolithError, WrongUsage
-from otolith.verbs.table import FAMILIES, verb
+from otolith.verbs.table import FAMILIES, SYNONYMS, grouped, verb
 
-HEADINGS = {"writers": "Writing", "finders": "Finding", "tenders": "Tending", "machine": "Around a home",
-            "team": "For a team"}
 UNWRITABLE = (ENOSPC, EDQUOT, EFBIG, EIO,
               EBADF)  # a home that cannot take a write says so itself; these are stdout's
 
@@ -101,12 +99,17 @@ def run(given: list[str]) -> int:
         return overview(given)
     name, rest = given[at], given[:at] + given[at + 1 :]
     if name == "help":
-        return run([*given[at + 1 :], "--help"]) if given[at + 1 :] else overview(["--help"])
+        return explain(given[at + 1 :]) if given[at + 1 :] else overview(["--help"])
+    if name == "version":
+        return overview(["--version"])
     if name == "complete":  # asked by the scripts of `completion`; see there
         from otolith.doors.cli.completion import complete
 
         print(complete(rest[rest.index("--") + 1 :] if "--" in rest else rest, verb_at))
         return 0
+    if name in SYNONYMS:
+        print(f"otolith: {name} is called {SYNONYMS[name]} here", file=sys.stderr)
+        name = SYNONYMS[name]
     if name == "hook" and (done := run_hook(rest)) is not None:
         return done
     row = verb(name)
@@ -118,6 +121,7 @@ def run(given: list[str]) -> int:
 
     family = next(family for family, names in FAMILIES.items() if name in names)
     with Command(row, rest) as command:
+        command.find_records()
         code: int | None = import_module(f"otolith.doors.cli.{family}").COMMANDS[name](command)
         return code or 0
 
@@ -154,19 +158,47 @@ def overview(given: list[str]) -> int:
     from otolith.verbs.table import table
 
     rows = table()
-    print("Otolith: one local-first memory for AI agents.\n\nusage: otolith VERB … [--home FOLDER] [--json]")
-    for family, names in FAMILIES.items():
-        print(f"\n{HEADINGS[family]}:")
-        for name in names:
-            if "cli" not in rows[name].gaps:
-                print(f"  {name:<14}{rows[name].help}")
+    print("Otolith: one local-first memory for AI agents.\n")
+    print("usage: otolith VERB … [--home FOLDER] [--json]\n")
+    groups = grouped()
+    start, *others = groups
+    print(f"{start}:")
+    for name in groups[start]:
+        print(f"  {name:<9}{rows[name].help}")
+    for group in others:
+        print("\n".join(wrapped(group, groups[group])))
     print("""
-Examples:
-  otolith note 'Redis drops idle connections' --text 'Set socket_keepalive.' --tag redis
-  otolith recall 'why does redis disconnect'
+`otolith help VERB` explains a verb, `otolith help keep` a group of them.
+A record is named by the beginning of its id, by its title or by a part of it.
+The home is --home, else OTOLITH_HOME, else otolith among the user's data.""")
+    return 0
 
-`otolith VERB --help` says more. The home is --home, else OTOLITH_HOME, else
-the otolith folder among the user's data.""")
+
+def wrapped(group: str, names: Sequence[str]) -> list[str]:
+    """The names of a group in lines of at most 80 columns."""
+    lines = [f"{group + ':':<8}"]
+    for at, name in enumerate(names, 1):
+        piece = f" {name}" + ("," if at < len(names) else "")
+        if len(lines[-1] + piece) > 80:
+            lines.append(" " * 8)
+        lines[-1] += piece
+    return lines
+
+
+def explain(words: Sequence[str]) -> int:
+    """`otolith help`, with a verb, with a group, or with `all`."""
+    groups = {group.casefold(): names for group, names in grouped().items()}
+    topic = " ".join(words).casefold()
+    if topic == "start":
+        topic = "start here"
+    if topic != "all" and topic not in groups:
+        return run([*words, "--help"])
+    for group, names in grouped().items():
+        if topic in ("all", group.casefold()):
+            print(f"{group}:")
+            for name in names:
+                row = verb(name)
+                print(f"  {name:<15}{row.help if row else ''}")
     return 0
 
 

@@ -32,7 +32,7 @@ class Command:
     """A verb with what it was given, and the home it acts on."""
 
     def __init__(self, row: Verb, words: Sequence[str]) -> None:
-        self.row = row
+        self.row, self.words = row, words
         self.args = make_parser(row).parse_args(words)
         self.tty = sys.stdout.isatty()
         self.settings: Config | None = None  # instead of the home's own, where those cannot be read
@@ -73,6 +73,25 @@ class Command:
             raise NotFound(f"there is no home {tree.name}",
                            f"look at its name, or make one: otolith init {tree.name}")
 
+    def was_given(self, option: str) -> bool:
+        """Whether an option was typed, or stands for its default."""
+        return any(word.partition("=")[0] == f"--{option}" for word in self.words)
+
+    def find_records(self) -> None:
+        """Put the id of the record that is meant in place of each handle that says it only in part."""
+        for param in self.row.at("cli"):
+            handle = getattr(self.args, param.name) if param.type == "id" else None
+            if not isinstance(handle, str) or not handle.strip():
+                continue
+            if len(self._rows_of(handle)) != 1:
+                from otolith.doors.cli.handles import meant
+
+                setattr(self.args, param.name, meant(self, handle))
+
+    def _rows_of(self, handle: str) -> Sequence[Any]:
+        index = self.mem.home.index
+        return index.attempt(lambda: index.cards.resolve(handle))
+
     def keywords(self, *leave_out: str, **instead: Any) -> dict[str, Any]:
         """What was given, as the keywords of the verb's method; what was not given is left to its default."""
         given = {param.name: self._value(param) for param in self.row.at("python")
@@ -102,12 +121,22 @@ class Command:
 
     def print(self, text: str) -> None:
         """Text for a person; on a terminal, characters that could act on it are shown escaped."""
-        if self.tty:
+        if self.tty and text:
+            from otolith.doors.cli.terminal import show
             from otolith.model.text import visible
 
-            text = visible(text)
-        if text:
+            show(visible(text))
+        elif text:
             print(text)
+
+    def lay_out(self, value: Any, lines: Callable[[int | None], Sequence[str]]) -> None:
+        """An answer whose lines know the terminal's width, or None where there is none, and its styles."""
+        if self.args.json:
+            return self.answer(value, "")
+        from otolith.doors.cli import terminal
+
+        text = "\n".join(lines(terminal.width() if self.tty else None))
+        return terminal.show(text) if self.tty else print(text)
 
     def warn(self, text: str) -> None:
         """A line on stderr, after what was printed so far."""
@@ -142,7 +171,7 @@ class Command:
 
     def table(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str],
               total: int | None = None) -> None:
-        """A list: JSON items, a formatted table on a terminal, tab-separated lines in a pipe."""
+        """A list: JSON items, a line a row on a terminal, tab-separated lines in a pipe."""
         count = len(rows) if total is None else total
         if self.args.json:
             print(as_json({"items": list(rows), "total": count}))
@@ -152,7 +181,10 @@ class Command:
             for row in rows:
                 print("\t".join(_cell(row.get(name)) for name in columns))
         else:
-            _print_table(rows, columns, count)
+            from otolith.doors.cli import terminal
+
+            more = [f"{len(rows)} of {count}"] if count > len(rows) else []
+            terminal.show("\n".join([*terminal.table(rows, columns, terminal.width()), *more]))
 
     @contextmanager
     def progress(self, label: str) -> Iterator[Progress | None]:
@@ -298,22 +330,28 @@ def read_text(path: str | None) -> str:
 
 
 def from_editor() -> str:
-    """What the person writes in $EDITOR."""
+    """What the person writes in the editor."""
+    import tempfile
+
+    with tempfile.NamedTemporaryFile("w+", suffix=".md", encoding="utf-8") as file:
+        run_editor(file.name)
+        with open(file.name, encoding="utf-8") as written:
+            return written.read()
+
+
+def run_editor(path: str) -> None:
+    """Have a person edit a file: in VISUAL, else EDITOR, else vi."""
     import shlex
     import subprocess
-    import tempfile
 
     from otolith.config import variable
 
     editor = variable("VISUAL", "EDITOR") or "vi"
-    with tempfile.NamedTemporaryFile("w+", suffix=".md", encoding="utf-8") as file:
-        try:
-            subprocess.run([*shlex.split(editor), file.name], check=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise WrongUsage(f"the editor did not finish: {error}",
-                        "give the text with --text or on stdin") from None
-        with open(file.name, encoding="utf-8") as written:
-            return written.read()
+    try:
+        subprocess.run([*shlex.split(editor), path], check=True)
+    except (OSError, ValueError, subprocess.CalledProcessError) as error:
+        raise WrongUsage(f"the editor did not finish: {error}",
+                         "give the text with --text or on stdin, or set EDITOR") from None
 
 
 # Answers out
@@ -346,44 +384,6 @@ def deliver(command: Command, value: dict[str, Any], text: str, out: str | None)
     except OSError as error:
         raise CannotWrite(f"{out} cannot be written: {error.strerror}") from None
     return command.answer({"out": out}, f"wrote {out}")
-
-
-def _print_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], count: int) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from otolith.config import variable
-    from otolith.model.text import visible
-
-    console = Console(color_system=None) if variable("NO_COLOR") else Console()
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in columns:
-        table.add_column(name, overflow="fold" if name in ("title", "message", "text") else "ellipsis",
-                         no_wrap=name in ("id", "kind", "type"),
-                         max_width=max(16, console.width // 4) if name == "id" else None)
-    for row, id in zip(rows, shorten_ids([str(row.get("id") or "") for row in rows]), strict=True):
-        cells = {**row, "id": id} if "id" in row else row
-        table.add_row(*(Text(visible(_cell(cells.get(name)))) for name in columns))
-    console.print(table)
-    if count > len(rows):
-        console.print(f"[dim]{len(rows)} of {count}[/dim]")
-
-
-def shorten_ids(ids: Sequence[str]) -> list[str]:
-    """Long random ids by a beginning that still means one record among these; names stay whole."""
-    import re
-
-    def short(id: str, length: int) -> str:
-        start = re.match(rf"(?:[a-z]+[_-])?[0-9a-f-]{{{length}}}", id) if re.search(r"[0-9a-f-]{16,}$",
-                                                                                    id) else None
-        return start[0] if start else id
-
-    for length in (8, 12, 16, 24):
-        shown = [short(id, length) for id in ids]
-        if len(set(shown)) == len(set(ids)):
-            return shown
-    return list(ids)
 
 
 def _cell(value: Any) -> str:

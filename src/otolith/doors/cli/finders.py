@@ -9,9 +9,12 @@ from typing import Any
 
 from otolith.doors.cli.command import Command, deliver, read_stdin, record_shape
 from otolith.errors import CannotWrite, Invalid, NotFound, OtolithError, WrongUsage
+from otolith.model.kinds import WRITTEN
 from otolith.model.recall import spread
+from otolith.model.times import time_or_none, zulu
 
 WEAK = 3  # hits that are shown where none of them answers
+FEW = 5  # hits in two lines each, where nobody says how many
 UNMET = "no record passes the filter"
 
 
@@ -25,6 +28,7 @@ def _recall(command: Command) -> None:
     if not args.query and not filtered:
         raise WrongUsage("say what to look for, or choose by --file, --type, --since …",
                          "see: otolith recall --help")
+    whole = args.json or args.full or args.explain or args.budget is not None or args.depth != "full"
     with command.mem.home.uncounted():
         recalled = command.mem.recall(**given)
     answer = recalled.to_dict()
@@ -32,20 +36,44 @@ def _recall(command: Command) -> None:
         for shown, hit in zip(answer["hits"], recalled.hits, strict=True):
             shown["parts"] = {name: round(value, 4) for name, value in hit.parts.items()}
     hits = _shown(recalled, answer["hits"], every=args.json)
-
-    def lay_out(some: Sequence[Mapping[str, Any]]) -> str:
-        return "\n\n".join([*([f"({recalled.doubt})"] if recalled.doubt else []), *map(_block, some)])
-
-    if hits and args.budget is not None and not args.json:
-        from otolith.doors.fenced import fit_hits
-
-        hits = fit_hits(hits, args.budget, _block, lay_out)
+    if not whole and not command.was_given("limit"):
+        hits = hits[:FEW]
+    if whole:
+        hits = _print_whole(command, recalled, answer, hits, filtered)
+    else:
+        _print_few(command, recalled, hits, filtered)
     command.mem.home.used(list(dict.fromkeys(hit["id"] for hit in hits)))
-    command.answer(answer, lambda: lay_out([{**hit, "place": at} for at, hit in enumerate(hits, 1)]) if hits
-                   else _nothing(recalled, filtered))
     for notice in () if args.json else recalled.notices:
         if not notice.startswith(UNMET):
             command.warn(notice)
+
+
+def _print_few(command: Command, recalled: Any, hits: Sequence[Mapping[str, Any]], filtered: bool) -> None:
+    """Hits in two lines each."""
+    def lines(room: int | None) -> list[str]:
+        from otolith.doors.cli.terminal import asked_words, hit_lines
+
+        words, now = asked_words(recalled.query), command.mem.home.clock()
+        doubt = [f"({recalled.doubt})"] if recalled.doubt else []
+        return [*doubt, *(hit_lines(hit, words, now, room) for hit in hits)] if hits \
+            else [_nothing(recalled, filtered)]
+
+    command.lay_out({}, lines)
+
+
+def _print_whole(command: Command, recalled: Any, answer: dict[str, Any], hits: list[Mapping[str, Any]],
+                 filtered: bool) -> list[Mapping[str, Any]]:
+    """Hits with their texts, as many as the budget takes; returns those."""
+    def lay_out(some: Sequence[Mapping[str, Any]]) -> str:
+        return "\n\n".join([*([f"({recalled.doubt})"] if recalled.doubt else []), *map(_block, some)])
+
+    if hits and command.args.budget is not None and not command.args.json:
+        from otolith.doors.fenced import fit_hits
+
+        hits = fit_hits(hits, command.args.budget, _block, lay_out)
+    command.answer(answer, lambda: lay_out([{**hit, "place": at} for at, hit in enumerate(hits, 1)]) if hits
+                   else _nothing(recalled, filtered))
+    return hits
 
 
 def _shown(recalled: Any, hits: Sequence[Mapping[str, Any]], *, every: bool) -> list[Mapping[str, Any]]:
@@ -80,22 +108,62 @@ def _get(command: Command) -> None:
              "text": hit.text}
     if command.args.depth == "full":
         shown = record_shape(hit.record, hit.path, hit.id)
-    command.answer(shown | {"hash": hit.hash}, lambda: _page(hit))
+    history: list[dict[str, str]] = []
+    if command.args.history or (command.tty and not command.args.json):
+        from otolith.verbs.history import of_record
+
+        index = command.mem.home.index
+        history = index.attempt(lambda: of_record(command.mem.home, hit.id))
+        shown |= {"history": history}
+    command.answer(shown | {"hash": hit.hash}, lambda: _page(hit, _links(command, hit.id), history))
 
 
-def _page(hit: Any) -> str:
-    return f"{hit.title}\n{hit.kind} {hit.id}  {hit.path}\n\n{hit.text}"
+def _page(hit: Any, links: Sequence[str] = (), history: Sequence[Mapping[str, Any]] = ()) -> str:
+    """A record as a person reads it: what it is, its text, what it is linked to, what became of it."""
+    origin = hit.origin or {}
+    named = [f"{name} {value}" for name, value in (
+        ("type", hit.type if hit.type != hit.kind else ""), ("tags", ", ".join(hit.tags)),
+        ("project", origin.get("project")), ("trust", origin.get("trust")),
+        ("replaced by", hit.superseded_by)) if value]
+    written = f"made {zulu(hit.created)[:16].replace('T', ' ')}"
+    changed = time_or_none(getattr(hit.record, "updated_at", None))
+    if changed and changed - hit.created > 1:
+        written += f", changed {zulu(changed)[:16].replace('T', ' ')}"
+    happened = [f"  {event['when'][:10]}  {event['what']}: {event['text']}" for event in history]
+    return "\n".join([hit.title, f"{hit.kind} {hit.id}  {hit.path}", "; ".join([written, *named]), "",
+                      hit.text.rstrip("\n"), *(["", "Links", *links] if links else []),
+                      *(["", "History", *happened] if happened else [])])
+
+
+def _links(command: Command, id: str) -> list[str]:
+    """What a record is linked to, and what is linked to it: how that reads, title, kind and id."""
+    index = command.mem.home.index
+    near = index.attempt(lambda: index.graph.neighbours(id))
+    return [f"  {'→' if link.outgoing else '←'} {link.word}  {link.title}  ({link.kind} {link.id})"
+            for link in near]
 
 
 def _list(command: Command) -> None:
-    if command.args.forgotten:
+    args, given = command.args, command.keywords()
+    if args.forgotten:
         command.mem.sync()
         columns = ("id", "kind", "title", "path")
         index = command.mem.home.index
         rows = index.attempt(index.cards.archived)
         return command.table([dict(zip(columns, row, strict=True)) for row in rows], columns)
-    items, total = command.mem.list(**command.keywords())
-    return command.table(items, ("id", "kind", "type", "title", "tags", "created"), total)
+    if not (args.json or args.all or args.kind or args.type or args.topic):
+        given["kind"] = list(WRITTEN)  # what is built repeats what was written
+    items, total = command.mem.list(**given)
+    if not (command.tty and items) or args.json:
+        return command.table(items, ("id", "kind", "type", "title", "tags", "created"), total)
+
+    def lines(room: int | None) -> list[str]:
+        from otolith.doors.cli.terminal import record_lines
+
+        more = [f"{len(items)} of {total}; --limit and --offset show others"] if total > len(items) else []
+        return [*record_lines(items, command.mem.home.clock(), room or 0), *more]
+
+    return command.lay_out({}, lines)
 
 
 def _last_upkeep(upkeep: Mapping[str, Any]) -> str:
@@ -124,9 +192,13 @@ def _counts(command: Command) -> None:
     stats = command.mem.stats()
     kinds = "\n".join(f"  {kind:<10}{count:>8}" for kind, count in stats["kinds"].items())
     counts = ", ".join(f"{stats[name]} {name}" for name in ("links", "tags", "uses", "problems"))
+    model = stats["model"]
+    asked = (f"\nmodel {model['name']}: asked {model['calls']} times ({model['today']} of {model['limit']} "
+             f"today), {model['failed']} failed, {model['seconds']} s" if model["name"] or model["calls"]
+             else "")
     command.answer(stats,
                    f"{stats['home']}\n{stats['records']} records in {stats['documents']} files, {counts}\n"
-                          f"{kinds}\nindex {stats['index']}\n{_last_upkeep(stats['upkeep'])}")
+                          f"{kinds}\nindex {stats['index']}\n{_last_upkeep(stats['upkeep'])}{asked}")
 
 
 def _sql(command: Command) -> None:

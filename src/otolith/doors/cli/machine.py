@@ -1,4 +1,4 @@
-"""Commands around a home: import, export, mcp, serve, hook, install, uninstall, config, completion."""
+"""Commands around a home: import, export, mcp, serve, hook, install, uninstall, config, model, completion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otolith.doors.cli.command import Command, read_stdin
-from otolith.errors import Damaged, NotFound, WrongUsage
+from otolith.errors import Damaged, Invalid, NotFound, Provider, WrongUsage
 from otolith.verbs.table import FILTERS
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ EXTRA = "in Otolith's folder run: pip install '.[{}]'"
 
 
 def _mcp(command: Command) -> None:
+    _refuse_nested()
     args = command.args
     if not args.http:
         from otolith.doors.mcp import stdio
@@ -35,6 +36,14 @@ def _mcp(command: Command) -> None:
     except ModuleNotFoundError as error:
         raise WrongUsage(f"MCP over HTTP needs the package {error.name}", EXTRA.format("mcp")) from None
     return server.serve_http(args.home, args.tools, port=_port(args.port), tell=command.warn)
+
+
+def _refuse_nested() -> None:
+    """A program that Otolith asks as a model gets no memory of its own."""
+    from otolith import config
+
+    if config.is_off():
+        raise WrongUsage(f"Otolith is off here: {config.OFF} is set", "unset it")
 
 
 def _port(number: int) -> int:
@@ -91,12 +100,26 @@ def _install(command: Command) -> None:
     from otolith.doors.agents import install
     from otolith.opening import open_home
 
+    _refuse_nested()
     home = open_home(command.args.home).name  # an agent does not share this OTOLITH_HOME
     named = command.args.home or home != str(config.data_folder())
     start = _own_command() + (["--home", home] if named else [])
     edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), start)
-    advice = "\n".join(filter(None, (install.advice(command.args.agent_name), BY_ITSELF)))
+    offer = "" if command.args.dry_run else _offer_model(command)
+    advice = "\n".join(filter(None, (install.advice(command.args.agent_name), BY_ITSELF, offer)))
     _carry_out(command, edits, "installed", advice)
+
+
+def _offer_model(command: Command) -> str:
+    """Said once on a machine: the agent's own program could distil its sessions."""
+    from otolith import config
+    from otolith.providers.program import KNOWN
+
+    name = command.args.agent_name.partition("-")[0]
+    if name not in KNOWN or config.was_offered("model"):
+        return ""
+    return (f"sessions can be distilled by the model you have: otolith config model {name} "
+            "(it sends them there; docs/MODELS.md)")
 
 
 def _uninstall(command: Command) -> None:
@@ -155,6 +178,8 @@ def _import(command: Command) -> None:
     from otolith.doors.exchange.importing import Import
 
     args = command.args
+    if args.restore:
+        return _restore(command)
     with _source(args.source) as path, command.progress("importing") as progress:
         if args.dry_run:
             done = Import(None).run(path, args.format)
@@ -165,12 +190,43 @@ def _import(command: Command) -> None:
 
             # A thousand dialogs are not sent to a model unasked; rules read them, and upkeep may ask later.
             tree = open_home(args.home)
-            settings = config.load(tree).replace(chat_url=None, chat_model=None)
+            settings = config.load(tree).replace(chat_url=None, chat_model=None, model_command=None)
             with Memory(tree, door="import", trust="outside", config=settings) as mem:
                 done = Import(mem).run(path, args.format, progress)
                 for notice in mem.notices:
                     command.warn(notice)
     command.answer({**done.to_dict(), "dry_run": args.dry_run}, lambda: _summarise(done, args.dry_run))
+    if _is_own_export(args.source) and not args.json:
+        command.warn("what is imported counts as coming from outside; to have your own home back as it was: "
+                     "otolith import FILE --restore --home FOLDER")
+    return None
+
+
+def _is_own_export(source: str) -> bool:
+    """Whether it is a whole home's export, which could be restored instead."""
+    import zipfile
+
+    from otolith.doors.exchange.restoring import MANIFEST
+
+    if not zipfile.is_zipfile(Path(source).expanduser()):
+        return False
+    with zipfile.ZipFile(Path(source).expanduser()) as packed:
+        return MANIFEST in packed.namelist()
+
+
+def _restore(command: Command) -> None:
+    """Give a whole home back, checked by hash."""
+    from otolith import config
+    from otolith.doors.exchange.restoring import restore
+    from otolith.files.disk import open_tree
+
+    args = command.args
+    home = Path(open_tree(config.home_name(args.home)).name)
+    with command.progress("restoring") as progress:
+        files = restore(Path(args.source).expanduser(), home, dry_run=args.dry_run, progress=progress)
+    what = "would be restored, every hash is right" if args.dry_run else "restored, byte for byte"
+    command.answer({"home": str(home), "files": len(files), "dry_run": args.dry_run},
+                   f"{home}: {len(files)} files {what}")
 
 
 @contextmanager
@@ -228,6 +284,8 @@ def _config(command: Command) -> None:
     from otolith.verbs.tending import change_settings, show_settings
 
     args = command.args
+    if args.setting and args.value is not None:
+        _set(command, args.setting, args.value)
     key = read_stdin().strip() if args.openai_key == "-" else args.openai_key
     changes = {"embedding_provider": args.provider, "openai_api_key": key, "ollama_model": args.ollama_model,
                "openai_model": args.openai_model}
@@ -239,6 +297,50 @@ def _config(command: Command) -> None:
     command.answer(shown, "\n".join(f"{name} = {value}" for name, value in shown.items()))
 
 
+def _set(command: Command, setting: str, value: str) -> None:
+    """Change one of the user's own settings; nothing of it is kept in a home."""
+    from otolith import config
+
+    changes: dict[str, Any]
+    if setting == "model":
+        from otolith.providers.program import read_command
+
+        if value != "off":
+            read_command(value)
+        changes = {"model.command": None if value == "off" else value}
+    elif setting == "ask-agent":
+        changes = {"ask_agent": value}
+        if value not in config.ASK_AGENT:
+            raise Invalid(f"ask-agent {value!r} is unknown", f"use one of {', '.join(config.ASK_AGENT)}")
+    else:
+        if value not in ("on", "off", "true", "false"):
+            raise Invalid(f"upkeep.remote {value!r} is unknown", "use on or off")
+        changes = {"upkeep.remote": value in ("on", "true")}
+    config.change_user_settings(changes)
+    if setting == "model" and value != "off":
+        command.warn("sessions that end are sent to it from now on; try it with: otolith model test")
+
+
+def _model(command: Command) -> int:
+    """Show, try or use the model that a person turned on."""
+    from otolith.verbs import models
+
+    home, args = command.mem.home, command.args
+    if args.action == "test":
+        tried = models.try_model(home)
+        command.answer(tried, "\n".join(f"{name} = {value}" for name, value in tried.items()))
+        return 0 if tried["answers_in_form"] else Provider.exit_code
+    if args.action == "distil":
+        from otolith.verbs.running import distil_session
+
+        line = distil_session(home, args.session)
+        command.answer({"session": args.session, "result": line}, line)
+        return 0
+    cost = models.cost(home)
+    command.answer(cost, "\n".join(f"{name} = {value}" for name, value in cost.items()))
+    return 0
+
+
 def _completion(command: Command) -> None:
     from otolith.doors.cli.completion import SCRIPTS
 
@@ -248,5 +350,6 @@ def _completion(command: Command) -> None:
 
 COMMANDS = {
     "import": _import, "export": _export, "mcp": _mcp, "serve": _serve, "hook": _hook, "install": _install,
-    "uninstall": _uninstall, "doctor": _doctor, "config": _config, "completion": _completion,
+    "uninstall": _uninstall, "doctor": _doctor, "config": _config, "model": _model,
+    "completion": _completion,
 }

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from otolith.doors.cli import HEADINGS
 from otolith.doors.cli.command import explain, metavar_of, option_of, own_params, repeats
 from otolith.errors import OtolithError
-from otolith.verbs.table import ANSWERS, DOORS, FAMILIES, Param, Verb, table
+from otolith.verbs.table import ANSWERS, DOORS, Param, Verb, grouped, table
 
 INTRODUCTION = """# The command line
 
@@ -16,6 +15,10 @@ This page is written from the table of verbs (`src/otolith/verbs/table/`) by `ma
 `--session`, which say as whom to write, or what to look for. Answers go to stdout, everything else to stderr.
 A failed command prints one line that says what to do, and exits with a code of its own:
 {codes}, 130 interrupted, 1 a bug.
+
+A record is named by its id, the beginning of one (four signs or more), its title or a part of its title;
+where several could be meant, a terminal asks. On a terminal lists have a line for each record and long
+answers go through `PAGER`; in a pipe lists are tab-separated, with whole ids.
 
 `otolith completion bash`, `zsh` or `fish` prints a script that completes verbs, options, kinds, types, tags,
 ids and titles.
@@ -29,9 +32,9 @@ def write() -> str:
     codes = ", ".join(dict.fromkeys(f"{error.exit_code} {error.code.replace('_', ' ')}"
                                     for error in OtolithError.__subclasses__()))
     parts = [INTRODUCTION.format(codes=codes)]
-    for family, names in FAMILIES.items():
-        parts.append(f"## {HEADINGS[family]}\n")
-        parts += [_describe(rows[name]) for name in names if "cli" in rows[name].doors]
+    for group, names in grouped().items():
+        parts.append(f"## {group}\n")
+        parts += [_describe(rows[name]) for name in names]
     parts.append("## Every verb at every door\n\nA dash says why a verb is not offered there.\n\n")
     lines = [f"| verb | {' | '.join(DOOR_NAMES[door] for door in DOORS)} |", f"|---{'|---' * len(DOORS)}|"]
     lines += [f"| `{row.name}` | {' | '.join(_offered(row, door) for door in DOORS)} |"

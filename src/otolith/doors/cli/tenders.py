@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from otolith.doors.cli.command import Command, deliver, read_text
 from otolith.errors import CannotWrite, Damaged, Invalid, WrongUsage
+from otolith.model.kinds import KINDS
 from otolith.model.record import Finding
-from otolith.model.text import visible_line
+from otolith.model.text import counted, visible_line
+
+LISTED = 40  # changes that sync names one by one
 
 
 def _init(command: Command) -> None:
@@ -29,13 +32,37 @@ def _end(command: Command) -> int:
 
 
 def _sync(command: Command) -> None:
+    from otolith import config
+    from otolith.files.disk import open_tree
+    from otolith.index.store import index_path
+
+    name = open_tree(config.home_name(command.args.home)).name
+    first = not index_path(config.home_cache(name)).exists()
     with command.progress("reading") as progress:
         changes = command.mem.sync(**command.keywords(), progress=progress)
     rows = [{"change": change.what,
              "path": change.path} | ({"reason": change.reason} if change.reason else {})
             for change in changes]
     lines = ["\t".join(map(visible_line, row.values())) for row in rows]
-    command.items(rows, "\n".join(lines) or "everything is up to date")
+    command.items(rows, lambda: "\n".join(lines if len(lines) <= LISTED else _counted_changes(command, rows))
+                  or "everything is up to date")
+    if command.args.json or not (lines or first):
+        return
+    stats = command.mem.stats()
+    kinds = ", ".join(counted(count, kind, KINDS[kind].plural) for kind, count in stats["kinds"].items())
+    done = "read for the first time" if first else counted(len(lines), "change")
+    now = f"{stats['records']} records in {stats['documents']} files"
+    command.warn(f"{done}: {now} ({kinds})" if first else f"{done}: {now}")
+
+
+def _counted_changes(command: Command, rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """Many changes by what they are and where they lie."""
+    counts: dict[tuple[str, str], int] = {}
+    for row in rows:
+        place = (row["change"], row["path"].partition("/")[0])
+        counts[place] = counts.get(place, 0) + 1
+    return [f"{what}\t{number} in {folder}" for (what, folder), number in sorted(counts.items())] + \
+        ["each of them: otolith sync --json" if command.tty else ""]
 
 
 def _reindex(command: Command) -> None:

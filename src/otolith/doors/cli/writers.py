@@ -20,7 +20,14 @@ def _remember(command: Command) -> None:
 
 
 def _note(command: Command) -> None:
+    if len(command.args.title) > 1 and command.args.text is None and sys.stdin.isatty():
+        command.args.text = ""  # `otolith note buy milk` is all that is to be kept
     note = command.mem.note(**command.keywords())
+    index = command.mem.home.index
+    same = index.attempt(lambda: index.cards.by_name(note.title))
+    if other := next((row for row in same if row.kind == note.kind and row.id != note.id), None):
+        command.warn(f"there is another note of this title, {other.id[:8]}; to have one: "
+                     f"otolith merge {other.id[:8]} {note.id[:8]}")
     proposals = [] if command.args.no_propose else command.mem.suggest_edges(note.id)
     names = ("source", "type", "target", "strength", "title")
     command.kept(note, proposals=[{name: getattr(edge, name) for name in names} for edge in proposals])
@@ -254,9 +261,33 @@ def _edit(command: Command) -> None:
         except ValueError:
             fields[name] = value
     if not fields:
+        return _edit_file(command)
+    return command.kept(command.mem.edit(command.args.id, fields), "changed")
+
+
+def _edit_file(command: Command) -> None:
+    """Open a record's own file in the editor, and take in what was changed there."""
+    from otolith.doors.cli.command import run_editor
+    from otolith.model.kinds import KINDS
+
+    if not sys.stdin.isatty():
         raise WrongUsage("nothing to change",
                          "give --title, --text, --tag, --importance or --set FIELD=VALUE")
-    command.kept(command.mem.edit(command.args.id, fields), "changed")
+    hit = command.mem.get(command.args.id)
+    kind = KINDS[hit.kind]
+    if kind.not_edited or not kind.alone:
+        raise Invalid(kind.not_edited or f"{kind.named} has no file of its own")
+    path = command.mem.path / hit.path
+    before = path.read_bytes()
+    run_editor(str(path))
+    if path.exists() and path.read_bytes() == before:
+        return command.answer({"id": hit.id, "changed": False}, "nothing was changed")
+    command.mem.sync()
+    wrong = [finding for finding in command.mem.check() if finding.path == hit.path]
+    for finding in wrong:
+        line = f":{finding.line}" if finding.line else ""
+        command.warn(f"{finding.path}{line}: {finding.message}; {finding.remedy}")
+    return command.answer({"id": hit.id, "changed": True}, f"changed {hit.kind} {hit.id}  {hit.path}")
 
 
 def _link(command: Command) -> None:

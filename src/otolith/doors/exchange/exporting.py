@@ -1,7 +1,8 @@
 """`otolith export`: the whole home, or a part chosen by filters, as a zip of its files, as JSON lines, or as
 one book.
 
-The zip is a home again: unpack it, or import it. Settings that hold keys, locks and logs of use stay behind.
+The zip is a home again, with a manifest of hashes: `import --restore` gives it back. Settings that hold keys,
+locks and logs of this machine stay behind.
 Written beside the target and put in its place when it is whole; an export is never counted as use.
 """
 
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from otolith.errors import CannotWrite, Conflict, Damaged, Invalid, NotFound, WrongUsage
+from otolith.files.tree import fingerprint
 from otolith.model.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -154,11 +156,19 @@ def _deeper(line: str) -> str:
 
 
 def _zip(mem: Memory, out: IO[bytes], filters: dict[str, Any], progress: Progress | None) -> int:
+    from otolith.doors.exchange.restoring import MANIFEST, write_manifest
+
     chosen = any(value for value in filters.values())
     units = {row["path"] for row in _rows(mem, filters, None)} if chosen else None
-    count = 0
+    hashes: dict[str, str] = {}
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
-        names = sorted(_files(mem, units))
+
+        def put(name: str, data: bytes) -> None:
+            entry = zipfile.ZipInfo(name, EPOCH)
+            entry.external_attr, entry.compress_type = 0o600 << 16, zipfile.ZIP_DEFLATED
+            packed.writestr(entry, data)
+
+        names = sorted(set(_files(mem, units)))
         for at, name in enumerate(names):
             if progress:
                 progress(at + 1, len(names))
@@ -166,20 +176,22 @@ def _zip(mem: Memory, out: IO[bytes], filters: dict[str, Any], progress: Progres
                 data, _ = mem.home.tree.read(name)
             except (NotFound, Damaged):
                 continue
-            entry = zipfile.ZipInfo(name, EPOCH)
-            entry.external_attr, entry.compress_type = 0o600 << 16, zipfile.ZIP_DEFLATED
-            packed.writestr(entry, data)
-            count += 1
-    return len(units) if units is not None else count
+            put(name, data)
+            hashes[name] = fingerprint(data)
+        if units is None:
+            put(MANIFEST, write_manifest(hashes))
+    return len(units) if units is not None else len(hashes)
 
 
 def _files(mem: Memory, units: set[str] | None) -> Iterator[str]:
     """The home's own files: all that belong to it, or those of the chosen records."""
-    from otolith.files.paths import OTHER_FILES, unit_of
+    from otolith.files.paths import AUDIT, EXPORTS, OTHER_FILES, unit_of
 
     for path, token in mem.home.tree.scan():
         if token is not None and (units is None or unit_of(path) in units):
             yield path
-    for path in (*OTHER_FILES, "index/audit.log") if units is None else ("otolith.toml",):
+    if units is None:  # of what stays on this machine, only how often each record was used
+        yield from (path for path in mem.home.tree.within("log") if path.startswith("log/usage-"))
+    for path in (*OTHER_FILES, AUDIT, *EXPORTS) if units is None else ("otolith.toml",):
         if path not in LEFT and mem.home.tree.look(path) is not None:
             yield path

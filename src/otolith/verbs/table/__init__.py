@@ -155,14 +155,38 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "tenders": ("init", "end", "upkeep", "sync", "reindex", "check", "garden", "reflect", "accept",
                 "reflection", "core", "decay", "embed", "cold", "build-topic", "build-global"),
     "machine": ("import", "export", "mcp", "serve", "hook", "install", "uninstall", "doctor",
-                "config", "completion"),
+                "config", "model", "completion"),
     "team": ("admin",),
 }
+# How help at a terminal groups the commands: what a newcomer needs, then what for.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Start here": ("note", "recall", "log", "brief", "install"),
+    "Keep": ("remember", "memo", "record", "episode", "edit", "link", "unlink", "pin", "unpin", "forget",
+             "restore", "merge", "chapter", "agent"),
+    "Find": ("get", "list", "related", "trace", "facts", "topics", "global", "history", "chapters", "wisdom",
+             "tags", "edges", "graph", "reason", "explore", "show", "stats", "sql"),
+    "Tend": ("upkeep", "review", "settle", "contradictions", "garden", "reflect", "check", "sync", "reindex",
+             "embed", "decay", "core", "reflection", "cold"),
+    "Agents": ("uninstall", "mcp", "hook", "hud", "check-file", "check-intent", "agents", "resume", "end"),
+    "Data": ("init", "import", "export", "serve", "config", "completion"),
+}
+# Words of other tools, and what they are called here.
+SYNONYMS = {"add": "note", "new": "note", "search": "recall", "find": "recall", "ask": "recall",
+            "rm": "forget", "delete": "forget", "remove": "forget", "ls": "list", "cat": "get",
+            "start": "init", "backup": "export", "settings": "config", "diary": "episode"}
 # What Memory has besides verbs, and why no other door offers it.
 PLUMBING = {
     "bulk": "every request at a door is whole by itself", "close": "a door closes what it opened",
     "path": "a door knows which home it serves", "notices": "they come with the answers",
 }
+
+
+def grouped() -> dict[str, tuple[str, ...]]:
+    """GROUPS, with every other command among the last of them."""
+    named = {name for names in GROUPS.values() for name in names}
+    others = tuple(row.name for row in table().values() if "cli" in row.doors and row.name not in named)
+    *_, last = GROUPS
+    return {**GROUPS, last: GROUPS[last] + others}
 
 
 def verb(name: str) -> Verb | None:
