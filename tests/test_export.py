@@ -192,6 +192,9 @@ def test_a_restored_home_is_the_same_byte_for_byte(packed: Path, run: Any, home:
     assert done.code == 0, done.err
     assert "files restored, byte for byte" in done.out
     assert every_file(again) == before
+    brief = run("brief", "--json")
+    assert run("brief", "--json", "--home", str(again)).json["text"] == brief.json["text"] != ""
+    assert run("stats", "--json", "--home", str(again)).json["uses"] == run("stats", "--json").json["uses"]
     assert run("restore", "Stove", "--home", str(again)).code == 0
 
 

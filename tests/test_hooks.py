@@ -291,6 +291,14 @@ def test_an_edit_is_warned_of_what_failed_before(hook: Any, mem: Memory, project
     assert "the clocks differ" in said
 
 
+def test_a_file_at_the_top_of_the_project_is_known_by_its_whole_path(hook: Any, mem: Memory, project: Path) -> None:
+    mem.record(intent={"goal": "Fix the login", "task_type": "bug_fix"}, files=["auth.ts"],
+               outcome={"success": False, "summary": "stale token", "failure_reason": "the clocks differ"})
+
+    assert "the clocks differ" in hook("PreToolUse", tool_name="Edit", tool_input={"file_path": f"{project}/auth.ts"})
+    assert hook("PreToolUse", tool_name="Edit", tool_input={"file_path": f"{project}/src/auth.ts"}) == ""
+
+
 @pytest.mark.parametrize("given", [
     {"tool_name": "Read", "tool_input": {"file_path": "src/auth.ts"}}, {"tool_name": "Edit", "tool_input": "x"},
     {"tool_name": "Edit", "tool_input": {"file_path": "src/b.ts"}}, {"tool_name": "Edit"},

@@ -107,10 +107,13 @@ class Works(Facet):
     def on_file(self, path: str, own: str, project: str | None = None) -> tuple[list[Touch], int]:
         """(the latest works on a file, how many there are): of the project `own` if it has any, else of all.
 
-        Paths match by whole segments, from the end; if nothing does, the path may be a folder. `project`
-        insists on `own`.
+        Paths match by whole segments, from the end; if nothing does, the path may be a folder. `./a.py` is that
+        one file at the top of a project. `project` insists on `own`.
         """
         tail = tail_of(path)
+        if path.startswith("./") and tail.count("/") == 1:
+            return self._touches("SELECT memory_id, operation, unit FROM file_works WHERE tail = ?", [tail], own,
+                                 own)
         parts = tail.split("/")[:-1]
         ends = ["/".join(parts[:count]) + "/"
                 for count in range(2, len(parts))]  # a bare name is not every such file
