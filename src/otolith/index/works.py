@@ -26,6 +26,7 @@ _REPLACED = ("EXISTS (SELECT 1 FROM links l JOIN records n ON n.id = l.a JOIN re
 # Works by the end of a path: those whose path ends in it, and those whose path it ends in.
 _ENDING = """SELECT memory_id, operation, unit FROM file_works WHERE tail >= ? AND tail < ?
 UNION ALL SELECT memory_id, operation, unit FROM file_works WHERE tail IN ({marks})"""
+_AT_TOP = "SELECT memory_id, operation, unit FROM file_works WHERE tail = ?"
 _BELOW = """SELECT f.memory_id, f.operation, r.unit FROM memory_files f JOIN records r ON r.id = f.memory_id
 WHERE f.file_path >= ? AND f.file_path < ?"""
 _ON_FILE = f"""SELECT {_TOUCH.format(operation='x.operation', at=_AT)},
@@ -107,13 +108,12 @@ class Works(Facet):
     def on_file(self, path: str, own: str, project: str | None = None) -> tuple[list[Touch], int]:
         """(the latest works on a file, how many there are): of the project `own` if it has any, else of all.
 
-        Paths match by whole segments, from the end; if nothing does, the path may be a folder. `./a.py` is that
-        one file at the top of a project. `project` insists on `own`.
+        Paths match by whole segments, from the end; if nothing does, the path may be a folder. `./a.py` is
+        that one file at the top of a project. `project` insists on `own`.
         """
         tail = tail_of(path)
         if path.startswith("./") and tail.count("/") == 1:
-            return self._touches("SELECT memory_id, operation, unit FROM file_works WHERE tail = ?", [tail], own,
-                                 own)
+            return self._touches(_AT_TOP, [tail], own, own)
         parts = tail.split("/")[:-1]
         ends = ["/".join(parts[:count]) + "/"
                 for count in range(2, len(parts))]  # a bare name is not every such file

@@ -131,7 +131,8 @@ def _diary(path: str, blocks: list[Mapping[str, Any]]) -> bytes:
     from otolith.files.markdown import write_episode
 
     def place(block: Mapping[str, Any]) -> tuple[str, int]:
-        return str(block.get("time")), int(str(block.get("id")).rpartition("-")[2] or 0)
+        number = str(block.get("former") or block.get("id")).rpartition("-")[2]  # within its minute
+        return str(block.get("time")), int(number) if number.isdecimal() else 0
 
     day = path.rpartition("/")[2].removesuffix(".md")
     texts = [write_episode(str(block.get("time")), str(block.get("heading")), kind=str(block.get("type")),
