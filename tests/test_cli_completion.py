@@ -35,7 +35,7 @@ def test_the_first_word_is_a_verb(run: Run) -> None:
 def test_options_are_those_of_the_verb_and_of_every_command(run: Run) -> None:
     assert offered(run, "recall", "tea", "--s") == ["--since", "--successes", "--session"]
     assert offered(run, "trace", "--c") == ["--causes"]
-    assert offered(run, "stats", "-") == ["--home", "--json", "--help", "--project", "--agent", "--session"]
+    assert offered(run, "stats", "-") == ["--delivery", "--home", "--json", "--help", "--project", "--agent", "--session"]
 
 
 def test_a_value_is_one_of_the_words_that_its_option_takes(run: Run) -> None:

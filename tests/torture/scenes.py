@@ -205,6 +205,7 @@ ELSEWHERE = {
     "accept": "reflect carries out the same", "edges": "link and unlink", "topics": "build-topic", "global": "build-global",
     "hook": "hook-stop and hook-end", "mcp": "a door", "serve": "a door",
     "settle": "one synced line, as review writes it",
+    "admin": "writes a team's database, not a home", "model": "asks a program; its settings are the user's",
     "install": "writes an agent's settings, not a home", "uninstall": "writes an agent's settings, not a home",
 }
 

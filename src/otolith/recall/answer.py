@@ -35,6 +35,7 @@ LONGEST_LIMIT = 1000
 BESIDE = 1  # turn on either side that come along when there is no budget
 REACH = 25  # turns on either side of a hit that may fill a budget
 FURTHER = 4  # times as far is looked when too few are left to deliver
+FEW_WORDS, ALL_WORDS = 2, 0.999  # a question so short is answered by what has all of its words
 ANSWERED = 3  # first hits within a budget whose answers come before further hits
 MOST_READ = 1000  # records that are kept at hand
 _Read = dict[str, tuple[Version, Any]]
@@ -94,10 +95,12 @@ def _check(query: Any, chosen: Filter, limit: Any, depth: Any, budget: Any) -> N
 def _enough(candidates: Candidates, hits: Sequence[tuple[Weighed, Hit]]) -> bool:
     """Is there an answer: is one named outright, or does one score as an answer, its age left aside?
 
-    What is newer comes first among what says the same; so an answer may stand a little below the first.
+    What is newer comes first among what says the same; so an answer may stand a little below the first. Who
+    asks by one word or two wants what has them: so little cannot score as a question does.
     """
+    short = len(candidates.question.words) <= FEW_WORDS
     return any(candidate.how is not None or candidate.evidence >= candidates.weights.enough
-               for candidate, _ in hits)
+               or (short and candidate.covered > ALL_WORDS) for candidate, _ in hits)
 
 
 def _deliver(home: Home, candidates: Candidates, limit: int, depth: str, budget: int | None,
