@@ -131,7 +131,7 @@ def test_no_forged_pass_opens_anything(team: Any) -> None:
 
 
 PROBES = (  # raw SQL by a member of another space, with their own valid pass set
-    "select * from otolith.documents", "select * from otolith.lines", "select * from otolith.revisions",
+    "select * from otolith.documents", "select * from otolith.lines",
     "select count(*) from otolith.documents where body like '%zirconium%'", "table otolith.keys", "table otolith.about",
     "table otolith.spaces", "table otolith.principals", "table otolith.members", "table otolith.audit",
     "select * from otolith.documents where 1 / (case when body like '%zirconium%' then 0 else 1 end) = 1",
@@ -258,6 +258,21 @@ def test_lines_of_many_writers_all_arrive_whole(team: Any, opened: Callable[...,
 
     lines = opened(name, key).read("index/audit.log")[0].splitlines()
     assert sorted(lines) == sorted(b'{"who": %d, "n": %d}' % (at, n) for at in range(4) for n in range(20))
+
+
+def test_a_purge_leaves_nothing_of_a_record_in_the_database(team: Any, opened: Callable[..., PgTree], clock: Clock) -> None:
+    name = team.space()
+    with Memory(opened(name, team.key("ada", **{name: "owner"})), clock=clock) as mem:
+        tea = mem.note("Tea", f"Steep with {SECRET}dust.")
+        mem.link(mem.note("Pot", "Clay.").id, "SOLVES", tea.id, context=f"{SECRET}dust")
+        mem.edit(tea.id, importance=0.9)
+        mem.upkeep()
+        mem.forget(tea.id, purge=True)
+
+    tables = [row[0] for row in team.admin.execute("select tablename from pg_tables where schemaname = 'otolith'").fetchall()]
+    for table in tables:
+        rows = team.admin.execute(f"select encode(convert_to(t::text, 'UTF8'), 'escape') from otolith.{table} t").fetchall()
+        assert not any(f"{SECRET}dust".encode().hex() in row[0] or f"{SECRET}dust" in row[0] for row in rows), table
 
 
 def test_two_machines_see_each_others_records(team: Any, opened: Callable[..., PgTree], clock: Clock,

@@ -61,10 +61,6 @@ create table otolith.lines (
     written timestamptz not null,
     body bytea not null,
     primary key (space, path, n));
-create table otolith.revisions (
-    space integer not null, path text collate "C" not null, id bigint not null, replaced timestamptz not null default clock_timestamp(),
-    written timestamptz not null, author integer not null, body bytea not null);
-create index on otolith.revisions (space, id, replaced);
 
 -- Passes
 
@@ -147,10 +143,6 @@ begin
             new.id := ('x' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 15))::bit(60)::bigint;
         else
             new.id := old.id;
-            if old.body is not null and new.body is distinct from old.body then
-                insert into otolith.revisions (space, path, id, written, author, body)
-                    values (old.space, old.path, old.id, old.written, old.author, old.body);
-            end if;
         end if;
     end if;
     return new;
