@@ -60,6 +60,7 @@ def _serve(command: Command) -> None:
     except ModuleNotFoundError as error:
         raise WrongUsage(f"the server needs the package {error.name}", EXTRA.format("serve")) from None
     _port(args.port)
+    from otolith import config
     from otolith.doors.web import gate, serving
 
     if args.link:
@@ -79,6 +80,10 @@ def _serve(command: Command) -> None:
                        f"Programs: REST at {url}/api/openapi.json, MCP at {url}/mcp, token in {token}\n"
                        "Stop with Ctrl-C.")
         sys.stdout.flush()
+        if command.tty and not (args.json or args.no_open) and config.has_screen():
+            import webbrowser
+
+            webbrowser.open(link)
 
     return serving.serve(args.home, port=args.port, tell=announce, host=args.host,
                          names=args.allow_host or [],

@@ -70,7 +70,7 @@ def search(mem: Memory, q: str = "", project: str | None = None, limit: int = 8)
     named = [row for row in begun if not project or row.project == project]
     rows = {row.id: row for row in named} | cards.rows_of(hit.id for hit in found.hits)
     sure = {row.id: None for row in named}
-    texts = {hit.id: " ".join(hit.text.split())[:160] for hit in found.hits}
+    texts = {hit.id: " ".join(hit.text.split()).removeprefix(f"{hit.title}. ")[:160] for hit in found.hits}
     order = list(dict.fromkeys([*sure, *texts]))[:limit]
     return {"enough": found.enough or bool(sure), "hits": [
         {"id": row.id, "kind": row.kind, "type": row.type, "title": row.title, "created": zulu(row.created),

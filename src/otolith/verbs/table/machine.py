@@ -54,6 +54,7 @@ ROWS = {row.name: row for row in (
                   Param("allow_host", "words", "a further name under which browsers may call this server", (),
                         ("cli",), metavar="NAME[:PORT]"),
                   Param("no_mcp", "flag", "do not offer MCP", False, ("cli",)),
+                  Param("no_open", "flag", "do not open the browser", False, ("cli",)),
                   Param("link", "flag", "print a fresh sign-in link for a running server", False, ("cli",))),
          examples=("otolith serve", "otolith serve --port 8080", "otolith serve --link")),
     Verb("hook", "answer a coding agent's event", "text",
