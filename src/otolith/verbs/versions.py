@@ -30,7 +30,7 @@ def keep_version(home: Home, loaded: Loaded) -> None:
 
 
 def versions(home: Home, handle: str) -> list[dict[str, Any]]:
-    """The former versions of a record, newest first: name, until when it stood, what it held."""
+    """The former versions of a record, newest first: name, until when it stood, what it fields."""
     row = locate(home, handle)
     return [{"version": name, "until": zulu(parse_time(name[:16])), "title": record.title,
              "record": {field: codec.public(record).get(field) for field in KINDS[row.kind].editable}}
@@ -38,20 +38,21 @@ def versions(home: Home, handle: str) -> list[dict[str, Any]]:
 
 
 def fields_of(home: Home, row: Row, version: str) -> dict[str, Any]:
-    """What a former version held, as the changes that bring it back."""
-    for name, record in _read(home, row):
-        if name == version:
-            held = codec.public(record)
-            return {field: held[field] for field in KINDS[row.kind].editable if held.get(field) is not None}
+    """What a former version fields, as the changes that bring it back."""
+    for moment, record in _read(home, row):
+        if moment == version:
+            fields = codec.public(record)
+            editable = KINDS[row.kind].editable
+            return {name: fields[name] for name in editable if fields.get(name) is not None}
     raise NotFound(f"{row.id} has no version {version[:60]!r}", f"see: otolith versions {row.id}")
 
 
 def _places(home: Home, path: str) -> list[str]:
     """Where the former versions of a file lie, oldest first, whatever folder it was in then."""
     start = f"{path.rsplit('/', 1)[-1]}."
-    found = [place for place in home.index.notes.documents(paths.EDITED)
+    places = [place for place in home.index.notes.documents(paths.EDITED)
              if place.rsplit("/", 1)[-1].startswith(start)]
-    return sorted(found, key=lambda place: (_name(place)[:16], len(place), place))
+    return sorted(places, key=lambda place: (_name(place)[:16], len(place), place))
 
 
 def _name(place: str) -> str:

@@ -64,15 +64,15 @@ def search(mem: Memory, q: str = "", project: str | None = None, limit: int = 8)
     """What half a question finds: titles that begin so, then what recall finds."""
     limit = bounded(limit, 1, 30)
     with mem.home.uncounted():
-        found = mem.recall(q, limit=limit, depth="summary", project=project or None)
+        answer = mem.recall(q, limit=limit, depth="summary", project=project or None)
     cards = mem.home.index.cards
     begun = cards.starting(q.strip(), limit) if q.strip() else []
     named = [row for row in begun if not project or row.project == project]
-    rows = {row.id: row for row in named} | cards.rows_of(hit.id for hit in found.hits)
+    rows = {row.id: row for row in named} | cards.rows_of(hit.id for hit in answer.hits)
     sure = {row.id: None for row in named}
-    texts = {hit.id: " ".join(hit.text.split()).removeprefix(f"{hit.title}. ")[:160] for hit in found.hits}
+    texts = {hit.id: " ".join(hit.text.split()).removeprefix(f"{hit.title}. ")[:160] for hit in answer.hits}
     order = list(dict.fromkeys([*sure, *texts]))[:limit]
-    return {"enough": found.enough or bool(sure), "hits": [
+    return {"enough": answer.enough or bool(sure), "hits": [
         {"id": row.id, "kind": row.kind, "type": row.type, "title": row.title, "created": zulu(row.created),
          "project": row.project, "opening": texts.get(row.id, "")}
         for row in (rows[id] for id in order if id in rows)]}

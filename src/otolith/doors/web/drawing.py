@@ -41,22 +41,28 @@ def _graph(mem: Memory, limit: int, around: str | None, depth: int, whole: bool,
     chosen = make_filter(clock=mem.home.clock, **{"kind": LISTED, **given})
     rows, total = mem.home.index.cards.listing(chosen, MANY, projects=mem.home.config.projects)
     links = _links(mem, rows, chosen.as_of)
-    degree = Counter(end for a, _, b in links for end in (a, b))
     if around:
-        middle = steps.locate(mem.home, around).id
-        near = _near(links, middle, depth, limit)
-        rows = [row for row in rows if row.id in near]
-        total, middle_row = len(rows), mem.home.index.cards.find(middle)
-        if middle not in {row.id for row in rows} and middle_row:  # of a kind that is not drawn among all
-            rows.append(middle_row)
-    linked = sorted(rows, key=lambda row: (-degree[row.id] if len(rows) > limit else 0, -row.created))
-    drawn = [] if whole and len(rows) > limit else linked[:limit]
-    starts = sorted(rows, key=lambda row: -degree[row.id])[:STARTS] if not drawn else []
+        rows = _around(mem, rows, links, around, depth, limit)
+        total = len(rows)
+    degree = Counter(end for a, _, b in links for end in (a, b))
+    linked = sorted(rows, key=lambda row: (-degree[row.id], -row.created))
+    if whole and len(rows) > limit:
+        drawn, starts = [], linked[:STARTS]
+    else:
+        drawn, starts = linked[:limit] if len(rows) > limit else rows, []
     shown = {row.id for row in drawn}
     return {"nodes": _nodes(mem, drawn, degree), "starts": _nodes(mem, starts, degree), "total": total,
             "links": [{"source": a, "type": word, "target": b, "strength": strength}
                       for (a, word, b), strength in links.items() if a in shown and b in shown],
             "types": sorted({row.type for row in drawn if row.type})}
+
+
+def _around(mem: Memory, rows: Sequence[Row], links: Links, handle: str, depth: int,
+            limit: int) -> list[Row]:
+    """Of these the records near one, and that one itself, also where it is of a kind that is not drawn."""
+    middle = steps.locate(mem.home, handle)
+    near = _near(links, middle.id, depth, limit)
+    return [middle, *(row for row in rows if row.id in near and row.id != middle.id)]
 
 
 def _nodes(mem: Memory, rows: Sequence[Row], degree: Mapping[str, int]) -> list[dict[str, Any]]:

@@ -35,14 +35,14 @@ def claims_of(mem: Memory, row: Row) -> list[dict[str, Any]]:
     if not KINDS[row.kind].claims:
         return []
     draw(mem.home, few=True)
-    said = []
+    claims = []
     for claim in mem.home.index.claims.of(row.id):
         if claim.main:
             closer = mem.home.index.claims.closer(claim)
-            said.append({"text": claim.sentence, "since": marked_time(claim.mark),
-                         "until": marked_time(closer.mark) if closer else None,
-                         "closed_by": {"id": closer.record, "text": closer.sentence} if closer else None})
-    return said
+            claims.append({"text": claim.sentence, "since": marked_time(claim.mark),
+                           "until": marked_time(closer.mark) if closer else None,
+                           "closed_by": {"id": closer.record, "text": closer.sentence} if closer else None})
+    return claims
 
 
 def audit(mem: Memory, verb: str = "", door: str = "", limit: int = 60, offset: int = 0) -> dict[str, Any]:
@@ -74,12 +74,12 @@ def told(mem: Memory, limit: int = 40, offset: int = 0) -> dict[str, Any]:
     page = lines[offset : offset + limit]
     named = titles(mem, (str(id) for line in page for id in line["ids"]))
 
-    def one(id: str, session: str) -> dict[str, Any]:
+    def receipt(id: str, session: str) -> dict[str, Any]:
         return {"id": id, **named.get(id, {"title": "", "kind": ""}),
                 "used": id in used[session] if session in used else None}
 
     return {"items": [{"at": line.get("t"), "session": line.get("session"),
                        "by": line.get("by") or line.get("door"),
-                       "records": [one(str(id), str(line.get("session"))) for id in line["ids"]]}
+                       "records": [receipt(str(id), str(line.get("session"))) for id in line["ids"]]}
                       for line in page],
             "total": len(lines), "offset": offset, "counts": mem.stats(delivery=True)}

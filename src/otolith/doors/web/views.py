@@ -175,9 +175,13 @@ def _today(mem: Memory, project: str | None) -> dict[str, Any]:
         "waiting": {"facts": sum(index.dialogs.unscored_counts(project).values()),
                     "contradictions": len(mem.contradictions(project=project)),
                     "findings": len(index.cards.problems()),
-                    "unfinished": [{"id": one.id, "title": one.title, "why": one.why, "trigger": one.trigger}
-                                   for one in mem.unfinished(project)][:8]},
+                    "unfinished": _unfinished(mem, project)[:8]},
     }
+
+
+def _unfinished(mem: Memory, project: str | None) -> list[dict[str, Any]]:
+    return [{"id": notice.id, "title": notice.title, "why": notice.why, "trigger": notice.trigger}
+            for notice in mem.unfinished(project)]
 
 
 # Work
@@ -189,18 +193,17 @@ def work(mem: Memory, project: str | None = None, limit: int = 40, offset: int =
     project = project or None
     rows, total = mem.home.index.cards.listing(make_filter(kind="work", project=project), limit, offset)
     return {"items": listed(mem, rows), "total": total, "offset": offset,
-            "unfinished": [{"id": one.id, "title": one.title, "why": one.why, "trigger": one.trigger}
-                           for one in mem.unfinished(project)],
-            "chapters": [_told(one) for one in mem.chapters(project)],
-            "wisdom": [_told(one) for one in mem.wisdom(project)]}
+            "unfinished": _unfinished(mem, project),
+            "chapters": [_listed_tale(tale) for tale in mem.chapters(project)],
+            "wisdom": [_listed_tale(tale) for tale in mem.wisdom(project)]}
 
 
-def _told(one: Any) -> dict[str, Any]:
+def _listed_tale(tale: Any) -> dict[str, Any]:
     """A chapter or a wisdom as a list shows it."""
-    members = getattr(one, KINDS[one.kind].members)
-    return {"id": one.id, "title": one.title or one.summary[:80], "summary": one.summary,
-            "from": zulu(one.start_ts), "to": zulu(one.end_ts), "parts": len(members),
-            "tags": list(one.tags or ()), "project": one.project_id, "type": one.type}
+    members = getattr(tale, KINDS[tale.kind].members)
+    return {"id": tale.id, "title": tale.title or tale.summary[:80], "summary": tale.summary,
+            "from": zulu(tale.start_ts), "to": zulu(tale.end_ts), "parts": len(members),
+            "tags": list(tale.tags or ()), "project": tale.project_id, "type": tale.type}
 
 
 # Review

@@ -129,7 +129,7 @@ async function frame() {
   const names = told.projects.map((one) => one.name);
   if (project() && !names.includes(project())) names.unshift(project());
   const select = $("#project");
-  show(select, h("option", { value: "" }, "All projects"), names.map((name) => {
+  show(select, h("option", { value: "" }, `All of ${told.home}`), names.map((name) => {
     const count = told.projects.find((one) => one.name === name)?.records ?? 0;
     return h("option", { value: name, selected: name === project() }, `${name === "default" ? "no project" : name} (${number(count)})`);
   }));

@@ -3,14 +3,14 @@
 // once, better ones until things are calm.
 
 let count = 0, xs, ys, vx, vy, mass, links, degree, group, isles, alpha = 1, timer = null;
-const REPEL = 2600, SPRING = 0.5, REST = 30, DRAG = 0.6, THETA2 = 1.1, ROOM = 17;
+const REPEL = 4200, SPRING = 0.5, REST = 30, DRAG = 0.6, THETA2 = 1.1, ROOM = 17;
 
 onmessage = ({ data }) => {
   if (data.nodes) start(data);
   else if (data.move !== undefined) { xs[data.move] = data.x; ys[data.move] = data.y; vx[data.move] = vy[data.move] = 0; warm(0.2); }
 };
 
-function start({ nodes, ends, groups }) {
+function start({ nodes, ends, groups, wide }) {
   count = nodes;
   links = ends;
   group = groups;
@@ -19,7 +19,7 @@ function start({ nodes, ends, groups }) {
   for (let i = 0; i < ends.length; i += 1) degree[ends[i]] += 1;
   const sizes = [];
   for (let i = 0; i < count; i += 1) { sizes[group[i]] = (sizes[group[i]] ?? 0) + 1; mass[i] = 1 + Math.min(6, degree[i] * 0.25); }
-  isles = pack(sizes);
+  isles = pack(sizes, Math.sqrt(Math.min(2, Math.max(0.5, wide))));
   const order = [...Array(count).keys()].sort((a, b) => degree[b] - degree[a]), placed = new Int32Array(isles.length);
   for (const i of order) { // a sunflower on each island, the most linked in its middle
     const at = placed[group[i]]++, angle = at * 2.399963, radius = ROOM * 0.62 * Math.sqrt(at + 0.3), isle = isles[group[i]];
@@ -31,14 +31,14 @@ function start({ nodes, ends, groups }) {
   run();
 }
 
-/** A place for each island: the largest in the middle, the others on a spiral where there is room. */
-function pack(sizes) {
+/** A place for each island: the largest in the middle, the others on a spiral where there is room, as wide as the canvas. */
+function pack(sizes, wide) {
   const all = sizes.map((size, at) => ({ at, r: ROOM * 0.75 * Math.sqrt(size ?? 0) + 26, x: 0, y: 0 })), done = [];
   for (const isle of all.toSorted((a, b) => b.r - a.r)) {
     for (let turn = 0; ; turn += 1) {
       const angle = turn * 0.37, far = done.length ? 9 * Math.sqrt(turn) * 1.6 : 0;
-      isle.x = far * Math.cos(angle) * 1.35;
-      isle.y = far * Math.sin(angle) * 0.85;
+      isle.x = far * Math.cos(angle) * wide;
+      isle.y = far * Math.sin(angle) / wide;
       if (done.every((other) => Math.hypot(other.x - isle.x, other.y - isle.y) > other.r + isle.r)) break;
     }
     done.push(isle);
@@ -71,7 +71,7 @@ function tick() {
     const a = links[i], b = links[i + 1], bridge = group[a] !== group[b];
     let dx = xs[b] - xs[a], dy = ys[b] - ys[a];
     const far = Math.hypot(dx, dy) || 0.01;
-    const force = ((bridge ? 0.004 : SPRING) * alpha * (far - REST)) / far / Math.max(1, Math.sqrt(Math.min(degree[a], degree[b])) * 0.7);
+    const force = ((bridge ? 0.0006 : SPRING) * alpha * (far - REST)) / far / Math.max(1, Math.sqrt(Math.min(degree[a], degree[b])) * 0.7);
     dx *= force; dy *= force;
     const share = degree[a] / (degree[a] + degree[b]);
     vx[b] -= dx * share; vy[b] -= dy * share;
@@ -82,7 +82,7 @@ function tick() {
     repel(root, i);
     const isle = isles[group[i]];
     let dx = xs[i] - isle.x, dy = ys[i] - isle.y;
-    const far = Math.hypot(dx, dy) || 0.01, pull = 0.05 * alpha;
+    const far = Math.hypot(dx, dy) || 0.01, pull = 0.018 * alpha;
     vx[i] -= dx * pull; vy[i] -= dy * pull;
     vx[i] *= DRAG; vy[i] *= DRAG;
     xs[i] += vx[i]; ys[i] += vy[i];

@@ -31,7 +31,7 @@ export const when = (text) => (text ? h("time", { datetime: text, title: moment(
 
 /** The coloured mark of a kind, with its name. */
 export const mark = (kind, type = "") =>
-  h("span", { class: `mark k-${KINDS.includes(kind) ? kind : "other"}` }, type && type !== kind ? `${kind} · ${type}` : kind);
+  h("span", { class: `mark k-${KINDS.includes(kind) ? kind : "other"}` }, type && type !== kind ? `${kind} · ${type.replaceAll("_", " ")}` : kind);
 
 export const markOf = (kind) => h("span", { class: `mark k-${KINDS.includes(kind) ? kind : "other"}` }, plural(kind, 2));
 
@@ -52,6 +52,9 @@ export function row(item, more = null, before = null) {
 
 export const outcome = (item) => (item.kind === "work" && item.success !== null && item.success !== undefined
   ? h("span", { class: item.success ? "went well" : "went badly" }, item.success ? "worked" : "did not work") : null);
+
+/** Something that was left undone, with why. */
+export const undone = (one) => h("li", {}, h("a", { href: recordPath(one.id) }, one.title), h("span", {}, one.trigger === "follow-up" ? `still to do: ${one.why}` : one.why.replace(`${one.title}: `, "")));
 
 export const title = (text, ...more) => h("div", { class: "head" }, h("h1", {}, text), more);
 export const empty = (...text) => h("p", { class: "empty" }, text);

@@ -35,7 +35,7 @@ export function draw(canvas, above, data, groups, { choose, hover, enter }) {
     if (!fitted) fit();
     sharp();
   };
-  worker.postMessage({ nodes: data.nodes.length, ends, groups: Int32Array.from(groups.of) });
+  worker.postMessage({ nodes: data.nodes.length, ends, groups: Int32Array.from(groups.of), wide: canvas.clientWidth / Math.max(1, canvas.clientHeight) });
 
   const size = () => {
     const { width, height } = canvas.getBoundingClientRect();
@@ -97,6 +97,7 @@ export function draw(canvas, above, data, groups, { choose, hover, enter }) {
     canvas.dataset.paint = (performance.now() - began).toFixed(1);
     canvas.dataset.frame ??= canvas.dataset.paint;
   }
+  const shown = (i) => Math.max(0.9, radii[i] * Math.min(1.4, Math.max(0.26, scale)));
   const X = (i) => left + scale * at[2 * i], Y = (i) => top + scale * at[2 * i + 1];
   function islands() {
     if (groups.names.length < 2) return;
@@ -133,7 +134,7 @@ export function draw(canvas, above, data, groups, { choose, hover, enter }) {
         paint.beginPath();
         for (const i of members) {
           if (data.nodes[i].sunk !== faded) continue;
-          const x = X(i), y = Y(i), r = Math.max(1.1, radii[i] * Math.min(1.4, Math.max(0.35, scale)));
+          const x = X(i), y = Y(i), r = shown(i);
           if (x < -r || y < -r || x > width + r || y > height + r) continue;
           if (r < 2.2) paint.rect(x - r, y - r, 2 * r, 2 * r);
           else { paint.moveTo(x + r, y); paint.arc(x, y, r, 0, 7); }
@@ -157,21 +158,21 @@ export function draw(canvas, above, data, groups, { choose, hover, enter }) {
       paint.font = `${weight} ${FONT}px ${family}`;
       const half = paint.measureText(text).width / 2;
       if (x + half < 0 || y < 8 || x - half > width || y > height + 8 || !free(x, y, half)) return false;
-      paint.lineWidth = 3;
+      paint.lineWidth = 4;
       paint.strokeStyle = colour("card");
       paint.strokeText(text, x, y);
       paint.fillStyle = ink;
       paint.fillText(text, x, y);
       return true;
     };
-    if (radii.length <= 400) for (let i = 0; i < radii.length; i += 1) free(X(i), Y(i), radii[i] * Math.min(1.4, scale) - 4); // no name over a node
+    if (radii.length <= 400) for (let i = 0; i < radii.length; i += 1) free(X(i), Y(i), shown(i) - 4); // no name over a node
     paint.textAlign = "center";
     paint.lineJoin = "round";
     if (groups.names.length > 1) isles.forEach((isle, i) => write(groups.names[i], left + scale * isle.x, top + scale * (isle.y - isle.r) + 12, "650", colour("ink")));
     let written = 0;
     for (const i of byDegree) {
-      if (written > 60 || (scale < 0.3 && written > 24)) break;
-      if (write(names[i], X(i), Y(i) + Math.max(1.1, radii[i] * Math.min(1.4, Math.max(0.35, scale))) + 12, "400", colour("soft"))) written += 1;
+      if (written >= (scale < 0.35 ? 14 : 60)) break;
+      if (write(names[i], X(i), Y(i) + shown(i) + 12, "450", colour("ink"))) written += 1;
     }
   }
   /** What is pointed at or chosen, with its links and the names of what is near. */
@@ -188,7 +189,7 @@ export function draw(canvas, above, data, groups, { choose, hover, enter }) {
       over.beginPath(); over.moveTo(X(ends[i]), Y(ends[i])); over.lineTo(X(ends[i + 1]), Y(ends[i + 1])); over.stroke();
     }
     over.lineWidth = 2.4;
-    over.beginPath(); over.arc(X(one), Y(one), radii[one] * Math.min(1.4, Math.max(0.35, scale)) + 4, 0, 7); over.stroke();
+    over.beginPath(); over.arc(X(one), Y(one), shown(one) + 4, 0, 7); over.stroke();
   }
   function hit(x, y) {
     if (!at) return -1;

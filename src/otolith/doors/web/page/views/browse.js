@@ -20,7 +20,14 @@ export async function open(stage, { words, go }) {
   const load = async (offset = 0) => {
     asking?.abort();
     asking = new AbortController();
-    const found = await get("views/browse", scoped({ ...asked, title: box.value.trim(), offset, limit: Math.max(50, offset ? 50 : data?.items.length ?? 50) }), asking.signal);
+    let found;
+    try {
+      found = await get("views/browse", scoped({ ...asked, title: box.value.trim(), offset, limit: Math.min(500, Math.max(50, offset ? 50 : data?.items.length ?? 50)) }), asking.signal);
+    } catch (error) {
+      if (error.name === "AbortError") return; // a later question is on its way
+      if (!data) throw error;
+      return failed(error);
+    }
     data = offset ? { ...found, items: [...data.items, ...found.items] } : found;
     draw();
   };
@@ -120,7 +127,7 @@ export async function open(stage, { words, go }) {
 
   await load();
   show(stage, title(asked.archive ? "Archive" : "Browse", count), h("div", { class: "browse" }, side, h("div", {}, h("div", { class: "filterbar" }, box), bar, list)));
-  box.addEventListener("input", soon(() => { history.replaceState(null, "", address({})); load().catch((error) => { if (error.name !== "AbortError") failed(error); }); }, 110));
+  box.addEventListener("input", soon(() => { history.replaceState(null, "", address({})); load(); }, 110));
   return {
     refresh: () => load(),
     key: (key) => {

@@ -56,11 +56,11 @@ const note = (go) => form("note", [
 const memo = (go) => form("memo", [
   field("What to keep in mind", h("textarea", { name: "text", rows: 4, required: true }), "one thing, in a sentence or two: agents are told it at the start of a session"),
   h("div", { class: "fields" },
-    field("Name", h("input", { name: "name", placeholder: "made from the text" }), "a few words"),
+    field("Name", h("input", { name: "name", placeholder: "made from the text" }), "three words or more"),
     field("It is about", h("select", { name: "category" }, [["present", "how things are"], ["past", "what was learned"], ["future", "what is to come"]].map(([name, text]) => h("option", { value: name }, text))))),
 ], ({ name, text, category }) => post("memo", { name: slug(name || text), text, category, ...(project() ? { project: project() } : {}) }), go);
 
-const slug = (text) => text.toLowerCase().normalize("NFKD").replace(/[^\p{L}\p{N}]+/gu, "_").replace(/^_+|_+$/g, "").split("_").slice(0, 8).join("_");
+const slug = (text) => text.toLowerCase().normalize("NFC").replace(/[^\p{L}\p{M}\p{N}]+/gu, "_").replace(/^_+|_+$/g, "").split("_").slice(0, 8).join("_");
 
 const dialog = (go) => form("dialog", [
   field("Dialog", h("textarea", { name: "dialog", rows: 14, required: true, placeholder: "Ann: I moved to Lisbon in May.\nAssistant: How do you like it?" }), "one turn a line, each with who said it; facts are drawn from it"),
@@ -147,8 +147,10 @@ async function dropped(transfer) {
       }
     }
   };
-  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
-  if (!entries.length) return [...transfer.files].map((file) => [file.name, file]);
-  for (const entry of entries) await walk(entry, "");
+  const given = [...transfer.items].map((item) => [item.webkitGetAsEntry?.(), item.getAsFile()]); // now: later they are gone
+  for (const [entry, file] of given) {
+    if (entry?.isDirectory) await walk(entry, "");
+    else if (file) found.push([file.name, file]);
+  }
   return found;
 }

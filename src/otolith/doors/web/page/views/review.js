@@ -144,7 +144,7 @@ function contradictions(place, data) {
         toast(error.message, { bad: true });
       }
     };
-    const side = (claim, name) => h("div", { class: "card" }, h("h3", {}, name), h("blockquote", { class: "quote" }, claim.sentence),
+    const side = (claim, name) => h("div", { class: "card" }, h("h2", {}, name), h("blockquote", { class: "quote" }, claim.sentence),
       h("p", { class: "meta" }, h("span", {}, dayOf(claim.said)), h("a", { href: recordPath(claim.record) }, claim.title), h("span", {}, claim.kind),
         projectOf(claim.project), claim.trust === "user" ? null : h("span", { class: "sunk-note" }, `by ${claim.trust}`)));
     return h("div", { class: "proposal" }, h("div", { class: "pair" }, side(pair.older, "Before"), side(pair.newer, "Later")),
@@ -193,8 +193,8 @@ function proposal(one, gone) {
     return link;
   };
   return h("div", { class: "card proposal" },
-    one.absorb ? h("div", { class: "pair" }, h("div", {}, h("h3", {}, "Keep"), name(one.keep)), h("div", {}, h("h3", {}, "Merge into it"), name(one.absorb)))
-      : [h("h3", {}, one.title), h("p", { class: "small" }, one.text)],
+    one.absorb ? h("div", { class: "pair" }, h("div", {}, h("h2", {}, "Keep"), name(one.keep)), h("div", {}, h("h2", {}, "Merge into it"), name(one.absorb)))
+      : [h("h2", {}, one.title), h("p", { class: "small" }, one.text)],
     h("p", { class: "meta" }, one.why ?? null, one.similarity ? h("span", {}, `${Math.round(100 * one.similarity)} % alike`) : null),
     h("div", { class: "bar" }, h("button", { type: "button", class: "main", onclick: accept }, one.absorb ? "Merge" : "Keep this insight"),
       h("button", { type: "button", onclick: gone }, "Not now")));

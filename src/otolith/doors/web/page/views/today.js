@@ -1,7 +1,7 @@
 // Today: what was done lately, day by day, and what waits for a person; below it what an agent is told first.
 import { get } from "../api.js";
 import { h, show } from "../dom.js";
-import { dayOf, first, longDay, number, plural, recordPath, row, title } from "../format.js";
+import { dayOf, first, longDay, number, plural, row, title, undone } from "../format.js";
 import { folded } from "../markdown.js";
 import { project, scoped } from "../project.js";
 
@@ -38,7 +38,7 @@ function waiting(data) {
     item(contradictions, contradictions === 1 ? "contradiction" : "contradictions", "/review?tab=contradictions", "two statements, and only you know which holds"),
     item(facts, facts === 1 ? "fact to review" : "facts to review", "/review", "drawn from dialogs, not yet seen by anybody"),
     item(findings, findings === 1 ? "file to look at" : "files to look at", "/health", "something in the home cannot be read as it stands"),
-    ...unfinished.map((one) => h("li", {}, h("a", { href: recordPath(one.id) }, one.title), h("span", {}, one.trigger === "follow-up" ? `still to do: ${one.why}` : one.why))),
+    ...unfinished.map(undone),
   ].filter(Boolean);
   return h("section", { class: "waits", "aria-labelledby": "waits" }, h("h2", { id: "waits" }, "What waits for you"),
     lines.length ? h("ul", { class: "card" }, lines) : h("p", { class: "lead" }, "Nothing. All is answered."));

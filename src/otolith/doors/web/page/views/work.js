@@ -1,7 +1,7 @@
 // Work: what was done and how it went, what is unfinished; chapters and wisdom as stories one would read.
 import { get } from "../api.js";
 import { h, show } from "../dom.js";
-import { dayOf, empty, first, number, projectOf, recordPath, row, tabs, tagsOf, title } from "../format.js";
+import { dayOf, empty, first, number, projectOf, recordPath, row, tabs, tagsOf, title, undone } from "../format.js";
 import { scoped } from "../project.js";
 
 export async function open(stage, { words, go }) {
@@ -11,8 +11,7 @@ export async function open(stage, { words, go }) {
   const place = h("div", { class: "proposal" });
   const draw = () => show(place, { work: works, chapters: () => stories(data.chapters, "No chapter yet.", "Chapters are drawn from works that belong together, by upkeep or with "), wisdom: () => stories(data.wisdom, "No wisdom yet.", "It is drawn from several chapters of a project, by upkeep; see also ") }[tab]());
   const works = () => [
-    data.unfinished.length ? h("section", { class: "waits first-one" }, h("h2", {}, "Unfinished"), h("ul", { class: "card" }, data.unfinished.slice(0, 10).map((one) =>
-      h("li", {}, h("a", { href: recordPath(one.id) }, one.title), h("span", {}, one.trigger === "follow-up" ? `still to do: ${one.why}` : one.why))))) : null,
+    data.unfinished.length ? h("section", { class: "waits first-one" }, h("h2", {}, "Unfinished"), h("ul", { class: "card" }, data.unfinished.slice(0, 10).map(undone))) : null,
     data.items.length ? h("ol", { class: "rows" }, data.items.map((item) => row(item)))
       : [empty("No work is recorded. Agents do it by themselves once they are connected: ", h("code", {}, "otolith install claude-code"), "; by hand: ", h("code", {}, "otolith record"), "."), data.total ? null : first("Nothing was worked on yet")],
     data.items.length < data.total ? h("p", { class: "empty" }, h("button", { type: "button", onclick: more }, "Show earlier work")) : null];
