@@ -197,11 +197,12 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--models", type=Path, help="folder with the MiniLM weights; without them its columns stay as they are")
     parser.add_argument("--signs", type=Path, nargs="+", default=[])
+    parser.add_argument("--embedder", action="append", default=[], choices=tuple(START), help="fit only these columns")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--quick", action="store_true", help="leave out what is fitted only to be reported")
     given = parser.parse_args()
-    raw = [case for path in given.signs for case in pickle.loads(path.read_bytes())] or gather_all(given.folder, given.models, (), ())
+    raw = [case for path in given.signs for case in pickle.loads(path.read_bytes())] or gather_all(given.folder, given.models, (), given.embedder)
     if given.keep:
         given.keep.write_bytes(pickle.dumps(raw))
     file = json.loads(WEIGHTS.read_text())
