@@ -218,17 +218,17 @@ def side_by_side(words: Sequence[str], rarity: Sequence[float], text: str) -> fl
     """The share of a question's neighbouring words that stand in that order in a text, one between them at
     most.
     """
-    starts, lowered, found, mass = [stem(word).removesuffix("i") for word in words], text.lower(), 0.0, 0.0
-    for (one, other), (rare, also) in zip(pairwise(starts), pairwise(rarity), strict=True):
+    starts, lowered, shared, mass = [stem(word).removesuffix("i") for word in words], text.lower(), 0.0, 0.0
+    for (word, after), (rare, also) in zip(pairwise(starts), pairwise(rarity), strict=True):
         mass += rare + also
-        if one in lowered and other in lowered and _in_a_row(one, other).search(lowered):
-            found += rare + also
-    return found / (mass or 1.0)
+        if word in lowered and after in lowered and _in_a_row(word, after).search(lowered):
+            shared += rare + also
+    return shared / (mass or 1.0)
 
 
 @lru_cache(maxsize=256)
-def _in_a_row(one: str, other: str) -> re.Pattern[str]:
-    return re.compile(rf"\b{re.escape(one)}\w*\W+(?:\w+\W+)?{re.escape(other)}")
+def _in_a_row(word: str, after: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{re.escape(word)}\w*\W+(?:\w+\W+)?{re.escape(after)}")
 
 
 def _from(values: Floats, rows: Ints) -> Floats:
