@@ -69,7 +69,9 @@ def _cue(sentence: str, plain: str, refused: bool, tagged: bool) -> cues.Cue | N
                 if cue.pattern.search(part) and (not cue.needs or codes(sentence))), None)
     if cue is None and refused and not asked and tells(plain, 3):
         cue = REFUSED
-    if cue is None or cues.PASSING.search(plain) or (_states(cue) and cues.NOW.search(plain)):
+    if cue is None or cues.PASSING.search(plain):
+        return None
+    if _states(cue) and cues.NOW.search(plain) and not cues.ELSE.search(plain):
         return None
     return None if cue.says == "decision" and _is_task(plain) else cue
 
@@ -116,7 +118,7 @@ def opening(sentence: str) -> tuple[bool, str]:
 def codes(sentence: str) -> list[str]:
     """What a sentence names as programs are written, in order, each once."""
     shouting = sum(word.isupper() for word in sentence.split()) * 2 > len(sentence.split()) > 2
-    names = dict.fromkeys(match[0].strip("`\"“”' .,:;") for match in cues.CODE.finditer(sentence))
+    names = dict.fromkeys(match[0].strip("`\"“”' ,:;").rstrip(".") for match in cues.CODE.finditer(sentence))
     return [name for name in names if name and name.rstrip(".,!") not in cues.SHOUTED and name != "I"
             and not (shouting and name.isalpha() and name.isupper())]
 

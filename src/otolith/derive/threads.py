@@ -13,7 +13,8 @@ from typing import Any
 
 from otolith.derive import shell
 from otolith.derive.requests import opening
-from otolith.derive.titles import SAID, is_listed, listed
+from otolith.derive.titles import SAID, is_listed, listed, reads
+from otolith.derive.worth import REASON
 from otolith.model.text import shorten
 from otolith.model.words import likeness, stems
 from otolith.model.work import Work
@@ -22,6 +23,7 @@ Layers = Mapping[str, Any]
 MOST_REQUESTS = 8  # in one work
 SMALL = 2  # files of a request that may belong to the work before it
 MOST_WORDS = 240
+MOST_WISHES = 6
 ALIKE = 0.5  # what was said of one thing and said again with more
 CHANGES = ("file_edit", "file_create", "file_delete")
 _NO_ID = f"mem_{'0' * 8}-0000-4000-8000-{'0' * 12}"
@@ -41,26 +43,42 @@ def _ran(layers: Layers, ok: bool) -> set[str]:
 
 def belongs(work: Layers, more: Layers) -> bool:
     """Whether a request is a part of the work before it: told before, the same goal gone on with, or after a
-    success a small change to files of that work alone, or one of which nobody said what it was.
+    success a small change to files of that work alone, or one that tells nothing for itself.
     """
     if set(more["requests"]) <= set(work["requests"]) or work["intent"]["goal"] == more["intent"]["goal"]:
         return True
     files = edited(more)
-    if not files or _ran(more, ok=False) or len(work["requests"]) >= MOST_REQUESTS:
+    if work["outcome"]["success"] != more["outcome"]["success"] or len(work["requests"]) >= MOST_REQUESTS:
         return False
-    small = len(files) <= SMALL and files <= edited(work)
-    return work["outcome"]["success"] and more["outcome"]["success"] and (small or _is_silent(more))
+    if not more["outcome"]["success"]:
+        return bool(files & edited(work))  # one failure after the other on the same files
+    if not tells(more):
+        return True
+    small = bool(files) and len(files) <= SMALL and files <= edited(work) and not _ran(more, ok=False)
+    return small or (not tells(work) and bool(files & edited(work)))
 
 
-def _is_silent(layers: Layers) -> bool:
-    """Whether nobody said what was asked for or done: title and summary only list what changed."""
-    return not stated(layers) and layers["intent"]["goal"] == listed(layers["actions"])
+def tells(layers: Layers) -> bool:
+    """Whether a work has something for the next time: what was wished, learned, chosen, or what failed. What
+    was only changed stands in the files.
+    """
+    known = layers["intent"].get("constraints") or layers["outcome"]["learnings"] \
+        or layers["reasoning"].get("approach_chosen") or not layers["outcome"]["success"]
+    return bool(known) or len(edited(layers)) > SMALL or REASON.search(stated(layers)) is not None
+
+
+def _rank(layers: Layers) -> tuple[bool, ...]:
+    """How well a title tells what a work is about, to be compared."""
+    goal, context = layers["intent"]["goal"], layers["intent"].get("context") or ""
+    return (not is_listed(goal) and not reads(goal), bool(layers["outcome"]["learnings"]), tells(layers),
+            not context.startswith(SAID))
 
 
 def _deed(layers: Layers) -> str:
     """What somebody said was done, be it in the summary or in the title."""
     goal, context = layers["intent"]["goal"], layers["intent"].get("context") or ""
-    return stated(layers) or (goal if context.startswith(SAID) and not is_listed(goal) else "")
+    own = goal[:40].casefold() in context.casefold()  # the person's words: what was asked, not what was done
+    return stated(layers) or (goal if context.startswith(SAID) and not own and not is_listed(goal) else "")
 
 
 def stated(layers: Layers) -> str:
@@ -98,18 +116,29 @@ def join(work: Layers, more: Layers) -> dict[str, Any]:
     if again and work["requests"][-1] != more["requests"][-1]:
         return dict(work)  # told before, and others came after it
     goal, then = work["intent"]["goal"], more["intent"]["goal"]
+    leads = _rank(more) > _rank(work)  # then the title is what the later request was for
+    wishes = dict.fromkeys([*work["intent"].get("constraints", ()), *more["intent"].get("constraints", ())])
     context = work["intent"].get("context") or ""
     asked = re.match(rf'{SAID}"(.*)"$', more["intent"].get("context") or "")
     aside = f"then: {shorten(asked[1] if asked else then, 140)}" if _deed(more) else ""
-    if aside and then != goal and aside not in context:
+    if leads and then != goal:
+        context = f"first: {shorten(goal, 140)}" + (f"; {context}" if context else "")
+    elif aside and then != goal and aside not in context:
         context = f"{context}; {aside}" if context else aside
     first, last = work["outcome"], more["outcome"]
-    summary = _joined(stated(work), opening(_deed(more), 25), again)
+    if not edited(more) and first.get("verified_by") and last["success"]:
+        last = {"verified_by": first["verified_by"], **last}
+    deed = opening(_deed(more), 25)
+    if again and first["success"] and not last["success"] and len(work["requests"]) > 1:
+        deed = f"{deed} ({last.get('failure_reason') or 'it failed'})"  # the rest of the work stands
+        last = {**first, "learnings": last["learnings"]}
+    summary = _joined(stated(work), deed, again)
     changed = edited(work) | edited(more)
     paths = dict.fromkeys(place["path"] for layers in (work, more)
                           for place in layers["perception"].get("relevant_files") or ())
     return {
-        **work, "intent": {**work["intent"], "context": context},
+        **work, "intent": {**(more if leads else work)["intent"], "context": context,
+                           **({"constraints": list(wishes)[-MOST_WISHES:]} if wishes else {})},
         "perception": {"relevant_files": [{"path": path} for path in paths if path not in changed][:6]},
         "reasoning": {"approach_chosen": more["reasoning"].get("approach_chosen")
                       or work["reasoning"].get("approach_chosen") or ""},

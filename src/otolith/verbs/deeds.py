@@ -36,6 +36,9 @@ def keep_deeds(home: Home, session: Session) -> list[Work]:
     kept: list[Work] = []
     for request in requests(session):
         layers = draft(request, folder, current.intent.goal if current else "") if request.new else None
+        if layers and not (threads.edited(layers) or threads.tells(layers)) \
+                and not (current and threads.belongs(_layers(current), layers)):
+            continue  # somebody looked around and stumbled
         if layers is None:
             if current and request.new and (learned := afterword(request)):
                 current = _learn(home, current, learned)
