@@ -228,7 +228,8 @@ def test_words_that_ask_for_nothing_take_what_was_done_as_the_goal(mem: Memory, 
     work, = tell(mem, said(words), edit("rooms.py"), answered("Replaced the queue in `rooms.py` by a plain list."))
 
     assert work.intent.goal == "Replaced the queue in `rooms.py` by a plain list."
-    assert words in work.intent.context
+    plain = words[0].isalpha() and not words.endswith("?")  # a question or a piece of output tells nobody why
+    assert words in work.intent.context if plain else work.intent.context == ""
     assert work.outcome.summary == "Changed rooms.py."
 
 

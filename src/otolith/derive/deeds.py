@@ -14,7 +14,7 @@ from posixpath import isabs, normpath, relpath
 from typing import Any, NamedTuple
 
 from otolith.derive import plainly, shell
-from otolith.derive.judge import names
+from otolith.derive.judge import names, tells
 from otolith.derive.judge import opening as spoken
 from otolith.derive.requests import Request, opening, task_of
 from otolith.derive.sayings import wished
@@ -26,6 +26,7 @@ from otolith.model.words import likeness, stems
 COMMAND = 110  # characters of a command
 SHORT = 60  # of one that is only named
 REASON = 30  # words of what the person answered
+TELLING = 4  # words of a wish that is told without the request it was said with
 MOST_WISHES = 4  # of a person, that a work tells
 RETOLD = 0.25  # two causes that share more are of one thing: the later one holds
 SAME = 0.5  # a title and a wish that share more say the same
@@ -136,6 +137,11 @@ def draft(request: Request, folder: str = "", earlier: str = "") -> dict[str, An
         "actions": actions,
         "outcome": outcome, "requests": [request.asked.key],
         "importance": 0.6 if outcome["learnings"] or not outcome["success"] else 0.5}
+
+
+def meanwhile(request: Request) -> list[str]:
+    """What a person wants of the work before, where nothing was done at once."""
+    return [wish for wish in wished(request.asked, _told(request)) if tells(wish, TELLING)]
 
 
 def _told(request: Request) -> list[Event]:

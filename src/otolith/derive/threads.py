@@ -108,6 +108,12 @@ def add_learnings(work: Layers, more: list[str]) -> dict[str, Any]:
     return fit({**work, "outcome": {**work["outcome"], "learnings": kept}})
 
 
+def add_wishes(work: Layers, more: list[str]) -> dict[str, Any]:
+    """The work with what was wanted of it later on."""
+    kept = list(dict.fromkeys([*work["intent"].get("constraints", ()), *more]))[-MOST_WISHES:]
+    return fit({**work, "intent": {**work["intent"], "constraints": kept}})
+
+
 def join(work: Layers, more: Layers) -> dict[str, Any]:
     """The work with a later request in it; joining the same once more changes nothing."""
     if list(work["requests"]) == list(more["requests"]):

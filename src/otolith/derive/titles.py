@@ -71,7 +71,7 @@ def name_work(request: Request, earlier: str, stated: Sequence[str], learned: Se
     points = goal not in words and not words.startswith(goal.rstrip(" …")) and len(key_words(goal)) > 1
     asked = asked_in(own_words(request.asked)) or (asked_in(goal) if points else "")
     if asked and deed and changed and _READS.match(asked):
-        return deed, f'{SAID}"{shorten(words, CONTEXT)}"'
+        return deed, _context(words)
     if asked or (points and (goal not in request.before or request.resumes)):
         return asked or _title(goal), ""
     title = deed
@@ -80,7 +80,14 @@ def name_work(request: Request, earlier: str, stated: Sequence[str], learned: Se
     title = title or next(filter(None, map(_statement, _pieces(words))), "")
     title = title or next(filter(_stands_alone, learned), "") \
         or next(filter(None, map(_lasting, _pieces(words))), "") or listed(actions)
-    return title, f'{SAID}"{shorten(words, CONTEXT)}"' if words else ""
+    return title, _context(words)
+
+
+def _context(words: str) -> str:
+    """What a person said around a title that is not their words: no question alone, no piece of output."""
+    said = " ".join(piece for piece in _pieces(words) if not is_question(piece) and tells(piece, 2)
+                    and sum(sign.isalpha() for sign in piece) * 3 > len(piece) * 2)
+    return f'{SAID}"{shorten(said, CONTEXT)}"' if said else ""
 
 
 def listed(actions: Sequence[Mapping[str, Any]]) -> str:
