@@ -123,8 +123,8 @@ def draft(request: Request, folder: str = "", earlier: str = "") -> dict[str, An
     goal, context = name_work(request, earlier, deeds.own(done), _causes(deeds), actions)
     if is_listed(goal) or reads(goal):
         goal = failed_run(actions) or goal
-    told = [text for text in sentences(outcome["summary"]) if text.rstrip(" .") != goal.rstrip(" .")]
-    outcome["summary"] = " ".join(told)
+    rest = [text for text in sentences(outcome["summary"]) if text.rstrip(" .") != goal.rstrip(" .")]
+    outcome["summary"] = " ".join(rest)
     wishes = [_beyond(goal, wish) for wish in wished(request.asked, _told(request))]
     wishes = [wish for wish in wishes if not _says(goal, wish)][:MOST_WISHES]
     chosen = next(iter(deeds.own([plainly.choice(text) for text in deeds.answers])), "")
@@ -157,7 +157,8 @@ def _beyond(goal: str, wish: str) -> str:
 
 def _says(goal: str, wish: str) -> bool:
     """Whether a title says already what was wished."""
-    return not wish or wish.rstrip(".!").casefold() in goal.casefold() or likeness(stems(goal), stems(wish)) > SAME
+    repeated = wish.rstrip(".!").casefold() in goal.casefold()
+    return repeated or likeness(stems(goal), stems(wish)) > SAME
 
 
 def afterword(request: Request) -> list[str]:

@@ -71,9 +71,13 @@ def _cue(sentence: str, plain: str, refused: bool, tagged: bool) -> cues.Cue | N
         cue = REFUSED
     if cue is None or cues.PASSING.search(plain):
         return None
-    if _states(cue) and cues.NOW.search(plain) and not cues.ELSE.search(plain):
-        return None
-    return None if cue.says == "decision" and _is_task(plain) else cue
+    return None if _is_passing(cue, plain) or (cue.says == "decision" and _is_task(plain)) else cue
+
+
+def _is_passing(cue: cues.Cue, plain: str) -> bool:
+    """Whether a sentence only tells how something is at the moment."""
+    states = cue.says == "convention" and cue.sure < 0.75
+    return states and cues.NOW.search(plain) is not None and not cues.ELSE.search(plain)
 
 
 def _is_task(plain: str) -> bool:
@@ -92,11 +96,6 @@ def _sure(cue: cues.Cue, sentence: str, plain: str, tagged: bool) -> float:
 def _is_personal(plain: str) -> bool:
     """Whether what somebody likes is theirs alone: what names a file is a matter of the project."""
     return re.search(r"(?<![\w:/])[\w.-]+/[\w.-]+", plain) is None
-
-
-def _states(cue: cues.Cue) -> bool:
-    """Whether a cue only states something, which may be a state of the moment."""
-    return cue.says == "convention" and cue.sure < 0.75
 
 
 def opening(sentence: str) -> tuple[bool, str]:

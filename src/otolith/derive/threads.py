@@ -62,9 +62,9 @@ def tells(layers: Layers) -> bool:
     """Whether a work has something for the next time: what was wished, learned, chosen, or what failed. What
     was only changed stands in the files.
     """
-    known = layers["intent"].get("constraints") or layers["outcome"]["learnings"] \
+    lesson = layers["intent"].get("constraints") or layers["outcome"]["learnings"] \
         or layers["reasoning"].get("approach_chosen") or not layers["outcome"]["success"]
-    return bool(known) or len(edited(layers)) > SMALL or REASON.search(stated(layers)) is not None
+    return bool(lesson) or len(edited(layers)) > SMALL or REASON.search(stated(layers)) is not None
 
 
 def _rank(layers: Layers) -> tuple[bool, ...]:
@@ -121,8 +121,23 @@ def join(work: Layers, more: Layers) -> dict[str, Any]:
     again = set(more["requests"]) <= set(work["requests"])
     if again and work["requests"][-1] != more["requests"][-1]:
         return dict(work)  # told before, and others came after it
+    changed = edited(work) | edited(more)
+    paths = dict.fromkeys(place["path"] for layers in (work, more)
+                          for place in layers["perception"].get("relevant_files") or ())
+    return {
+        **work, "intent": _intents(work, more), "outcome": _outcomes(work, more, again),
+        "perception": {"relevant_files": [{"path": path} for path in paths if path not in changed][:6]},
+        "reasoning": {"approach_chosen": more["reasoning"].get("approach_chosen")
+                      or work["reasoning"].get("approach_chosen") or ""},
+        "actions": _merged([*work["actions"], *more["actions"]]),
+        "requests": list(dict.fromkeys([*work["requests"], *more["requests"]])),
+        "importance": max(work["importance"], more["importance"])}
+
+
+def _intents(work: Layers, more: Layers) -> dict[str, Any]:
+    """What both were for, under the title that tells more."""
     goal, then = work["intent"]["goal"], more["intent"]["goal"]
-    leads = _rank(more) > _rank(work)  # then the title is what the later request was for
+    leads = _rank(more) > _rank(work)
     wishes = dict.fromkeys([*work["intent"].get("constraints", ()), *more["intent"].get("constraints", ())])
     context = work["intent"].get("context") or ""
     asked = re.match(rf'{SAID}"(.*)"$', more["intent"].get("context") or "")
@@ -131,28 +146,20 @@ def join(work: Layers, more: Layers) -> dict[str, Any]:
         context = f"first: {shorten(goal, 140)}" + (f"; {context}" if context else "")
     elif aside and then != goal and aside not in context:
         context = f"{context}; {aside}" if context else aside
-    first, last = work["outcome"], more["outcome"]
+    return {**(more if leads else work)["intent"], "context": context,
+            **({"constraints": list(wishes)[-MOST_WISHES:]} if wishes else {})}
+
+
+def _outcomes(work: Layers, more: Layers, again: bool) -> dict[str, Any]:
+    """How both ended; of a work with several parts one that was refused later does not undo the others."""
+    first, last, deed = work["outcome"], more["outcome"], opening(_deed(more), 25)
     if not edited(more) and first.get("verified_by") and last["success"]:
         last = {"verified_by": first["verified_by"], **last}
-    deed = opening(_deed(more), 25)
     if again and first["success"] and not last["success"] and len(work["requests"]) > 1:
-        deed = f"{deed} ({last.get('failure_reason') or 'it failed'})"  # the rest of the work stands
+        deed = f"{deed} ({last.get('failure_reason') or 'it failed'})".lstrip()
         last = {**first, "learnings": last["learnings"]}
-    summary = _joined(stated(work), deed, again)
-    changed = edited(work) | edited(more)
-    paths = dict.fromkeys(place["path"] for layers in (work, more)
-                          for place in layers["perception"].get("relevant_files") or ())
-    return {
-        **work, "intent": {**(more if leads else work)["intent"], "context": context,
-                           **({"constraints": list(wishes)[-MOST_WISHES:]} if wishes else {})},
-        "perception": {"relevant_files": [{"path": path} for path in paths if path not in changed][:6]},
-        "reasoning": {"approach_chosen": more["reasoning"].get("approach_chosen")
-                      or work["reasoning"].get("approach_chosen") or ""},
-        "actions": _merged([*work["actions"], *more["actions"]]),
-        "outcome": {**last, "learnings": list(dict.fromkeys([*first["learnings"], *last["learnings"]]))[-3:],
-                    "summary": summary},
-        "requests": list(dict.fromkeys([*work["requests"], *more["requests"]])),
-        "importance": max(work["importance"], more["importance"])}
+    return {**last, "learnings": list(dict.fromkeys([*first["learnings"], *last["learnings"]]))[-3:],
+            "summary": _joined(stated(work), deed, again)}
 
 
 def _merged(actions: Iterable[Layers]) -> list[dict[str, Any]]:

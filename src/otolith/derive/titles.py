@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from otolith.derive import cues
@@ -61,33 +62,40 @@ def name_work(request: Request, earlier: str, stated: Sequence[str], learned: Se
     `learned` the causes it named.
     """
     goal, words = tell_goal(request, earlier), " ".join(own_words(request.asked).split())
-    done = [_title(_FIRST_PERSON.sub("", sentence)) for sentence in stated]
-    paths = " ".join(str(action["details"].get("file_path", "")) for action in actions)
-    near = stems(f"{words} {goal} {earlier} {re.sub(r'[/._-]', ' ', paths)}")
-    changed = any(action["type"] in _CHANGES for action in actions)
-    deed = next((title for title in done if _tells_deed(title) and (not changed or stems(title) & near)), "")
+    deed = _deed(stated, actions, f"{words} {goal} {earlier}")
     if slash_command(request.asked):
         return f"{goal}: {deed}" if deed else goal, ""
     points = goal not in words and not words.startswith(goal.rstrip(" …")) and len(key_words(goal)) > 1
     asked = asked_in(own_words(request.asked)) or (asked_in(goal) if points else "")
-    if asked and deed and changed and _READS.match(asked):
+    if asked and deed and reads(asked) and _changes(actions):
         return deed, _context(words)
     if asked or (points and (goal not in request.before or request.resumes)):
         return asked or _title(goal), ""
-    title = deed
-    if not title and not points and is_request(goal) and _stands_alone(goal) and _is_plain(goal):
+    if not (deed or points) and _is_plain(goal):
         return goal, ""
-    title = title or next(filter(None, map(_statement, _pieces(words))), "")
-    title = title or next(filter(_stands_alone, learned), "") \
-        or next(filter(None, map(_lasting, _pieces(words))), "") or listed(actions)
-    return title, _context(words)
+    pieces = _pieces(words)
+    titles = chain([deed], map(_statement, pieces), filter(_stands_alone, learned), map(_lasting, pieces))
+    return next(filter(None, titles), "") or listed(actions), _context(words)
+
+
+def _deed(stated: Sequence[str], actions: Sequence[Mapping[str, Any]], around: str) -> str:
+    """The first thing that an agent says it did which has to do with what was asked for or changed."""
+    paths = " ".join(str(action["details"].get("file_path", "")) for action in actions)
+    near = stems(f"{around} {re.sub(r'[/._-]', ' ', paths)}")
+    done = (_title(_FIRST_PERSON.sub("", sentence)) for sentence in stated)
+    changed = _changes(actions)
+    return next((title for title in done if _tells_deed(title) and (not changed or stems(title) & near)), "")
+
+
+def _changes(actions: Sequence[Mapping[str, Any]]) -> bool:
+    return any(action["type"] in _CHANGES for action in actions)
 
 
 def _context(words: str) -> str:
     """What a person said around a title that is not their words: no question alone, no piece of output."""
-    said = " ".join(piece for piece in _pieces(words) if not is_question(piece) and tells(piece, 2)
+    text = " ".join(piece for piece in _pieces(words) if not is_question(piece) and tells(piece, 2)
                     and sum(sign.isalpha() for sign in piece) * 3 > len(piece) * 2)
-    return f'{SAID}"{shorten(said, CONTEXT)}"' if said else ""
+    return f'{SAID}"{shorten(text, CONTEXT)}"' if text else ""
 
 
 def listed(actions: Sequence[Mapping[str, Any]]) -> str:
@@ -128,8 +136,8 @@ def _tells_deed(sentence: str) -> bool:
 
 def _is_plain(goal: str) -> bool:
     """Whether a person's words are a request and nothing else: no rule in them, nothing before them."""
-    bare = len(key_words(goal)) > 2 and opening(goal)[1] == goal
-    return bare and all(judge(piece) is None for piece in _pieces(goal))
+    bare = len(key_words(goal)) > 2 and opening(goal)[1] == goal and is_request(goal)
+    return bare and _stands_alone(goal) and all(judge(piece) is None for piece in _pieces(goal))
 
 
 def _is_lasting(sentence: str) -> bool:

@@ -59,7 +59,8 @@ _SUBJECTLESS = cues.phrase(r"""^(?:should|must|needs?|has|have|is|are|was|were|c
 _MEASURED = cues.phrase(r"\b(?:went|grew|dropped|rose|fell|shrank|increased|decreased)\sfrom\b")
 _GRUMBLED = cues.phrase(
     r"""^(?:i\s(?:(?:just|already|have|never)\s)*(?:said|told|suggested|asked|meant|made|wanted|specified)
-      |you\s(?:have|keep|are|were|forgot|missed|ignored|didn't)|(?:the\s)?(?:whole\s)?point\s(?:was|is|of))\b""")
+      |you\s(?:have|keep|are|were|forgot|missed|ignored|didn't)
+      |(?:the\s)?(?:whole\s)?point\s(?:was|is|of))\b""")
 _POINTS = cues.phrase(
     r"""(?<!\w)(?:it|its|it's|this|that|that's|these|those|them|they|they're|either|both|same|such|former
     |latter
