@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -47,6 +48,11 @@ def nested_environment(env: Mapping[str, str] = os.environ) -> dict[str, str]:
     return {**kept, OFF: "1", "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"}
 
 
+def has_screen() -> bool:
+    """Whether a browser could open a window here."""
+    return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+
+
 def is_off(env: Mapping[str, str] = os.environ) -> bool:
     """Whether this process was started by a program that Otolith itself asks."""
     return bool(env.get(OFF))
@@ -68,6 +74,11 @@ def config_folder(env: Mapping[str, str] = os.environ) -> Path:
 
 def systemd_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CONFIG_HOME", ".config", env) / "systemd" / "user"
+
+
+def timer_file(home: str, env: Mapping[str, str] = os.environ) -> Path:
+    """Where the timer of a home's upkeep belongs; two homes have two timers."""
+    return systemd_folder(env) / f"otolith-upkeep-{hashlib.sha256(home.encode()).hexdigest()[:8]}.timer"
 
 
 def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
