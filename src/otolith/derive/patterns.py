@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from otolith.derive.needed import NEEDED
 
@@ -40,6 +41,9 @@ class TablePattern:
 
     def sub(self, new: str | Callable[[re.Match[str]], str], text: str, count: int = 0) -> str:
         return self.compiled.sub(new, text, count) if self.possible(text) else text
+
+    def split(self, text: str, maxsplit: int = 0) -> list[str | Any]:
+        return self.compiled.split(text, maxsplit) if self.possible(text) else [text]
 
     @property
     def compiled(self) -> re.Pattern[str]:

@@ -216,9 +216,10 @@ class PgTree(_Server):
                            "read it again; nothing was overwritten")
         return Version(rows[0][0], rows[0][1], True)
 
-    def append(self, path: str, data: bytes, *, synced: bool = False, opening: bytes = b"") -> None:
+    def append(self, path: str, data: bytes, *, synced: bool = False, opening: bytes = b"",
+               patience: float | None = None) -> None:
         if check_path(path).startswith(LOCAL):
-            return self._local.append(path, data, synced=synced, opening=opening)
+            return self._local.append(path, data, synced=synced, opening=opening, patience=patience)
         self._call("append", path, data, opening, again=False)
         return None
 
