@@ -372,7 +372,8 @@ class Home:
 
     def take_in(self, unit: str, records: Sequence[Any], files: dict[str, tuple[Version, bytes]]) -> None:
         """What was just written goes into the index."""
-        self._put(make_unit(unit, records, files))
+        hands = [hand for path in files for hand in self.tree.hands(path)]
+        self._put(make_unit(unit, codec.credited(list(records), hands), files, hands))
 
     def _put(self, unit: Unit, gone: Sequence[str] = ()) -> None:
         def put() -> None:

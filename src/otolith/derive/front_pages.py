@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from otolith.model.decay import SHOWN, Standing, status
 from otolith.model.kinds import CORE_SECTIONS, NOTE_TYPES
+from otolith.model.record import TRUSTED
 from otolith.model.shape import Value
 
 CORE_HEADING = "# Memory Core (auto-generated)"
@@ -47,11 +48,12 @@ def build_core(notes: Iterable[Standing], *, date: str) -> str:
 def _strongest(notes: Sequence[Standing], section: str) -> list[Standing]:
     """A section's notes, strongest first; of equals the more important, then the newer.
 
-    Nothing from outside enters the prompt on its own; a person's pin is the review.
+    Nothing from outside enters the prompt on its own; a person's pin is the review. The page is one person's:
+    nothing of another's enters it.
     """
     types = [row.name for row in NOTE_TYPES.values() if row.section == section]
     fitting = [note for note in notes if note.type in types and note.score >= SHOWN
-               and (note.trust != "outside" or note.pinned)]
+               and (note.trust in TRUSTED or (note.pinned and not note.principal))]
     return sorted(fitting, key=lambda note: (-note.score, -note.importance, -note.created, note.id))[:CAP]
 
 

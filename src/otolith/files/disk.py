@@ -15,13 +15,13 @@ import stat
 import struct
 import time
 from _thread import _local
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from otolith.errors import Conflict, Damaged, Invalid, NotFound, WrongUsage
 from otolith.files.lock import NO_LINKS, HomeLock, cannot_write
 from otolith.files.paths import SCANNED, SCANNED_FILES, check_path
-from otolith.files.tree import MAX_BYTES, Measure, Tree, Versions, compare, fingerprint
+from otolith.files.tree import MAX_BYTES, Measure, OwnTree, Tree, Versions, compare, fingerprint
 from otolith.model.record import Change, Version
 
 RACY_NS = 2_000_000_000  # written this shortly before the look, it may be written again with the same times
@@ -82,7 +82,7 @@ class _Later(_local):
     folders: dict[str, None] | None = None
 
 
-class DiskTree:
+class DiskTree(OwnTree):
     """A home's folder. It is made by the first write, not by being opened."""
 
     def __init__(self, folder: str) -> None:
@@ -151,7 +151,7 @@ class DiskTree:
                     files.append((path, _version(status, settled) if stat.S_ISREG(status.st_mode) else None))
         return files
 
-    def changes(self, since: Versions) -> list[Change]:
+    def changes(self, since: Versions, cursor: str = "") -> list[Change]:  # noqa: ARG002
         return compare(dict(self.scan()), since)
 
     def look(self, path: str) -> Version | None:
@@ -229,7 +229,7 @@ class DiskTree:
         return here
 
     @contextmanager
-    def reading(self) -> Iterator[Tree]:
+    def reading(self, ahead: Sequence[str] = ()) -> Iterator[Tree]:  # noqa: ARG002
         reader = _Reader(self)
         try:
             yield reader

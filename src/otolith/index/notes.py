@@ -24,6 +24,7 @@ class NoteUse(NamedTuple):
     unit: str
     project: str | None
     trust: str
+    principal: str | None
 
 
 class StandingEdge(NamedTuple):
@@ -75,7 +76,7 @@ class Notes(Facet):
         return [NoteUse(*row) for row in self.db.execute(
             "SELECT r.id, r.type, coalesce(r.importance, 0.5), r.created, r.pinned, "
             "r.uses + coalesce(u.count, 0), max(coalesce(r.used, u.last), coalesce(u.last, r.used)), "
-            "r.n, r.title, r.unit, r.project, r.trust "
+            "r.n, r.title, r.unit, r.project, r.trust, r.principal "
             "FROM records r LEFT JOIN usage u ON u.id = r.id WHERE r.kind = 'note' ORDER BY r.id")]
 
     def tags(self) -> dict[int, list[str]]:
@@ -171,7 +172,7 @@ class Notes(Facet):
     def own_memos(self) -> list[str]:
         """The units of memos that people and agents of this home wrote."""
         return [unit for unit, in self.db.execute(
-            "SELECT unit FROM records WHERE kind = 'memo' AND trust <> 'outside' ORDER BY id")]
+            "SELECT unit FROM records WHERE kind = 'memo' AND trust IN ('user', 'agent') ORDER BY id")]
 
     def masters(self) -> list[tuple[str, str]]:
         """(name, unit) of the memos that others may have been gathered into, forgotten ones too."""

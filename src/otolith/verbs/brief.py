@@ -20,7 +20,7 @@ from otolith.model.ids import short_id
 from otolith.model.kinds import KINDS
 from otolith.model.memo import Memo
 from otolith.model.recall import Filter
-from otolith.model.record import log
+from otolith.model.record import TRUSTED, log
 from otolith.model.shape import Value
 from otolith.model.text import first_sentence, fold
 from otolith.model.times import day, parse_time
@@ -31,7 +31,6 @@ from otolith.verbs.session import begin, is_past
 from otolith.verbs.steps import each
 
 FEWEST, MOST = 5, 35  # memos
-TRUSTED = ("user", "agent")
 PERSONAL = (None, "", "default")  # as a record's project
 SHARES = {"personal": 0.15, "project": 0.25, "sessions": 0.20, "unfinished": 0.10, "contested": 0.05,
           "near": 0.20}
