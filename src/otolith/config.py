@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -88,8 +89,24 @@ def socket_path(home: str, env: Mapping[str, str] = os.environ) -> Path:
 
 
 def home_name(given: Any = None, env: Mapping[str, str] = os.environ) -> str:
-    """Which home, by path or URL: the one given, else OTOLITH_HOME, else the user's data folder."""
-    return os.fspath(given or env.get("OTOLITH_HOME") or data_folder(env))
+    """Which home, by path or URL: the one given, else OTOLITH_HOME, else the first that the user's
+    config.toml lists, else the user's data folder.
+    """
+    first = next(iter(homes(env)), None) if not given and not env.get("OTOLITH_HOME") else None
+    return os.fspath(given or env.get("OTOLITH_HOME") or first or data_folder(env))
+
+
+def homes(env: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """The homes that the user's config.toml lists: the first is written to, the others are asked as well."""
+    listed = _user_settings(env).get("homes", [])
+    if not isinstance(listed, list) or not all(isinstance(name, str) and name for name in listed):
+        raise Invalid("homes in config.toml must be a list of folders and URLs", 'write homes = ["~/memory"]')
+    return tuple(listed)
+
+
+def read_settings(data: bytes) -> dict[str, Any]:
+    """What a home's otolith.toml says."""
+    return _parsed(data.decode(errors="replace"), TRACKED)
 
 
 def team_key(home: str, env: Mapping[str, str] = os.environ) -> str:
@@ -102,6 +119,20 @@ def team_key(home: str, env: Mapping[str, str] = os.environ) -> str:
     if not isinstance(key, str) or not key:
         raise Invalid(f"there is no key for {home}", "set OTOLITH_KEY, or put it under [keys] in config.toml")
     return key
+
+
+def is_recent(path: Path, seconds: float) -> bool:
+    """Whether something was noted at this place a short while ago."""
+    try:
+        return 0 <= time.time() - path.stat().st_mtime < seconds
+    except OSError:
+        return False
+
+
+def note_moment(path: Path) -> None:
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600)
 
 
 def machine_id(env: Mapping[str, str] = os.environ) -> str:
@@ -349,9 +380,7 @@ def was_offered(name: str, env: Mapping[str, str] = os.environ) -> bool:
     path = config_folder(env) / f"offered-{name}"
     if path.exists() or _user_settings(env).get(name):
         return True
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.touch(mode=0o600)
+    note_moment(path)
     return False
 
 

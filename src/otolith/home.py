@@ -75,6 +75,7 @@ class Home:
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
         self._acting, self._stamp = False, 0  # the last moment, in microseconds
         self.basis: tuple[int, int] | None = None  # the last purge that what is being built knows of
+        self.beside: Callable[[], Sequence[Home]] = tuple  # the other homes that are asked as well
         # finishes what only verbs know how to: a purge
         self.complete: Callable[[Home, PendingAct], None] | None = None
 

@@ -7,14 +7,12 @@ single bad file cannot keep the rest of a home from being read. Nothing here wri
 from __future__ import annotations
 
 import time
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
-from otolith.files.tree import Hand, Tree, fingerprint
+from otolith.files.tree import Hand, Tree, by_line, fingerprint
 from otolith.index.store import Index
 from otolith.index.write import HOLDS, Answer, Stamp, Unit
 from otolith.model.ids import suffix
@@ -230,22 +228,13 @@ def _take_lines(name: str, data: bytes, what: str, take: Callable[[str, Any, str
     """The lines in the order of writing, each with how far whoever wrote it is trusted; broken ones are
     findings.
     """
-    findings, written = [], _trusts(data, hands)
+    findings, written = [], by_line(data, hands) if hands else []
     for number, digest, line in ledger.replay(data):
         try:
             if line is None:
                 raise Invalid("it is not a JSON object")
-            take(digest, line, written[number - 1] if written else "user")
+            take(digest, line, written[number - 1].trust if written else "user")
         except (Invalid, *codec.STUMBLES) as error:
             message = f"is not a {what}: {error}"
             findings.append(Finding(name, number, "line", message, "fix or remove the line"))
     return findings
-
-
-def _trusts(data: bytes, hands: Sequence[Hand]) -> list[str]:
-    """How far whoever wrote each line is trusted; nothing if all are one's own."""
-    if all(hand.trust == "user" for hand in hands):
-        return []
-    ends = list(accumulate(hand.size for hand in hands))
-    starts = accumulate((len(line) + 1 for line in data.split(b"\n")), initial=0)
-    return [hands[min(bisect_right(ends, start), len(hands) - 1)].trust for start in starts]

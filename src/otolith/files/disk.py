@@ -21,7 +21,18 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from otolith.errors import Conflict, Damaged, Invalid, NotFound, WrongUsage
 from otolith.files.lock import NO_LINKS, HomeLock, cannot_write
 from otolith.files.paths import SCANNED, SCANNED_FILES, check_path
-from otolith.files.tree import MAX_BYTES, Measure, OwnTree, Tree, Versions, compare, fingerprint
+from otolith.files.tree import (
+    HANDS,
+    MAX_BYTES,
+    Hand,
+    Measure,
+    OwnTree,
+    Tree,
+    Versions,
+    compare,
+    fingerprint,
+    read_hands,
+)
 from otolith.model.record import Change, Version
 
 RACY_NS = 2_000_000_000  # written this shortly before the look, it may be written again with the same times
@@ -89,6 +100,7 @@ class DiskTree(OwnTree):
         self.name = self.folder = os.path.abspath(os.path.expanduser(folder))
         self._lock = HomeLock(self.folder)
         self._later = _Later()
+        self._noted: tuple[int, dict[str, list[Hand]]] = 0, {}
 
     def close(self) -> None:
         self._lock.close()
@@ -153,6 +165,16 @@ class DiskTree(OwnTree):
 
     def changes(self, since: Versions, cursor: str = "") -> list[Change]:  # noqa: ARG002
         return compare(dict(self.scan()), since)
+
+    def hands(self, path: str) -> Sequence[Hand]:
+        """Who wrote it, if it was pulled from a space that several share."""
+        try:
+            stamp = os.stat(f"{self.folder}/{HANDS}").st_mtime_ns
+        except OSError:
+            return ()
+        if self._noted[0] != stamp:
+            self._noted = stamp, read_hands(self.read(HANDS)[0])
+        return self._noted[1].get(path, ())
 
     def look(self, path: str) -> Version | None:
         status = self._status(path)

@@ -45,6 +45,7 @@ class _Server:
     """A connection that is opened when it is first needed, and its errors in plain words."""
 
     name: str
+    patience = 10  # seconds for a connection to come about
 
     def __init__(self, server: str) -> None:
         self._server = server
@@ -59,8 +60,9 @@ class _Server:
 
     def _open(self) -> Any:
         if self._connection is None or self._connection.closed:
-            self._connection = self._driver.connect(self._server, autocommit=True, connect_timeout=10,
-                                                    prepare_threshold=None, application_name="otolith")
+            self._connection = self._driver.connect(
+                self._server, autocommit=True, connect_timeout=self.patience, prepare_threshold=None,
+                application_name="otolith")
         return self._connection
 
     def _rows(self, name: str, *given: Any) -> list[Any]:

@@ -7,12 +7,16 @@ version shows cheaply whether a document may have changed; a fingerprint shows i
 from __future__ import annotations
 
 import hashlib
+import json
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import accumulate
 from typing import NamedTuple, Protocol
 
 from otolith.model.record import Change, Version
 
+HANDS = "log/hands.json"  # in a folder: who wrote what was pulled into it
 MAX_BYTES = 64 * 1024 * 1024
 NO_DOCUMENT = "is not a plain file, or its name is not plain text"
 Versions = Mapping[str, Version | None]  # None: something that is not a plain document
@@ -38,6 +42,22 @@ class Hand(NamedTuple):
 def fingerprint(data: bytes) -> str:
     """The identity of a document's bytes."""
     return hashlib.sha256(data).hexdigest()
+
+
+def read_hands(data: bytes) -> dict[str, list[Hand]]:
+    """What a pull noted of the writers of what it brought; what cannot be read is nobody's."""
+    try:
+        noted = json.loads(data)
+        return {path: [Hand(*hand) for hand in hands] for path, hands in noted.items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
+
+
+def by_line(data: bytes, hands: Sequence[Hand]) -> list[Hand]:
+    """Whose each line of a document is."""
+    ends = list(accumulate(hand.size for hand in hands))
+    starts = accumulate((len(line) + 1 for line in data.split(b"\n")), initial=0)
+    return [hands[min(bisect_right(ends, start), len(hands) - 1)] for start in starts]
 
 
 def former_end(data: bytes, before: str, places: Iterable[int]) -> int | None:

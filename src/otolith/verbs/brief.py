@@ -25,6 +25,7 @@ from otolith.model.shape import Value
 from otolith.model.text import first_sentence, fold
 from otolith.model.times import day, parse_time
 from otolith.model.words import likeness, stems
+from otolith.recall.beside import asked
 from otolith.verbs.claims import draw
 from otolith.verbs.delivered import note_delivered
 from otolith.verbs.session import begin, is_past
@@ -104,6 +105,9 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
         raise Invalid(f"the budget must be a positive number of tokens; got {budget!r}")
     _look(home)
     parts = _gather(home, context, project or home.config.project, providers)
+    for name, more in asked(home, lambda other: _of_another(other, context, project, providers)):
+        for part, items in more.items():
+            parts[part] += [item._replace(id=f"{name}:{item.id}") for item in items]
     memos = [line.id for line in (*parts["near"], *parts["personal"], *parts["project"]) if line.memo]
     gauges = begin(home, session, context, retrieved=_insight(parts, context), read=len(set(memos)))
     wanted = min(FEWEST, len(set(memos)))
@@ -117,6 +121,11 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
     return Brief(text=text, hud=gauges, tokens=count([text])[0], budget=budget,
                  ids=[line.id for line in told],
                  memos=[name for name in dict.fromkeys(memos) if name in order])
+
+
+def _of_another(home: Home, context: str, project: str | None, providers: Any) -> dict[str, list[Item]]:
+    home.ensure_fresh()
+    return _gather(home, context, project or home.config.project, providers)
 
 
 def _insight(parts: dict[str, list[Item]], context: str) -> str | None:
