@@ -233,8 +233,11 @@ def _take_lines(name: str, data: bytes, what: str, take: Callable[[str, Any, str
         try:
             if line is None:
                 raise Invalid("it is not a JSON object")
+            codec.check_schema(line)
             take(digest, line, written[number - 1].trust if written else "user")
         except (Invalid, *codec.STUMBLES) as error:
             message = f"is not a {what}: {error}"
             findings.append(Finding(name, number, "line", message, "fix or remove the line"))
+        except Damaged as error:
+            findings.append(Finding(name, number, error.flaw, error.message, error.hint))
     return findings
