@@ -71,32 +71,40 @@ def _differences(tree: Tree, index: Index) -> tuple[Mapping[str, Version | None]
     """(the versions the index knows, what differs from them): all, or what was told since the cursor."""
     last = index.documents.last_sweep()
     if not last or not last.cursor:
-        known: Mapping[str, Version | None] = index.documents.versions()
-        return known, _believed(tree, known, tree.changes(known))
-    known = index.documents.known()
-    changes = tree.changes(known, last.cursor)
-    told = {change.path for change in changes}
-    changes += [Change("edited", path) for path in index.documents.unread(UNREAD) if path not in told]
-    return known, changes
+        versions: Mapping[str, Version | None] = index.documents.versions()
+        return versions, _believed(tree, versions, tree.changes(versions))
+    versions = index.documents.known()
+    changes = tree.changes(versions, last.cursor)
+    listed = {change.path for change in changes}
+    changes += [Change("edited", path) for path in index.documents.unread(UNREAD) if path not in listed]
+    return versions, changes + _unsettled(tree, [path for path in index.documents.unsettled()
+                                                 if path not in listed])
+
+
+def _unsettled(tree: Tree, names: Sequence[str]) -> list[Change]:
+    """What was written but perhaps never came to be: a transaction may end otherwise than it seemed."""
+    with tree.reading(names) as steady:
+        return [Change("looked" if steady.look(path) else "removed", path) for path in names]
 
 
 def _settle(tree: Tree, index: Index, changes: Sequence[Change]) -> list[Change]:
     """Of the files that only may have changed, those with other bytes did; the rest was just seen again."""
     kept, same = [], {}
-    for change in changes:
-        if change.what == "edited" and _only_points(tree, index, change.path):
-            continue
-        before = index.documents.fingerprint(change.path) if change.what == "looked" else None
-        if before:
-            try:
-                data, version = tree.read(change.path)
-            except (NotFound, Damaged):
-                data = None
-            if data is not None and fingerprint(data) == before:
-                same[change.path] = version.settled
+    with tree.reading([change.path for change in changes if change.what == "looked"]) as steady:
+        for change in changes:
+            if change.what == "edited" and _only_points(tree, index, change.path):
                 continue
-            change = Change("edited", change.path)
-        kept.append(change)
+            before = index.documents.fingerprint(change.path) if change.what == "looked" else None
+            if before:
+                try:
+                    data, version = steady.read(change.path)
+                except (NotFound, Damaged):
+                    data = None
+                if data is not None and fingerprint(data) == before:
+                    same[change.path] = version.settled
+                    continue
+                change = Change("edited", change.path)
+            kept.append(change)
     index.documents.seen_again(same)
     return kept
 

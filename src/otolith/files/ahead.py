@@ -50,12 +50,12 @@ class Ahead:
     def look(self, path: str) -> Version | None:
         if path not in self._places:  # a folder of which documents are read is none itself
             return None if f"{path}/meta.json" in self._places else self._tree.look(path)
-        found = self._fetch(path)
-        return found[1] if found else None
+        document = self._fetch(path)
+        return document[1] if document else None
 
     def read(self, path: str, start: int = 0) -> tuple[bytes, Version]:
         if path not in self._places:
             return self._tree.read(path, start)
-        if (found := self._fetch(path)) is None:
+        if (document := self._fetch(path)) is None:
             raise NotFound(f"no file {path}")
-        return found[0][start:], found[1]
+        return document[0][start:], document[1]

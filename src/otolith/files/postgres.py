@@ -13,8 +13,8 @@ import hashlib
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cached_property
 from importlib import import_module
 from typing import Any, cast
@@ -224,37 +224,37 @@ class PgTree(_Server):
 
     # The port
 
+    def _version(self, stamp: bytes, same: int) -> Version:
+        """What is seen inside a transaction may yet not come to be, so it is looked at once more."""
+        return Version(stamp, same, not self._depth)
+
     def identity(self) -> str:
         return str(self._call("identity")[0][0])
 
     def scan(self, below: str = "") -> Iterator[tuple[str, Version | None]]:
         for path, stamp, same in self._call("scan", below):
             if below or _is_scanned(path):
-                yield path, Version(stamp, same, True)
+                yield path, self._version(stamp, same)
 
     def changes(self, since: Versions, cursor: str = "") -> list[Change]:
         if self._listener is not None and cursor and cursor == self.cursor and self._listener.is_quiet():
             return []
         self.cursor = ""  # if it cannot be asked now, it is asked next time, however quiet it is
-        (_, _, known, _, self.cursor), *rows = self._call("feed", cursor)
-        if known is None:  # the cursor is none, or older than what is still listed
+        (_, _, start, _, self.cursor), *rows = self._call("feed", cursor)
+        if start is None:  # the cursor is none, or older than what is still listed
             return compare(dict(self.scan()), since)
-        now = {path: Version(stamp, same, True) for path, stamp, same, _, _ in rows
+        now = {path: self._version(stamp, same) for path, stamp, same, _, _ in rows
                if path and _is_scanned(path)}
         before = {path: since[path] for path in now if path in since}
-        names = {bytes(name) for _, _, _, name, _ in rows if name}
-        if names:
-            before |= {path: version for path, version in since.items() if path not in now
-                       and hashlib.sha256(path.encode()).digest() in names}
-        gone = [path for path in before if path not in now]
+        gone = _named_by(since, {bytes(name) for _, _, _, name, _ in rows if name}) - now.keys()
         now |= {path: version for path in gone if (version := self.look(path))}  # it came back since
-        return compare(now, before)
+        return compare(now, before | {path: since[path] for path in gone})
 
     def look(self, path: str) -> Version | None:
         if check_path(path).startswith(LOCAL):
             return self._local.look(path)
         rows = self._call("look", path)
-        return Version(rows[0][1], rows[0][2], True) if rows else None
+        return self._version(rows[0][1], rows[0][2]) if rows else None
 
     def measure(self, path: str) -> Measure | None:
         if check_path(path).startswith(LOCAL):
@@ -273,15 +273,15 @@ class PgTree(_Server):
 
     def read_many(self, paths: Sequence[str]) -> dict[str, tuple[bytes, Version]]:
         """Those of these documents that are there, in one go."""
-        found = {}
+        documents = {}
         if len(self._credits) > CREDITED:
             self._credits.clear()
         for path, body, stamp, same, *pieces in self._call("read", list(paths)):
             stretches = zip(*(piece or () for piece in pieces), strict=True)
             self._credits[path] = [Hand(size, name or "", self._space, CREDIT[rank or 0])
                                    for size, name, rank in stretches]
-            found[path] = bytes(body), Version(stamp, same, True)
-        return found
+            documents[path] = bytes(body), self._version(stamp, same)
+        return documents
 
     def hands(self, path: str) -> Sequence[Hand]:
         return self._credits.get(path) or [Hand(0, "", self._space, "user")]
@@ -301,7 +301,7 @@ class PgTree(_Server):
         if not rows:
             raise Conflict(f"{path} was changed by somebody else meanwhile",
                            "read it again; nothing was overwritten")
-        return Version(rows[0][0], rows[0][1], True)
+        return self._version(rows[0][0], rows[0][1])
 
     def append(self, path: str, data: bytes, *, synced: bool = False, opening: bytes = b"") -> None:
         if check_path(path).startswith(LOCAL):
@@ -362,22 +362,15 @@ class PgTree(_Server):
     def _transaction(self) -> Iterator[None]:
         """A transaction on the connection, or on a new one if it turns out that it has gone."""
         self._ready()
-        transaction = self._connection.transaction()
-        try:
-            transaction.__enter__()
-        except self._driver.OperationalError:
-            if not self._connection.closed:
-                raise
-            self._ready()
-            transaction = self._connection.transaction()
-            transaction.__enter__()
-        try:
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(self._connection.transaction())
+            except self._driver.OperationalError:
+                if not self._connection.closed:
+                    raise
+                self._ready()
+                stack.enter_context(self._connection.transaction())
             yield
-        except BaseException as error:
-            if not transaction.__exit__(type(error), error, error.__traceback__):
-                raise
-        else:
-            transaction.__exit__(None, None, None)
 
     @contextmanager
     def turn(self) -> Iterator[bool]:
@@ -452,6 +445,11 @@ class Listener(threading.Thread):
 
     def stop(self) -> None:
         self._ended.set()
+
+
+def _named_by(paths: Iterable[str], digests: Set[bytes]) -> set[str]:
+    """The paths that these are the hashes of."""
+    return {path for path in paths if hashlib.sha256(path.encode()).digest() in digests} if digests else set()
 
 
 def _is_scanned(path: str) -> bool:

@@ -81,6 +81,10 @@ class Documents(Facet):
         """The files that could not be read when the index last tried."""
         return [path for path, in self.db.execute("SELECT path FROM documents WHERE stamp = ?", (mark,))]
 
+    def unsettled(self) -> list[str]:
+        """The files that were not settled when the index last saw them."""
+        return [path for path, in self.db.execute("SELECT path FROM documents WHERE NOT settled")]
+
     def fingerprint(self, path: str) -> str | None:
         """The fingerprint of the bytes that were last read; None if they could not be read."""
         rows = self.db.execute("SELECT hash FROM documents WHERE path = ? AND hash <> ''", (path,)).fetchall()

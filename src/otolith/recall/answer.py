@@ -121,20 +121,28 @@ def _deliver(home: Home, candidates: Candidates, limit: int, depth: str, budget:
         if repeats_question(candidate, questions):
             continue
         row = rows.get(candidate.passage.id) or home.index.cards.find(candidate.passage.id)
-        who = row.principal or ("a peer" if row.trust == "peer" else "") if row else ""
-        if who and others[who] >= MOST_OF_ONE:
+        if others[who := _another(row)] >= MOST_OF_ONE:
             continue
         record = _record(home, row, depth, as_of, read)
         hit = _hit(home, candidate, row, record, depth, (budget, left), texts, as_of, shorten=not hits)
         if hit is not None:
             hits.append((candidate, hit))
-            others[who] += 1
+            others[who] += bool(who)
             left = None if left is None else left - (hit.tokens or 0)
             if depth in ("full", "complete") and (left is None or len(hits) <= ANSWERED):
                 left = _bring_answer(home, candidates, [candidate for candidate, _ in hits], left)
+    return _tagged(home, hits), left
+
+
+def _tagged(home: Home, hits: Sequence[tuple[Weighed, Hit]]) -> list[tuple[Weighed, Hit]]:
     tags = home.index.cards.tags_of({candidate.passage.record for candidate, _ in hits})
     return [(candidate, hit.replace(tags=tags[candidate.passage.record]) if candidate.passage.record in tags
-             else hit) for candidate, hit in hits], left
+             else hit) for candidate, hit in hits]
+
+
+def _another(row: Row | None) -> str:
+    """Whose word a record is, if another person's."""
+    return row.principal or ("a peer" if row.trust == "peer" else "") if row else ""
 
 
 def _bring_answer(home: Home, candidates: Candidates, delivered: Sequence[Weighed],

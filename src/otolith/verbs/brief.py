@@ -104,10 +104,7 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise Invalid(f"the budget must be a positive number of tokens; got {budget!r}")
     _look(home)
-    parts = _gather(home, context, project or home.config.project, providers)
-    for name, more in asked(home, lambda other: _of_another(other, context, project, providers)):
-        for part, items in more.items():
-            parts[part] += [item._replace(id=f"{name}:{item.id}") for item in items]
+    parts = _gather_all(home, context, project, providers)
     memos = [line.id for line in (*parts["near"], *parts["personal"], *parts["project"]) if line.memo]
     gauges = begin(home, session, context, retrieved=_insight(parts, context), read=len(set(memos)))
     wanted = min(FEWEST, len(set(memos)))
@@ -123,9 +120,18 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
                  memos=[name for name in dict.fromkeys(memos) if name in order])
 
 
-def _of_another(home: Home, context: str, project: str | None, providers: Any) -> dict[str, list[Item]]:
-    home.ensure_fresh()
-    return _gather(home, context, project or home.config.project, providers)
+def _gather_all(home: Home, context: str, project: str | None, providers: Any) -> dict[str, list[Item]]:
+    """The lines of each part, from the home and after them from those beside it."""
+    def gather(other: Home) -> dict[str, list[Item]]:
+        if other is not home:
+            other.ensure_fresh()
+        return _gather(other, context, project or other.config.project, providers)
+
+    parts = gather(home)
+    for name, more in asked(home, gather):
+        for part, items in more.items():
+            parts[part] += [item._replace(id=f"{name}:{item.id}") for item in items]
+    return parts
 
 
 def _insight(parts: dict[str, list[Item]], context: str) -> str | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from otolith import config
@@ -33,7 +34,7 @@ OWN = ("_config.json", ".lock")  # one machine's
 AT_ONCE = 100  # documents in one transaction
 
 
-class Side(NamedTuple):
+class Difference(NamedTuple):
     """One document: as both had it, as it is here and there; None where there is none."""
 
     path: str
@@ -81,13 +82,13 @@ def _documents(tree: Tree) -> list[str]:
     return sorted({*names, *tree.within("index"), *others})
 
 
-def _sides(home: Home, other: Home, base: str) -> Iterator[Side]:
+def _sides(home: Home, other: Home, base: str) -> Iterator[Difference]:
     here, there = _documents(home.tree), _documents(other.tree)
-    known = [path.removeprefix(f"{base}/") for path, _ in home.tree.scan(base)]
-    names = sorted({*here, *there, *known})
+    agreed = [path.removeprefix(f"{base}/") for path, _ in home.tree.scan(base)]
+    names = sorted({*here, *there, *agreed})
     with other.tree.reading(names) as far:
         for path in names:
-            yield Side(path, bytes_of(home, f"{base}/{path}"), bytes_of(home, path), _read(far, path))
+            yield Difference(path, bytes_of(home, f"{base}/{path}"), bytes_of(home, path), _read(far, path))
 
 
 def _read(tree: Tree, path: str) -> bytes | None:
@@ -97,7 +98,7 @@ def _read(tree: Tree, path: str) -> bytes | None:
         return None
 
 
-def _check_same_home(sides: Sequence[Side]) -> None:
+def _check_same_home(sides: Sequence[Difference]) -> None:
     """A home and another one are not versions of each other: neither is laid over the other."""
     for side in sides:
         if side.path == config.TRACKED and side.base is None and side.here and side.there:
@@ -109,7 +110,7 @@ def _check_same_home(sides: Sequence[Side]) -> None:
 
 # One document
 
-def _push_one(home: Home, other: Home, side: Side, delete: bool) -> str:
+def _push_one(home: Home, other: Home, side: Difference, delete: bool) -> str:
     if side.here is None or side.here == side.base:  # gone here, or changed there only
         if side.here is None and side.there is not None and side.there == side.base:
             return _gone(other.tree, side, delete, "here")
@@ -129,7 +130,7 @@ def _push_one(home: Home, other: Home, side: Side, delete: bool) -> str:
     return "merged"
 
 
-def _pull_one(home: Home, _other: Home, side: Side, delete: bool) -> str:
+def _pull_one(home: Home, _other: Home, side: Difference, delete: bool) -> str:
     if side.there is None or side.there in (side.base, side.here):
         if side.there is None and side.here is not None and side.here == side.base:
             return _gone(home.tree, side, delete, "there")
@@ -146,7 +147,7 @@ def _pull_one(home: Home, _other: Home, side: Side, delete: bool) -> str:
     return "merged"
 
 
-def _agree(home: Home, other: Home, base: str, side: Side, what: str) -> None:
+def _agree(home: Home, other: Home, base: str, side: Difference, what: str) -> None:
     """Note what both sides have in common now; of a merge that only one side has, the other side's."""
     now = bytes_of(home, side.path)
     if what in ("pushed", "removed there") or (what == "" and side.here == side.there):
@@ -173,14 +174,14 @@ def _put(tree: Tree, path: str, data: bytes, before: bytes | None) -> None:
         tree.write(path, data, None if before is None else fingerprint(before))
 
 
-def _gone(tree: Tree, side: Side, delete: bool, where: str) -> str:
+def _gone(tree: Tree, side: Difference, delete: bool, where: str) -> str:
     if not delete:
         return f"gone {where}, kept"
     tree.remove(side.path)
     return f"removed {'there' if where == 'here' else 'here'}"
 
 
-def _merged(side: Side) -> bytes | None:
+def _merged(side: Difference) -> bytes | None:
     """Both sides' document; None if somebody has to decide."""
     ours, theirs = side.here or b"", side.there or b""
     if side.path.endswith((".jsonl", ".log")):
@@ -191,7 +192,7 @@ def _merged(side: Side) -> bytes | None:
     return None if result.disputed else result.data
 
 
-def _dispute(home: Home, side: Side) -> str:
+def _dispute(home: Home, side: Difference) -> str:
     marked = merge(side.path, side.base, side.here or b"", side.there or b"").data
     _put(home.tree, side.path, marked, side.here)
     return "disputed"
@@ -222,14 +223,14 @@ def _purged(home: Home) -> Iterator[tuple[str, str]]:
     for _, line in ledger.read_log(home.tree, paths.AUDIT):
         if line and line.get("verb") in ("purged", *MADE):
             about = str(line.get("kind")), str(line.get("id"))
-            said = time_or_none(line.get("ts")) or 0.0, str(line["verb"])
-            last[about] = max(last.get(about, said), said, key=lambda one: one[0])
+            act = time_or_none(line.get("ts")) or 0.0, str(line["verb"])
+            last[about] = max(last.get(about, act), act, key=itemgetter(0))
     yield from (about for about, (_, verb) in last.items() if verb == "purged")
 
 
 def _bearing(home: Home, kind: str, name: str) -> list[str]:
     """The records that an audit line names, as far as they are still there."""
-    if kind not in KINDS or not KINDS[kind].purge:
+    if not getattr(KINDS.get(kind), "purge", ""):
         return []
     if not KINDS[kind].id_tells:
         return [name] if home.index.cards.find(name) or home.index.cards.archived(name) else []
@@ -261,9 +262,9 @@ def _here(path: str, here: bytes, there: bytes, hands: Sequence[Hand]) -> list[H
     """
     if not path.endswith(".jsonl"):
         return [codec.least(hands)]
-    known = dict(zip(there.split(b"\n"), by_line(there, hands), strict=False))
+    writers = dict(zip(there.split(b"\n"), by_line(there, hands), strict=False))
     own = Hand(0, "", hands[0].space, "user")
-    return [known.get(line, own)._replace(size=len(line) + 1) for line in here.split(b"\n")]
+    return [writers.get(line, own)._replace(size=len(line) + 1) for line in here.split(b"\n")]
 
 
 def check_url(url: str, space: str | None) -> str:

@@ -48,8 +48,8 @@ def _pull(command: Command) -> None:
 def _carried(command: Command, changes: Sequence[Change]) -> None:
     rows = [{"change": change.what, "path": change.path} for change in changes]
     counts = Counter(change.what for change in changes)
-    told = [f"{change.what}\t{visible_line(change.path)}" for change in changes if change.what not in QUIET]
-    lines = [*told, *(f"{counts[what]} {what}" for what in QUIET if counts[what])]
+    single = [f"{change.what}\t{visible_line(change.path)}" for change in changes if change.what not in QUIET]
+    lines = [*single, *(f"{counts[what]} {what}" for what in QUIET if counts[what])]
     command.items(rows, "\n".join(lines) or "everything is up to date")
 
 
