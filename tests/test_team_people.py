@@ -150,7 +150,7 @@ def test_anothers_word_is_a_peers_and_names_them(people: Any) -> None:
     kept = ben.here(lambda: ben.mem.note("Kettle", "It is in the cupboard."))
     own = ada.here(lambda: ada.mem.note("Teapot", "It is on the shelf."))
 
-    hits = {hit.id: hit for hit in ada.here(lambda: ada.mem.recall("kettle teapot cupboard shelf")).hits}
+    hits = {hit.id: hit for hit in ada.here(lambda: (ada.mem.sync(), ada.mem.recall("kettle teapot cupboard shelf"))[1]).hits}
 
     theirs, mine = hits[kept.id].origin, hits[own.id].origin
     assert (theirs["trust"], theirs["principal"], theirs["space"]) == ("peer", "ben", ada.tree._space)
@@ -197,7 +197,7 @@ def test_one_person_gives_at_most_two_hits(people: Any) -> None:
     for at in range(6):
         ben.here(lambda at=at: ben.mem.note(f"Kettle of Ben {at}", f"Kettle number {at} is blue."))
 
-    hits = ada.here(lambda: ada.mem.recall("kettle number", limit=20)).hits
+    hits = ada.here(lambda: (ada.mem.sync(), ada.mem.recall("kettle number", limit=20))[1]).hits
 
     assert {hit.id for hit in hits} >= {*own}
     assert sum((hit.origin or {}).get("principal") == "ben" for hit in hits) == 2

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -71,6 +70,11 @@ def systemd_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CONFIG_HOME", ".config", env) / "systemd" / "user"
 
 
+def timer_file(home: str, env: Mapping[str, str] = os.environ) -> Path:
+    """Where the timer of a home's upkeep belongs; two homes have two timers."""
+    return systemd_folder(env) / f"otolith-upkeep-{hashlib.sha256(home.encode()).hexdigest()[:8]}.timer"
+
+
 def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CACHE_HOME", ".cache", env) / "otolith"
 
@@ -119,20 +123,6 @@ def team_key(home: str, env: Mapping[str, str] = os.environ) -> str:
     if not isinstance(key, str) or not key:
         raise Invalid(f"there is no key for {home}", "set OTOLITH_KEY, or put it under [keys] in config.toml")
     return key
-
-
-def is_recent(path: Path, seconds: float) -> bool:
-    """Whether something was noted at this place a short while ago."""
-    try:
-        return 0 <= time.time() - path.stat().st_mtime < seconds
-    except OSError:
-        return False
-
-
-def note_moment(path: Path) -> None:
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.touch(mode=0o600)
 
 
 def machine_id(env: Mapping[str, str] = os.environ) -> str:
@@ -380,7 +370,9 @@ def was_offered(name: str, env: Mapping[str, str] = os.environ) -> bool:
     path = config_folder(env) / f"offered-{name}"
     if path.exists() or _user_settings(env).get(name):
         return True
-    note_moment(path)
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600)
     return False
 
 

@@ -19,7 +19,7 @@ from otolith.errors import OtolithError
 from otolith.files.tree import Tree
 from otolith.home import Home
 from otolith.index.store import Index, asks, index_path
-from otolith.opening import open_home
+from otolith.opening import note_down, open_beside, open_home
 from otolith.reader import Ask, Object, Reader, Time
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from otolith.verbs.session import Ended
     from otolith.verbs.work import Move
 
-DOWN_SECONDS, PATIENCE = 60.0, 2  # how long a home that is down is left alone, and how long it is tried
 Words = Sequence[str] | None
 Objects = Sequence[Object] | None
 _NOT_FIELDS = ("self", "work", "id", "changes", "expect", "project", "agent", "session", "created", "key")
@@ -103,16 +102,13 @@ class Memory(Reader):
         return [other.home for other in self._others]
 
     def _open_beside(self, name: str) -> Memory | None:
-        down = configuration.home_cache(name) / "down"
-        if configuration.is_recent(down, DOWN_SECONDS):
+        if (tree := open_beside(name)) is None:
             return None
         try:
-            tree: Any = open_home(name)
-            tree.patience = PATIENCE
             return Memory(tree, clock=self.home.clock, new_id=self.home.new_id, providers=self.providers,
                           door=self.home.door, trust=self.home.trust)
         except OtolithError as error:
-            configuration.note_moment(down)
+            note_down(name)
             self.home.notices.append(f"{name} was not asked: {error}")
             return None
 
