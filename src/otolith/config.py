@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -45,6 +46,11 @@ def nested_environment(env: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The environment of a program that is asked as a model."""
     kept = {name: value for name, value in env.items() if name not in _SESSION}
     return {**kept, OFF: "1", "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"}
+
+
+def has_screen() -> bool:
+    """Whether a browser could open a window here."""
+    return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
 
 
 def is_off(env: Mapping[str, str] = os.environ) -> bool:

@@ -310,10 +310,7 @@ class Home:
     def keep_edited(self, path: str, data: bytes, *, foreign: bool = False) -> None:
         """Copy a derived file aside if somebody changed it since it was built, or somebody else built it."""
         if foreign or self.edited_by_hand(path, data):
-            stamp, taken = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self.clock())), 0
-            while self.tree.look(aside := f"archive/edited/{path}.{stamp}{f'-{taken}' if taken else ''}"):
-                taken += 1  # edited twice within a second
-            self.tree.write(aside, data)
+            ledger.lay_aside(self.tree, path, data, self.clock())
 
     def edited_by_hand(self, path: str, data: bytes) -> bool:
         """Whether a derived file is not as it was last built."""

@@ -269,8 +269,10 @@ class Memory(Reader):
                                             providers=self.providers)
         return verbs.purge.purge(self.home, id or "") if purge else verbs.editing.forget(self.home, id or "")
 
-    def restore(self, id: str) -> Any:
-        """Bring a forgotten record back."""
+    def restore(self, id: str, *, version: str | None = None) -> Any:
+        """Bring a forgotten record back; or, with `version`, what a record was before an edit."""
+        if version is not None:
+            return verbs.editing.restore_version(self.home, id, version)
         return verbs.editing.restore(self.home, id)
 
     def merge(self, keep: str, absorb: str) -> Note:

@@ -126,6 +126,10 @@ class Reader:
         check_counts(limit=limit)
         return verbs.history.history(self.home, about, since=since, before=before, limit=limit)
 
+    def versions(self, id: str) -> Rows:
+        """The former versions of a record: what its edits replaced, newest first."""
+        return verbs.versions.versions(self.home, id)
+
     def contradictions(self, *, project: str | None = None, limit: int = 50) -> Rows:
         """Statements that do not go together and that no person has answered, newest first."""
         check_counts(limit=limit)

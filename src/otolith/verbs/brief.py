@@ -93,10 +93,12 @@ class Item(NamedTuple):
 
 
 def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | None = None,
-          session: str | None = None, providers: Any = None, count: Count | None = None) -> Brief:
+          session: str | None = None, providers: Any = None, count: Count | None = None,
+          told_agent: bool = True) -> Brief:
     """What to know at the start of a session, within a budget of tokens.
 
-    `count` counts tokens another way, for who has no time to load the tokenizer.
+    `count` counts tokens another way, for who has no time to load the tokenizer. What a person looks at,
+    no agent was told.
     """
     from otolith.providers.tokens import count_many
 
@@ -113,7 +115,7 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
         if sum(line.memo for line in told) >= wanted:
             break
     order = dict.fromkeys(line.id for line in told if line.memo)
-    if told:
+    if told and told_agent:
         note_delivered(home, [item.id for item in told], text, session, by="brief")
     return Brief(text=text, hud=gauges, tokens=count([text])[0], budget=budget,
                  ids=[line.id for line in told],

@@ -171,7 +171,8 @@ def _plan(home: Home, record: str) -> dict[str, Any]:
     retold = [unit for unit, other in retelling if other.type == "manual"]
     own += [unit for unit, other in retelling if other.type != "manual"]
     about = (*(f"{folder}/" for folder in folders), *(unit.removeprefix("archive/") for unit, _ in retelling))
-    pages = _pages(home, (*KINDS[kind].pages, *about), words)
+    former = (f"{path.removeprefix('archive/')}." for path in own)
+    pages = _pages(home, (*KINDS[kind].pages, *about, *former), words)
     return {"kind": kind, "mention": mention, "words": words, "at": home.clock(), "stage": "remove",
             "headings": headings, "retold": [*retold, *diaries],
             "paths": list(dict.fromkeys([*own, *(path for edge in edges.values() for path in edge["paths"]),
@@ -212,9 +213,9 @@ def _pages(home: Home, about: tuple[str, ...], words: list[str]) -> list[str]:
     the same.
     """
     built = [path for path in home.index.notes.documents("topics/") if "/topic_memory." in path]
-    aside = home.index.notes.documents("archive/edited/")
+    aside = home.index.notes.documents(paths.EDITED)
     return [path for path in (*PAGES, *built, *aside) if (data := bytes_of(home, path)) is not None
-            and (path.removeprefix("archive/edited/").startswith(about) or ledger.holds(data, words))]
+            and (path.removeprefix(paths.EDITED).startswith(about) or ledger.holds(data, words))]
 
 
 def _naming(home: Home, record: str, plan: Plan) -> list[str]:
