@@ -48,7 +48,8 @@ def extract(turns: Sequence[Turn], *, entry_ts: str, entry_id: str = "", languag
                       "sentence": sentence.text,
                       "speaker": turn.speaker, "trust": _TRUST[turn.role]}
             drawn = [_fact(statement, when, source, language)
-                     for statement, when in _statements(sentence, speech, today, language)]
+                     for statement, when in _statements(sentence, speech, today, language)
+                     if turn.role != "assistant" or statement.verb.mode != "future"]  # "I'll do that": no news
             leaning = [*answers(asked, sentence, speech, language)] if asked and not at and not drawn else []
             leaning += roles(sentence, own[at - 1] if at else None, speech)
             for fact in [*drawn, *_phrased(sentence, leaning, speech, drawn, source, language)]:

@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 from otolith.index.around import Passage
 from otolith.model.kinds import KINDS
+from otolith.model.retold import retells, root
 from otolith.model.words import STOP, WORD, stem
+from otolith.recall.question import Question
 
 SUNK = -8.0
 STANDS = ("later", "recent", "standing", "importance", "pinned")  # age, use, and what people think of it
@@ -23,6 +25,7 @@ STANDS = ("later", "recent", "standing", "importance", "pinned")  # age, use, an
 # records alone says nothing that they do not say, and its own words are headings.
 SAYS_AS_MUCH, SAYS_IT_TOO = 0.75, 0.35
 SAME_MATTER = 2.0  # how far a question may be ahead of its answer for both to be about the same
+RETOLD, NEARLY = 10, 0.4  # hits among which the newer comes first, and how near to the older it must be
 NEAR_EQUAL = 0.8  # the share of words that two questions have in common
 
 
@@ -151,6 +154,27 @@ def put_answers_first(best: Sequence[Weighed]) -> None:
         ahead = candidate.score - answer.score if answer and not answer.passage.asks else -1.0
         if candidate.passage.asks and 0 <= ahead <= SAME_MATTER:
             candidate.parts["asking"] = candidate.parts.get("asking", 0.0) - ahead - 0.01
+
+
+def put_news_first(best: Sequence[Weighed], question: Question) -> None:
+    """Let what was told anew stand above what it was told of before, if it is asked how something is now."""
+    if question.asks_past or question.span is not None:
+        return
+    asked = frozenset(map(root, question.words))
+    turns = [candidate for candidate in best if (candidate.passage.is_turn
+             or KINDS[candidate.passage.kind].drawn) and candidate.score > 0
+             and candidate.passage.speaker != "assistant"]
+    first = sorted(turns, key=lambda candidate: -candidate.score)[:RETOLD]
+    for older in sorted(first, key=lambda candidate: -candidate.passage.said):
+        for newer in sorted(first, key=lambda candidate: -candidate.passage.said):
+            if newer.passage.said <= older.passage.said:
+                break
+            ahead = older.score - newer.score
+            if ahead >= 0 and newer.score >= NEARLY * older.score \
+                    and retells(newer.passage.text, older.passage.text, asked):
+                newer.parts["retold"] = newer.parts.get("retold", 0.0) + ahead + 0.01
+                newer.why.append(f"says anew what {older.passage.id} says")
+                break
 
 
 def repeats_question(candidate: Weighed, asked: list[frozenset[str]]) -> bool:

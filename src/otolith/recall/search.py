@@ -29,6 +29,7 @@ from otolith.recall.fold import (
     fold_echoes,
     once,
     put_answers_first,
+    put_news_first,
     sink,
 )
 from otolith.recall.question import Question, read_question
@@ -102,6 +103,7 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     put_answers_first(best)
     best = _sink(home, candidates, best, chosen.as_of)
     _outdate(home, candidates, best, chosen.as_of)
+    put_news_first(best, question)
     _sink_forgotten(home, best, chosen.as_of)
     best = _fold_echoes(home, candidates, best, chosen)
     best = [candidate for candidate in best if candidate.score > 0 or candidate.superseded_by
