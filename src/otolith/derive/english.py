@@ -192,6 +192,8 @@ class Language:
         aim manage learn get expect prefer choose volunteer offer refuse commit use continue wish hate prepare
         tend go come head look""")  # verbs that take another by the infinitive: plan to
     going: str = "going"
+    got: str = "got"
+    past_be: tuple[str, str] = ("was", "were")
     be: str = "be"
     have: str = "have"
     had: str = "had"

@@ -211,6 +211,8 @@ def _described(low: list[str], at: int, verb: VerbGroup, subject: Subject, lang:
         return verb.relation, at
     settled = lang.is_form(word, "participle") and word not in lang.moods
     if settled and subject.who in ("thing", "owned", "named"):
+        if after in lang.particles:  # was switched off
+            return f"{verb.relation} {word} {after}", at + 2
         return (f"{verb.relation} {word}", at + 1) if after else (verb.relation, at)
     return "", None
 

@@ -12,10 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from os.path import commonprefix
+from itertools import pairwise
+from typing import NamedTuple
 
 from otolith.model.attributes import DATE
 from otolith.model.attributes import ENGLISH as TABLE
+from otolith.model.relations import is_exact, value_of
 from otolith.model.text import sentences
 from otolith.model.words import STOP, WORD, is_question, stem, word_set
 
@@ -72,13 +74,23 @@ def _matter(text: str) -> tuple[frozenset[str], frozenset[str]]:
     for sentence in sentences(text):
         for at, match in enumerate(WORD.finditer(sentence)):
             word = match[0].casefold().replace("’", "'").removesuffix("'s")
-            if word in STOP or word in _COMMON or word in TABLE.generic or len(word) < 2 or DATE.fullmatch(word):
+            if _is_common(word):
                 continue
             name = root(word)
             stems.add(name)
             if (at and match[0][:1].isupper()) or any(map(str.isdigit, word)) or word in TABLE.things.kinds:
                 names.add(name)
     return frozenset(stems), frozenset(names)
+
+
+def telling_words(text: str) -> list[str]:
+    """The words that tell what a text is about, in small letters, each once."""
+    words = (match[0].casefold().replace("’", "'").removesuffix("'s") for match in WORD.finditer(text))
+    return list(dict.fromkeys(word for word in words if not _is_common(word)))
+
+
+def _is_common(word: str) -> bool:
+    return word in STOP or word in _COMMON or word in TABLE.generic or len(word) < 2 or bool(DATE.fullmatch(word))
 
 
 @lru_cache(maxsize=2048)
@@ -95,12 +107,52 @@ def _told(text: str) -> tuple[str, bool]:
     return told, bool(_NEWS.search(told)) and not TABLE.grows.search(told)
 
 
+TELLS = "tells"  # the relation of news that no rule takes apart
+_TURN = re.compile(
+    r"\b(?:now|nowadays|these days|any ?more|no longer|as of|from (?:now|here|today)(?: on)?|instead|switched|moved"
+    r"|since (?:the|last|we|I)|migrat(?:ed|ion)|replaced|renamed?|changed|became|handed|t(?:ook|aken) over|picked up"
+    r"|ported|bumped|raised|lowered|cancell?ed|lapsed|expired|sold|gone|dropped|removed|deleted|shut|turns out"
+    r"|correction|typo|wrong|mixed|meant|overrid(?:es|den)|going to be|ended up|went with|settled on|switch(?:ed)? off"
+    r"|done with|finished with|transferred|upgraded|landed on|runs? without|called off|goes? to|works? without)\b", re.I)
+_GIVING = word_set("to on at in into onto be is are it's by = -> → was")  # before a value that something has now
+_MARKS = ".,;:!?()'\""
+_MOST = 24  # words of a sentence that is kept as news
+
+
+class News(NamedTuple):
+    """What a sentence that sounds like news names, and the exact values among it: names, numbers, code."""
+
+    words: str
+    values: str
+
+
+@lru_cache(maxsize=2048)
+def news_of(sentence: str) -> News | None:
+    """What a sentence tells as news, if it does."""
+    words = sentence.split()
+    told, news = _told(sentence)
+    if not news or not _TURN.search(told) or len(words) > _MOST or told != " ".join(sentences(sentence)):
+        return None
+    values = [value_of(bare) for before, word in pairwise(("", *words)) if _gives(before, bare := word.strip(_MARKS))]
+    return News(value_of(sentence), " ".join(dict.fromkeys(filter(None, values)))) if any(values) else None
+
+
+def _gives(before: str, word: str) -> bool:
+    """Whether a word behind another is a value that something is said to have now."""
+    known = is_exact(word) or word.casefold() in TABLE.things.kinds
+    return known and word.casefold() not in STOP and (before.casefold() in _GIVING or has_digit(word))
+
+
+def has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
 def _foreign(text: str) -> bool:
     words = [match[0].casefold().replace("’", "'") for match in WORD.finditer(text)]
     return not any(word in _ENGLISH or _SHORTENED.search(word) for word in words)
 
 
-def retells(later: str, earlier: str, asked: Collection[str]) -> bool:
+def retells(later: str, earlier: str, asked: Collection[str] = ()) -> bool:
     """Whether later words tell anew what earlier ones told; `asked` are the stems of what it is asked about."""
     told, news = _told(later)
     if not news:
@@ -117,7 +169,8 @@ def retells(later: str, earlier: str, asked: Collection[str]) -> bool:
 
 def _akin(one: str, other: str) -> bool:
     """Whether two words of a language without rules are forms of one: fumo, fumar."""
-    alike = len(commonprefix((one, other)))
+    alike = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
+                 min(len(one), len(other)))
     return alike >= 3 and alike >= 0.6 * max(len(one), len(other))
 
 

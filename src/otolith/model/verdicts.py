@@ -17,6 +17,7 @@ from otolith.model.claims import (
     DONE,
     GONE,
     LEFT,
+    NEWS,
     OFF,
     PLAN,
     RETRACT,
@@ -95,7 +96,8 @@ def _replaces(new: Claim, old: Claim) -> bool:
         return _replans(new, old)
     if not (new.single or old.single):
         return _varies(new, old)
-    akin = new.corrects and new.in_family and old.in_family and new.subject == old.subject != ""
+    akin = new.corrects and new.subject == old.subject != "" and (
+        (new.in_family and old.in_family) or (new.by_somebody and old.by_somebody))
     if not (new.attribute == old.attribute or akin) or not (new.single and old.single):
         return False
     part = new.corrects and set(new.subject.split()) < set(old.subject.split())
@@ -126,6 +128,8 @@ def _replans(new: Claim, old: Claim) -> bool:
 
 def _ends(new: Claim, old: Claim) -> bool:
     """Whether what is said to be over is what an older claim says holds."""
+    if new.attribute == NEWS:
+        return _gives_another(new, old)
     if new.is_deed or new.attribute in (DONE, OFF):
         return _ends_plan(new, old)
     if not _same_holder(new, old):
@@ -149,6 +153,18 @@ def _ends_attribute(new: Claim, old: Claim) -> bool:
             new.attribute.split(":")[0] == "use" and (old.in_family or old.attribute.startswith("use"))):
         return False
     return _alike(new, old) if new.value else new.attribute == old.attribute
+
+
+def _gives_another(news: Claim, old: Claim) -> bool:
+    """Whether news names what has one value and, of the same kind, a value that it did not have."""
+    about = set(old.subject.split()) - {SPEAKER}
+    if not old.single or not old.thing or not about or not about <= news.words or old.attribute == PLAN:
+        return False
+    kind = value_kind(old.value)
+    if kind == "number" and not (set(old.attribute.split(":")) | old.words) & {*news.words, "port"}:
+        return False  # a number of something else
+    given = {value for value in news.subject.split() if value_kind(value) == kind} - about - old.words
+    return bool(given)
 
 
 def _ends_plan(new: Claim, old: Claim) -> bool:

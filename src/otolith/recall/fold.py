@@ -17,7 +17,6 @@ from otolith.index.around import Passage
 from otolith.model.kinds import KINDS
 from otolith.model.retold import retells, root
 from otolith.model.words import STOP, WORD, stem
-from otolith.recall.question import Question
 
 SUNK = -8.0
 STANDS = ("later", "recent", "standing", "importance", "pinned")  # age, use, and what people think of it
@@ -60,6 +59,12 @@ class Weighed:
     def key(self) -> int:
         """What may be delivered once: a turn of an entry, any other record as a whole."""
         return -self.passage.n if KINDS[self.passage.kind].around == "turns" else self.passage.record
+
+    @property
+    def told(self) -> bool:
+        """Was it said in a dialog, or drawn from what was, by somebody who is no agent?"""
+        spoken = self.passage.is_turn or KINDS[self.passage.kind].drawn
+        return spoken and self.passage.speaker != "assistant"
 
     @property
     def echo(self) -> bool:
@@ -156,17 +161,14 @@ def put_answers_first(best: Sequence[Weighed]) -> None:
             candidate.parts["asking"] = candidate.parts.get("asking", 0.0) - ahead - 0.01
 
 
-def put_news_first(best: Sequence[Weighed], question: Question) -> None:
-    """Let what was told anew stand above what it was told of before, if it is asked how something is now."""
-    if question.asks_past or question.span is not None:
-        return
-    asked = frozenset(map(root, question.words))
-    turns = [candidate for candidate in best if (candidate.passage.is_turn
-             or KINDS[candidate.passage.kind].drawn) and candidate.score > 0
-             and candidate.passage.speaker != "assistant"]
-    first = sorted(turns, key=lambda candidate: -candidate.score)[:RETOLD]
-    for older in sorted(first, key=lambda candidate: -candidate.passage.said):
-        for newer in sorted(first, key=lambda candidate: -candidate.passage.said):
+def put_news_first(best: Sequence[Weighed], asked: Iterable[str]) -> None:
+    """Let what was told anew stand above what it was told of before."""
+    asked = frozenset(map(root, asked))
+    first = sorted((candidate for candidate in best if candidate.told and candidate.score > 0),
+                   key=lambda candidate: -candidate.score)[:RETOLD]
+    latest = sorted(first, key=lambda candidate: -candidate.passage.said)
+    for older in latest:
+        for newer in latest:
             if newer.passage.said <= older.passage.said:
                 break
             ahead = older.score - newer.score
