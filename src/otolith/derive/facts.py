@@ -45,9 +45,9 @@ def extract(turns: Sequence[Turn], *, entry_ts: str, entry_id: str = "", languag
         today = moment(turn.ts, entry_ts)
         asked = before.text if before is not None and before.speaker != turn.speaker else ""
         for at, sentence in enumerate(own):
-            source = {"entry_id": entry_id, "entry_ts": entry_ts, "turn": turn.number,
-                      "sentence": sentence.text,
-                      "speaker": turn.speaker, "trust": _TRUST[turn.role]}
+            source: dict[str, Any] = {"entry_id": entry_id, "entry_ts": entry_ts, "turn": turn.number,
+                                      "sentence": sentence.text, "speaker": turn.speaker,
+                                      "trust": _TRUST[turn.role]}
             drawn = [_fact(statement, when, source, language)
                      for statement, when in _statements(sentence, speech, today, language)
                      if turn.role != "assistant" or statement.verb.mode != "future"]  # "I'll do that"

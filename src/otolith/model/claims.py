@@ -23,6 +23,7 @@ DONE = "~done"  # what a plan was about is there or done
 NEWS = "~news"  # a sentence that sounds like news, in its words: it may give what it names another value
 ASKED = "?"  # the attribute of a value said alone: whatever was spoken of last
 PLAN = "plan"
+FINAL = (ANY, RETRACT, LEFT, GONE, OFF, DONE, NEWS)  # endings that nothing said later undoes
 FAMILY = frozenset(("be", "where", "with", "made of", "name", "api style"))  # what a thing is or is done with
 WHAT = "~what"  # the cell of that family
 PERSONAL = "@"  # the scope in which the speaker's endings meet what is of their own person
@@ -88,7 +89,7 @@ class Claim(NamedTuple):
             yield f"{scope}|{self.holder}|plan {self.attribute.split(' ')[0]}"
         elif self.single and self.attribute not in (ANY, ASKED):
             yield from self._own_cells(scope)
-        if not self.single and self.attribute not in (ANY, RETRACT, LEFT, GONE, OFF, DONE, NEWS):
+        if not self.single and self.attribute not in FINAL:
             yield f"{scope}|{self.holder}|{self.attribute}"
         most = MOST_CELLS if self.attribute != NEWS else 3 * MOST_CELLS
         for word in list(dict.fromkeys(self.value.split()))[:most]:

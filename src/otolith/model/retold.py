@@ -37,26 +37,31 @@ ELSEWHERE = re.compile(
     r"|believes?|believed|told|tells|assumes?|assumed|heard|swears?|insists?|reckons?|states?"
     r"|stated|keeps? saying|puts? it)\b|\baccording to\b|\bquote\b|\bI (?:was told|heard|read)"
     r" (?:that)?\b|\bconvinced\b|[\"“«]", re.I)
-_PAST = re.compile(r"\b(?:back (?:when|then)|years ago|when I was|used to|in (?:19|20)\d\d|formerly|once upon)\b",
-                   re.I)
-_OTHERS = re.compile(r"^\W*(?:my|our|a|their|his|her|[A-Z][a-z]+['’]s) (?:colleague|neighbou?r|friend|competitor|team"
-                     r"|cousin|boss|company)\b", re.I)
-_PASSING = re.compile(TABLE.passing.pattern.replace("today|", "(?:only|just) (?:for )?today|today only|"), re.I)
+_PAST = re.compile(
+    r"\b(?:back (?:when|then)|years ago|when I was|used to|in (?:19|20)\d\d|formerly|once upon)\b", re.I)
+_OTHERS = re.compile(
+    r"^\W*(?:my|our|a|their|his|her|[A-Z][a-z]+['’]s) (?:colleague|neighbou?r|friend|competitor|team|cousin"
+    r"|boss|company)\b", re.I)
+_PASSING = re.compile(
+    TABLE.passing.pattern.replace("today|", "(?:only|just) (?:for )?today|today only|"), re.I)
 _REASON = re.compile(r"\b(?:because|since (?:I|we|he|she|they)|as (?:I|we)|so that)\b", re.I)
 _NEWS = re.compile(
-    r"\b(?:now|nowadays|these days|any ?more|no longer|since|as of|from (?:now|here) on|going forward|new|instead"
-    r"|switch\w*|mov(?:ed|ing)|migrat\w*|replac\w*|renam\w*|chang\w*|bec(?:ame|ome)|hand(?:ed|ing)|took|taken|takes"
-    r"|picked|port(?:ed|ing)|bump\w*|rais\w*|lower\w*|cut|went|gone|drop\w*|quit|stop\w*|gave|given|left|sold|dead"
-    r"|die[ds]|cancel\w*|off|over|out|laps\w*|expir\w*|end(?:ed|s)|finish\w*|done|last|actually|turns? out|correction"
-    r"|typo|wrong|mis\w+|mixed|meant|sorry|nonsense|forget|scratch|ignore|disregard|strike|overrid\w*|overturn\w*"
-    r"|shot|got|not|never|without|transfer\w*|settled|landed|live|false|lifted|allowed|fine|from today|finally|update"
-    r"|decided|went with|ended up|it is|no|nope|wait|oops|old|former\w*|previous\w*|until now|retired|remov\w*|delet\w*"
-    r"|shut|closed|merged|split|upgrad\w*|extend\w*|postpon\w*|slipp\w*|pushed|joined|start(?:ed|s)|begins?|signed"
-    r"|booked|chose\w*|pick\w*|adopt\w*|prefer\w*|use|up to|down to|rewr\w*|convert\w*|swap\w*)\b|n['’]t\b|->|→", re.I)
-_GROWS = re.compile(r"\b(?:auch|außerdem|zusätzlich|aussi|également|también|además|anche|inoltre|também|ook)\b", re.I)
-_COMMON = word_set("""day days week weeks month months year years time times today tomorrow yesterday morning evening
-    night way thing things lot bit one two first last new old good great nice people work works working make
-    get got go going goes went come take took put want need like know think say said tell look thanks""")
+    r"\b(?:now|nowadays|these days|any ?more|no longer|since|as of|from (?:now|here) on|going forward|new"
+    r"|instead|switch\w*|mov(?:ed|ing)|migrat\w*|replac\w*|renam\w*|chang\w*|bec(?:ame|ome)|hand(?:ed|ing)"
+    r"|took|taken|takes|picked|port(?:ed|ing)|bump\w*|rais\w*|lower\w*|cut|went|gone|drop\w*|quit|stop\w*"
+    r"|gave|given|left|sold|dead|die[ds]|cancel\w*|off|over|out|laps\w*|expir\w*|end(?:ed|s)|finish\w*|done"
+    r"|last|actually|turns? out|correction|typo|wrong|mis\w+|mixed|meant|sorry|nonsense|forget|scratch|ignore"
+    r"|disregard|strike|overrid\w*|overturn\w*|shot|got|not|never|without|transfer\w*|settled|landed|live"
+    r"|false|lifted|allowed|fine|from today|finally|update|decided|ended up|it is|no|nope|wait|oops|old"
+    r"|former\w*|previous\w*|until now|retired|remov\w*|delet\w*|shut|closed|merged|split|upgrad\w*"
+    r"|extend\w*|postpon\w*|slipp\w*|pushed|joined|start(?:ed|s)|begins?|signed|booked|chose\w*|pick\w*"
+    r"|adopt\w*|prefer\w*|use|up to|down to|rewr\w*|convert\w*|swap\w*)\b|n['’]t\b|->|→", re.I)
+_GROWS = re.compile(
+    r"\b(?:auch|außerdem|zusätzlich|aussi|également|también|además|anche|inoltre|também|ook)\b", re.I)
+_COMMON = word_set("""
+    day days week weeks month months year years time times today tomorrow yesterday morning evening night way
+    thing things lot bit one two first last new old good great nice people work works working make get got go
+    going goes went come take took put want need like know think say said tell look thanks""")
 _ENGLISH = STOP - word_set("a an i me so as in on am do has was no he us or is des")
 _SHORTENED = re.compile(r"(?:n't|'(?:s|m|re|ve|ll|d))$")
 
@@ -90,7 +95,8 @@ def telling_words(text: str) -> list[str]:
 
 
 def _is_common(word: str) -> bool:
-    return word in STOP or word in _COMMON or word in TABLE.generic or len(word) < 2 or bool(DATE.fullmatch(word))
+    return word in STOP or word in _COMMON or word in TABLE.generic or len(word) < 2 or bool(
+        DATE.fullmatch(word))
 
 
 @lru_cache(maxsize=2048)
@@ -109,12 +115,13 @@ def _told(text: str) -> tuple[str, bool]:
 
 TELLS = "tells"  # the relation of news that no rule takes apart
 _TURN = re.compile(
-    r"\b(?:now|nowadays|these days|any ?more|no longer|as of|from (?:now|here|today)(?: on)?|instead|switched|moved"
-    r"|since (?:the|last|we|I)|migrat(?:ed|ion)|replaced|renamed?|changed|became|handed|t(?:ook|aken) over|picked up"
-    r"|ported|bumped|raised|lowered|cancell?ed|lapsed|expired|sold|gone|dropped|removed|deleted|shut|turns out"
-    r"|correction|typo|wrong|mixed|meant|overrid(?:es|den)|going to be|ended up|went with|settled on|switch(?:ed)? off"
-    r"|done with|finished with|transferred|upgraded|landed on|runs? without|called off|goes? to|works? without)\b", re.I)
-_GIVING = word_set("to on at in into onto be is are it's by = -> → was")  # before a value that something has now
+    r"\b(?:now|nowadays|these days|any ?more|no longer|as of|from (?:now|here|today)(?: on)?|instead|switched"
+    r"|moved|since (?:the|last|we|I)|migrat(?:ed|ion)|replaced|renamed?|changed|became|handed"
+    r"|t(?:ook|aken) over|picked up|ported|bumped|raised|lowered|cancell?ed|lapsed|expired|sold|gone|dropped"
+    r"|removed|deleted|shut|turns out|correction|typo|wrong|mixed|meant|overrid(?:es|den)|going to be"
+    r"|ended up|went with|settled on|switch(?:ed)? off|done with|finished with|transferred|upgraded"
+    r"|landed on|called off|(?:run|work|goe?)s? (?:without|to))\b", re.I)
+_GIVING = word_set("to on at in into onto be is are it's by = -> → was")  # before a value that something has
 _MARKS = ".,;:!?()'\""
 _MOST = 24  # words of a sentence that is kept as news
 
@@ -133,7 +140,8 @@ def news_of(sentence: str) -> News | None:
     told, news = _told(sentence)
     if not news or not _TURN.search(told) or len(words) > _MOST or told != " ".join(sentences(sentence)):
         return None
-    values = [value_of(bare) for before, word in pairwise(("", *words)) if _gives(before, bare := word.strip(_MARKS))]
+    values = [value_of(bare) for before, word in pairwise(("", *words))
+              if _gives(before, bare := word.strip(_MARKS))]
     return News(value_of(sentence), " ".join(dict.fromkeys(filter(None, values)))) if any(values) else None
 
 
@@ -153,7 +161,7 @@ def _foreign(text: str) -> bool:
 
 
 def retells(later: str, earlier: str, asked: Collection[str] = ()) -> bool:
-    """Whether later words tell anew what earlier ones told; `asked` are the stems of what it is asked about."""
+    """Whether later words tell anew what earlier ones told; `asked`: roots of the words of a question."""
     told, news = _told(later)
     if not news:
         return False
@@ -164,7 +172,8 @@ def retells(later: str, earlier: str, asked: Collection[str] = ()) -> bool:
     if not shared or not (shared & set(asked) or shared & (our_names | their_names) or len(shared) > 1):
         return False
     named = shared & our_names & their_names
-    return _environment(told) in ("", _environment(earlier)) and (bool(named) or not _rivals(told, earlier, shared))
+    rivals = not named and _rivals(told, earlier, shared)
+    return not rivals and _environment(told) in ("", _environment(earlier))
 
 
 def _akin(one: str, other: str) -> bool:

@@ -8,6 +8,7 @@ and is contested. Pure: knows no words of a language, no record, no file and no 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from otolith.model.attributes import DATE, SPEAKER
@@ -71,6 +72,7 @@ def may_replace(newer: Stated, older: Stated) -> bool:
         older.scope, old.environment, old.holder, old.subject, old.attribute) and new != old
 
 
+@lru_cache(maxsize=8192)  # the same is said again and again
 def _opposes(new: Claim, old: Claim) -> bool:
     """Whether two claims of different times cannot both hold, so that the newer tells what became of the
     older.

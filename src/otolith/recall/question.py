@@ -24,7 +24,8 @@ ROLES = AGENT_ROLES | word_set("me you other")  # in a messenger's export these 
 _ASKS_WHEN = re.compile(
     r"\s*(?:since )?(?:when|how (?:long|often|recently)|(?:what|which) (?:date|day|week|month|year|time))\b",
                         re.I)
-_ASKS_PAST = re.compile(r"\b(?:did|was|were|had|used to|happened|ago|last (?:year|month|week)|before)\b", re.I)
+_ASKS_PAST = re.compile(
+    r"\b(?:did|was|were|had|used to|happened|ago|last (?:year|month|week)|before)\b", re.I)
 _PIECE = re.compile(r"[^\s]+")
 _CALLED = re.compile(r"(?<=[a-z0-9,;'’\")] )[A-Z][a-z]+\b")  # a capital inside a sentence
 

@@ -350,7 +350,7 @@ def _outdate(home: Home, candidates: Candidates, best: list[Weighed], as_of: flo
 
 
 def _retell(home: Home, candidates: Candidates, best: list[Weighed]) -> None:
-    """What was told anew stands first; what shares a rare word with the best turn is looked at for that, too."""
+    """What was told anew stands first; so may what only shares a rare word with the best turn."""
     question = candidates.question
     if question.asks_past or question.span is not None:
         return
