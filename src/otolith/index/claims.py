@@ -444,16 +444,16 @@ class Claims(Facet):
 
     def contested(self, limit: int = 50) -> list[Contest]:
         """Open contradictions, newest first: pairs that no rule and no person has settled."""
-        query = (f"SELECT {_ROW} FROM claims c WHERE contested_by IS NOT NULL AND closed_by IS NULL AND NOT void "
-                 "ORDER BY (SELECT mark FROM claims o WHERE o.n = c.contested_by) DESC LIMIT ?")
+        query = (f"SELECT {_ROW} FROM claims c WHERE contested_by IS NOT NULL AND closed_by IS NULL "
+                 "AND NOT void ORDER BY (SELECT mark FROM claims o WHERE o.n = c.contested_by) DESC LIMIT ?")
         pairs = [(row, self._row(row.contested_by)) for row in self.db.select(ClaimRow, query, (limit,))]
         return [Contest(older, newer) for older, newer in pairs if newer is not None
                 and newer.closed_by is None]
 
     def closed(self, limit: int = 50, since: str = "", until: str = _FOREVER) -> list[Contest]:
         """What changed: pairs of which the newer closed the older, newest first."""
-        query = (f"SELECT {_ROW} FROM claims c WHERE main AND closed_by IN (SELECT n FROM claims WHERE mark > ? "
-                 "AND mark <= ?) ORDER BY (SELECT mark FROM claims o WHERE o.n = c.closed_by) DESC LIMIT ?")
+        query = (f"SELECT {_ROW} FROM claims c WHERE main AND closed_by IN (SELECT n FROM claims "
+                 "WHERE mark > ? AND mark <= ?) ORDER BY (SELECT mark FROM claims o WHERE o.n = c.closed_by) DESC LIMIT ?")
         pairs = [(row, self._row(row.closed_by))
                  for row in self.db.select(ClaimRow, query, (since, until, limit))]
         return [Contest(older, newer) for older, newer in pairs if newer is not None]

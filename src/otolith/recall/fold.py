@@ -172,7 +172,8 @@ def put_news_first(best: Sequence[Weighed], asked: Iterable[str]) -> None:
             if newer.passage.said <= older.passage.said:
                 break
             ahead = older.score - newer.score
-            if ahead >= 0 and newer.score >= NEARLY * older.score \
+            same = newer.passage.speaker in (None, older.passage.speaker) or older.passage.speaker is None
+            if same and ahead >= 0 and newer.score >= NEARLY * older.score \
                     and retells(newer.passage.text, older.passage.text, asked):
                 newer.parts["retold"] = newer.parts.get("retold", 0.0) + ahead + 0.01
                 newer.why.append(f"says anew what {older.passage.id} says")
