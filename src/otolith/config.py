@@ -70,6 +70,11 @@ def systemd_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CONFIG_HOME", ".config", env) / "systemd" / "user"
 
 
+def timer_file(home: str, env: Mapping[str, str] = os.environ) -> Path:
+    """Where the timer of a home's upkeep belongs; two homes have two timers."""
+    return systemd_folder(env) / f"otolith-upkeep-{hashlib.sha256(home.encode()).hexdigest()[:8]}.timer"
+
+
 def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CACHE_HOME", ".cache", env) / "otolith"
 
