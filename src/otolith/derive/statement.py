@@ -316,7 +316,8 @@ def _fits(statement: Statement, lang: Language) -> bool:
     if statement.subject.who != "thing" or verb.mode in ("must", "limit"):
         return True
     exact = any(word[:1].isupper() or "`" in word or any(map(str.isdigit, word)) for word in words)
-    described = verb.base == lang.be and statement.relation != verb.relation
+    described = verb.base == lang.be and (statement.relation != verb.relation
+                                          or statement.object.casefold() in lang.bare_states)
     return (exact or described or verb.base in lang.thing_verbs) and words[0].casefold() not in lang.moods
 
 

@@ -450,14 +450,6 @@ class Claims(Facet):
         return [Contest(older, newer) for older, newer in pairs if newer is not None
                 and newer.closed_by is None]
 
-    def closed(self, limit: int = 50, since: str = "", until: str = _FOREVER) -> list[Contest]:
-        """What changed: pairs of which the newer closed the older, newest first."""
-        query = (f"SELECT {_ROW} FROM claims c WHERE main AND closed_by IN (SELECT n FROM claims "
-                 "WHERE mark > ? AND mark <= ?) ORDER BY (SELECT mark FROM claims o WHERE o.n = c.closed_by) DESC LIMIT ?")
-        pairs = [(row, self._row(row.closed_by))
-                 for row in self.db.select(ClaimRow, query, (since, until, limit))]
-        return [Contest(older, newer) for older, newer in pairs if newer is not None]
-
     def near(self, words: Iterable[str], project: str | None, limit: int) -> list[NearClaim]:
         """What dialogs claim to hold in a project or of the user's person: most shared words first, then
         newest.
