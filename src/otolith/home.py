@@ -76,6 +76,7 @@ class Home:
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
         self._acting, self._stamp = False, 0  # the last moment, in microseconds
         self.basis: tuple[int, int] | None = None  # the last purge that what is being built knows of
+        self.beside: Callable[[], Sequence[Home]] = tuple  # the other homes that are asked as well
         # finishes what only verbs know how to: a purge
         self.complete: Callable[[Home, PendingAct], None] | None = None
 
@@ -370,7 +371,8 @@ class Home:
 
     def take_in(self, unit: str, records: Sequence[Any], files: dict[str, tuple[Version, bytes]]) -> None:
         """What was just written goes into the index."""
-        self._put(make_unit(unit, records, files))
+        hands = [hand for path in files for hand in self.tree.hands(path)]
+        self._put(make_unit(unit, codec.credited(list(records), hands), files, hands))
 
     def _put(self, unit: Unit, gone: Sequence[str] = ()) -> None:
         def put() -> None:

@@ -21,7 +21,7 @@ AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r
 ORDER BY pinned DESC, created DESC, at DESC, id"""
 
 _COMING = f"""SELECT r.title, p.text FROM records r JOIN passages p ON p.n = r.n
-WHERE r.kind = 'memo' AND r.type = 'future' AND NOT r.sunk AND r.trust <> 'outside'
+WHERE r.kind = 'memo' AND r.type = 'future' AND NOT r.sunk AND r.trust IN ('user', 'agent')
 AND coalesce(r.confidence, 1) >= {SURE} AND (r.project IS NULL OR r.project IN ('', 'default', ?))
 ORDER BY r.created DESC, r.at DESC, r.id LIMIT 20"""
 _SCORE = ("(SELECT v.score FROM reviewed v WHERE v.fact = {fact}.id OR v.target = {fact}.id "

@@ -157,7 +157,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
                 "reflection", "core", "decay", "embed", "cold", "build-topic", "build-global"),
     "machine": ("import", "export", "mcp", "serve", "hook", "install", "uninstall", "doctor",
                 "config", "model", "completion"),
-    "team": ("admin",),
+    "team": ("promote", "push", "pull", "admin"),
 }
 # How help at a terminal groups the commands: what a newcomer needs, then what for.
 GROUPS: dict[str, tuple[str, ...]] = {
