@@ -2,8 +2,8 @@
 
 An export is one object, `info` and `messages`, each message with its `info` and its `parts`. In the folder
 each of them is a file: `session/<project>/<id>.json`, `message/<session>/<id>.json`,
-`part/<message>/<id>.json`. A part that opencode put there itself (`synthetic`, `ignored`) is a notice; a session with a parent is a
-sub-agent's, of which its caller tells.
+`part/<message>/<id>.json`. A part that opencode put there itself (`synthetic`, `ignored`) is a notice; a
+session with a parent is a sub-agent's, of which its caller tells.
 """
 
 from __future__ import annotations
