@@ -211,7 +211,7 @@ def test_every_view_keeps_to_the_project_that_is_chosen(visit, server):
 
     page.wait_for_selector(".row .title >> text=Barn roof", state="detached")
     assert page.locator(".row .title").all_inner_texts() == ["Boat hull"]
-    for path in ("/", "/timeline", "/recall?q=wood"):
+    for path in ("/", "/timeline", "/recall?q=wood", "/history?tab=audit"):
         page.goto(server.url + path)
         page.wait_for_selector("main >> text=Boat hull")
         assert page.locator("main >> text=Barn roof").count() == 0, path
