@@ -250,7 +250,7 @@ def test_what_is_no_text_is_refused_and_nothing_is_kept(mem: Memory, home: Path,
 
 
 def test_ten_megabytes_are_kept_whole(mem: Memory, home: Path) -> None:
-    line = "The quick brown fox jumps over the lazy dog and nobody minds at all.\n"
+    line = "var a=b(c),d={e:1,f:[2,3]};function g(h){return h+a};" * 80 + "\n"  # a program that somebody pasted
     text = "User: I live in Lyon.\n" + line * (10 * 1024 * 1024 // len(line))
 
     entry = mem.log(text, topic="big")
