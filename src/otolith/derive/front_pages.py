@@ -55,10 +55,11 @@ def section_of(record: Standing) -> str:
 def _strongest(notes: Sequence[Standing], section: str) -> list[Standing]:
     """A section's records, strongest first; of equals the more important, then the newer.
 
-    Nothing of an agent or from outside enters the prompt on its own; a person's pin is the review.
+    Nothing of an agent or from outside enters the prompt on its own; a person's pin is the review. The page
+    is one person's: nothing of another's enters it.
     """
     fitting = [note for note in notes if section_of(note) == section and note.score >= SHOWN
-               and (note.trust == "user" or note.pinned)]
+               and (note.trust == "user" or (note.pinned and not note.principal))]
     return sorted(fitting, key=lambda note: (-note.score, -note.importance, -note.created, note.id))[:CAP]
 
 

@@ -24,6 +24,7 @@ class Stood(NamedTuple):
     unit: str
     project: str | None
     trust: str
+    principal: str | None = None
     kind: str = "note"
     success: bool = False  # of a work
     solves: bool = False  # it made good what went wrong
@@ -71,8 +72,8 @@ _MASTERS = """SELECT id, {} FROM {} WHERE kind = 'memo' AND id LIKE '%\\_master'
 
 
 _USED = """r.id, r.type, coalesce(r.importance, 0.5), r.created, r.pinned, r.uses + coalesce(u.count, 0),
-max(coalesce(r.used, u.last), coalesce(u.last, r.used)), r.n, r.title, r.unit, r.project, r.trust, r.kind,
-coalesce(r.success, 0) FROM records r LEFT JOIN usage u ON u.id = r.id"""
+max(coalesce(r.used, u.last), coalesce(u.last, r.used)), r.n, r.title, r.unit, r.project, r.trust,
+r.principal, r.kind, coalesce(r.success, 0) FROM records r LEFT JOIN usage u ON u.id = r.id"""
 
 
 class Notes(Facet):
@@ -99,7 +100,7 @@ class Notes(Facet):
         signs = {record: (bool(mark), bool(solves)) for record, mark, solves in linked}
         used = [row._replace(pinned=bool(row.pinned or signs.get(row.id, (0, 0))[0]),
                              solves=bool(signs.get(row.id, (0, 0))[1])) for row in used]
-        return [row for row in used if row.trust != "outside" or row.pinned]
+        return [row for row in used if row.trust != "outside" or (row.pinned and not row.principal)]
 
     def tags(self, *kinds: str) -> dict[int, list[str]]:
         """The tags of every record of these kinds, by its number, in their order."""
@@ -194,7 +195,7 @@ class Notes(Facet):
     def own_memos(self) -> list[str]:
         """The units of memos that people and agents of this home wrote."""
         return [unit for unit, in self.db.execute(
-            "SELECT unit FROM records WHERE kind = 'memo' AND trust <> 'outside' ORDER BY id")]
+            "SELECT unit FROM records WHERE kind = 'memo' AND trust IN ('user', 'agent') ORDER BY id")]
 
     def masters(self) -> list[tuple[str, str]]:
         """(name, unit) of the memos that others may have been gathered into, forgotten ones too."""

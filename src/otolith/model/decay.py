@@ -47,6 +47,7 @@ class Standing(Value):
     score: float = 0.0
     pinned: bool = False
     trust: str = "user"
+    principal: str | None = None
     project: str | None = None
     preview: str = ""  # the opening of the text, on insights
     kind: str = "note"

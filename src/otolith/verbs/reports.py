@@ -88,7 +88,7 @@ class Scores:
         return [Standing(id=note.id, type=note.type, title=note.title, path=note.unit, created=note.created,
                          tags=tuple(tags.get(note.n, ())), importance=note.importance, score=score,
                          usage=Usage(note.uses, note.last), pinned=bool(note.pinned), trust=note.trust,
-                         project=note.project, preview=openings.get(note.n, ""))
+                         principal=note.principal, project=note.project, preview=openings.get(note.n, ""))
                 for note, score in zip(self.notes, self.at(moment), strict=True)]
 
 

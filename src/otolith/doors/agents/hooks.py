@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from otolith.doors.agents.ignore import Ignore
 from otolith.errors import WrongUsage
+from otolith.model.record import TRUSTED
 
 if TYPE_CHECKING:
     from otolith.config import Config
@@ -34,7 +35,6 @@ MOST = 5
 MOST_TOLD = 3
 MOST_ASKED = 4_000  # characters of a prompt that are read
 LONGEST_LINE = 320  # characters of what one record says
-TRUSTED = ("user", "agent")
 EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch", "replace", "write_file")
 SHELLS = ("Bash", "exec_command", "shell_command", "shell", "run_shell_command")
 _PROGRAMS = (("/.claude/", "claude-code"), ("/.codex/", "codex"), ("/rollout-", "codex"),
