@@ -414,6 +414,36 @@ def test_a_move_killed_at_any_file_call_leaves_one_file_and_can_be_tried_again(
             assert list((home / "log").glob("intent-*")) == [], (number, name)
 
 
+def saved_meanwhile(monkeypatch: pytest.MonkeyPatch, home: Path, name: str) -> None:
+    """An editor that saves a file by rename right before we would exchange ours for it, three times."""
+    original, path = rename.exchange, next(home.rglob(name))
+    marks = ["once", "", "twice", "", "thrice"]  # each second exchange puts the editor's version back
+
+    def hooked(folder: int, fresh: str, there: str) -> bool:
+        if there == path.name and marks and (mark := marks.pop(0)):
+            path.with_name("swp").write_text(f"{path.read_text()}Saved {mark}.\n")
+            path.with_name("swp").replace(path)
+        return original(folder, fresh, there)
+
+    monkeypatch.setattr(rename, "exchange", hooked)
+
+
+@pytest.mark.parametrize("verb", ["link", "unlink", "purge"])
+def test_a_note_that_somebody_saves_meanwhile_keeps_neither_a_link_nor_a_purge_from_its_end(
+        mem: Memory, home: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    tea, pot = mem.note("Tea", "Green."), mem.note("Pot", "Of iron.")
+    if verb != "link":
+        mem.link(tea.id, "RELATED_TO", pot.id)
+    saved_meanwhile(monkeypatch, home, "pot-*.md")
+    {"link": lambda: mem.link(tea.id, "RELATED_TO", pot.id), "unlink": lambda: mem.unlink(tea.id, "RELATED_TO", pot.id),
+     "purge": lambda: mem.forget(tea.id, purge=True)}[verb]()
+
+    assert mem.get(pot.id).text.splitlines()[-3:] == ["Saved once.", "Saved twice.", "Saved thrice."]
+    assert bool(mem.get(pot.id).record.relations) == (verb == "link")
+    assert [finding for finding in mem.check() if finding.code != "line"] == []
+    assert list((home / "log").glob("intent-*")) == []
+
+
 # Names in the audit log
 
 @pytest.mark.parametrize(("kind", "name"), [("memo", "user_has_a_quaggaherd"), ("page", "quaggaherd.md")])
