@@ -32,7 +32,7 @@ WORDS = ("kettle", "mill", "rye", "barn", "loft", "hay", "quern", "sieve")
 
 
 def trials(size: Size, world: World) -> Iterator[str]:
-    yield f"crowd:{size.seed} for {size.of(8, 600)} s"
+    yield f"crowd:{size.seed} for {size.of(3, 600)} s"
 
 
 class Diary:
