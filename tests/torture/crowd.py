@@ -181,10 +181,7 @@ def _read(mem: Memory, member: str, ids: dict[str, list[str]], draw: random.Rand
 
 
 def _places(mem: Memory, record: str) -> Path:
-    row = mem.home.index.cards.find(record)
-    if row is None:
-        raise NotFound(f"no record {record!r}")
-    return mem.path / row.unit
+    return mem.path / mem.get(record).path
 
 
 def _edit(mem: Memory, member: str, ids: dict[str, list[str]], draw: random.Random, deadline: float, diary: Diary) -> None:
