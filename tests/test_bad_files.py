@@ -181,7 +181,7 @@ def test_a_number_without_bounds_in_a_chunk_keeps_no_export_from_being_written(m
 
     mem.reindex()
 
-    exported = json.loads((mem.path / "index/metadata_index.json").read_text())
+    exported = json.loads((mem.path / "index/metadata_index.json").read_text())["entries"]
     assert (exported[chunk.id] | {"tags": []})["weight"] is None
     assert mem.upkeep().failed == {}
 

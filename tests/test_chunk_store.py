@@ -61,9 +61,9 @@ def test_a_chunk_is_one_pretty_printed_json_object_in_its_month(store, home):
     text = file_of(home, chunk).read_text()
 
     found = json.loads(text)
-    assert list(found) == ["id", "content", "tokens", "type", "metadata", "links", "tags"]
+    assert list(found) == ["id", "content", "tokens", "type", "metadata", "links", "tags", "otolith"]
     assert found["content"] == "User prefers Python over JavaScript"
-    assert {"created", "conversation_id", "source", "confidence", "access_count", "last_accessed"} <= found["metadata"].keys()
+    assert {"created", "conversation_id", "source", "confidence", "access_count", "last_accessed"} == found["metadata"].keys()
     assert found["links"] == {"context_of": ["conv-123"], "follows": [], "related_to": [], "supports": [], "contradicts": []}
     assert text == json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
@@ -148,8 +148,8 @@ def test_the_five_types_are_taken(store):
 def test_a_chunk_file_without_tags_is_valid(store, home):
     put_file(home, {key: value for key, value in EXAMPLE.items() if key != "tags"})
 
-    assert store.get_chunk(EXAMPLE["id"]).tags == ()
-    assert create(store, "No tags either.").tags == ()
+    assert store.get_chunk(EXAMPLE["id"]).tags == []
+    assert create(store, "No tags either.").tags == []
 
 
 @pytest.mark.clause("chunk-10", "chunk-11", "chunk-12")
@@ -196,7 +196,7 @@ def test_the_documents_calls_work_as_written(tmp_path, monkeypatch):
         confidence=0.95
     )
     assert isinstance(chunk, Chunk)
-    assert (chunk.tokens, chunk.metadata.confidence, chunk.tags) == (12, 0.95, ("coding", "preferences"))
+    assert (chunk.tokens, chunk.metadata.confidence, chunk.tags) == (12, 0.95, ["coding", "preferences"])
     assert store.get_chunk(chunk.id).content == "User prefers Python over JavaScript"
     store.update_chunk(chunk.id, confidence=0.98)
     assert store.get_chunk(chunk.id).metadata.confidence == 0.98
@@ -303,7 +303,8 @@ def test_stats_tell_how_many_chunks_there_are(store):
     gone = create(store, "Two.", chunk_type="fact", conversation_id="other")
     store.delete_chunk(gone.id)
 
-    assert store.get_stats() == {"total_chunks": 1, "by_type": {"preference": 1}, "conversations": 1, "archived": 1}
+    assert store.get_stats() == {"total_chunks": 1, "by_type": {"preference": 1}, "conversations": 1, "archived_chunks": 1,
+                                 "storage_path": str(store.mem.path)}
 
 
 # Deletion
@@ -325,7 +326,7 @@ def test_a_soft_delete_moves_the_file_flat_into_the_archive_and_hides_its_links(
     assert shown.follows == shown.related_to == ()
     store.mem.reindex()
     graph = json.loads((home / "index/link_graph.json").read_text())
-    assert graph == {second.id: {"context_of": ["conv-123"], "follows": [], "related_to": [], "supports": [],
+    assert graph["entries"] == {second.id: {"context_of": ["conv-123"], "follows": [], "related_to": [], "supports": [],
                                  "contradicts": []}}
 
 

@@ -29,7 +29,7 @@ def test_a_long_text_becomes_chunks_of_100_to_800_tokens_that_join_to_it(mem):
 def test_each_piece_knows_where_in_the_text_it_stood(mem):
     chunks = mem.remember(LONG, conversation_id="c")
 
-    cuts = [chunk.metadata.extra["cut"] for chunk in chunks]
+    cuts = [chunk.otolith.cut for chunk in chunks]
     assert [LONG[cut["start"] : cut["stop"]] for cut in cuts] == [chunk.content for chunk in chunks]
     assert [(cut["part"], cut["parts"]) for cut in cuts] == [(n, len(chunks)) for n in range(1, len(chunks) + 1)]
     assert len({cut["of"] for cut in cuts}) == 1
@@ -41,7 +41,7 @@ def test_a_short_text_is_one_chunk_without_further_marks(mem):
 
     assert chunk.content == "  User prefers Python.\n"
     assert chunk.type == "preference"
-    assert dict(chunk.metadata.extra) == {}
+    assert (chunk.otolith.cut, chunk.otolith.key, chunk.otolith.place) == (None, None, None)
 
 
 def test_what_is_given_is_kept(mem):
@@ -58,13 +58,27 @@ def test_the_same_text_again_in_the_same_conversation_is_kept_once_and_says_so(m
     first = mem.remember(text, conversation_id="c")
     before = snapshot()
 
-    again = mem.remember(text, conversation_id="c", tags=["other"])
+    again = mem.remember(text, conversation_id="c")
 
     assert [chunk.id for chunk in again] == [chunk.id for chunk in first]
     assert snapshot() == before
     [notice] = mem.notices
     assert "already remembered in c" in notice
     assert [chunk.id for chunk in mem.remember(text, conversation_id="d")] != [chunk.id for chunk in first]
+
+
+@pytest.mark.parametrize("text", [LONG, "One sentence only."])
+def test_a_text_remembered_again_has_the_tags_and_the_higher_confidence_of_both_times(mem, text):
+    first = mem.remember(text, conversation_id="c", tags=["weather"], confidence=0.9)
+
+    again = mem.remember(text, conversation_id="c", tags=["harbour", "weather"], confidence=0.4)
+
+    assert [chunk.id for chunk in again] == [chunk.id for chunk in first]
+    assert {(chunk.tags, chunk.confidence) for chunk in again} == {(("weather", "harbour"), 0.9)}
+    assert mem.get(first[-1].id).record == again[-1]
+    assert "tagged harbour" in mem.notices[-1]
+    mem.remember(text, conversation_id="c", confidence=0.95)
+    assert mem.get(first[0].id).record.confidence == 0.95
 
 
 def test_texts_that_begin_alike_are_kept_apart(mem):
@@ -190,8 +204,8 @@ def test_supports_and_contradicts_are_set_by_hand_and_never_by_themselves(mem):
     mem.link(b.id, "contradicts", a.id, strength=0.9)
     mem.link(a.id, "supports", b.id, context="the same meeting")
 
-    held = mem.get(b.id).record.links
-    assert (held.contradicts, held.details["contradicts"][a.id]["strength"]) == ((a.id,), 0.9)
+    held = mem.get(b.id).record
+    assert (held.links.contradicts, held.otolith.details["contradicts"][a.id]["strength"]) == ((a.id,), 0.9)
     assert mem.get(a.id).record.links.supports == (b.id,)
     mem.unlink(b.id, "contradicts", a.id)
     assert mem.get(b.id).record.links.contradicts == ()
@@ -215,11 +229,12 @@ def test_the_three_indexes_are_written_in_their_places(mem, home):
 
     metadata, by_tag, graph = (json.loads((home / "index" / f"{name}.json").read_text())
                                for name in ("metadata_index", "tag_index", "link_graph"))
-    assert metadata[a.id]["conversation_id"] == "c"
-    assert (metadata[a.id]["type"], metadata[a.id]["confidence"]) == ("preference", 0.8)
-    assert by_tag == {"drink": sorted([a.id, b.id]), "green": [b.id]}
-    assert graph[b.id]["follows"] == graph[b.id]["related_to"] == [a.id]
-    assert graph[a.id]["context_of"] == ["c"]
+    assert [list(shape) for shape in (metadata, by_tag, graph)] == [["entries", "lists", "updated"]] * 3
+    assert metadata["entries"][a.id]["conversation_id"] == "c"
+    assert (metadata["entries"][a.id]["type"], metadata["entries"][a.id]["confidence"]) == ("preference", 0.8)
+    assert by_tag["lists"] == {"drink": sorted([a.id, b.id]), "green": [b.id]}
+    assert graph["entries"][b.id]["follows"] == graph["entries"][b.id]["related_to"] == [a.id]
+    assert graph["entries"][a.id]["context_of"] == ["c"]
 
 
 # The command line

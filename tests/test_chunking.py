@@ -288,6 +288,9 @@ TYPES = {
         "Please always answer in English.",
         "I can't stand YAML",
         "Never use semicolons in my code.",
+        "I want a dark theme.",
+        "I wish the tests were faster",
+        "I would like to read shorter answers.",
     ],
     "decision": [
         "User decided to use RLM architecture instead of RAG...",
@@ -299,6 +302,7 @@ TYPES = {
         "Decision: keep the old parser.",
         "We will use Redis for caching.",
         "They settled on a monorepo.",
+        "We concluded that one queue is enough.",
     ],
     "pattern": [
         "Whenever the cache is cold, the first request always times out.",
@@ -317,6 +321,7 @@ TYPES = {
         "They are going with her to Paris.",
         "东京是日本的首都。",
         "If you prefer, the port can be changed.",
+        "I would like to know when it ships.",
     ],
     "note": [
         "TODO: fix the login page",
@@ -327,6 +332,8 @@ TYPES = {
         "Do you like tea?",
         "Remember to renew the certificate",
         "random thoughts on naming",
+        "Just a thought: the cache may be cold.",
+        "just a passing thought about names",
         "",
     ],
 }

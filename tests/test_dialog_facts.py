@@ -167,7 +167,7 @@ def test_a_score_is_a_line_in_the_curation_file_and_touches_no_entry(mem: Memory
     assert mem.review(str(fact.id), score=9).user_fact_score == 9
 
     line = json.loads((home / "topics" / "life" / "curation.jsonl").read_text())
-    assert line == {"ts": "2026-02-10T21:37:00Z", "op": "score", "fact_id": fact.id, "fact": ["Ann", "is", "a vegan"],
+    assert line == {"schema": "curation.v1", "ts": "2026-02-10T21:37:00Z", "op": "score", "fact_id": fact.id, "fact": ["Ann", "is", "a vegan"],
                     "score": 9, "by": "user", "at": "2026-02-10T21:37:00.000001Z"}
     assert before == {path: data for path, data in snapshot().items() if path in before}
     assert one(mem, "vegan").user_fact_score == 9

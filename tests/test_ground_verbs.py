@@ -662,13 +662,13 @@ def test_reindex_writes_the_chunk_indexes_in_the_seeds_places(mem: Memory) -> No
     metadata, by_tag, graph = (json.loads((mem.path / f"index/{name}.json").read_text())
                                for name in ("metadata_index", "tag_index", "link_graph"))
 
-    assert metadata["chunk-2026-02-10-a1b2c3d4"]["path"] == "chunks/2026-02/chunk-2026-02-10-a1b2c3d4.json"
-    assert metadata["chunk-2026-02-10-a1b2c3d4"]["type"] == "fact"
-    assert by_tag == {}
-    assert graph["chunk-2026-02-10-0000ffff"]["related_to"] == ["chunk-2026-02-10-a1b2c3d4"]
+    assert metadata["entries"]["chunk-2026-02-10-a1b2c3d4"]["type"] == "fact"
+    assert by_tag["lists"] == {}
+    assert graph["entries"]["chunk-2026-02-10-0000ffff"]["related_to"] == ["chunk-2026-02-10-a1b2c3d4"]
     mem.forget("chunk-2026-02-10-a1b2c3d4")
     mem.reindex()
-    assert json.loads((mem.path / "index/link_graph.json").read_text())["chunk-2026-02-10-0000ffff"]["related_to"] == []
+    graph = json.loads((mem.path / "index/link_graph.json").read_text())["entries"]
+    assert graph["chunk-2026-02-10-0000ffff"]["related_to"] == []
 
 
 def test_reindexing_again_writes_nothing(mem: Memory, clock: Clock, snapshot: Callable[[], dict[str, bytes]]) -> None:
@@ -740,4 +740,5 @@ def test_stats_tell_the_formats(mem: Memory, tea: Note) -> None:
     assert found["kinds"]["note"] == 1
     assert found["formats"] == {"chunk": "1.0", "notes": "3.0.0", "entry_meta": "entry_meta.v1",
                                 "entry_summary": "entry_summary.v1", "topic_memory": "topic_memory.v1",
-                                "global_memory": "global_memory.v1"}
+                                "global_memory": "global_memory.v1", "work": "work_memory.v1", "agent": "agent.v1",
+                                "chapter": "chapter.v1", "wisdom": "wisdom.v1", "link": "link.v1", "curation": "curation.v1"}

@@ -306,9 +306,9 @@ class Home:
     def _decode(self, path: str, data: bytes) -> list[Any]:
         return codec.decode(path, data, codec.written(self.tree, path))
 
-    def keep_edited(self, path: str, data: bytes) -> None:
-        """Copy a derived file aside if somebody changed it since it was built."""
-        if self.edited_by_hand(path, data):
+    def keep_edited(self, path: str, data: bytes, *, foreign: bool = False) -> None:
+        """Copy a derived file aside if somebody changed it since it was built, or somebody else built it."""
+        if foreign or self.edited_by_hand(path, data):
             stamp, taken = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self.clock())), 0
             while self.tree.look(aside := f"archive/edited/{path}.{stamp}{f'-{taken}' if taken else ''}"):
                 taken += 1  # edited twice within a second

@@ -220,8 +220,11 @@ def _take_lines(name: str, data: bytes, what: str, take: Callable[[str, Any], No
         try:
             if line is None:
                 raise Invalid("it is not a JSON object")
+            codec.check_schema(line)
             take(digest, line)
         except (Invalid, *codec.STUMBLES) as error:
             message = f"is not a {what}: {error}"
             findings.append(Finding(name, number, "line", message, "fix or remove the line"))
+        except Damaged as error:
+            findings.append(Finding(name, number, error.flaw, error.message, error.hint))
     return findings

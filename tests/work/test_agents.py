@@ -16,7 +16,7 @@ def test_an_agent_is_a_file_under_work_agents(mem, clock):
     mem.agent("kim", metadata={"model": "small"})
 
     assert json.loads((mem.path / "work/agents/kim.json").read_text()) == {
-        "id": "kim", "type": "main", "parent_id": None, "project_id": "default", "created_at": int(clock()),
+        "schema": "agent.v1", "id": "kim", "type": "main", "parent_id": None, "project_id": "default", "created_at": int(clock()),
         "metadata": {"model": "small"}}
 
 

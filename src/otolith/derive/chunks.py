@@ -38,6 +38,7 @@ _ROWS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
         "decision",
         _pattern(r"""
             \b(?:decided|decides|have\sresolved|resolved\sto)\b
+          | \b(?:we|they|i|user|team)(?:\s(?:have|has|finally|all|both))*\sconcluded\b
           | \b(?:final\s)?decision\s*(?:is|was|:|-|–|—)
           | \b(?:we|i|they|he|she|user|team)(?:\s(?:have|has|had|all|both|finally|eventually)|['’]ve)*
             \s(?:chose|chosen|picked|selected|settled\s(?:on|for)|opted\s(?:for|to)|agreed\s(?:to|on|that)
@@ -71,6 +72,8 @@ _ROWS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
           | \b(?:he|she|user|client|customer)\s(?:does\snot|doesn['’]t)\s(?:like|love|enjoy|want)\b
           | \bfavou?rite\b | \b(?:would|['’]d)\srather\b | \b(?:big\s|huge\s|not\sa\s)?fan\sof\b
           | \bcan(?:not|['’]?t)\sstand\b
+          | \b(?:i|we)(?:\s(?:want|wish|would\slike)|['’]d\slike)\b
+            (?!\sto\s(?:ask|know|see|book|order|request|thank|say)\b)
           | \b(?:user|client|customer|he|she)\swants\s(?!to\b) | \b(?:is|am|are)\s(?:fond|partial)\s(?:of
               |to)\b
           | ^\W*(?:please\s)?(?:always|never)\s
@@ -105,7 +108,7 @@ _ROWS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
 )
 _NOTE = _pattern(r"""
     ^\W*(?:todo|to\sdo|fixme|xxx|note|notes|nb|p\.?s|reminder|remember\sto|don['’]t\sforget|do\snot\sforget
-       |idea|draft|follow\sup|action\sitems?)\b
+       |idea|draft|follow\sup|action\sitems?)\b | \bjust\sa\s(?:\w+\s)?thought\b
   | ^[-*+]?\s?\[[\sx]\]
   | ^\W*(?:(?:please|also|then|next|first|now|just|and)[,\s]+)*(?:add|ask|book|bring|build|buy|call|change
        |check|clean|clear|compare|consider|contact|copy|create|delete|do|document|draft|email|ensure|explore

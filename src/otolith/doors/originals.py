@@ -22,7 +22,7 @@ from otolith.model.chunk import Chunk
 from otolith.model.ids import check_chunk_id
 from otolith.model.kinds import CHUNK_LINKS
 from otolith.model.recall import make_filter
-from otolith.model.shape import read_strings
+from otolith.model.shape import Field, read_strings
 from otolith.model.times import zulu
 
 if TYPE_CHECKING:
@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
 B = TypeVar("B", bound="_Builder")
 _log = logging.getLogger("otolith")
+
+
+class StoredChunk(Chunk):
+    """A chunk as a store hands it out: its tags are a list, as in the document's own program."""
+
+    tags: Any = Field(lambda value, where: [*read_strings(value, where)], (), False, ["string"])
 
 
 @asks()
@@ -56,9 +62,9 @@ class ChunkStore:
         """Keep one chunk of at most 800 tokens; a longer text is for Memory.remember, which cuts it."""
         from otolith.verbs.chunks import create_chunk
 
-        return create_chunk(self.mem.home, content, type=chunk_type, conversation_id=conversation_id,
-                            tokens=tokens, tags=() if tags is None else tags, confidence=confidence,
-                            source=source, created=created)
+        return _own(create_chunk(self.mem.home, content, type=chunk_type, conversation_id=conversation_id,
+                                 tokens=tokens, tags=() if tags is None else tags, confidence=confidence,
+                                 source=source, created=created))
 
     def get_chunk(self, chunk_id: str) -> Chunk | None:
         """The chunk, counted as used; None for an id that is no chunk's, unknown, forgotten, or of a broken
@@ -132,7 +138,8 @@ class ChunkStore:
         chunks, total = home.index.cards.listing(make_filter(kind="chunk"), None)
         types = Counter(sorted(row.type for row in chunks))
         archived = Counter(kind for _, kind, _, _ in home.index.cards.archived())["chunk"]
-        return {"total_chunks": total, "by_type": dict(types), "archived": archived,
+        return {"total_chunks": total, "by_type": dict(types), "archived_chunks": archived,
+                "storage_path": str(self.mem.path),
                 "conversations": len({row.conversation for row in chunks if row.conversation is not None})}
 
     def _read(self, chunk_id: str, why: str) -> Chunk | None:
@@ -156,7 +163,7 @@ class ChunkStore:
         cards = self.mem.home.index.cards
         row = cards.find(chunk.id)
         if row is None:
-            return chunk
+            return _own(chunk)
         usage = cards.usage_of(row)
         last = zulu(usage.last) if usage.last is not None else None
         linked = [link.target for link in chunk.all_links()]
@@ -164,8 +171,13 @@ class ChunkStore:
         links = chunk.links.replace(**{word: tuple(id for id in getattr(chunk.links, word)
                                                    if id not in hidden)
                                        for word in CHUNK_LINKS[1:]}) if hidden else chunk.links
-        return chunk.replace(metadata=chunk.metadata.replace(access_count=usage.count, last_accessed=last),
-                             links=links)
+        shown = chunk.replace(metadata=chunk.metadata.replace(access_count=usage.count, last_accessed=last),
+                              links=links)
+        return _own(shown)
+
+
+def _own(chunk: Chunk) -> StoredChunk:
+    return StoredChunk.from_dict(chunk.to_dict())
 
 
 class _Builder:

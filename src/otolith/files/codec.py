@@ -22,7 +22,8 @@ from otolith.model.text import check_whole
 from otolith.model.times import time_or_none, zulu
 
 # Our own schema names. A higher version than the reader knows is refused; a missing or foreign one is read.
-SCHEMAS = {"entry_meta": 1, "entry_summary": 1, "topic_memory": 1, "global_memory": 1}
+SCHEMAS = {"entry_meta": 1, "entry_summary": 1, "topic_memory": 1, "global_memory": 1, "work_memory": 1,
+           "agent": 1, "chapter": 1, "wisdom": 1, "link": 1, "curation": 1}
 # The one place of compatibility: a schema id no longer written → what turns its object into the next version.
 UPGRADES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
@@ -70,7 +71,10 @@ def _records(kind: str, path: str, data: bytes, modified: Callable[[], float]) -
     if codec == "header":
         return [markdown.read_memo(path, data, modified)]
     if codec == "json":
-        return [KINDS[kind].shape.from_dict(read_object(unzip(path, data)))]
+        fields = read_object(unzip(path, data))
+        if (schema := KINDS[kind].schema) and _is_own(fields, schema):
+            del fields["schema"]  # says how to read the file, not what is in it
+        return [KINDS[kind].shape.from_dict(fields)]
     if codec == "diary":
         return list(markdown.read_episodes(path, data))
     if codec == "raw":
@@ -255,7 +259,22 @@ def _encode(record: Any) -> bytes:
         return markdown.write_front(record)
     if codec == "header":
         return markdown.write_memo(record)
-    return str(record.text).encode() if codec == "raw" else write_object(record.to_dict())
+    return str(record.text).encode() if codec == "raw" else write_object(
+        _named(KINDS[record.kind], record.to_dict()))
+
+
+def _named(row: Kind, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A new file's object with the id of its schema at its head."""
+    return {"schema": row.schema, **fields} if row.schema else dict(fields)
+
+
+def _is_own(fields: Mapping[str, Any], schema: str) -> bool:
+    return str(fields.get("schema")).rpartition(".v")[0] == schema.rpartition(".v")[0]
+
+
+def without_schema(data: bytes) -> bytes:
+    """A JSON file as versions wrote it that put no schema id into it; it is not rewritten for that."""
+    return write_object({key: value for key, value in read_object(data).items() if key != "schema"})
 
 
 def _amend(data: bytes, old: Any, new: Any, path: str) -> bytes:
@@ -267,7 +286,9 @@ def _amend(data: bytes, old: Any, new: Any, path: str) -> bytes:
         return markdown.amend_memo(data, old, new)
     if codec == "raw":
         return str(new.text).encode()
-    return zip_again(path, amend_object(unzip(path, data), new.to_dict()))
+    before, row = read_object(plain := unzip(path, data)), KINDS[new.kind]
+    own = {"schema": before["schema"]} if row.schema and _is_own(before, row.schema) else {}
+    return zip_again(path, amend_object(plain, {**own, **new.to_dict()}))
 
 
 def public(record: Any) -> dict[str, Any]:
@@ -296,7 +317,7 @@ def files_of(row: Kind, path: str, record: Mapping[str, Any]) -> dict[str, bytes
         raw = {f"{path}/raw.md": str(record.get("raw", "")).encode()}
         return raw | {f"{path}/{name}.json": write_object(record[name]) for name in ("meta", "summary")
                       if isinstance(record.get(name), Mapping)}
-    return {path: zip_again(path, write_object(record))} if codec == "json" else {}
+    return {path: zip_again(path, write_object(_named(row, record)))} if codec == "json" else {}
 
 
 # JSON

@@ -350,6 +350,7 @@ class Mention(NamedTuple):
 class Curation(Shape):
     """One line of a topic's curation.jsonl: what a person said about a fact."""
 
+    schema: str | None = text(default=None, sparse=True)
     ts: str = text()
     at: str | None = text(default=None, sparse=True)  # the moment of writing
     op: str = choice(("score", "correct"))

@@ -109,7 +109,7 @@ Forget = Literal["archive", "score", ""]
 Purge = Literal["files", "block", ""]
 Links = Literal["edges", "lists", "header", "members", ""]
 Around = Literal["turns", "conversation", "passages", ""]
-OriginPlace = Literal["origin", "metadata", "meta", "trust", ""]
+OriginPlace = Literal["origin", "otolith", "meta", "trust", ""]
 
 
 class Kind(NamedTuple):
@@ -123,6 +123,7 @@ class Kind(NamedTuple):
     codec: Codec  # front matter, header lines, JSON, plain bytes, blocks of a diary, a folder; none: no file
     files: tuple[str, ...]  # patterns of its files: * is one name, ** any depth, DATE a day
     place: str = ""  # where a new record's file belongs; files.paths fills in the names in braces
+    schema: str = ""  # the id that its file begins with; "" where its class or its format has one of its own
     # What may be done to it
     types: tuple[str, ...] = ()  # what `type` may be, where it is one of a few words
     editable: tuple[str, ...] = ()  # the fields that a page offers to change
@@ -195,61 +196,64 @@ class Kind(NamedTuple):
 _BUILT = ("is built and would come back", "forget the entries it is built from")
 _ROWS = (
     Kind("note", "note:Note", "notes", "Notes", "front", ("graph/**.md", "vault/**.md"),
-         "{folder}/{slug}-{suffix}.md", tuple(NOTE_TYPES), origin="origin", pin="vault",
+         "{folder}/{slug}-{suffix}.md", types=tuple(NOTE_TYPES), origin="origin", pin="vault",
          pages=("CORE.md", "REFLECTION.md"), editable=("title", "text", "type", "tags", "importance"),
          links="edges", link_words=NOTE_LINKS, body="prose", claims=True, around="passages", listed=True,
          named_by_file=True, weighted=True, colour="#b8622f", dark="#e0935f"),
     Kind("edge", "note:Edge", "edges", "Relations", "front", ("graph/edges/*.md",),
-         "graph/edges/{from}--{type}--{to}-{suffix}.md", NOTE_LINKS, origin="origin", pin="",
+         "graph/edges/{from}--{type}--{to}-{suffix}.md", types=NOTE_LINKS, origin="origin", pin="",
          editable=("text", "strength"), echo=True, counted=False, dated=False, decays=False),
     Kind("memo", "memo:Memo", "memos", "Memos", "header", ("allmemories/*.md",), "allmemories/{id}.md",
-         MEMO_CATEGORIES, origin="origin", editable=("text", "category", "tags"), links="header",
+         types=MEMO_CATEGORIES, origin="origin", editable=("text", "category", "tags"), links="header",
          link_words=("supersedes",), claims=True, around="passages", listed=True, id_tells=True,
          colour="#7560b5",
          dark="#a996e6"),
     Kind("chunk", "chunk:Chunk", "chunks", "Chunks", "json", ("chunks/*/*.json",), "chunks/{month}/{id}.json",
-         tuple(CHUNK_TYPES), origin="metadata", editable=("content", "type", "tags", "confidence"),
+         types=tuple(CHUNK_TYPES), origin="otolith", editable=("content", "type", "tags", "confidence"),
          links="lists", link_words=CHUNK_LINKS, body="content", claims=True, titled=False, lines=True,
          around="conversation", listed=True, colour="#3c8288", dark="#6bb9bf"),
     Kind("entry", "dialog:Entry", "entries", "Dialogs", "folder",
          ("topics/*/*/raw.md", "topics/*/*/meta.json", "topics/*/*/summary.json",
-          "topics/*/*/summary.part.jsonl"), "topics/{topic}/{id}", ("dialog",), origin="meta",
+          "topics/*/*/summary.part.jsonl"), "topics/{topic}/{id}", types=("dialog",), origin="meta",
          pages=("GLOBAL_",),
          not_edited="entries are append-only; log another one", body="transcript", titled=False, lines=True,
          around="turns", listed=True, states_facts=True, colour="#4d8446", dark="#85bd7c"),
-    Kind("fact", "dialog:Fact", "facts", "Facts", "none", (), "", FACT_TYPES, origin="trust",
+    Kind("fact", "dialog:Fact", "facts", "Facts", "none", (), types=FACT_TYPES, origin="trust",
          built_from="entry", not_edited="facts are corrected with: otolith review", pin="score",
          forget="score", purge="", body="quoted", titled=False, lines=True, dated=False,
          colour="#7e8a24", dark="#b8c45a"),
     Kind("topic", "dialog:Topic", "topics", "Topics", "json", ("topics/*/topic_memory.json",),
-         "topics/{topic}/topic_memory.json", ("topic",), origin="trust", built=True, built_from="entry",
+         "topics/{topic}/topic_memory.json", types=("topic",), origin="trust", built=True, built_from="entry",
          not_edited="topics are built from entries; review their facts instead", pin="", forget="",
          not_forgotten=_BUILT, purge="", body="", echo=True, retells=True, lines=True, listed=True,
          dated=False, decays=False, id_tells=True, colour="#ad4d84", dark="#dd86b7"),
     Kind("global", "dialog:GlobalMemory", "global memory", "Global memory", "json", ("GLOBAL_MEMORY.json",),
-         "GLOBAL_MEMORY.json", ("global",), built=True, built_from="topic",
+         "GLOBAL_MEMORY.json", types=("global",), built=True, built_from="topic",
          not_edited="the global memory is built from topics", pin="", forget="",
          not_forgotten=_BUILT, purge="", body="", echo=True, retells=True, lines=True, counted=False,
          dated=False, decays=False),
     Kind("work", "work:Work", "works", "Work", "json", ("work/*/*.json", "work/cold/*/*.json.gz"),
-         "work/{month}/{id}.json", TASK_TYPES, origin="origin", editable=("tags", "importance"),
+         "work/{month}/{id}.json", "work_memory.v1", types=TASK_TYPES, origin="origin",
+         editable=("tags", "importance"),
          links="lists", link_words=WORK_LINKS, body="whole", claims=True, layers="at_depth", lines=True,
          listed=True,
          embedded_at_once=True, colour="#3f6fb0", dark="#79a6e3"),
     Kind("agent", "work:Agent", "agents", "Agents", "json", ("work/agents/*.json",), "work/agents/{id}.json",
-         ("main", "subagent"), body="", counted=False, dated=False),
+         "agent.v1", types=("main", "subagent"), body="", counted=False, dated=False),
     Kind("chapter", "narrative:Chapter", "chapters", "Chapters", "json", ("work/chapters/*.json",),
-         "work/chapters/{id}.json", ("manual", "auto"), origin="trust", editable=("title", "summary", "tags"),
+         "work/chapters/{id}.json", "chapter.v1", types=("manual", "auto"), origin="trust",
+         editable=("title", "summary", "tags"),
          built_from="work", members="memories", links="members", body="", echo=True, lines=True, listed=True,
          colour="#28899a", dark="#62bccb"),
     Kind("wisdom", "narrative:Wisdom", "wisdom", "Wisdom", "json", ("work/wisdom/*.json",),
-         "work/wisdom/{id}.json", ("wisdom",), origin="trust", built_from="chapter", members="chapters",
+         "work/wisdom/{id}.json", "wisdom.v1", types=("wisdom",), origin="trust",
+         built_from="chapter", members="chapters",
          links="members", body="", echo=True, lines=True, listed=True, colour="#b08412", dark="#dcb146"),
     Kind("episode", "note:Episode", "episodes", "Diary", "diary", ("episodes/DATE.md",), "episodes/{date}.md",
-         ("diary",), not_edited="the diary is append-only", forget="", purge="block", not_forgotten=(
+         types=("diary",), not_edited="the diary is append-only", forget="", purge="block", not_forgotten=(
              "the diary is append-only", "remove the block for good with: otolith forget --purge ID"),
          titled=False, counted=False, decays=False),
-    Kind("page", "note:Page", "pages", "Pages", "raw", ("memories/**",), "memories/{path}", ("page",),
+    Kind("page", "note:Page", "pages", "Pages", "raw", ("memories/**",), "memories/{path}", types=("page",),
          around="passages", listed=True, id_tells=True),
 )
 KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
@@ -285,7 +289,7 @@ def _load(source: str) -> Any:
 def origin_of(record: Any) -> Any:
     """Who wrote a record: its Origin, or None where it carries none."""
     place = KINDS[record.kind].origin
-    if place in ("metadata", "meta"):
+    if place in ("otolith", "meta"):
         return getattr(record, place).origin
     return record.origin if place == "origin" else None
 

@@ -20,7 +20,7 @@ from otolith.model.narrative import Chapter, Wisdom
 from otolith.model.work import Work
 from otolith.providers.chat import answer_of
 from otolith.verbs.models import is_configured, maker_of, model_of, prompt_of
-from otolith.verbs.steps import derived_id, each, fetch, kept_before, locate
+from otolith.verbs.steps import bytes_of, derived_id, each, fetch, kept_before, locate
 
 if TYPE_CHECKING:
     from otolith.providers.chat import Ask
@@ -212,7 +212,8 @@ def _build(home: Home, records: Sequence[Any]) -> list[str]:
         for record in records:
             path = paths.place(record)
             word = "changed" if home.tree.look(path) else "found"
-            if home.build(path, codec.encode(record)):
+            data = codec.encode(record)
+            if bytes_of(home, path) != codec.without_schema(data) and home.build(path, data):
                 lines.append(f"{word} {record.kind} {record.id}: {record.title}")
     return lines
 

@@ -25,7 +25,7 @@ from otolith.derive.chunks import (
 )
 from otolith.errors import Conflict, Invalid
 from otolith.home import Home
-from otolith.model.chunk import Chunk, ChunkLinks, ChunkMetadata, check_size
+from otolith.model.chunk import Chunk, ChunkExtras, ChunkLinks, ChunkMetadata, check_size
 from otolith.model.ids import chunk_id, derived_uuid
 from otolith.model.record import Origin
 from otolith.model.shape import read_strings
@@ -57,19 +57,44 @@ def remember(home: Home, text: str, *, conversation_id: str | None = None, tags:
                   for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True))]
         kept = [chunk for chunk in before if chunk]
         if len(kept) == len(pieces):
-            home.notices.append(f"already remembered in {kept[0].conversation_id or 'no conversation'}: "
-                                f"{kept[0].id}; nothing was added")
-            return kept
+            return _again(home, kept, like)
         if keyed:  # the rest of a text that was broken off joins its beginning
             conversation = next(iter(keyed.values())).conversation_id
+        before = [_join(home, chunk, like) for chunk in before]
         chunks, place = [], home.index.dialogs.next_place(conversation, when)
         for at, (piece, mark) in enumerate(zip(pieces, marks, strict=True), place):
-            mark = {**mark, "place": at} if conversation and at else mark
             chunks.append(before[at - place] or like.replace(
                 id=_new_id(home, when, None if key is None else (key, str(at - place))),
                 content=piece.content, tokens=piece.tokens, type=type or detect_type(piece.content),
-                metadata=like.metadata.replace(conversation_id=conversation, extra=mark)))
+                metadata=like.metadata.replace(conversation_id=conversation),
+                otolith=like.otolith.replace(**mark, place=_place(conversation, at))))
         return _keep(home, chunks, {chunk.id for chunk in kept})
+
+
+def _again(home: Home, kept: Sequence[Chunk], like: Chunk) -> list[Chunk]:
+    """What was remembered before, with the tags and the confidence of both times."""
+    chunks = [_join(home, chunk, like) or chunk for chunk in kept]
+    known = {tag for chunk in kept for tag in chunk.tags}
+    new = [tag for tag in like.tags if tag not in known]
+    more = [f"tagged {', '.join(new)}"] if new else []
+    if any(chunk.confidence > before.confidence for chunk, before in zip(chunks, kept, strict=True)):
+        more.append(f"confidence is now {like.confidence:g}")
+    home.notices.append(f"already remembered in {kept[0].conversation_id or 'no conversation'}: "
+                        f"{kept[0].id}; {' and '.join(more) or 'nothing was added'}")
+    return chunks
+
+
+def _join(home: Home, chunk: Chunk | None, like: Chunk) -> Chunk | None:
+    """The chunk with the other's tags besides its own, and the higher confidence of the two."""
+    if chunk is None:
+        return None
+    joined = chunk.replace(
+        tags=tuple(dict.fromkeys((*chunk.tags, *like.tags))),
+        metadata=chunk.metadata.replace(confidence=max(chunk.confidence, like.confidence)))
+    if joined == chunk:
+        return chunk
+    changed: Chunk = home.change(home.load(chunk.id), joined, verb="remember")
+    return changed
 
 
 def create_chunk(home: Home, content: str, *, type: str, conversation_id: str | None = None,
@@ -86,9 +111,14 @@ def create_chunk(home: Home, content: str, *, type: str, conversation_id: str | 
                    origin=home.origin())
     place = home.index.dialogs.next_place(conversation, chunk.created) if conversation else 0
     chunk = chunk.replace(id=_new_id(home, chunk.created), content=content, tokens=tokens,
-                          metadata=chunk.metadata.replace(extra={"place": place} if place else {}))
+                          otolith=chunk.otolith.replace(place=_place(conversation, place)))
     check_size(content, chunk.tokens, count_tokens)
     return _keep(home, [chunk])[0]
+
+
+def _place(conversation: str, at: int) -> int | None:
+    """What is written of a place among the chunks of one second: nothing of the first."""
+    return at if conversation and at else None
 
 
 def _draft(home: Home, created: Any, conversation: str, *, type: str, tags: Sequence[str], source: str,
@@ -98,9 +128,8 @@ def _draft(home: Home, created: Any, conversation: str, *, type: str, tags: Sequ
     check_whole(tags)
     labels = tuple(dict.fromkeys(tag.strip() for tag in read_strings(tags, "tags") if tag.strip()))
     return Chunk(id=chunk_id(parse_time(when), "0" * 8), content="", tokens=0, type=type, tags=labels,
-                 links=ChunkLinks(), metadata=ChunkMetadata(created=when, conversation_id=conversation,
-                                                            source=source, confidence=confidence,
-                                                            origin=origin))
+                 links=ChunkLinks(), otolith=ChunkExtras(origin=origin), metadata=ChunkMetadata(
+                     created=when, conversation_id=conversation, source=source, confidence=confidence))
 
 
 def _keep(home: Home, chunks: Sequence[Chunk], kept: Collection[str] = ()) -> list[Chunk]:
@@ -109,7 +138,7 @@ def _keep(home: Home, chunks: Sequence[Chunk], kept: Collection[str] = ()) -> li
     new = [chunk for chunk in linked if chunk.id not in kept]
     with home.bulk() if len(new) > 1 else nullcontext():
         for chunk in new:
-            home.create(chunk, verb="remember", origin=chunk.metadata.origin)
+            home.create(chunk, verb="remember", origin=chunk.otolith.origin)
     return linked
 
 
@@ -134,7 +163,7 @@ def _new_id(home: Home, when: float, key: tuple[str, str] | None = None) -> str:
 
 
 def _marks(home: Home, text: str, pieces: Sequence[Piece], key: str | None) -> list[dict[str, Any]]:
-    """What each chunk's metadata says of the text it was cut from; nothing if the text is one chunk."""
+    """What each chunk says of the text it was cut from; nothing if the text is one chunk."""
     if key is not None:
         home.settle()
     keyed: dict[str, Any] = {} if key is None else {"key": derived_uuid(home.config.home_id, "remember", key)}
@@ -162,7 +191,7 @@ def _kept_under(home: Home, key: str, when: float, text: str, marks: Sequence[di
         home.refresh(unread)
     kept = home.index.dialogs.chunks_named(marks[0]["key"], derived_uuid("", "remember", key))
     for _, chunk in each(home, kept):
-        cut, mark = chunk.metadata.extra.get("cut"), marks[0]
+        cut, mark = chunk.otolith.cut, marks[0]
         same = cut["of"] == mark["cut"]["of"] if cut and "cut" in mark else not cut and chunk.content == text
         if not same or conversation not in (None, chunk.conversation_id):
             raise Conflict(f"another text was remembered under the key {key!r}: {chunk.id}",
@@ -175,7 +204,7 @@ def _alike(home: Home, content: str, cut: dict[str, Any] | None, conversation: s
     """The chunk of this conversation that holds the very piece already, as the same part of the same text."""
     units = home.index.dialogs.chunks_like(fold(first_sentence(content)), conversation, content)
     return next((chunk for _, chunk in each(home, units)
-                 if chunk.content == content and chunk.metadata.extra.get("cut") == cut), None)
+                 if chunk.content == content and chunk.otolith.cut == cut), None)
 
 
 def _link(home: Home, chunks: Sequence[Chunk], kept: Collection[str]) -> list[Chunk]:

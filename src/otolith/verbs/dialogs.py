@@ -223,7 +223,8 @@ def review(home: Home, fact: str, score: float | None = AS_IS,
     now = _corrected(before, correct, home.trust).id_in(topic) if correct else row.id
     person = home.trust == "user"
     line = Curation(
-        ts=zulu(home.clock()), at=home.stamp_now(), op="correct" if correct else "score", fact_id=row.id,
+        schema="curation.v1", ts=zulu(home.clock()), at=home.stamp_now(),
+        op="correct" if correct else "score", fact_id=row.id,
         to=dict(correct) if correct else None, score=before.user_fact_score if score is AS_IS else score,
         fact=(before.subject, before.relation, before.object), by="user" if person else home.config.agent,
         trust=None if person else home.trust).to_dict()

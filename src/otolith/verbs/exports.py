@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from otolith.errors import Provider
+from otolith.errors import Damaged, Provider
 from otolith.files import paths
-from otolith.files.codec import write_object
+from otolith.files.codec import read_object, write_object
 from otolith.files.markdown import front_fields
 from otolith.home import Home
 from otolith.meaning import Progress, embedders_of, fill, given_embedder, mend_pieces, set_up
 from otolith.model.kinds import CHUNK_LINKS
-from otolith.model.times import offset
+from otolith.model.times import offset, zulu
 from otolith.verbs.claims import draw
 from otolith.verbs.steps import bytes_of, each
 from otolith.verbs.tending import change_settings
@@ -51,7 +51,16 @@ def reindex(home: Home, progress: Progress | None = None) -> dict[str, Any]:
 def write_exports(home: Home, _providers: Any = None) -> list[str]:
     """The four files, each only if its content changed; also upkeep's part."""
     shapes = {**_chunk_exports(home), "_index.json": _note_export(home)}
-    return [path for path in paths.EXPORTS if build_stamped(home, path, _as_json(shapes[path]))]
+    return [path for path in paths.EXPORTS if _export(home, path, _as_json(shapes[path]))]
+
+
+def _export(home: Home, path: str, text: str) -> bool:
+    """Write an export; one of the three that another program keeps up is first copied aside."""
+    before = bytes_of(home, path) or b""
+    foreign = path.startswith("index/") and _found(home, path) and not home.index.marks.get("built", path)
+    if foreign and _bare(before.decode(errors="replace")) != _bare(text):
+        home.keep_edited(path, before, foreign=True)
+    return build_stamped(home, path, text)
 
 
 def _as_json(shape: dict[str, Any]) -> str:
@@ -89,19 +98,41 @@ def _each(home: Home, kind: str) -> Iterator[tuple[str, Any]]:
 
 
 def _chunk_exports(home: Home) -> dict[str, dict[str, Any]]:
+    """Seed 000's three, each in the shape in which it was found, else in that of the program it comes from:
+    what is known by key under `entries`, lists under `lists`.
+    """
     metadata, by_tag, graph = {}, dict[str, list[str]](), {}
     present = set(home.index.notes.ids_of(["chunk"]))
-    for unit, chunk in _each(home, "chunk"):
-        fields = {key: value for key, value in chunk.metadata.to_dict().items() if key != "origin"}
+    for _, chunk in _each(home, "chunk"):
         metadata[chunk.id] = {"type": chunk.type, "tokens": chunk.tokens, "tags": list(chunk.tags),
-                              "path": unit, **fields}
+                              **chunk.metadata.to_dict()}
         for tag in chunk.tags:
             by_tag.setdefault(tag, []).append(chunk.id)
-        links = {key: value for key, value in chunk.links.to_dict().items() if key in CHUNK_LINKS}
-        graph[chunk.id] = {word: [target for target in ids if target in present or word == "context_of"]
-                           for word, ids in links.items()}
-    return {"index/metadata_index.json": metadata, "index/tag_index.json": dict(sorted(by_tag.items())),
-            "index/link_graph.json": graph}
+        graph[chunk.id] = {word: [target for target in getattr(chunk.links, word)
+                                  if target in present or word == "context_of"] for word in CHUNK_LINKS}
+    found = {path: _found(home, path) for path in paths.EXPORTS[:3]}
+    before = found["index/metadata_index.json"] or {}
+    # those of an earlier Otolith were flat, and alone named paths
+    ours = any("path" in about for about in before.values() if isinstance(about, dict))
+    shapes: dict[str, tuple[str, dict[str, Any]]] = {
+        "index/metadata_index.json": ("entries", metadata), "index/link_graph.json": ("entries", graph),
+        "index/tag_index.json": ("lists", dict(sorted(by_tag.items())))}
+    return {path: held if _flat(found[path]) and not ours
+            else {"entries": {}, "lists": {}, key: held, "updated": zulu(home.clock())}
+            for path, (key, held) in shapes.items()}
+
+
+def _flat(shape: dict[str, Any] | None) -> bool:
+    """Somebody keeps the keys at the top; an empty object says nothing."""
+    return bool(shape) and not {"entries", "lists"} & (shape or {}).keys()
+
+
+def _found(home: Home, path: str) -> dict[str, Any] | None:
+    """The object that stands in an exported file now."""
+    try:
+        return read_object(bytes_of(home, path) or b"")
+    except Damaged:
+        return None
 
 
 def _note_export(home: Home) -> dict[str, Any]:

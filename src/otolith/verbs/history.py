@@ -166,7 +166,8 @@ def settle(home: Home, new: str, old: str, holds: str) -> dict[str, Any]:
     if newer == older:
         raise Invalid("these are the same statement", "give two of a contradiction: otolith contradictions")
     home.settle()
-    line = {"at": home.stamp_now(), "op": "settle", "old": older, "new": newer, "holds": holds, "by": "user"}
+    line = {"schema": "curation.v1", "at": home.stamp_now(), "op": "settle", "old": older, "new": newer,
+            "holds": holds, "by": "user"}
     with home.writing():
         ledger.append_line(home.tree, paths.ANSWERS, line, synced=True)
         home.refresh([paths.ANSWERS])

@@ -104,8 +104,8 @@ def standing(home: Home, a: str, word: str, b: str) -> Written | None:
 def write_line(home: Home, op: str, made: Link) -> None:
     """One line in links.jsonl, and the index learns of it."""
     home.settle()
-    line = {"op": op, "from": made.source, "type": made.type, "to": made.target, "strength": made.strength,
-            "context": made.context, "created": zulu(made.created or home.clock()),
+    line = {"schema": "link.v1", "op": op, "from": made.source, "type": made.type, "to": made.target,
+            "strength": made.strength, "context": made.context, "created": zulu(made.created or home.clock()),
             "at": home.stamp_now(), "origin": home.origin(trust=(made.origin or {}).get("trust")).to_dict()}
     ledger.append_line(home.tree, paths.LINKS,
                        {key: value for key, value in line.items() if value is not None}, synced=True)

@@ -154,7 +154,8 @@ def stats(home: Home) -> dict[str, Any]:
                    "by_itself": home.config.upkeep},
         "formats": {"chunk": chunk.SCHEMA, "notes": note.SCHEMA, "entry_meta": dialog.META_SCHEMA,
                     "entry_summary": dialog.SUMMARY_SCHEMA, "topic_memory": dialog.TOPIC_SCHEMA,
-                    "global_memory": dialog.GLOBAL_SCHEMA},
+                    "global_memory": dialog.GLOBAL_SCHEMA, "link": "link.v1", "curation": "curation.v1",
+                    **{row.name: row.schema for row in KINDS.values() if row.schema}},
     }
 
 
