@@ -16,6 +16,7 @@ from itertools import islice
 from otolith.errors import BrokenIndex, Damaged, Invalid, NeedsConfirmation, NotFound
 from otolith.files import codec, paths
 from otolith.files.tree import Tree, fingerprint, former_end
+from otolith.index.database import REMEDY
 from otolith.index.documents import Filling, Sweep
 from otolith.index.store import Index
 from otolith.index.write import Unit
@@ -42,8 +43,7 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
           order: Mapping[str, int] | None = None) -> list[Change]:
     """The full walk. What changed is read by path, or in a given order of units, new ones last."""
     began, opened = time.monotonic(), index.times_opened
-    if index.documents.is_hollow():
-        raise BrokenIndex("the index is damaged (a table was emptied)", "try: otolith reindex")
+    index.documents.refuse_hollow()
     known = index.documents.versions()
     changes = _believed(tree, known, tree.changes(known))
     check_removals(changes, len(known), accept_removals)
@@ -220,7 +220,10 @@ def touch(tree: Tree, index: Index, units: Iterable[str]) -> bool:
     known = index.documents.versions([path for files in parts.values() for path in files])
     for unit, files in parts.items():
         for path in files if not known.keys().isdisjoint(files) else ():
-            version, before = tree.look(path), known.get(path)
+            try:
+                version, before = tree.look(path), known.get(path)
+            except Invalid as error:
+                raise BrokenIndex(f"the index is damaged ({error.message})", REMEDY) from None
             if version is None and path in known:
                 sweep(tree, index)
                 return True

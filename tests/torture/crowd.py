@@ -241,7 +241,9 @@ def _tend(mem: Memory, member: str, ids: dict[str, list[str]], draw: random.Rand
     report = mem.upkeep()
     diary.did(upkeep=len(report.changed))
     for rung, error in report.failed.items():
-        if "meanwhile" not in error and "no longer" not in error:  # somebody else was faster: the next round does it
+        if "in use by another process" in error:
+            diary.did(busy=f"upkeep: {rung}: {error}")
+        elif "meanwhile" not in error and "no longer" not in error:  # somebody else was faster: the next round does it
             diary.did(failure=f"upkeep: {rung}: {error}")
     time.sleep(min(0.5, max(0, deadline - time.monotonic())))
 

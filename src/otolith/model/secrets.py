@@ -66,16 +66,16 @@ def redact(text: str) -> tuple[str, dict[str, int]]:
     text = _redact_private_keys(text, counts)
     words = dict.fromkeys(text.split())  # a third of the text; a clue that is in none of them is nowhere
     text = _redact_tokens(text, words, counts)
-    low, said = _lowered(text), _lowered("\n".join(words))
+    low, vocabulary = _lowered(text), _lowered("\n".join(words))
     for form in forms.PLACES:
-        clues = [clue for clue in form.clues.split() if clue in said]
+        clues = [clue for clue in form.clues.split() if clue in vocabulary]
         if clues and (spans := _lines_with(clues, low)):
             new = _redact_lines(form, spans, text, counts)
             text, low = (text, low) if new == text else (new, _lowered(new))
     if "cookie" in low:
         text = compiled(forms.COOKIES).sub(lambda header: _redact_form(forms.COOKIE, header[0], counts), text)
         low = _lowered(text)
-    return _redact_named(text, low, said, counts), dict(counts)
+    return _redact_named(text, low, vocabulary, counts), dict(counts)
 
 
 _SHORTEST = 15  # no token is shorter; patterns are tried on longer runs first, which are few
@@ -264,10 +264,10 @@ class _Name(NamedTuple):
     end: int
 
 
-def _redact_named(text: str, low: str, said: str, counts: Counter[str]) -> str:
+def _redact_named(text: str, low: str, vocabulary: str, counts: Counter[str]) -> str:
     kept: list[str] = []
     position = 0
-    for word, start in _anchors(low, said):
+    for word, start in _anchors(low, vocabulary):
         if start < position or not (name := _name(text, word, start)):
             continue
         if span := _behind(text, name) or _before(text, name, position):
@@ -277,13 +277,13 @@ def _redact_named(text: str, low: str, said: str, counts: Counter[str]) -> str:
     return "".join((*kept, text[position:]))
 
 
-def _anchors(low: str, said: str) -> Iterator[tuple[str, int]]:
+def _anchors(low: str, vocabulary: str) -> Iterator[tuple[str, int]]:
     """Each word that may be a name of secrets and where it stands, apart from each other; of two that begin
     together, the first in the list. Word by word, for that is twice as fast as all in one pattern.
     """
     places: list[tuple[int, int]] = []
     for order, word in enumerate(_ANCHORS):
-        position = low.find(word) if word in said or " " in word else -1
+        position = low.find(word) if word in vocabulary or " " in word else -1
         while position >= 0:
             places.append((position, order))
             position = low.find(word, position + len(word))
