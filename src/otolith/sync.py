@@ -217,13 +217,15 @@ def touch(tree: Tree, index: Index, units: Iterable[str]) -> bool:
     """Look at the files of these units once more; what moved is read again, a vanished one forces a sweep."""
     stale = []
     parts = {unit: paths.files_of(unit) for unit in map(paths.unit_of, units)}  # a fact is named by a part
+    try:
+        for unit in parts:
+            paths.check_path(unit)
+    except Invalid as error:  # only an index that is damaged names such a file
+        raise BrokenIndex(f"the index is damaged ({error.message})", REMEDY) from None
     known = index.documents.versions([path for files in parts.values() for path in files])
     for unit, files in parts.items():
         for path in files if not known.keys().isdisjoint(files) else ():
-            try:
-                version, before = tree.look(path), known.get(path)
-            except Invalid as error:
-                raise BrokenIndex(f"the index is damaged ({error.message})", REMEDY) from None
+            version, before = tree.look(path), known.get(path)
             if version is None and path in known:
                 sweep(tree, index)
                 return True
