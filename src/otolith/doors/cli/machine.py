@@ -60,6 +60,7 @@ def _serve(command: Command) -> None:
     except ModuleNotFoundError as error:
         raise WrongUsage(f"the server needs the package {error.name}", EXTRA.format("serve")) from None
     _port(args.port)
+    from otolith import config
     from otolith.doors.web import gate, serving
 
     if args.link:
@@ -79,6 +80,10 @@ def _serve(command: Command) -> None:
                        f"Programs: REST at {url}/api/openapi.json, MCP at {url}/mcp, token in {token}\n"
                        "Stop with Ctrl-C.")
         sys.stdout.flush()
+        if command.tty and not (args.json or args.no_open) and config.has_screen():
+            import webbrowser
+
+            webbrowser.open(link)
 
     return serving.serve(args.home, port=args.port, tell=announce, host=args.host,
                          names=args.allow_host or [],
@@ -175,7 +180,7 @@ def _carry_out(command: Command, edits: Any, done: str, advice: str) -> None:
 
 
 def _import(command: Command) -> None:
-    from otolith.doors.exchange.importing import Import
+    from otolith.doors.exchange.importing import Import, receiving
 
     args = command.args
     if args.restore:
@@ -184,14 +189,7 @@ def _import(command: Command) -> None:
         if args.dry_run:
             done = Import(None).run(path, args.format)
         else:
-            from otolith import config
-            from otolith.memory import Memory
-            from otolith.opening import open_home
-
-            # A thousand dialogs are not sent to a model unasked; rules read them, and upkeep may ask later.
-            tree = open_home(args.home)
-            settings = config.load(tree).replace(chat_url=None, chat_model=None, model_command=None)
-            with Memory(tree, door="import", trust="outside", config=settings) as mem:
+            with receiving(args.home) as mem:
                 done = Import(mem).run(path, args.format, progress)
                 for notice in mem.notices:
                     command.warn(notice)
