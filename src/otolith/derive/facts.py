@@ -20,6 +20,7 @@ from otolith.derive.sentences import QUOTED, Clause, Sentence, clauses, prose, s
 from otolith.derive.statement import Statement, read_clause
 from otolith.model.dates import When, first_day, moment, read_time
 from otolith.model.dialog import Fact, Turn
+from otolith.model.retold import TELLS, news_of
 from otolith.model.statements import read_claims
 
 # tools and system prompts state nothing of anybody
@@ -44,14 +45,19 @@ def extract(turns: Sequence[Turn], *, entry_ts: str, entry_id: str = "", languag
         today = moment(turn.ts, entry_ts)
         asked = before.text if before is not None and before.speaker != turn.speaker else ""
         for at, sentence in enumerate(own):
-            source = {"entry_id": entry_id, "entry_ts": entry_ts, "turn": turn.number,
-                      "sentence": sentence.text,
-                      "speaker": turn.speaker, "trust": _TRUST[turn.role]}
+            source: dict[str, Any] = {"entry_id": entry_id, "entry_ts": entry_ts, "turn": turn.number,
+                                      "sentence": sentence.text, "speaker": turn.speaker,
+                                      "trust": _TRUST[turn.role]}
             drawn = [_fact(statement, when, source, language)
-                     for statement, when in _statements(sentence, speech, today, language)]
+                     for statement, when in _statements(sentence, speech, today, language)
+                     if turn.role != "assistant" or statement.verb.mode != "future"]  # "I'll do that"
             leaning = [*answers(asked, sentence, speech, language)] if asked and not at and not drawn else []
             leaning += roles(sentence, own[at - 1] if at else None, speech)
-            for fact in [*drawn, *_phrased(sentence, leaning, speech, drawn, source, language)]:
+            drawn += _phrased(sentence, leaning, speech, drawn, source, language)
+            if not drawn and speech.instructing and not sentence.asked and news_of(sentence.text):
+                drawn = [Fact(subject=speech.speaker, relation=TELLS, object=sentence.text, type="event",
+                              time_span="current", confidence=PHRASED, **source)]
+            for fact in drawn:
                 facts.setdefault((fact.subject.casefold(), fact.relation.casefold(), fact.object.casefold()),
                                  fact)
     return list(facts.values())

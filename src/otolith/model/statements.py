@@ -15,7 +15,7 @@ from functools import lru_cache
 from otolith.model.attributes import ENGLISH as TABLE
 from otolith.model.attributes import SPEAKER, lemma
 from otolith.model.changes import Wording, choose, read_change
-from otolith.model.claims import ANY, ASKED, DONE, GONE, LEFT, OFF, PLAN, RETRACT, RULE, Claim
+from otolith.model.claims import ANY, ASKED, DONE, GONE, LEFT, NEWS, OFF, PLAN, RETRACT, RULE, Claim
 from otolith.model.relations import (
     ROLE,
     TRAILING,
@@ -29,6 +29,7 @@ from otolith.model.relations import (
     value_of,
     without_reason,
 )
+from otolith.model.retold import TELLS, news_of
 from otolith.model.states import read_state
 from otolith.model.words import stem
 
@@ -57,6 +58,8 @@ _EVEN_NOW = ("be do with", "do with", "decide against")  # endings that are said
 def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -> tuple[Claim, ...]:
     """What a statement claims; nothing, if it is an event beside others."""
     verb, holder = read_verb(relation), holder_of(subject)
+    if relation == TELLS:
+        verb = verb._replace(key=NEWS)
     if relation == "no longer" and wording:  # without an object: "we do not squash any more"
         first = wording.split()[0].casefold()
         return (Claim(holder, holder, ANY, " ".join(sorted({stem(first), stem(lemma(first))})), False,
@@ -80,6 +83,8 @@ def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -
     if verb.key.startswith("rename") and (holder != SPEAKER or renamed):
         former = value_of(renamed["old"]) if renamed else holder
         claims.append(Claim(SPEAKER, "", "name", former, False, False))
+    if news := news_of(sentence):
+        claims.append(Claim(SPEAKER, news.values, NEWS, news.words, False, False))
     claims += [Claim(holder, holder, ANY, former, False, False)
                for former in (rejected, _replaced(verb.key, chosen)) if former]
     return tuple(_placed(claim, stated, sentence) for claim in claims)
@@ -126,6 +131,8 @@ def _replaced(key: str, wording: str) -> str:
 
 
 def _read(stated: Wording) -> Iterator[Claim]:
+    if stated.key == NEWS:
+        return
     if stated.key in (ASKED, RETRACT, RULE, OFF):
         yield from _spoken(stated)
         return
