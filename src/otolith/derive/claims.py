@@ -62,9 +62,9 @@ def find_opposed(texts: Iterable[tuple[str, str, str]]) -> list[Opposed]:
     pairs: dict[tuple[str, str], Opposed] = {}
     for members in meeting.values():
         for older, newer in _pairs([stated[n][0] for n in members]) if len(members) > 1 else ():
-            said, again = (f'"{shorten(stated[one.n][1], 80)}"' for one in (older, newer))
+            quoted = [f'"{shorten(stated[claim.n][1], 80)}"' for claim in (older, newer)]
             pairs.setdefault((older.record, newer.record),
-                             Opposed(older.record, newer.record, f"{said} – {again}"))
+                             Opposed(older.record, newer.record, " – ".join(quoted)))
     return list(pairs.values())
 
 

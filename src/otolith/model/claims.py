@@ -91,6 +91,10 @@ class Claim(NamedTuple):
             yield from self._own_cells(scope)
         if not self.single and self.attribute not in FINAL:
             yield f"{scope}|{self.holder}|{self.attribute}"
+        yield from self._word_cells(scope)
+
+    def _word_cells(self, scope: str) -> Iterator[str]:
+        """Where it meets what names the same things."""
         most = MOST_CELLS if self.attribute != NEWS else 3 * MOST_CELLS
         for word in list(dict.fromkeys(self.value.split()))[:most]:
             yield f"{scope}|={word}"

@@ -109,8 +109,8 @@ def _told(text: str) -> tuple[str, bool]:
     kept = [sentence for sentence in sentences(spoken) if not is_question(sentence)
             and not HEDGED.search(sentence) and not ELSEWHERE.search(sentence) and not _PAST.search(sentence)
             and not _PASSING.search(_REASON.split(sentence)[0]) and not _OTHERS.search(sentence)]
-    told = " ".join(kept)
-    return told, bool(_NEWS.search(told)) and not TABLE.grows.search(told)
+    tidings = " ".join(kept)
+    return tidings, bool(_NEWS.search(tidings)) and not TABLE.grows.search(tidings)
 
 
 TELLS = "tells"  # the relation of news that no rule takes apart
@@ -137,8 +137,9 @@ class News(NamedTuple):
 def news_of(sentence: str) -> News | None:
     """What a sentence tells as news, if it does."""
     words = sentence.split()
-    told, news = _told(sentence)
-    if not news or not _TURN.search(told) or len(words) > _MOST or told != " ".join(sentences(sentence)):
+    tidings, news = _told(sentence)
+    whole = tidings == " ".join(sentences(sentence))
+    if not news or not whole or not _TURN.search(tidings) or len(words) > _MOST:
         return None
     values = [value_of(bare) for before, word in pairwise(("", *words))
               if _gives(before, bare := word.strip(_MARKS))]
@@ -162,25 +163,25 @@ def _foreign(text: str) -> bool:
 
 def retells(later: str, earlier: str, asked: Collection[str] = ()) -> bool:
     """Whether later words tell anew what earlier ones told; `asked`: roots of the words of a question."""
-    told, news = _told(later)
+    tidings, news = _told(later)
     if not news:
         return False
-    (ours, our_names), (theirs, their_names) = _matter(told), _matter(earlier)
+    (ours, our_names), (theirs, their_names) = _matter(tidings), _matter(earlier)
     shared = ours & theirs
-    if not shared and _foreign(told):
-        return any(_akin(one, other) for one in ours for other in theirs)
+    if not shared and _foreign(tidings):
+        return any(_akin(left, right) for left in ours for right in theirs)
     if not shared or not (shared & set(asked) or shared & (our_names | their_names) or len(shared) > 1):
         return False
     named = shared & our_names & their_names
-    rivals = not named and _rivals(told, earlier, shared)
-    return not rivals and _environment(told) in ("", _environment(earlier))
+    rivals = not named and _rivals(tidings, earlier, shared)
+    return not rivals and _environment(tidings) in ("", _environment(earlier))
 
 
-def _akin(one: str, other: str) -> bool:
+def _akin(left: str, right: str) -> bool:
     """Whether two words of a language without rules are forms of one: fumo, fumar."""
-    alike = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
-                 min(len(one), len(other)))
-    return alike >= 3 and alike >= 0.6 * max(len(one), len(other))
+    alike = next((at for at, pair in enumerate(zip(left, right, strict=False)) if pair[0] != pair[1]),
+                 min(len(left), len(right)))
+    return alike >= 3 and alike >= 0.6 * max(len(left), len(right))
 
 
 def _environment(text: str) -> str:

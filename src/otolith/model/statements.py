@@ -57,9 +57,9 @@ _EVEN_NOW = ("be do with", "do with", "decide against")  # endings that are said
 @lru_cache(maxsize=4096)  # asked when a fact is drawn and again when it is indexed
 def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -> tuple[Claim, ...]:
     """What a statement claims; nothing, if it is an event beside others."""
-    verb, holder = read_verb(relation), holder_of(subject)
     if relation == TELLS:
-        verb = verb._replace(key=NEWS)
+        return tuple(claim._replace(corrects=True) for claim in _news(sentence))
+    verb, holder = read_verb(relation), holder_of(subject)
     if relation == "no longer" and wording:  # without an object: "we do not squash any more"
         first = wording.split()[0].casefold()
         return (Claim(holder, holder, ANY, " ".join(sorted({stem(first), stem(lemma(first))})), False,
@@ -79,15 +79,25 @@ def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -
     stated = Wording(subject, holder, is_person(subject) and not several, verb, chosen,
                      part_with(sentence, chosen))
     claims = list(_read(stated))
-    renamed = _FROM_TO.match(chosen) if verb.key == "rename" else None
-    if verb.key.startswith("rename") and (holder != SPEAKER or renamed):
-        former = value_of(renamed["old"]) if renamed else holder
-        claims.append(Claim(SPEAKER, "", "name", former, False, False))
-    if news := news_of(sentence):
-        claims.append(Claim(SPEAKER, news.values, NEWS, news.words, False, False))
+    claims += _renamed(verb.key, chosen, holder)
+    claims += _news(sentence)
     claims += [Claim(holder, holder, ANY, former, False, False)
                for former in (rejected, _replaced(verb.key, chosen)) if former]
     return tuple(_placed(claim, stated, sentence) for claim in claims)
+
+
+def _renamed(key: str, wording: str, holder: str) -> list[Claim]:
+    """The name that something has no longer."""
+    renamed = _FROM_TO.match(wording) if key == "rename" else None
+    if not key.startswith("rename") or (holder == SPEAKER and not renamed):
+        return []
+    return [Claim(SPEAKER, "", "name", value_of(renamed["old"]) if renamed else holder, False, False)]
+
+
+def _news(sentence: str) -> list[Claim]:
+    """What a sentence that sounds like news may give another value."""
+    news = news_of(sentence)
+    return [Claim(SPEAKER, news.values, NEWS, news.words, False, False)] if news else []
 
 
 def _placed(claim: Claim, stated: Wording, sentence: str) -> Claim:
@@ -131,8 +141,6 @@ def _replaced(key: str, wording: str) -> str:
 
 
 def _read(stated: Wording) -> Iterator[Claim]:
-    if stated.key == NEWS:
-        return
     if stated.key in (ASKED, RETRACT, RULE, OFF):
         yield from _spoken(stated)
         return

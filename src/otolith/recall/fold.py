@@ -61,10 +61,10 @@ class Weighed:
         return -self.passage.n if KINDS[self.passage.kind].around == "turns" else self.passage.record
 
     @property
-    def told(self) -> bool:
+    def spoken(self) -> bool:
         """Was it said in a dialog, or drawn from what was, by somebody who is no agent?"""
-        spoken = self.passage.is_turn or KINDS[self.passage.kind].drawn
-        return spoken and self.passage.speaker != "assistant"
+        stated = self.passage.is_turn or KINDS[self.passage.kind].drawn
+        return stated and self.passage.speaker != "assistant"
 
     @property
     def echo(self) -> bool:
@@ -166,7 +166,7 @@ def put_answers_first(best: Sequence[Weighed]) -> None:
 def put_news_first(best: Sequence[Weighed], asked: Iterable[str]) -> None:
     """Let what was told anew stand above what it was told of before."""
     asked = frozenset(map(root, asked))
-    first = sorted((candidate for candidate in best if candidate.told and candidate.score > 0),
+    first = sorted((candidate for candidate in best if candidate.spoken and candidate.score > 0),
                    key=lambda candidate: -candidate.score)[:RETOLD]
     latest = sorted(first, key=lambda candidate: -candidate.passage.said)
     for older in latest:

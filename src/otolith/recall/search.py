@@ -356,14 +356,14 @@ def _retell(home: Home, candidates: Candidates, best: list[Weighed]) -> None:
     question = candidates.question
     if question.asks_past or question.span is not None:
         return
-    first = max((candidate for candidate in best if candidate.told), key=lambda candidate: candidate.score,
+    first = max((candidate for candidate in best if candidate.spoken), key=lambda candidate: candidate.score,
                 default=None)
     if first is not None:
         rows = home.index.words.look_up_all(telling_words(first.passage.text)[:TELLING])
         near = {n for row in rows if len(row) <= RARE for n in row.tolist() if n > first.passage.n}
         for passage in home.index.around.passages(sorted(near - {candidate.passage.n for candidate in best})):
             later = Weighed(passage, {"retold": 0.5 * first.score})
-            if later.told and passage.said > first.passage.said and candidates.passes(passage.n) \
+            if later.spoken and passage.said > first.passage.said and candidates.passes(passage.n) \
                     and retells(passage.text, first.passage.text):
                 best.append(later)
     put_news_first(best, question.words)
