@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from otolith.verbs import (  # isort: skip
         about, brief, capture, chapters, chunks, claims, deeds, dialogs, edges, editing, exports, git,
         history, links, memos, merging, models, notes, offering, purge, reasoning, receipts, records,
-        reports, running, scribe, session, steps, taking, tending, topics, undo, work)
+        reports, running, scribe, session, steps, takeback, taking, tending, topics, trust, undo, work)
 
 __all__ = ["about", "brief", "capture", "chapters", "chunks", "claims", "deeds", "dialogs", "edges",
            "editing", "exports", "git", "history", "links", "memos", "merging", "models", "notes",
            "offering", "purge", "reasoning", "receipts", "records", "reports", "running", "scribe",
-           "session", "steps", "taking", "tending", "topics", "undo", "work"]
+           "session", "steps", "takeback", "taking", "tending", "topics", "trust", "undo", "work"]
 
 
 def __getattr__(name: str) -> Any:

@@ -15,6 +15,7 @@ from otolith.files import codec, ledger, paths
 from otolith.files.codec import read_object, write_object
 from otolith.home import Home, Named
 from otolith.model.kinds import KINDS
+from otolith.model.mine import OUTSIDE
 from otolith.model.record import Finding, Link
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time, zulu
@@ -22,7 +23,6 @@ from otolith.verbs.editing import own_place
 from otolith.verbs.links import check_ends, standing, write_line
 from otolith.verbs.steps import bytes_of
 
-OUTSIDE = "outside"
 PAGES = "memories/imported/"
 
 
@@ -50,7 +50,7 @@ def mark_outside(home: Home, record: Any) -> Any:
     if place in ("", "trust"):
         return record.replace(trust=OUTSIDE) if place else record
     holder = record if place == "origin" else getattr(record, place)
-    marked = holder.replace(origin=holder.origin.replace(trust=OUTSIDE) if holder.origin
+    marked = holder.replace(origin=holder.origin.replace(trust=OUTSIDE, run=home.run) if holder.origin
                             else home.origin(trust=OUTSIDE))
     return marked if holder is record else record.replace(**{place: marked})
 
@@ -63,7 +63,7 @@ def take_entry(home: Home, folder: str, files: Mapping[str, bytes]) -> str | Non
         raise Invalid(f"{folder} is not an entry: it has neither raw.md nor meta.json")
     told: dict[str, Any] = meta["origin"] if isinstance(meta.get("origin"), dict) else home.origin().to_dict()
     meta = {"entry_id": entry, "entry_ts": _stamp(home, entry), **meta, "topic": topic,
-            "origin": {**told, "trust": OUTSIDE}}
+            "origin": {**told, "trust": OUTSIDE} | ({"run": home.run} if home.run else {})}
     wanted = {"raw.md": files.get("raw.md"), "meta.json": write_object(meta)}
     if "summary.json" in files or paths.PART in files:
         summary = (read_object(files["summary.json"]) if "summary.json" in files

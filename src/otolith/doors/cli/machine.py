@@ -181,6 +181,7 @@ def _import(command: Command) -> None:
     if args.restore:
         return _restore(command)
     with _source(args.source) as path, command.progress("importing") as progress:
+        run = None
         if args.dry_run:
             done = Import(None).run(path, args.format)
         else:
@@ -193,13 +194,25 @@ def _import(command: Command) -> None:
             settings = config.load(tree).replace(chat_url=None, chat_model=None, model_command=None)
             with Memory(tree, door="import", trust="outside", config=settings) as mem:
                 done = Import(mem).run(path, args.format, progress)
+                run = done.to_dict()["import"]
                 for notice in mem.notices:
                     command.warn(notice)
-    command.answer({**done.to_dict(), "dry_run": args.dry_run}, lambda: _summarise(done, args.dry_run))
+    if args.mine and run:
+        command.mem.trust(imported=run)
+    command.answer({**done.to_dict(), "dry_run": args.dry_run, "mine": bool(args.mine and run)},
+                   lambda: "\n".join(filter(None, [_summarise(done, args.dry_run), _told(run, args.mine)])))
     if _is_own_export(args.source) and not args.json:
         command.warn("what is imported counts as coming from outside; to have your own home back as it was: "
                      "otolith import FILE --restore --home FOLDER")
     return None
+
+
+def _told(run: str | None, mine: bool) -> str:
+    """Whether brief and hooks will tell what was imported."""
+    if run is None:
+        return "with --mine, what is kept would count as yours: brief and hooks may tell it" if mine else ""
+    return (f"it counts as yours; take that back with: otolith trust --import {run} --undo" if mine else
+            f"it is recalled, but not told unasked; if it is yours: otolith trust --import {run}")
 
 
 def _is_own_export(source: str) -> bool:
@@ -255,6 +268,8 @@ def _summarise(done: Import, dry_run: bool) -> str:
     else:
         already = f"; already here: {counts(done.known)}" if done.known else ""
         lines.append(f"kept {counts(done.kept)}{already}")
+        if done.updated:
+            lines.append(f"brought up to date: {counts(done.updated)}")
     if done.secrets:
         lines.append(f"secrets replaced: {counts(done.secrets)}")
     lines += [visible_line(f"{at.where}{f':{at.line}' if at.line else ''}: {at.message}")

@@ -145,8 +145,9 @@ FILTERS = (
 
 # Family → its verbs, in the order in which help lists them.
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "writers": ("remember", "note", "memo", "log", "review", "settle", "record", "agent", "chapter", "edit",
-                "link", "unlink", "pin", "unpin", "forget", "restore", "merge", "unmerge", "episode"),
+    "writers": ("remember", "note", "memo", "log", "review", "settle", "trust", "record", "agent", "chapter",
+                "edit", "link", "unlink", "pin", "unpin", "forget", "restore", "undo", "merge", "unmerge",
+                "episode"),
     "finders": ("recall", "get", "list", "related", "trace", "check-file", "check-intent", "unfinished",
                 "agents", "resume", "facts", "history", "contradictions", "topics", "global", "chapters",
                 "wisdom", "sql", "tags",
@@ -162,11 +163,11 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start here": ("note", "recall", "log", "brief", "install"),
     "Keep": ("remember", "memo", "record", "episode", "edit", "link", "unlink", "pin", "unpin", "forget",
-             "restore", "merge", "chapter", "agent"),
+             "restore", "undo", "merge", "chapter", "agent"),
     "Find": ("get", "list", "related", "trace", "facts", "topics", "global", "history", "chapters", "wisdom",
              "tags", "edges", "graph", "reason", "explore", "show", "stats", "sql"),
-    "Tend": ("upkeep", "review", "settle", "contradictions", "garden", "reflect", "check", "sync", "reindex",
-             "embed", "decay", "core", "reflection", "cold"),
+    "Tend": ("upkeep", "review", "settle", "trust", "contradictions", "garden", "reflect", "check", "sync",
+             "reindex", "embed", "decay", "core", "reflection", "cold"),
     "Agents": ("uninstall", "mcp", "hook", "hud", "check-file", "check-intent", "agents", "resume", "end"),
     "Data": ("init", "import", "export", "serve", "config", "completion"),
 }
