@@ -320,11 +320,33 @@ def _number(value: Any, name: str) -> Any:
 
 def change_user_settings(changes: Mapping[str, Any], env: Mapping[str, str] = os.environ) -> Path:
     """Write keys such as `model.command` into the user's config.toml, which keeps all else; None removes."""
-    import tomlkit
-
     path = config_folder(env) / "config.toml"
     _user_settings(env)  # what cannot be read is not written over
-    text = path.read_text("utf-8") if path.exists() else ""
+    text = _laid_over(path.read_text("utf-8") if path.exists() else "", changes)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    target = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(target, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+    return path
+
+
+def change_home_settings(tree: Any, changes: Mapping[str, Any]) -> None:
+    """Write keys such as `git_commit` into the home's otolith.toml, which keeps all else; None removes."""
+    with tree.lock():
+        data = tree.read(TRACKED)[0]
+        new = _laid_over(data.decode("utf-8"), changes)
+        _parsed(new, TRACKED)
+        tree.write(TRACKED, new.encode(), hashlib.sha256(data).hexdigest())
+
+
+def _laid_over(text: str, changes: Mapping[str, Any]) -> str:
+    """A TOML file with these dotted keys changed, all else as it was."""
+    import tomlkit
+
     document: Any = tomlkit.parse(text)
     for dotted, value in changes.items():
         table, _, key = dotted.rpartition(".")
@@ -333,15 +355,7 @@ def change_user_settings(changes: Mapping[str, Any], env: Mapping[str, str] = os
             place.pop(key, None)
         else:
             place[key] = value
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    target = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(target, "w", encoding="utf-8") as file:
-        file.write(tomlkit.dumps(document))
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
-    return path
+    return tomlkit.dumps(document)
 
 
 def was_offered(name: str, env: Mapping[str, str] = os.environ) -> bool:

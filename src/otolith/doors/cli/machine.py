@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otolith.doors.cli.command import Command, read_stdin
-from otolith.errors import Damaged, Invalid, NotFound, Provider, WrongUsage
+from otolith.errors import Damaged, NotFound, Provider, WrongUsage
 from otolith.verbs.table import FILTERS
 
 if TYPE_CHECKING:
@@ -95,16 +95,28 @@ def _hook(command: Command) -> int:
     return hooks.fire(command.args.event or "", command.args.home)
 
 
-def _install(command: Command) -> None:
+def start_of(command: Command) -> list[str]:
+    """How an agent is to start this very Otolith on this very home."""
     from otolith import config
-    from otolith.doors.agents import install
     from otolith.opening import open_home
 
-    _refuse_nested()
     home = open_home(command.args.home).name  # an agent does not share this OTOLITH_HOME
     named = command.args.home or home != str(config.data_folder())
-    start = _own_command() + (["--home", home] if named else [])
-    edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), start)
+    return _own_command() + (["--home", home] if named else [])
+
+
+def _setup(command: Command) -> None:
+    from otolith.doors.cli.guide import set_up
+
+    _refuse_nested()
+    set_up(command)
+
+
+def _install(command: Command) -> None:
+    from otolith.doors.agents import install
+
+    _refuse_nested()
+    edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), start_of(command))
     offer = "" if command.args.dry_run else _offer_model(command)
     advice = "\n".join(filter(None, (install.advice(command.args.agent_name), BY_ITSELF, offer)))
     _carry_out(command, edits, "installed", advice)
@@ -181,22 +193,9 @@ def _import(command: Command) -> None:
     if args.restore:
         return _restore(command)
     with _source(args.source) as path, command.progress("importing") as progress:
-        run = None
-        if args.dry_run:
-            done = Import(None).run(path, args.format)
-        else:
-            from otolith import config
-            from otolith.memory import Memory
-            from otolith.opening import open_home
-
-            # A thousand dialogs are not sent to a model unasked; rules read them, and upkeep may ask later.
-            tree = open_home(args.home)
-            settings = config.load(tree).replace(chat_url=None, chat_model=None, model_command=None)
-            with Memory(tree, door="import", trust="outside", config=settings) as mem:
-                done = Import(mem).run(path, args.format, progress)
-                run = done.to_dict()["import"]
-                for notice in mem.notices:
-                    command.warn(notice)
+        done = Import(None).run(path, args.format) if args.dry_run else take_in(command, path, args.format,
+                                                                              progress)
+        run = done.to_dict()["import"]
     if args.mine and run:
         command.mem.trust(imported=run)
     command.answer({**done.to_dict(), "dry_run": args.dry_run, "mine": bool(args.mine and run)},
@@ -205,6 +204,23 @@ def _import(command: Command) -> None:
         command.warn("what is imported counts as coming from outside; to have your own home back as it was: "
                      "otolith import FILE --restore --home FOLDER")
     return None
+
+
+def take_in(command: Command, path: Path, form: str | None, progress: Any) -> Import:
+    """Import a source into the home, as coming from outside."""
+    from otolith import config
+    from otolith.doors.exchange.importing import Import
+    from otolith.memory import Memory
+    from otolith.opening import open_home
+
+    # A thousand dialogs are not sent to a model unasked; rules read them, and upkeep may ask later.
+    tree = open_home(command.args.home)
+    settings = config.load(tree).replace(chat_url=None, chat_model=None, model_command=None)
+    with Memory(tree, door="import", trust="outside", config=settings) as mem:
+        done = Import(mem).run(path, form, progress)
+        for notice in mem.notices:
+            command.warn(notice)
+    return done
 
 
 def _told(run: str | None, mine: bool) -> str:
@@ -309,30 +325,45 @@ def _config(command: Command) -> None:
     if args.provider == "minilm":
         command.warn("set it up and embed what is there with: otolith embed")
     shown = show_settings(command.mem.home)
-    command.answer(shown, "\n".join(f"{name} = {value}" for name, value in shown.items()))
+    if args.setting:
+        from otolith.model.settings import setting, shown_as
+
+        name = shown_as(setting(args.setting.partition(".")[0] if args.setting.startswith("caps.")
+                                else args.setting))
+        shown = {name: shown.get(name)}
+    return command.answer(shown, "\n".join(f"{name} = {_shown(value)}" for name, value in shown.items()))
 
 
-def _set(command: Command, setting: str, value: str) -> None:
-    """Change one of the user's own settings; nothing of it is kept in a home."""
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_shown(part)}" for key, part in value.items())
+    return "" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _set(command: Command, name: str, value: str) -> None:
+    """Change one setting in the file it belongs to: the user's own, or the home's."""
     from otolith import config
+    from otolith.model.settings import read_value, setting
 
-    changes: dict[str, Any]
-    if setting == "model":
+    row = setting(name)
+    if row.name == "model" and value != "off":
         from otolith.providers.program import read_command
 
-        if value != "off":
-            read_command(value)
-        changes = {"model.command": None if value == "off" else value}
-    elif setting == "ask-agent":
-        changes = {"ask_agent": value}
-        if value not in config.ASK_AGENT:
-            raise Invalid(f"ask-agent {value!r} is unknown", f"use one of {', '.join(config.ASK_AGENT)}")
+        read_command(value)
+    given = None if (row.name, value) == ("model", "off") else read_value(
+        row, read_stdin().strip() if value == "-" else value)
+    home = command.mem.home
+    if row.whose == "home":
+        home.settle()
+        config.change_home_settings(home.tree, {row.key: given})
     else:
-        if value not in ("on", "off", "true", "false"):
-            raise Invalid(f"upkeep.remote {value!r} is unknown", "use on or off")
-        changes = {"upkeep.remote": value in ("on", "true")}
-    config.change_user_settings(changes)
-    if setting == "model" and value != "off":
+        config.change_user_settings({row.key: given})
+    home.config = config.load(home.tree)
+    if row.variable and config.variable(row.variable):
+        command.warn(f"{row.variable} is set in the environment and outweighs it")
+    if row.name == "model" and value != "off":
         command.warn("sessions that end are sent to it from now on; try it with: otolith model test")
 
 
@@ -364,7 +395,8 @@ def _completion(command: Command) -> None:
 
 
 COMMANDS = {
-    "import": _import, "export": _export, "mcp": _mcp, "serve": _serve, "hook": _hook, "install": _install,
+    "import": _import, "export": _export, "mcp": _mcp, "serve": _serve, "hook": _hook, "setup": _setup,
+    "install": _install,
     "uninstall": _uninstall, "doctor": _doctor, "config": _config, "model": _model,
     "completion": _completion,
 }

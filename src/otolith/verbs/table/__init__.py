@@ -155,13 +155,13 @@ FAMILIES: dict[str, tuple[str, ...]] = {
                 "stats", "show", "brief", "hud"),
     "tenders": ("init", "end", "upkeep", "sync", "reindex", "check", "garden", "reflect", "accept",
                 "reflection", "core", "decay", "embed", "cold", "build-topic", "build-global"),
-    "machine": ("import", "export", "mcp", "serve", "hook", "install", "uninstall", "doctor",
+    "machine": ("import", "export", "mcp", "serve", "hook", "setup", "install", "uninstall", "doctor",
                 "config", "model", "completion"),
     "team": ("admin",),
 }
 # How help at a terminal groups the commands: what a newcomer needs, then what for.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Start here": ("note", "recall", "log", "brief", "install"),
+    "Start here": ("setup", "note", "recall", "log", "brief", "install"),
     "Keep": ("remember", "memo", "record", "episode", "edit", "link", "unlink", "pin", "unpin", "forget",
              "restore", "undo", "merge", "chapter", "agent"),
     "Find": ("get", "list", "related", "trace", "facts", "topics", "global", "history", "chapters", "wisdom",
