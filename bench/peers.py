@@ -36,7 +36,7 @@ OWN_WORDS = ("basic-memory",)  # it has vectors only by a model that it download
 MEASURED = Path(__file__).parent / ".cache" / "peers.json"
 FOLDER = Path(os.environ.get("OTOLITH_PEERS") or Path(tempfile.gettempdir(), "peers"))
 WANTED = 50
-SECONDS = 1200
+SECONDS, INSTALLING = 900, 600  # after which a peer is left out
 
 
 # The child: runs in the peer's environment and knows nothing of Otolith
@@ -247,9 +247,9 @@ def _install(peer: str) -> str:
     if python is None:
         return f"no Python here can: {NEEDS[peer]}"
     try:
-        subprocess.run([python, "-m", "venv", str(FOLDER / peer)], check=True, capture_output=True, timeout=SECONDS)
+        subprocess.run([python, "-m", "venv", str(FOLDER / peer)], check=True, capture_output=True, timeout=INSTALLING)
         command = [FOLDER / peer / "bin" / "pip", "install", "--quiet", *PACKAGES.get(peer, (peer,))]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=INSTALLING)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         return str(error)
     return done.stderr or "pip failed" if done.returncode else ""

@@ -1,15 +1,17 @@
-"""`make bench-recall`: recall on LoCoMo, latency and memory, the peers; written as tables and a plot to bench/RESULTS.md.
+"""`make bench-recall`: recall on LoCoMo and other sets, latency and memory, the peers; as tables and a plot in bench/RESULTS.md.
 
-    python bench/recall.py [DATA.json] [--models FOLDER] [--part locomo|sets|fit|latency|peers …] [--quick]
+    python bench/recall.py [DATA] [--models FOLDER] [--part locomo|sets|fit|latency|peers …] [--again] [--minutes N] [--quick]
 
-DATA is locomo-dev.json in the folder that OTOLITH_BENCH names, else in shared/bench beside this repository or further up; it
+DATA is the file or its folder: locomo-dev.json in the folder that OTOLITH_BENCH names, else in shared/bench beside this repository or further up; it
 is measured with and never copied. MiniLM takes part if its weights are built or can be built now, peers if they have
-environments or can get them. `--quick` leaves out 100,000 records and the peers. What a part printed is kept in
-bench/.measured, so that one part can be measured again; the page is always made anew from all of them, and its prose stands
-here, so that no figure is left beside words about an older one; the rows of README's table are those of the sets. What is slow
-and does not depend on what is measured is kept in bench/.cache: what MiniLM made of a text, large homes, what peers answered.
-The figures also stand at the end of the page as JSON; if one of a set is more than 0.5 below what the page had before, or a
-part was cut short, the run ends with 1.
+environments or can get them; one that hangs or cannot be installed is named and left out. `--quick` leaves out 100,000 records
+and the peers. A part is measured in pieces, and a piece again only if its code or data changed (bench/measured.py), or with
+`--again`; so a run that is broken off goes on where it stopped, and with `--minutes` it starts no piece after so many.
+The page is made anew from all pieces once there are all, and its prose stands here, so that no figure is left beside words about an older
+one; the rows of README's table are those of the sets. What is slow and does not depend on what is measured is kept in
+bench/.cache: what MiniLM made of a text, large homes, what peers answered. The figures also stand at the end of the page as JSON:
+if one is more than 0.5 below those, or a piece was cut short, the run ends with 1. A figure that fell stays what the next run
+is held against until `--accept` says that it may. What is left to measure ends it with 2.
 """
 
 from __future__ import annotations
@@ -17,13 +19,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import measured
+from measured import FAILED, Piece, Result
 
 from otolith.config import data_folder
 from otolith.errors import Provider
@@ -31,13 +36,14 @@ from otolith.providers.build_minilm import set_up
 from otolith.providers.minilm import GRAPH
 
 HERE = Path(__file__).parent
-MEASURED, CACHE = HERE / ".measured", HERE / ".cache"
-README = HERE.parent / "README.md"
+CACHE = HERE / ".cache"
+README, RESULTS = HERE.parent / "README.md", HERE / "RESULTS.md"
 PEERS = Path(os.environ.get("OTOLITH_PEERS") or Path(tempfile.gettempdir(), "peers"))
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
 PARTS = ("locomo", "sets", "fit", "latency", "peers")
 FALL = 0.5  # points that a figure may lose
-FIGURES, FAILED = "<!-- figures: ", "(cut short: "
+FIGURES = "<!-- figures: "
+NAMES = ("locomo", "realmem", "docs", "japanese", "code", "messages", "chinese")
+RIVALS = ("chromadb", "mem0ai", "mcp-memory-service", "txtai", "basic-memory")
 # the rows of README's table: what a row says, of which set, and which of its cuts
 TOLD = {
     "dialogs of two people (LoCoMo, five of them), turns, recall@10": ("locomo", 1),
@@ -128,53 +134,72 @@ HEADS = {
 }
 
 
-def run(script: str, *words: str) -> list[str]:
-    """The table lines that a script prints."""
-    print(f"{script} {' '.join(words[1:])}", file=sys.stderr)
-    hushed = {name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")}
-    done = subprocess.run([sys.executable, str(HERE / script), *words], cwd=HERE, env={**hushed, **ONE_THREAD}, text=True,
-                          stdout=subprocess.PIPE, check=False, start_new_session=True)  # else they share one session's processor time
-    lines = [line for line in done.stdout.splitlines() if line.startswith("|")]
-    return lines if done.returncode == 0 else [*lines, f"{FAILED}{script}, which ended with {done.returncode})"]
-
-
-def measure(part: str, data: str, models: Sequence[str], *, quick: bool) -> list[str]:
+def pieces(part: str, data: Path, models: Sequence[str], *, quick: bool) -> Iterator[Piece]:
+    """What a part is measured in."""
+    folder, minilm = data.parent, [Path(word, GRAPH) for word in models[1:]]
+    every = [data, folder / "realmem-dev.json", folder / "units" / "docs.json", folder / "units" / "japanese.json", *minilm]
+    by = {"words": [], "static": [], **({"minilm": [*models]} if models else {})}
     if part == "locomo":
-        return run("locomo.py", data, "--way", "log", *models)
-    if part == "sets":
-        return run("sets.py", str(Path(data).parent), *models)
-    if part == "fit":
-        return run("fit.py", str(Path(data).parent), *models)
-    if part == "peers":
-        return list(dict.fromkeys(run("peers.py", data, "--install") + (run("peers.py", data, *models) if models else [])))
-    chroma = PEERS / "chromadb" / "bin" / "python"
-    beside = ["--keep", str(CACHE / "homes"), *(["--chroma", str(chroma)] if chroma.exists() else [])]
-    lines = run("latency.py", data, "--records", "1000", *beside)
-    lines += run("latency.py", data, "--records", "10000", "--once", *beside)
-    return lines if quick else lines + run("latency.py", data, "--records", "100000", *beside)
+        for name, given in by.items():
+            yield Piece(part, name, "locomo.py", [str(data), "--way", "log", "--embedder", name, *given], [data, *minilm])
+    elif part == "sets":
+        for of in NAMES:
+            for name, given in by.items():
+                yield Piece(part, f"{of}-{name}", "sets.py", [str(folder), "--only", of, "--embedder", name, *given], every)
+    elif part == "fit":
+        for name, given in by.items():
+            yield Piece(part, name, "fit.py", [str(folder), "--embedder", name, *given], every)
+    elif part == "peers":
+        for given in ([], models) if models else ([],):
+            for name in RIVALS:
+                yield Piece(part, f"{name}-{'minilm' if given else 'static'}", "peers.py", [str(data), "--install", "--peer", name, *given], [data])
+    else:
+        chroma = PEERS / "chromadb" / "bin" / "python"
+        beside = ["--keep", str(CACHE / "homes"), *(["--chroma", str(chroma)] if chroma.exists() else [])]
+        for count in (1000, 10_000, *([] if quick else [100_000])):
+            once = ["--once"] if count == 10_000 else []
+            yield Piece(part, str(count), "latency.py", [str(data), "--records", str(count), *once, *beside], [data])
 
 
-def write_part(part: str, lines: Sequence[str]) -> None:
-    load = f"{os.getloadavg()[1]:.1f} on {os.cpu_count()} cores"
-    MEASURED.mkdir(exist_ok=True)
-    (MEASURED / f"{part}.txt").write_text("\n".join([f"{datetime.now(UTC):%d %B %Y}, load {load}", *lines]) + "\n")
+Measured = dict[str, list[Result]]  # part → what its pieces came to
 
 
-def read_part(part: str) -> tuple[str, list[str]]:
-    """(when it was measured and how busy the machine was, its lines)."""
-    path = MEASURED / f"{part}.txt"
-    when, *lines = path.read_text().splitlines() if path.exists() else ("not measured",)
-    return f"({when[0].upper()}{when[1:]}.)", lines
+def run(chosen: Sequence[Piece], jobs: int, until: float) -> tuple[dict[Path, Result], list[Piece]]:
+    """(what failed, what there was no time for) of these pieces, each a process of its own."""
+    failed: dict[Path, Result] = {}
+    left: list[Piece] = []
+
+    def work(piece: Piece) -> None:
+        if time.monotonic() > until:
+            left.append(piece)
+            return
+        start = time.monotonic()
+        result = measured.measure(piece)
+        if any(line.startswith(FAILED) for line in result.lines):
+            failed[piece.file] = result
+        print(f"{piece.part}, {piece.name}: {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(work, chosen))
+    return failed, left
 
 
-def page() -> str:
-    found, sets, left_out, speed, others = (read_part(part) for part in PARTS)
+def page(known: Measured, before: str = "", *, accept: bool = True) -> str:
+    found, sets, left_out, speed, others = ((measured.told(known[part]), lines_of(known[part])) for part in PARTS)
     cold = [line for line in speed[1] if line.startswith(("| `otolith", "| static"))]
     warm = [line for line in speed[1] if line not in cold]
-    parts = [OPENING, found[0], "", *found[1], FOUND, SETS, sets[0], "", HEADS["sets"], *sets[1], LEFT_OUT, left_out[0], "", HEADS["fit"], *left_out[1], HONEST, SPEED,
-             speed[0], "", HEADS["latency"], *warm, COLD, HEADS["cold"], *cold, OTHERS, others[0], "", HEADS["peers"], *others[1],
-             UNHELPFUL, "", f"{FIGURES}{json.dumps(figures(found[1] + sets[1]))} -->"]
+    now = figures(found[1] + sets[1])
+    old = {} if accept else held_to(before)
+    held = {**old, **{name: values for name, values in now.items() if not fell(old.get(name, values), values)}}
+    parts = [OPENING, found[0], "", *found[1], FOUND, SETS, sets[0], "", HEADS["sets"], *sets[1], LEFT_OUT, left_out[0], "", HEADS["fit"],
+             *left_out[1], HONEST, SPEED, speed[0], "", HEADS["latency"], *warm, COLD, HEADS["cold"], *cold, OTHERS, others[0], "",
+             HEADS["peers"], *others[1], UNHELPFUL, "", f"{FIGURES}{json.dumps(held)} -->"]
     return "\n".join(parts).replace("\n\n\n", "\n\n") + "\n"
+
+
+def lines_of(results: Sequence[Result]) -> list[str]:
+    """Each line once: pieces tell some of what they measure beside."""
+    return list(dict.fromkeys(line for result in results for line in result.lines))
 
 
 def figures(lines: Sequence[str]) -> dict[str, list[float]]:
@@ -188,11 +213,19 @@ def figures(lines: Sequence[str]) -> dict[str, list[float]]:
     return rows
 
 
-def fallen(before: str, after: str) -> list[str]:
-    """Which figures of one page are lower on the next."""
-    old, new = (json.loads(text.partition(FIGURES)[2].partition(" -->")[0] or "{}") for text in (before, after))
-    return [f"{name}: {was} → {now}" for name, values in old.items() if name in new
-            for was, now in zip(values, new[name], strict=True) if now < was - FALL]
+def held_to(page: str) -> dict[str, list[float]]:
+    rows: dict[str, list[float]] = json.loads(page.partition(FIGURES)[2].partition(" -->")[0] or "{}")
+    return rows
+
+
+def fell(before: Sequence[float], after: Sequence[float]) -> bool:
+    return any(now < was - FALL for was, now in zip(before, after, strict=True))
+
+
+def fallen(before: dict[str, list[float]], after: dict[str, list[float]]) -> list[str]:
+    """Which figures are lower than they were."""
+    return [f"{name}: {was} → {now}" for name, values in before.items() if name in after
+            for was, now in zip(values, after[name], strict=True) if now < was - FALL]
 
 
 def told(readme: str, lines: Sequence[str]) -> str:
@@ -235,10 +268,10 @@ def find_data() -> Path:
     return next((path for path in places if path.is_file()), places[0])
 
 
-def find_weights(folder: Path) -> list[str]:
+def find_weights(folder: Path, *, fetch: bool) -> list[str]:
     """The words that name MiniLM's weights to a script, built first if they are not there; none if that fails."""
     try:
-        set_up(folder, fetch=True)
+        set_up(folder, fetch=fetch)
     except Provider as error:
         print(error, file=sys.stderr)
         return []
@@ -252,38 +285,47 @@ def main() -> int:
     parser.add_argument("--models", type=Path, default=built if (built / GRAPH).is_file() else CACHE / "models",
                         help="folder with the MiniLM weights; they are built there if they are missing")
     parser.add_argument("--part", action="append", choices=(*PARTS, "none"), help="measure only this; may be repeated")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="parts that are measured at the same time")
-    parser.add_argument("--together", action="store_true", help="measure speed beside the rest, where the machine is busy anyway")
+    parser.add_argument("--again", action="store_true", help="measure also what is unchanged")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="start nothing after so many; what is left ends the run with 2")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="pieces that are measured at the same time")
+    parser.add_argument("--accept", action="store_true", help="let the next run be held to these figures also where they fell")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
+    given.data = given.data / "locomo-dev.json" if given.data.is_dir() else given.data
     if not given.data.is_file():
         print(f"no data at {given.data}; get LoCoMo and name its file, or its folder by OTOLITH_BENCH", file=sys.stderr)
         return 3
-    chosen = given.part or (PARTS[:4] if given.quick else PARTS)
-    models = find_weights(given.models) if set(chosen) - {"latency", "none"} else []
-
-    def work(part: str) -> None:
-        write_part(part, measure(part, str(given.data.resolve()), models, quick=given.quick))
-        print(f"{part} measured at {datetime.now(UTC):%H:%M}", file=sys.stderr)
-
-    apart = [] if given.together else ["latency"]
-    with ThreadPoolExecutor(given.jobs) as pool:  # each part is a process of its own
-        list(pool.map(work, [part for part in PARTS if part in chosen and part not in apart]))
-    for part in apart:
-        if part in chosen:
-            work(part)
-    results = HERE / "RESULTS.md"
-    before, after = results.read_text() if results.exists() else "", page()
-    results.write_text(after)
-    if found := read_part("locomo")[1]:
-        (HERE / "recall.svg").write_text(plot(found))
-    print(f"wrote {results}")
-    README.write_text(told(README.read_text(), [line for line in read_part("sets")[1] if line.startswith("|")]))
-    for line in (lost := fallen(before, after)):
+    parts = given.part or (PARTS[:4] if given.quick else PARTS)
+    models = find_weights(given.models, fetch=bool(set(parts) - {"latency", "none"}))
+    every = {part: [*pieces(part, given.data.resolve(), models, quick=given.quick)] for part in PARTS if not (given.quick and part == "peers")}
+    chosen = [piece for part in PARTS if part in parts for piece in every[part] if given.again or not measured.is_fresh(piece)]
+    until = time.monotonic() + 60 * given.minutes
+    failed, left = run([piece for piece in chosen if piece.part != "latency"], given.jobs, until)
+    alone = run([piece for piece in chosen if piece.part == "latency"], 1, until)  # beside others it would measure them
+    failed, left = failed | alone[0], left + alone[1]
+    found = {part: [failed.get(piece.file) or measured.read(piece) for piece in some] for part, some in every.items()}
+    known = {part: [result for result in some if result] for part, some in found.items()}
+    missing = [piece for part, some in every.items() for piece, result in zip(some, found[part], strict=True) if result is None]
+    lost = fallen(held_to(RESULTS.read_text()), figures(lines_of(known["locomo"] + known["sets"])))
+    if missing or given.quick:  # no page with holes
+        print(*(line for some in known.values() for line in lines_of(some)), sep="\n")
+    else:
+        write(known, accept=given.accept)
+    for line in lost:
         print(f"fallen by more than {FALL}: {line}", file=sys.stderr)
-    short = [line for line in after.splitlines() if line.startswith(FAILED)]
-    print(*short, sep="\n", file=sys.stderr)
-    return 1 if lost or short else 0
+    short = [line for result in failed.values() for line in result.lines if line.startswith(FAILED)]
+    print(*short, *(f"not measured yet: {piece.part}, {piece.name}" for piece in missing),
+          *(f"as it was measured before: {piece.part}, {piece.name}" for piece in left if piece not in missing), sep="\n", file=sys.stderr)
+    return 1 if lost or short else 2 if left or missing else 0
+
+
+def write(known: Measured, *, accept: bool) -> None:
+    """Write the page, the plot and README's table."""
+    found, sets = lines_of(known["locomo"]), lines_of(known["sets"])
+    RESULTS.write_text(page(known, RESULTS.read_text(), accept=accept))
+    (HERE / "recall.svg").write_text(plot(found))
+    README.write_text(told(README.read_text(), [line for line in sets if line.startswith("|")]))
+    print(f"wrote {RESULTS}")
 
 
 if __name__ == "__main__":

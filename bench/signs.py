@@ -29,6 +29,7 @@ from otolith.recall import rank
 from otolith.recall.question import read_question
 
 SEEDS = 100
+TEXT = rank.SOURCES.index("text")
 
 
 def signs_of(mem: Memory, query: Query, names: dict[Any, Any], embedder: Embedder | None) -> dict[str, Any]:
@@ -62,6 +63,8 @@ def signs_of(mem: Memory, query: Query, names: dict[Any, Any], embedder: Embedde
         "often": np.array([[text.count(start) for text in lowered] for start in starts], np.float32).reshape(len(starts), -1),
         "title": np.array([[start in passage.title.lower() for passage in passages] for start in starts],
                           np.float32).reshape(len(starts), -1),
+        "pairs": np.array([rank.side_by_side(question.words, columns.rarity.tolist(), f"{passage.title}\n{passage.text}") if text else 0.0
+                           for passage, text in zip(passages, columns.sources == TEXT, strict=True)]),
         "tag": np.array([[any(start in tag.lower() for tag in tags.get(p.record, ())) for p in passages] for start in starts],
                         np.float32).reshape(len(starts), -1),
         "gold": np.array([keys.get(key_of(names, passage.id, turn), -1) for passage, turn in zip(passages, turns, strict=True)]),

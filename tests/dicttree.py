@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
 from typing import NamedTuple
 
 from otolith.errors import Conflict, NotFound
 from otolith.files.paths import SCANNED, SCANNED_FILES, check_path
-from otolith.files.tree import Measure, Tree, Versions, compare, fingerprint
+from otolith.files.tree import Measure, OwnTree, Tree, Versions, compare, fingerprint
 from otolith.model.record import Change, Version
 
 
@@ -23,7 +23,7 @@ class Document(NamedTuple):
     written: float
 
 
-class DictTree:
+class DictTree(OwnTree):
     """Documents by path; each write is the next tick."""
 
     folder = None
@@ -52,7 +52,7 @@ class DictTree:
             if path in SCANNED_FILES or (parts[0] in SCANNED and not any(part[0] == "." for part in parts)):
                 yield path, self._version(path)
 
-    def changes(self, since: Versions) -> list[Change]:
+    def changes(self, since: Versions, cursor: str = "") -> list[Change]:
         return compare(dict(self.scan()), since)
 
     def look(self, path: str) -> Version | None:
@@ -68,7 +68,7 @@ class DictTree:
         return self.held[path].data[start:], self._version(path)
 
     @contextmanager
-    def reading(self) -> Iterator[Tree]:
+    def reading(self, ahead: Sequence[str] = ()) -> Iterator[Tree]:
         yield self
 
     def write(self, path: str, data: bytes, replacing: str | None = None) -> Version:

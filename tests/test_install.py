@@ -150,20 +150,20 @@ def test_with_a_project_only_the_project_is_written(tmp_path: Path, agent: str, 
     assert tree(home) == {}
 
 
-@pytest.mark.parametrize(("agent", "at", "matcher", "ending"), [
-    ("claude-code", "PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash", 30),
-    ("codex", "PreToolUse", "apply_patch|Edit|Write|Bash", 3),  # it warns of more at every start
-    ("gemini", "AfterTool", "replace|write_file|run_shell_command", 30_000),  # its limits are milliseconds
+@pytest.mark.parametrize(("agent", "count", "at", "matcher", "ending"), [
+    ("claude-code", 6, "PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash", 30),
+    ("codex", 6, "PreToolUse", "apply_patch|Edit|Write|Bash", 3),  # it warns of more at every start
+    ("gemini", 5, "AfterTool", "replace|write_file|run_shell_command", 30_000),  # its limits are milliseconds
 ])
-def test_the_six_hooks_are_written_and_only_what_may_edit_is_matched(
-    tmp_path: Path, agent: str, at: str, matcher: str, ending: int
+def test_the_hooks_are_written_and_only_what_may_edit_is_matched(
+    tmp_path: Path, agent: str, count: int, at: str, matcher: str, ending: int
 ) -> None:
     from otolith.doors.agents.hooks import EVENTS
 
     install(agent, tmp_path)
 
     hooks = json.loads((tmp_path / AGENTS[agent].hooks_file).read_text())["hooks"]
-    assert len(hooks) == 6
+    assert len(hooks) == count
     assert list(hooks) == list(AGENTS[agent].hooks)
     for event, groups in hooks.items():
         assert event in EVENTS
@@ -185,6 +185,21 @@ def test_installing_again_renews_what_an_earlier_version_wrote_and_leaves_what_a
     install("codex", tmp_path)
 
     assert json.loads(file.read_text()) == now
+
+
+def test_a_hook_that_an_earlier_version_wrote_and_this_one_does_not_is_taken_out(tmp_path: Path) -> None:
+    install("gemini", tmp_path)
+    file = tmp_path / ".gemini/settings.json"
+    now = json.loads(file.read_text())
+    old = json.loads(file.read_text())
+    old["hooks"]["PreCompress"] = [{"hooks": [{"type": "command", "command": "otolith hook PreCompress", "timeout": 30_000}]},
+                                   {"hooks": [{"type": "command", "command": "say it"}]}]
+    file.write_text(json.dumps(old))
+
+    install("gemini", tmp_path)
+
+    theirs = {"PreCompress": [{"hooks": [{"type": "command", "command": "say it"}]}]}
+    assert json.loads(file.read_text()) == {**now, "hooks": {**now["hooks"], **theirs}}
 
 
 @pytest.mark.parametrize(("agent", "file", "text"), FILES, ids=[file for _, file, _ in FILES])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 
 from conftest import Clock, Ran
+from otolith import config
 from otolith.doors.agents import hooks
+from otolith.doors.agents.answering import answering
 from otolith.errors import Provider
 from otolith.memory import Memory
 from otolith.providers.tokens import estimate_many
@@ -157,6 +160,21 @@ def test_the_agent_is_asked_once_to_keep_what_was_seen(talk: Talk, scribe: None)
     assert "`record`" in first["reason"]
     assert estimate_many([first["reason"]])[0] <= 120
     assert again == {}
+
+
+def test_the_agent_is_asked_as_well_where_a_server_answers_the_hook(
+        talk: Talk, scribe: None, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    with tempfile.TemporaryDirectory(prefix="oto-", dir="/tmp") as short:  # a socket's path must be short
+        monkeypatch.setenv("XDG_RUNTIME_DIR", short)
+        place = config.socket_path(str(home))
+        ask_agent(talk.say(("user", "Fix the tests of the reader."), ("assistant", "I dropped the rows that fail.")))
+        with answering(str(home)):
+            until = time.monotonic() + 5
+            while not place.exists() and time.monotonic() < until:
+                time.sleep(0.01)
+            asked = ask_agent(talk.say(*CORRECTED[2:]))
+
+    assert "never drop rows silently" in asked["reason"]
 
 
 def test_an_agent_that_goes_on_because_of_a_hook_is_not_asked(talk: Talk, scribe: None) -> None:  # noqa: F811

@@ -20,6 +20,7 @@ from otolith.recall.rank import (
     gather,
     rank,
     rarity,
+    side_by_side,
     text_signs,
     weights_of,
     with_neighbours,
@@ -273,6 +274,16 @@ def test_to_say_when_is_worth_more_to_a_question_that_asks_when():
         return sum(sign * weights_of("static").of(name, 0) for name, sign in signs.items())
 
     assert worth(asks_when=True) > worth(asks_when=False) > 0
+
+
+def test_words_that_follow_one_another_in_the_question_count_where_they_do_so_too():
+    def share(text, words=("rate", "limits", "console")):
+        return side_by_side(words, [1.0] * len(words), text)
+
+    assert share("Rate limits are shown there") == pytest.approx(0.5)
+    assert share("Rates, and what a limit is, in the console") == pytest.approx(0.0)
+    assert share("rates and limits; the limit's (console)") == pytest.approx(1.0)
+    assert share("limits of the rate") == share("") == share("rate limits", ("rate",)) == share("limits", ()) == 0.0
 
 
 def test_an_empty_memory_and_an_unknown_word_have_no_candidates(shelf):

@@ -6,7 +6,7 @@ import pytest
 
 from otolith.derive.judge import judge
 from otolith.derive.learnings import find_learnings
-from otolith.derive.sayings import cut, find_sayings, normal, own_facts
+from otolith.derive.sayings import cut, find_sayings, normal, own_facts, wished
 from otolith.model.dialog import Turn
 from otolith.model.events import ANSWERED, CALLED, SAID, STOPPED, Call, Event, Part, Session
 from otolith.model.recall import Filter
@@ -79,7 +79,7 @@ TURNS = [
     ("Run the whole suite with `make check`, plain pytest misses the doctests.", [("command", "make check")]),
     ("yes, go ahead and fix the failing test in test_auth.py", []),
     ("what does the second argument of render() do?", []),
-    ("can we use a set here instead of a list? the order does not matter", [("decision", "set here instead of a list")]),
+    ("can we use a set here instead of a list? the order does not matter", []),
     ("The PR description says we should drop Python 3.9.", []),
     ("I think the parser is slow", []),
     ("ask me before you add any dependency", [("rule", "before you add any dependency")]),
@@ -112,15 +112,14 @@ LASTING = [
     "The `orders` table has no foreign keys on purpose, the sharding proxy can't handle them.",
     "please stop adding comments to every line", "all our lambdas run on arm64",
     "You forgot the German translations again. Every new string needs an entry in de.json too.",
-    "I think we should cache this in redis, the query takes 4s",
     "The API returns snake_case, we convert to camelCase in client.ts only.",
     "never ever force push to release branches", "tests run with `pnpm vitest run`, jest is gone", "no semicolons",
     "it's not a bug, the button is disabled until the form is valid",
     "for the record: customers pay in CHF, prices in the DB are net",
     "you can ignore the lint warnings in legacy/, nobody touches that", "we ship every second Tuesday",
-    "Let's name it Ledger, not Book.", "Only the owner can see drafts; editors see published posts.",
+    "Only the owner can see drafts; editors see published posts.",
     "use the existing Button component, don't write a new one",
-    "It must work offline, the tablets have no network in the warehouse.",
+    "The app must work offline, the tablets have no network in the warehouse.",
     "we agreed on UTC everywhere, frontend converts", "remember that Safari doesn't support this API",
     "My timezone is CET and I work mostly at night", "versions are calendar based, like 2026.02.1",
     "Please write the summary in French, the client is from Lyon.", "the migration takes about 20 minutes on prod",
@@ -130,7 +129,6 @@ LASTING = [
     "pls dont create md files for every change u make", "the legacy importer stays in PHP, we are not going to port it",
     "I want dark mode as default", "this repo has two apps: apps/admin and apps/shop. shop is the public one",
     "Use British spelling in all user facing text.",
-    "we'll go with approach 2 but keep the old endpoint for one more release",
     "the agent on staging uses port 8443, prod uses 443",
     "Commit messages follow conventional commits, scope is the package name.",
     "ok but the modal should close on escape",
@@ -221,9 +219,9 @@ def test_what_was_pasted_is_nobodys_word():
 
 
 def test_a_sentence_that_points_back_brings_the_one_before_it():
-    sayings = find_sayings(session(said("You have directions on how to format code. Follow them.")))
+    sayings = find_sayings(session(said("The routes are declared in routes.py. Follow them.")))
 
-    assert [saying.sentence for saying in sayings] == ["You have directions on how to format code. Follow them."]
+    assert [saying.sentence for saying in sayings] == ["The routes are declared in routes.py. Follow them."]
 
 
 @pytest.mark.parametrize("turn", [
@@ -297,21 +295,34 @@ def test_a_line_a_list_and_a_short_form_end_no_sentence_too_early():
         "A line of prose that was wrapped by the editor somewhere around here, and goes on.", "Then ends"]
 
 
-def test_an_option_is_quoted_from_the_agents_answer():
+# What is wanted of the task at hand: the work that did it tells it, no memo does.
+BOUND = [
+    "I think we should cache this in redis, the query takes 4s", "Let's name it Ledger, not Book.", "no, put it after the header",
+    "it should also handle the case where the file is missing", "make the button blue instead of green",
+    "ok but only do it for the admin role", "update the readme with the new flag and don't mention the old one",
+    "new dep. is fine", "I don't think we need that check anymore", "won't this swallow the first callback of a new session?",
+    "we should probably first clean up the old migration before we add the new one", "You have directions. Follow them.",
+]
+
+
+@pytest.mark.parametrize("turn", BOUND)
+def test_what_holds_for_the_task_at_hand_only_is_no_memo(turn):
+    assert find_sayings(session(said(turn))) == []
+
+
+def test_an_option_that_was_chosen_is_told_by_the_work_in_the_agents_words():
     offer = answered("Two ways:\n\n1. Poll every minute\n2. Keep a websocket open per client\n\nWhich one?")
 
-    (saying,) = find_sayings(session(offer, said("option 2 seems good")))
-
-    assert saying.answers == "2. Keep a websocket open per client"
-    assert "In answer to: 2. Keep a websocket open per client" in saying.body
-    assert find_sayings(session(answered("Shall I?"), said("option 2 seems good"))) == []
+    assert wished(said("option 2 seems good"), [offer]) == ["Keep a websocket open per client"]
+    assert wished(said("option 2 seems good"), [answered("Shall I?")]) == []
+    assert find_sayings(session(offer, said("option 2 seems good"))) == []
 
 
-def test_a_bare_name_is_a_decision_if_the_agent_had_offered_it():
+def test_a_bare_name_is_wished_if_the_agent_had_offered_it():
     offer = answered("I suggest `RoomRegistry`, or `RoomTable`.")
 
-    assert [saying.sentence for saying in find_sayings(session(offer, said("ok, RoomTable. Go!")))] == ["ok, RoomTable."]
-    assert find_sayings(session(answered("Which name?"), said("ok, RoomTable. Go!"))) == []
+    assert wished(said("ok, RoomTable. Go!"), [offer]) == ["ok, RoomTable."]
+    assert wished(said("ok, RoomTable. Go!"), [answered("Which name?")]) == []
 
 
 def test_what_interrupts_an_act_names_the_act():
@@ -383,11 +394,11 @@ def test_what_a_person_says_of_themselves_belongs_to_no_project(mem):
 
 
 def test_what_is_unsure_is_recalled_but_never_told_unasked(mem):
-    (memo,) = keep(mem, said("won't this swallow the first callback of a new harbour session?"))
+    (memo,) = keep(mem, said("maybe every harbour session should always get a callback of its own"))
 
     assert memo.confidence < SURE
-    assert memo.id in [hit.id for hit in mem.recall("first callback swallow").hits]
-    assert memo.id not in mem.brief("first callback swallow").memos
+    assert memo.id in [hit.id for hit in mem.recall("callback of every harbour session").hits]
+    assert memo.id not in mem.brief("callback of every harbour session").memos
     assert memo.id not in mem.home.index.dialogs.memos("harbour")
     unasked = Filter(unasked=("harbour", "another"))
     assert [row.id for row in mem.home.index.cards.listing(unasked, None)[0]] == []
@@ -452,14 +463,6 @@ def test_what_an_agent_repeats_from_a_tool_is_from_outside(mem):
 
 def test_two_that_say_the_same_in_other_marks_are_normal_alike():
     assert normal("OK, never push to `main`!") == normal("Never push to main.")
-
-
-def test_a_correction_that_names_nothing_is_titled_by_what_was_being_done():
-    remark, = find_sayings(session(said("Fix the export of the yearly invoices."), answered("Rounded them.", "a2"),
-                                   said("no, cents should be shown", "u2")))
-
-    assert remark.title == "Fix the export of the yearly invoices: Cents should be shown"
-    assert "While: Fix the export of the yearly invoices." in remark.body
 
 
 def test_what_was_carried_out_is_no_decision_unless_it_says_that_it_holds():

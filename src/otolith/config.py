@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -47,6 +48,11 @@ def nested_environment(env: Mapping[str, str] = os.environ) -> dict[str, str]:
     return {**kept, OFF: "1", "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"}
 
 
+def has_screen() -> bool:
+    """Whether a browser could open a window here."""
+    return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+
+
 def is_off(env: Mapping[str, str] = os.environ) -> bool:
     """Whether this process was started by a program that Otolith itself asks."""
     return bool(env.get(OFF))
@@ -70,6 +76,11 @@ def systemd_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CONFIG_HOME", ".config", env) / "systemd" / "user"
 
 
+def timer_file(home: str, env: Mapping[str, str] = os.environ) -> Path:
+    """Where the timer of a home's upkeep belongs; two homes have two timers."""
+    return systemd_folder(env) / f"otolith-upkeep-{hashlib.sha256(home.encode()).hexdigest()[:8]}.timer"
+
+
 def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CACHE_HOME", ".cache", env) / "otolith"
 
@@ -88,8 +99,24 @@ def socket_path(home: str, env: Mapping[str, str] = os.environ) -> Path:
 
 
 def home_name(given: Any = None, env: Mapping[str, str] = os.environ) -> str:
-    """Which home, by path or URL: the one given, else OTOLITH_HOME, else the user's data folder."""
-    return os.fspath(given or env.get("OTOLITH_HOME") or data_folder(env))
+    """Which home, by path or URL: the one given, else OTOLITH_HOME, else the first that the user's
+    config.toml lists, else the user's data folder.
+    """
+    first = next(iter(homes(env)), None) if not given and not env.get("OTOLITH_HOME") else None
+    return os.fspath(given or env.get("OTOLITH_HOME") or first or data_folder(env))
+
+
+def homes(env: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """The homes that the user's config.toml lists: the first is written to, the others are asked as well."""
+    listed = _user_settings(env).get("homes", [])
+    if not isinstance(listed, list) or not all(isinstance(name, str) and name for name in listed):
+        raise Invalid("homes in config.toml must be a list of folders and URLs", 'write homes = ["~/memory"]')
+    return tuple(listed)
+
+
+def read_settings(data: bytes) -> dict[str, Any]:
+    """What a home's otolith.toml says."""
+    return _parsed(data.decode(errors="replace"), TRACKED)
 
 
 def team_key(home: str, env: Mapping[str, str] = os.environ) -> str:

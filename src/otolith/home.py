@@ -76,6 +76,7 @@ class Home:
         self._acting, self._stamp = False, 0  # the last moment, in microseconds
         self.run: str | None = None  # the import that writes now
         self.basis: tuple[int, int] | None = None  # the last purge that what is being built knows of
+        self.beside: Callable[[], Sequence[Home]] = tuple  # the other homes that are asked as well
         # finishes what only verbs know how to: a purge
         self.complete: Callable[[Home, PendingAct], None] | None = None
 
@@ -310,10 +311,7 @@ class Home:
     def keep_edited(self, path: str, data: bytes, *, foreign: bool = False) -> None:
         """Copy a derived file aside if somebody changed it since it was built, or somebody else built it."""
         if foreign or self.edited_by_hand(path, data):
-            stamp, taken = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self.clock())), 0
-            while self.tree.look(aside := f"archive/edited/{path}.{stamp}{f'-{taken}' if taken else ''}"):
-                taken += 1  # edited twice within a second
-            self.tree.write(aside, data)
+            ledger.lay_aside(self.tree, path, data, self.clock())
 
     def edited_by_hand(self, path: str, data: bytes) -> bool:
         """Whether a derived file is not as it was last built."""
@@ -373,7 +371,8 @@ class Home:
 
     def take_in(self, unit: str, records: Sequence[Any], files: dict[str, tuple[Version, bytes]]) -> None:
         """What was just written goes into the index."""
-        self._put(make_unit(unit, records, files))
+        hands = [hand for path in files for hand in self.tree.hands(path)]
+        self._put(make_unit(unit, codec.credited(list(records), hands), files, hands))
 
     def _put(self, unit: Unit, gone: Sequence[str] = ()) -> None:
         def put() -> None:

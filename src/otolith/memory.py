@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from otolith import config as configuration
 from otolith import verbs
+from otolith.errors import OtolithError
 from otolith.files.tree import Tree
 from otolith.home import Home
 from otolith.index.store import Index, asks, index_path
-from otolith.opening import open_home
+from otolith.opening import note_down, open_beside, open_home
 from otolith.reader import Ask, Object, Reader, Time
 
 if TYPE_CHECKING:
@@ -72,6 +73,9 @@ class Memory(Reader):
                          machine=configuration.machine_id(), door=door, trust=trust,
                          session=settings.session or f"session-{os.urandom(6).hex()}")
         self.home.complete = lambda home, intent: verbs.purge.finish(home, intent)
+        self._others: list[Memory] | None = None
+        if named:  # who hands in a tree means that one
+            self.home.beside = self._beside
         index.attempt(self.home.heed)
 
     def __enter__(self) -> Memory:
@@ -83,8 +87,30 @@ class Memory(Reader):
 
     def close(self) -> None:
         """Let go of the index and the lock; nothing is pending."""
+        for other in self._others or ():
+            other.close()
         self.home.index.close()
         self.home.tree.close()
+
+    def _beside(self) -> Sequence[Home]:
+        """The other homes that the user lists, if this is the first of them; one that is down is left out."""
+        if self._others is None:
+            self._others = []
+            first, *others = configuration.homes() or ("",)
+            if others and open_home(first).name == self.home.tree.name:
+                self._others = list(filter(None, map(self._open_beside, others)))
+        return [other.home for other in self._others]
+
+    def _open_beside(self, name: str) -> Memory | None:
+        if (tree := open_beside(name)) is None:
+            return None
+        try:
+            return Memory(tree, clock=self.home.clock, new_id=self.home.new_id, providers=self.providers,
+                          door=self.home.door, trust=self.home.trust)
+        except OtolithError as error:
+            note_down(name)
+            self.home.notices.append(f"{name} was not asked: {error}")
+            return None
 
     @property
     def path(self) -> Path:
@@ -249,8 +275,10 @@ class Memory(Reader):
                                             providers=self.providers)
         return verbs.purge.purge(self.home, id or "") if purge else verbs.editing.forget(self.home, id or "")
 
-    def restore(self, id: str) -> Any:
-        """Bring a forgotten record back."""
+    def restore(self, id: str, *, version: str | None = None) -> Any:
+        """Bring a forgotten record back; or, with `version`, what a record was before an edit."""
+        if version is not None:
+            return verbs.editing.restore_version(self.home, id, version)
         return verbs.editing.restore(self.home, id)
 
     def undo(self, *, preview: bool = False) -> Object:
@@ -287,6 +315,29 @@ class Memory(Reader):
             project: str | None = None, agent: str | None = None) -> Ended:
         """Keep as memos what the session taught."""
         return verbs.session.end(self.home, text, session=session, project=project, agent=agent)
+
+    # A team
+
+    def promote(self, id: str, to: str) -> Object:
+        """Copy a record into another home, named as in the user's list of homes or by its URL."""
+        from otolith.recall.beside import find
+
+        if (listed := find(self.home, to)) is not None:
+            return verbs.homes.promote(self.home, id, listed)
+        with Memory(to, clock=self.home.clock, door=self.home.door, trust=self.home.trust) as other:
+            return verbs.homes.promote(self.home, id, other.home)
+
+    def push(self, url: str, *, space: str | None = None, delete: bool = False,
+             progress: Progress | None = None) -> Sequence[Change]:
+        """Bring what changed in this folder into a team's space, and merge what changed on both sides."""
+        with Memory(verbs.carrying.check_url(url, space), clock=self.home.clock) as other:
+            return verbs.carrying.push(self.home, other.home, delete=delete, progress=progress)
+
+    def pull(self, url: str, *, space: str | None = None, delete: bool = False,
+             progress: Progress | None = None) -> Sequence[Change]:
+        """Bring what changed in a team's space into this folder; nothing is written there."""
+        with Memory(verbs.carrying.check_url(url, space), clock=self.home.clock) as other:
+            return verbs.carrying.pull(self.home, other.home, delete=delete, progress=progress)
 
     # Tending
 

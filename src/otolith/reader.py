@@ -46,12 +46,19 @@ class Reader:
         """Find what is known about something, or what filters choose: hits, best first, cut to a budget."""
         given = {name: value for name, value in locals().items() if name in FILTERS}
         from otolith.recall.answer import recall
+        from otolith.recall.beside import joined
 
         check_text(query, "the question")
         chosen = filter_among(given, self.home.clock)
         verbs.claims.draw(self.home, few=True)
-        answer = recall(self.home, query, chosen, limit=limit, depth=depth, budget=budget,
-                        providers=self.providers)
+
+        def ask(home: Home) -> Recall:
+            return recall(home, query, chosen, limit=limit, depth=depth, budget=budget,
+                          providers=self.providers)
+
+        answer = ask(self.home)
+        if self.home.beside():
+            answer = joined(self.home, answer, ask, limit)
         if answer.hits or not chosen or verbs.records.listing(self.home, chosen, limit=1)[1]:
             return answer
         names = ", ".join(name for name, value in given.items() if value)
@@ -60,7 +67,11 @@ class Reader:
     def get(self, id: str, depth: str = "full") -> Hit:
         """One record by its id, the beginning of one, its title or its name; `.record` is the value."""
         check_text(id, "an id")
-        return verbs.records.get(self.home, id, depth)
+        if ":" not in id or not self.home.beside():
+            return verbs.records.get(self.home, id, depth)
+        from otolith.recall.beside import meant
+
+        return verbs.records.get(*meant(self.home, id), depth)
 
     def list(self, *, limit: int | None = 50, offset: int = 0, kind: Some = None, type: Some = None,
              tag: Some = None, tags: Some = None, topic: str | None = None, project: str | None = None,
@@ -114,6 +125,10 @@ class Reader:
         """What changed about a subject, a topic, a record or everything: said, replaced, scored."""
         check_counts(limit=limit)
         return verbs.history.history(self.home, about, since=since, before=before, limit=limit)
+
+    def versions(self, id: str) -> Rows:
+        """The former versions of a record: what its edits replaced, newest first."""
+        return verbs.versions.versions(self.home, id)
 
     def contradictions(self, *, project: str | None = None, limit: int = 50) -> Rows:
         """Statements that do not go together and that no person has answered, newest first."""

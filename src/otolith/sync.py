@@ -46,16 +46,15 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
     began, opened = time.monotonic(), index.times_opened
     if index.documents.is_hollow():
         raise BrokenIndex("the index is damaged (a table was emptied)", "try: otolith reindex")
-    known = index.documents.versions()
-    changes = _believed(tree, known, tree.changes(known))
+    known, changes = _differences(tree, index)
     check_removals(changes, len(known), accept_removals)
     cost, last = time.monotonic() - began, index.documents.last_sweep()
-    if not changes and last and 0 <= time.time() - last.when < STAMP_SECONDS:
+    if not changes and last and 0 <= time.time() - last.when < STAMP_SECONDS and bool(last.cursor) == bool(
+            tree.cursor):
         return []  # nothing to report, and a stamp is a commit: once a second is enough
     with index.documents.batch():
         if index.times_opened != opened:  # replaced while we looked
-            known = index.documents.versions()
-            changes = _believed(tree, known, tree.changes(known))
+            known, changes = _differences(tree, index)
         changes = _settle(tree, index, changes)
         if order:
             changes.sort(key=lambda change: order.get(paths.unit_of(change.path), sys.maxsize))
@@ -66,27 +65,48 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
                 reasons = {finding.path: finding.message for finding in index.cards.problems()}
                 changes = [_as_read(change, unread, reasons) for change in changes]
                 changes = [change for change in changes if not _known_unread(change, known, before)]
-        index.documents.note_sweep(Sweep(time.time(), cost))
+        index.documents.note_sweep(Sweep(time.time(), cost, tree.cursor))
     return [change for change in changes if change.what not in ("looked", "moved-from")]
+
+
+def _differences(tree: Tree, index: Index) -> tuple[Mapping[str, Version | None], list[Change]]:
+    """(the versions the index knows, what differs from them): all, or what was told since the cursor."""
+    last = index.documents.last_sweep()
+    if not last or not last.cursor:
+        versions: Mapping[str, Version | None] = index.documents.versions()
+        return versions, _believed(tree, versions, tree.changes(versions))
+    versions = index.documents.known()
+    changes = tree.changes(versions, last.cursor)
+    listed = {change.path for change in changes}
+    changes += [Change("edited", path) for path in index.documents.unread(UNREAD) if path not in listed]
+    return versions, changes + _unsettled(tree, [path for path in index.documents.unsettled()
+                                                 if path not in listed])
+
+
+def _unsettled(tree: Tree, names: Sequence[str]) -> list[Change]:
+    """What was written but perhaps never came to be: a transaction may end otherwise than it seemed."""
+    with tree.reading(names) as steady:
+        return [Change("looked" if steady.look(path) else "removed", path) for path in names]
 
 
 def _settle(tree: Tree, index: Index, changes: Sequence[Change]) -> list[Change]:
     """Of the files that only may have changed, those with other bytes did; the rest was just seen again."""
     kept, same = [], {}
-    for change in changes:
-        if change.what == "edited" and _only_points(tree, index, change.path):
-            continue
-        before = index.documents.fingerprint(change.path) if change.what == "looked" else None
-        if before:
-            try:
-                data, version = tree.read(change.path)
-            except (NotFound, Damaged):
-                data = None
-            if data is not None and fingerprint(data) == before:
-                same[change.path] = version.settled
+    with tree.reading([change.path for change in changes if change.what == "looked"]) as steady:
+        for change in changes:
+            if change.what == "edited" and _only_points(tree, index, change.path):
                 continue
-            change = Change("edited", change.path)
-        kept.append(change)
+            before = index.documents.fingerprint(change.path) if change.what == "looked" else None
+            if before:
+                try:
+                    data, version = steady.read(change.path)
+                except (NotFound, Damaged):
+                    data = None
+                if data is not None and fingerprint(data) == before:
+                    same[change.path] = version.settled
+                    continue
+                change = Change("edited", change.path)
+            kept.append(change)
     index.documents.seen_again(same)
     return kept
 
@@ -203,7 +223,8 @@ def second_names(tree: Tree, index: Index) -> list[str]:
 
 def _read_all(tree: Tree, names: Iterable[str], gone: set[str],
               odd: Mapping[str, str] | None = None) -> Iterator[Unit]:
-    with tree.reading() as steady:
+    names = list(names)
+    with tree.reading([path for name in names for path in paths.files_of(name)]) as steady:
         for name in names:
             unit = read_unit(steady, name)
             if unit is None and odd and name in odd:

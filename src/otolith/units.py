@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
-from otolith.files.tree import Tree, fingerprint
+from otolith.files.tree import Hand, Tree, by_line, fingerprint
 from otolith.index.store import Index
 from otolith.index.write import HOLDS, Answer, Stamp, Unit
 from otolith.model.ids import suffix
 from otolith.model.kinds import KINDS
 from otolith.model.mine import as_mine, is_mine
-from otolith.model.record import Card, Finding, Link, Version, log
+from otolith.model.record import Card, Finding, Link, Version, credit, log
 from otolith.model.times import parse_time, utc
 
 if TYPE_CHECKING:
@@ -44,11 +44,11 @@ def read_unit(tree: Tree, name: str) -> Unit | None:
         if kind in paths.LEDGERS:
             data, version = tree.read(name)
             read = {"links": read_links, "curation": read_reviews, "answers": read_answers}[kind]
-            return read(name, version, data)
+            return read(name, version, data, tree.hands(name))
         records, files = codec.read_unit(tree, name)
         if kind == "archived":
             return Unit(name=name, files=stamps(files), archived=[(r.id, r.kind, r.title) for r in records])
-        return make_unit(name, records, files)
+        return make_unit(name, records, files, [hand for path in files for hand in tree.hands(path)])
     except NotFound:
         return None
     except Damaged as error:
@@ -59,10 +59,13 @@ def read_unit(tree: Tree, name: str) -> Unit | None:
         return broken(tree, name, codec.odd(error))
 
 
-def make_unit(name: str, records: Sequence[Any], files: Files) -> Unit:
-    """What the index is to know of records just read or just written."""
+def make_unit(name: str, records: Sequence[Any], files: Files, hands: Sequence[Hand] = ()) -> Unit:
+    """What the index is to know of records just read or just written, by these hands."""
     records = [record for record in records if not getattr(record, "points", False)]  # to others
     cards = [_named_by_file(record.card(), name) for record in records]
+    if hands and (hand := codec.least(hands)).trust != "user":
+        cards = [card._replace(principal=hand.principal, trust=credit(card.trust, hand.trust))
+                 for card in cards]
     for card in cards:
         utc(card.created)  # what no calendar has could never be shown
     return Unit(name=name, files=stamps(files), cards=cards, records=records, mentions=_mentions(records),
@@ -176,43 +179,48 @@ def _damage(tree: Tree, path: str) -> Damaged | None:
     return None
 
 
-def read_links(name: str, version: Version, data: bytes) -> Unit:
+def read_links(name: str, version: Version, data: bytes, hands: Sequence[Hand] = ()) -> Unit:
     """links.jsonl, replayed: the links that stand, with the trust of who set them."""
     standing: dict[tuple[str, str, str], tuple[Link, str]] = {}
 
-    def take(_: str, line: dict[str, Any]) -> None:
+    def take(_: str, line: dict[str, Any], hand: str) -> None:
         created = None if line.get("created") is None else parse_time(line["created"], "created")
         link = Link(source=line["from"], type=line["type"], target=line["to"], strength=line.get("strength"),
                     context=line.get("context"), created=created)
         if line.get("op", "add") == "remove":
-            standing.pop(link.canonical(), None)
+            if hand == "user" or standing.get(link.canonical(), (link, "peer"))[1] == "peer":
+                standing.pop(link.canonical(), None)  # nobody takes back what another one said
         else:
             origin = line.get("origin")
             trust = str(origin.get("trust", "user")) if isinstance(origin, dict) else "user"
-            standing[link.canonical()] = (link, trust)
+            standing[link.canonical()] = (link, credit(trust, hand))
 
-    findings, files = _take_lines(name, data, "link", take), stamps({name: (version, data)})
+    findings, files = _take_lines(name, data, "link", take, hands), stamps({name: (version, data)})
     return Unit(name=name, files=files, links=[*standing.values()], findings=findings)
 
 
-def read_reviews(name: str, version: Version, data: bytes) -> Unit:
-    """A topic's curation.jsonl: what people said about its facts."""
+def read_reviews(name: str, version: Version, data: bytes, hands: Sequence[Hand] = ()) -> Unit:
+    """A topic's curation.jsonl: what people said about its facts; in a space that several share, what whoever
+    reads it said.
+    """
     from otolith.model.dialog import Review, read_review
 
     reviews: list[Review] = []
-    findings = _take_lines(name, data, "review", lambda digest, line: reviews.append(
-        read_review(name.split("/")[1], digest[:12], line)))
+    findings = _take_lines(name, data, "review", lambda digest, line, hand: reviews.append(
+        read_review(name.split("/")[1], digest[:12], line)) if hand == "user" else None, hands)
     return Unit(name=name, files=stamps({name: (version, data)}), reviews=reviews, findings=findings)
 
 
-def read_answers(name: str, version: Version, data: bytes) -> Unit:
+def read_answers(name: str, version: Version, data: bytes, hands: Sequence[Hand] = ()) -> Unit:
     """The home's curation.jsonl: what a person said about two claims that do not go together, and of imports
-    that they are theirs.
+    that they are theirs; in a space that several share, what whoever reads it said.
     """
     answers: list[Answer] = []
     mine: dict[str, bool] = {}
 
-    def take(digest: str, line: dict[str, Any]) -> None:
+    def take(digest: str, line: dict[str, Any], hand: str) -> None:
+        if hand != "user":
+            return
         if line.get("op") in ("mine", "not-mine"):
             whose = line["import"] if "import" in line else line["id"]
             if not isinstance(whose, str) or not whose:
@@ -228,20 +236,23 @@ def read_answers(name: str, version: Version, data: bytes) -> Unit:
             raise Invalid("a claim does not replace itself")
         answers.append(Answer(line["at"], digest[:12], line["old"], line["new"], line["holds"]))
 
-    findings = _take_lines(name, data, "answer", take)
+    findings = _take_lines(name, data, "answer", take, hands)
     return Unit(name=name, files=stamps({name: (version, data)}), answers=answers, findings=findings,
                 mine=[whose for whose, own in mine.items() if own])
 
 
-def _take_lines(name: str, data: bytes, what: str, take: Callable[[str, Any], None]) -> list[Finding]:
-    """The lines in the order of writing; broken ones are findings."""
-    findings = []
+def _take_lines(name: str, data: bytes, what: str, take: Callable[[str, Any, str], None],
+                hands: Sequence[Hand]) -> list[Finding]:
+    """The lines in the order of writing, each with how far whoever wrote it is trusted; broken ones are
+    findings.
+    """
+    findings, written = [], by_line(data, hands) if hands else []
     for number, digest, line in ledger.replay(data):
         try:
             if line is None:
                 raise Invalid("it is not a JSON object")
             codec.check_schema(line)
-            take(digest, line)
+            take(digest, line, written[number - 1].trust if written else "user")
         except (Invalid, *codec.STUMBLES) as error:
             message = f"is not a {what}: {error}"
             findings.append(Finding(name, number, "line", message, "fix or remove the line"))

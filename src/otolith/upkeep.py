@@ -26,7 +26,8 @@ from otolith.model.times import day
 from otolith.verbs.reports import Scores
 
 Progress = Callable[[int, int], None]
-USAGE, DATE = ":usage", ":date"  # what a rung may read besides kinds of records
+USAGE, DATE, PINS = ":usage", ":date", ":pins"  # what a rung may read besides kinds of records
+LADDERS = ("note", "memo", "work", "wisdom", "chunk")  # whose records stand on the front pages
 ALWAYS = (":version", ":settings", ":problems")  # what every rung that names its inputs reads as well
 ATTEMPTS = 3  # at a rung under which others change what it reads
 # settings that change nothing that is built
@@ -61,9 +62,10 @@ RUNGS = (
     Rung("wisdom", "chapters:climb_wisdom", asks="model"),
     Rung("cold", "work:cold_rung", reads=("work", USAGE, DATE)),
     Rung("decay", "reports:decay_rung", reads=("note", USAGE, DATE), makes=("_state.json",), scored=True),
-    Rung("core", "reports:core_rung", reads=("note", USAGE, DATE), makes=("CORE.md",), scored=True),
-    Rung("reflection", "reports:reflection_rung", reads=("note", "episode", USAGE), makes=("REFLECTION.md",),
-         scored=True),
+    Rung("core", "reports:core_rung", reads=(*LADDERS, "entry", "fact", USAGE, DATE, PINS),
+         makes=("CORE.md",), scored=True),
+    Rung("reflection", "reports:reflection_rung", reads=(*LADDERS, "episode", USAGE),
+         makes=("REFLECTION.md",), scored=True),
     Rung("exports", "exports:write_exports", reads=("chunk", "note", "edge"), makes=EXPORTS),
     Rung("garden", "memos:garden_rung", reads=("memo", "entry"), proposes=True),
     Rung("embeddings", "exports:embed_rung", reads=(*KINDS, DATE), makes=("_embeddings.json",),

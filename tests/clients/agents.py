@@ -36,8 +36,12 @@ class Client(NamedTuple):
     tool: str  # of ours, with a place for its name
     shell: Callable[[str], Call]
     edit: Callable[[Path], list[Call]]  # what changes `x = 1` into `x = 2`
-    warns: bool = True  # has hooks
+    hooks: bool = True
     transcripts: str = ""
+    fork: Callable[[str, str], list[str]] | None = None  # (prompt, session to fork)
+    notebook: Callable[[Path], list[Call]] | None = None  # changes the cell of a notebook
+    compact: str = ""  # the prompt that compacts; else as many tokens as it takes are said to be used
+    again: bool = True  # what was said at the start is said again after that
 
 
 class Place:
@@ -83,6 +87,7 @@ def _no_settings(place: Place) -> None:
 def _codex_settings(place: Place, model: str = "gpt-5.5") -> None:
     place.write(".codex/config.toml", f'''model = "{model}"
 model_provider = "scripted"
+model_auto_compact_token_limit = 200000
 check_for_update_on_startup = false
 
 [analytics]
@@ -110,14 +115,22 @@ def _opencode_settings(place: Place) -> None:
 
 
 def _claude(prompt: str, session: str) -> list[str]:
-    allowed = "Bash,Edit,Write,Read," + ",".join(f"mcp__otolith__{name}" for name in ("recall", "get", "brief", "note"))
-    return ["claude", "-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--allowedTools", allowed,
-            *(["--resume", session] if session else []), "--", prompt]
+    ours = ",".join(f"mcp__otolith__{name}" for name in ("recall", "get", "brief", "note", "record"))
+    return ["claude", "-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--allowedTools",
+            f"Bash,Edit,Write,Read,NotebookEdit,{ours}", *(["--resume", session] if session else []), "--", prompt]
 
 
-def _codex(prompt: str, session: str) -> list[str]:
+def _claude_fork(prompt: str, session: str) -> list[str]:
+    return [*_claude(prompt, session)[:-2], "--fork-session", "--", prompt]
+
+
+def _codex(prompt: str, session: str, act: str = "resume") -> list[str]:
     return ["codex", "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
-            "--dangerously-bypass-hook-trust", *(["resume", session] if session else []), prompt]
+            "--dangerously-bypass-hook-trust", *([act, session] if session else []), prompt]
+
+
+def _codex_fork(prompt: str, session: str) -> list[str]:
+    return _codex(prompt, session, "fork")
 
 
 def _gemini(prompt: str, session: str) -> list[str]:
@@ -129,8 +142,17 @@ def _opencode(prompt: str, session: str) -> list[str]:
     return ["opencode", "run", "--format", "json", *(["--session", session] if session else []), prompt]
 
 
+def _opencode_fork(prompt: str, session: str) -> list[str]:
+    return [*_opencode(prompt, session)[:-1], "--fork", prompt]
+
+
 def _patch(path: Path) -> list[Call]:
     return [Call("apply_patch", f"*** Begin Patch\n*** Update File: {path.name}\n@@\n-x = 1\n+x = 2\n*** End Patch\n")]
+
+
+def _notebook(path: Path) -> list[Call]:
+    return [Call("Read", {"file_path": str(path)}),
+            Call("NotebookEdit", {"notebook_path": str(path), "cell_id": "c1", "new_source": "x = 2"})]
 
 
 CLIENTS = (
@@ -138,18 +160,20 @@ CLIENTS = (
            lambda command: Call("Bash", {"command": command}),
            lambda path: [Call("Read", {"file_path": str(path)}),
                          Call("Edit", {"file_path": str(path), "old_string": "x = 1", "new_string": "x = 2"})],
-           transcripts=".claude/projects"),
+           transcripts=".claude/projects", fork=_claude_fork, notebook=_notebook, compact="/compact"),
     Client("codex", "codex", _codex, _codex_settings, "mcp__otolith/{}",
-           lambda command: Call("exec_command", {"cmd": command}), _patch, transcripts=".codex/sessions"),
+           lambda command: Call("exec_command", {"cmd": command}), _patch, transcripts=".codex/sessions",
+           fork=_codex_fork),
     Client("gemini", "gemini", _gemini, _gemini_settings, "mcp_otolith_{}",
            lambda command: Call("run_shell_command", {"command": command, "description": "run it"}),
            lambda path: [Call("replace", {"file_path": str(path), "old_string": "x = 1", "new_string": "x = 2",
-                                          "instruction": "set x to 2"})], transcripts=".gemini/tmp"),
+                                          "instruction": "set x to 2"})],
+           transcripts=".gemini/tmp", again=False),
     Client("opencode", "opencode", _opencode, _opencode_settings, "otolith_{}",
            lambda command: Call("bash", {"command": command, "description": "run it"}),
            lambda path: [Call("read", {"filePath": str(path)}),
                          Call("edit", {"filePath": str(path), "oldString": "x = 1", "newString": "x = 2"})],
-           warns=False, transcripts=".local/share/opencode"),
+           hooks=False, transcripts=".local/share/opencode", fork=_opencode_fork),
 )
 
 

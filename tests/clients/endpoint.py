@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Sequence
+from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
@@ -40,8 +41,10 @@ class Asked(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Every string in the conversation and the instructions, one a line; tools are left out."""
-        return "\n".join(_strings({name: value for name, value in self.body.items() if name != "tools"}))
+        """Every string in the conversation and the instructions, one a line; tools are left out. Signs that a
+        client escapes are read as what they are.
+        """
+        return unescape("\n".join(_strings({name: value for name, value in self.body.items() if name != "tools"})))
 
     @property
     def main(self) -> bool:
@@ -56,6 +59,7 @@ class Endpoint:
         self.steps: list[Step] = list(steps)
         self.asked: list[Asked] = []
         self.other: list[str] = []  # requests that are no question to a model
+        self.used = 100  # tokens that a request is said to have had; many of them make a client compact
         self._lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"endpoint": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -138,9 +142,11 @@ class _Handler(BaseHTTPRequestHandler):
         if dialect is None:
             self.endpoint.other.append(f"POST {path}")
             return self._send(json.dumps({"input_tokens": 10, "totalTokens": 10}), "application/json")
-        step = self.endpoint.answer(Asked(path, body))
+        asked = Asked(path, body)
+        step = self.endpoint.answer(asked)
         streamed = body.get("stream") is True or ":stream" in path
-        events = list(dialect(step, streamed, str(len(self.endpoint.asked))))
+        used = self.endpoint.used if asked.main else 100
+        events = list(dialect(step, streamed, str(len(self.endpoint.asked)), used))
         if not streamed:
             return self._send(json.dumps(events[0][1]), "application/json")
         lines = [(f"event: {name}\n" if name else "") + f"data: {json.dumps(event)}\n\n" for name, event in events]
@@ -161,9 +167,9 @@ class _Handler(BaseHTTPRequestHandler):
 Event = tuple[str, dict[str, Any]]
 
 
-def messages(step: Sequence[Call] | str, streamed: bool, number: str) -> Iterator[Event]:
+def messages(step: Sequence[Call] | str, streamed: bool, number: str, used: int) -> Iterator[Event]:
     """Anthropic's Messages."""
-    usage = {"input_tokens": 100, "output_tokens": 10}
+    usage = {"input_tokens": used, "output_tokens": 10}
     blocks: list[dict[str, Any]] = (
         [{"type": "text", "text": step}] if isinstance(step, str) else
         [{"type": "tool_use", "id": f"toolu_{number}_{at}", "name": call.tool, "input": call.arguments}
@@ -189,7 +195,7 @@ def messages(step: Sequence[Call] | str, streamed: bool, number: str) -> Iterato
     yield "message_stop", {"type": "message_stop"}
 
 
-def responses(step: Sequence[Call] | str, streamed: bool, number: str) -> Iterator[Event]:
+def responses(step: Sequence[Call] | str, streamed: bool, number: str, used: int) -> Iterator[Event]:
     """OpenAI's Responses."""
     items: list[dict[str, Any]] = []
     if isinstance(step, str):
@@ -203,7 +209,7 @@ def responses(step: Sequence[Call] | str, streamed: bool, number: str) -> Iterat
             items.append({"type": "custom_tool_call", "input": call.arguments, **named, **same}
                          if isinstance(call.arguments, str) else
                          {"type": "function_call", "arguments": json.dumps(call.arguments), **named, **same})
-    usage = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110, "input_tokens_details": None,
+    usage = {"input_tokens": used, "output_tokens": 10, "total_tokens": used + 10, "input_tokens_details": None,
              "output_tokens_details": None}
     whole = {"id": f"resp_{number}", "object": "response", "status": "completed", "output": items, "usage": usage}
     if not streamed:
@@ -215,7 +221,7 @@ def responses(step: Sequence[Call] | str, streamed: bool, number: str) -> Iterat
     yield "response.completed", {"type": "response.completed", "response": whole}
 
 
-def completions(step: Sequence[Call] | str, streamed: bool, number: str) -> Iterator[Event]:
+def completions(step: Sequence[Call] | str, streamed: bool, number: str, used: int) -> Iterator[Event]:
     """OpenAI's Chat Completions."""
     if isinstance(step, str):
         message: dict[str, Any] = {"role": "assistant", "content": step}
@@ -225,7 +231,7 @@ def completions(step: Sequence[Call] | str, streamed: bool, number: str) -> Iter
                    "function": {"name": call.tool, "arguments": json.dumps(call.arguments)}}
                   for at, call in enumerate(step)]
         message, stop = {"role": "assistant", "content": None, "tool_calls": called}, "tool_calls"
-    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    usage = {"prompt_tokens": used, "completion_tokens": 10, "total_tokens": used + 10}
     same = {"id": f"chat_{number}", "created": 0, "model": "scripted"}
     if not streamed:
         choice = {"index": 0, "message": message, "finish_reason": stop}
@@ -236,12 +242,13 @@ def completions(step: Sequence[Call] | str, streamed: bool, number: str) -> Iter
     yield "", {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": stop}], "usage": usage}
 
 
-def generate(step: Sequence[Call] | str, streamed: bool, number: str) -> Iterator[Event]:
+def generate(step: Sequence[Call] | str, streamed: bool, number: str, used: int) -> Iterator[Event]:
     """Gemini's generateContent and streamGenerateContent."""
     parts = ([{"text": step}] if isinstance(step, str) else
              [{"functionCall": {"name": call.tool, "args": call.arguments}} for call in step])
     yield "", {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
-               "usageMetadata": {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110},
+               "usageMetadata": {"promptTokenCount": used, "candidatesTokenCount": 10,
+                                 "totalTokenCount": used + 10},
                "modelVersion": "scripted"}
 
 

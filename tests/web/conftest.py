@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -17,6 +18,12 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import pytest
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]
+DIALOGS = ([{"role": "Jonas", "content": "I live in Bergen. I am allergic to nuts.", "ts": "2026-01-01T10:00:00Z"}],
+           [{"role": "Jonas", "content": "I live in Oslo now. My sister Ana is a botanist.", "ts": "2026-01-09T10:00:00Z"}])
 
 
 class Answer(NamedTuple):
@@ -179,3 +186,66 @@ def start(tmp_path: Path) -> Iterator[Callable[..., tuple[Server, Listener]]]:
         if one.process.poll() is None:
             one.process.kill()
             one.stop()
+
+
+# A browser
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        found = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def person(browser: Any, server: Any) -> Iterator[Any]:
+    """A browser that has signed in; what it does on the side is written down."""
+    server.note("Kettle", "It boils at *ninety* degrees up here.", tags=["kitchen"], importance=0.8)
+    server.note("Altitude", "Two thousand metres. See [[Kettle]].", type="problem")
+    server.post("link", source="Kettle", type="SOLVES", target="Altitude", context="less pressure")
+    for dialog in DIALOGS:
+        server.post("log", dialog=dialog, topic="people")
+    context = browser.new_context(viewport={"width": 1200, "height": 800}, locale="en-GB")
+    context.away, context.dialogs = [], []
+
+    def route(given: Any) -> None:
+        if given.request.url.startswith(server.url):
+            given.continue_()
+        else:
+            context.away.append(given.request.url)
+            given.abort()
+
+    context.route("**/*", route)
+    first = context.new_page()
+    first.goto(server.link)
+    first.wait_for_url(f"{server.url}/")
+    first.wait_for_selector("h1")
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def visit(person: Any, server: Any) -> Iterator[Callable[[str], Any]]:
+    """Open an address; whatever goes wrong on the page fails the test."""
+    pages: list[Any] = []
+    wrong: list[str] = []
+
+    def open_page(path: str) -> Any:
+        page = person.new_page()
+        page.set_default_timeout(15_000)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: (person.dialogs.append(dialog.message), dialog.dismiss()))
+        page.goto(server.url + path)
+        page.wait_for_selector("main h1")
+        pages.append(page)
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert not wrong
+    assert not person.dialogs
+    assert not person.away

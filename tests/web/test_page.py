@@ -3,96 +3,32 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 pytest.importorskip("starlette")
-playwright = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright: pip install playwright")
-from web import payloads  # noqa: E402 (beside this file)
+pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright: pip install playwright")
+from web import payloads
+from web.conftest import CHROMIUM
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
-VIEWS = ("/", "/recall", "/recall?q=kettle", "/review", "/review?tab=contradictions", "/review?tab=changes", "/review?tab=merges", "/graph",
-         "/timeline", "/health")
+VIEWS = ("/", "/new", "/new?tab=memo", "/new?tab=dialog", "/new?tab=files", "/browse", "/browse?archive=true", "/recall", "/recall?q=kettle", "/review",
+         "/review?tab=contradictions", "/review?tab=merges", "/work", "/work?tab=chapters", "/work?tab=wisdom", "/graph", "/graph?around=Kettle", "/timeline",
+         "/history", "/history?tab=told", "/history?tab=audit", "/health")
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: make browser, or apt-get install chromium"),
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-DIALOGS = ([{"role": "Jonas", "content": "I live in Bergen. I am allergic to nuts.", "ts": "2026-01-01T10:00:00Z"}],
-           [{"role": "Jonas", "content": "I live in Oslo now. My sister Ana is a botanist.", "ts": "2026-01-09T10:00:00Z"}])
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as play:
-        found = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
-def person(browser: Any, server: Any) -> Iterator[Any]:
-    """A browser that has signed in; what it does on the side is written down."""
-    server.note("Kettle", "It boils at *ninety* degrees up here.", tags=["kitchen"], importance=0.8)
-    server.note("Altitude", "Two thousand metres. See [[Kettle]].", type="problem")
-    server.post("link", source="Kettle", type="SOLVES", target="Altitude", context="less pressure")
-    for dialog in DIALOGS:
-        server.post("log", dialog=dialog, topic="people")
-    context = browser.new_context(viewport={"width": 1200, "height": 800}, locale="en-GB")
-    context.away, context.dialogs = [], []
-
-    def route(given: Any) -> None:
-        if given.request.url.startswith(server.url):
-            given.continue_()
-        else:
-            context.away.append(given.request.url)
-            given.abort()
-
-    context.route("**/*", route)
-    first = context.new_page()
-    first.goto(server.link)
-    first.wait_for_url(f"{server.url}/")
-    first.wait_for_selector("h1")
-    yield context
-    context.close()
-
-
-@pytest.fixture
-def visit(person: Any, server: Any) -> Iterator[Callable[[str], Any]]:
-    """Open an address; whatever goes wrong on the page fails the test."""
-    pages: list[Any] = []
-    wrong: list[str] = []
-
-    def open_page(path: str) -> Any:
-        page = person.new_page()
-        page.set_default_timeout(15_000)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("dialog", lambda dialog: (person.dialogs.append(dialog.message), dialog.dismiss()))
-        page.goto(server.url + path)
-        page.wait_for_selector("main h1")
-        pages.append(page)
-        return page
-
-    yield open_page
-    for page in pages:
-        page.close()
-    assert not wrong
-    assert not person.dialogs
-    assert not person.away
 
 
 def test_today_shows_what_changed_and_what_waits(visit):
     page = visit("/")
 
     assert page.locator(".rows .title", has_text="Kettle").count() == 1
-    assert int(page.locator(".tile b").first.inner_text()) >= 3
+    assert int(page.locator(".waits b").first.inner_text()) >= 3
 
 
 def test_a_sign_in_link_that_was_used_says_so(browser, server, person):
@@ -191,12 +127,12 @@ def test_contradicting_statements_stand_side_by_side_and_one_is_chosen(visit, se
 
 
 def test_what_changed_is_listed_with_what_it_replaced(visit):
-    page = visit("/review?tab=changes")
+    page = visit("/history")
 
     page.wait_for_selector("del")
 
     assert any("Bergen" in text for text in page.locator("del").all_inner_texts())
-    assert "Oslo" in page.inner_text(".rows")
+    assert "Oslo" in page.inner_text(".events")
 
 
 def test_a_node_of_the_graph_shows_and_opens_its_record(visit, server):
@@ -286,7 +222,8 @@ def test_upkeep_is_run_and_reports(visit):
 
 def test_keys_lead_around_and_every_view_has_its_landmarks(visit):
     page = visit("/")
-    for keys, name in (("gr", "Recall"), ("gv", "Review"), ("gg", "Graph"), ("gl", "Timeline"), ("gh", "Health")):
+    for keys, name in (("gb", "Browse"), ("gr", "Recall"), ("gv", "Review"), ("gw", "Work"), ("gg", "Graph"), ("gl", "Timeline"),
+                       ("gi", "History"), ("gh", "Health")):
         page.evaluate("document.activeElement?.blur()")
         for key in keys:
             page.keyboard.press(key)
@@ -372,7 +309,7 @@ def poisoned(server: Any, person: Any) -> list[str]:
 
 def test_three_hundred_script_payloads_do_nothing(visit, server, poisoned):
     assert len(set(payloads.PAYLOADS)) == 300
-    pages = ["/", "/recall?q=alert+script+onerror", "/recall?q=alert+x&kind=chunk&limit=100", "/review?topic=poison",
+    pages = ["/", "/browse", "/browse?title=alert", "/work", "/work?tab=chapters", "/history", "/history?tab=told", "/history?tab=audit", "/recall?q=alert+script+onerror", "/recall?q=alert+x&kind=chunk&limit=100", "/review?topic=poison",
              "/timeline", "/health", "/graph?kind=note", *(f"/record/{quote(record, safe='')}" for record in poisoned)]
     page = visit("/")
     for path in pages:

@@ -84,6 +84,8 @@ def _act(answer: Sequence[Event]) -> str:
         return ""
     act = next((event.call for event in reversed(answer) if event.kind == CALLED and event.call), None)
     files = ", ".join(path.rsplit("/", 1)[-1] for path in act.files) if act else ""
+    if act and act.operation in ("read", "search", "other"):
+        return ""  # who only looks is stopped by chance
     target = f"`{act.command}`" if act and act.command else files
     return shorten(f"the agent was about to {act.operation} {target}", QUOTED) if act and target else ""
 

@@ -164,8 +164,11 @@ def fingerprint_of(rule: str, sources: Iterable[tuple[Any, ...]]) -> str:
 
 
 def lowest_trust(levels: Iterable[str]) -> str:
-    """What is built is trusted as little as the least trusted of what it is built from."""
-    return max(levels, key=TRUST.index, default="user")
+    """What is built is trusted as little as the least trusted of what it is built from. Who is a peer depends
+    on who reads, so it is not written down: what is built in a space that several share is no better anyway.
+    """
+    lowest = max(levels, key=TRUST.index, default="user")
+    return "user" if lowest == "peer" else lowest
 
 
 def most_first(counts: Counter[str]) -> list[str]:

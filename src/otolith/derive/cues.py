@@ -21,7 +21,8 @@ def phrase(text: str) -> re.Pattern[str]:
 
 
 CODE = re.compile(  # what is written as programs write it: a name, a path, a flag, a version
-    r"`[^`\n]+`|(?<![\w/])(?:@|\.{0,2}/)?[\w-]+(?:/[\w.@-]+)+|\b\w+\.(?!\d)[a-z][a-z\d]{0,4}\b(?!\.)"
+    r"`[^`\n]+`|(?<![\w./])(?:\.{1,2}/)+[\w.@-]+(?:/[\w.@-]+)*"
+    r"|(?<![\w/])(?:@|\.{0,2}/)?[\w-]+(?:/[\w.@-]+)+|\b\w+\.(?!\d)[a-z][a-z\d]{0,4}\b(?!\.)"
     r"|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z\d]+(?:[A-Z]\w*)+|\b\w+_\w+\b|(?<!\S)--?[a-z][\w-]*|\b\w+\(\)"
     r"|\bv?\d+\.\d[\w.]*|\b\d+(?:\.\d+)?(?i:ms|[kmgt]i?b?|s|x|px|%)?\b|\b[A-Z][A-Z\d]{1,}s?\b"
     r"|\"[^\"\n]{2,60}\"|“[^”\n]{2,60}”|(?<!\w)'[^'\n]{2,40}'(?!\w)")
@@ -40,7 +41,7 @@ LEAD = phrase(r"""^(?:[\s>*•–—-]*(?:\(?\d{1,2}[.)]\s+|(?:ok(?:ay)?|k+|m+k+
           |ye(?:s|ah|p)|yup|ya|y|sure|right|alright|cool|great|nice|good|perfect|awesome|excellent|thanks
           |thank\syou|thx|please|pls|also|and|but|then|now|hey|hi|hello|dude|man|bro|buddy|mate|guys|look
           |listen|whoa|wow|oh|ah|ugh|sorry|fyi|btw|by\sthe\sway|in\saddition|additionally|finally|again
-          |honestly|basically|just|wait|i\sremember(?=[:,])
+          |honestly|basically|just|wait|one\s(?:(?:small|more|last|other)\s)?thing(?=[:,])|i\sremember(?=[:,])
           |for\s\#\d+|(?:um|uh),?\sno)(?![\w'-])[\s,.:;!…–—]*))+""")
 ASKED = phrase(r"^(?:remember|note|keep\sin\smind|bear\sin\smind)\b[\s,:]*(?:that\s)?")  # … and what to keep
 REFUSAL = phrase(r"""^(?:(?:no+|nope|nah)(?:[\s,.!…:;–—-]*(?:no+|nope|man|dude))*(?=[,.!…:;–—]|\s(?:it
@@ -93,6 +94,8 @@ NOW = phrase(  # a state of the moment
           |wrong|weird|slow|error(?:s|ing)?|not\sworking|doesn't\swork|isn't\sworking|still|green|red
           |(?:un)?related|confusing|done|complete[d]?|finished|ready|running|happening|showing|getting
           |looking|gone|empty)\b""")
+# … told as what follows
+ELSE = phrase(r"\b(?:otherwise|or\selse|unless|if\s(?:you|we|it)|when\s(?:you|we))\b")
 _PROJECT = r"""(?:this|it)\sis\s(?:an?|our|the)\s(?:[\w/.-]+\s){0,3}(?:repo|repository|project|package
           |library
     |lib|monorepo|service|app|api|module|crate|plugin|cli|tool|website|site|game|firmware|prototype)\b"""
@@ -258,6 +261,7 @@ CUES = (  # the first that fits counts
     _cue("convention", 0.8, rf"""\bwe\s(?:always\s|usually\s|generally\s|only\s|already\s
           |currently\s)*(?:use|deploy|store|support|write
           |build|ship|host|follow|target|pin|run\s(?:on|in|with)|name|generate|version|release)\s
+        | \bwe(?:'re|\sare)\s(?:stuck\s|still\s|all\s)?on\s[\w.]+\s
         | \b(?:is|are|lives?|sits?|stands?|located|found|stored|kept)\s(?:at|in|under|inside)\s
           (?:the\s)?(?:`|\.{{0,2}}/|~/|\w+/)[\w./@`~-]+
         | \bstill\sin\s(?:dev|development|beta|alpha)\b | \b(?:pre-?release|not\s(?:in\sproduction
@@ -272,6 +276,9 @@ CUES = (  # the first that fits counts
           |cmake|ninja|node|deno|php|composer|ruby|swift|xcodebuild|\./[\w./-]+|bash|sh)\b
         | `[^`]+\s[^`]+`\s(?:is|runs|starts|builds|does|gives|works|will)\b
         | \bthe\s(?:right\s|correct\s)?command\s(?:is|for)\b"""),
+    _cue("rule", 0.75, r"""\b(?:does\snot|doesn't|do\snot|don't|never)\sgets?
+          \s(?!it\b|that\b|why\b|what\b)\w+ed\b
+        | \b(?:is|are)\s(?:not|never)\s(?:allowed|accepted|permitted|merged|supported)\b"""),
     _cue("rule", 0.7, r"""^(?:all|every|each)\s(?:\w+\s){1,4}(?:runs?|uses?|lives?|comes?|goes|returns?
           |starts?|ends?)\s"""),
     _cue("decision", 0.7, r"""\byou\s(?:can|may)\s(?:safely\s|just\s)*(?:ignore|skip|assume
@@ -369,7 +376,7 @@ ORDERED = phrase(r"""^(?:let's\b|we'll\b|we\swill\b|we(?:'re|\sare)\s(?:going\st
 HOLDS = phrase(  # signs that an order holds for longer than the change it asks for
     r"""\b(?:because|since|so\sthat|as\sit|never|always|only|every|each|all|any|not|n't|no|longer
           |instead|rather|must|should
-      |everywhere|default|possible|under|below|most|least|whenever|unless|until|otherwise|want
+      |everywhere|default|possible|under|below|most|max|least|whenever|unless|until|otherwise|want
           |from\snow)\b|n't\b""")
 LABEL = phrase(r"^[a-z][\w-]{1,13}:\s(?=\S+\s)")  # "tests: …", "naming: …"
 # terse, and plainly English

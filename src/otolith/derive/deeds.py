@@ -14,20 +14,28 @@ from posixpath import isabs, normpath, relpath
 from typing import Any, NamedTuple
 
 from otolith.derive import plainly, shell
+from otolith.derive.judge import names, tells
 from otolith.derive.judge import opening as spoken
 from otolith.derive.requests import Request, opening, task_of
-from otolith.derive.titles import name_work
-from otolith.model.events import ANSWERED, CALLED, STOPPED, Call, own_words
+from otolith.derive.sayings import wished
+from otolith.derive.titles import failed_run, is_listed, name_work, reads
+from otolith.model.events import ANSWERED, CALLED, STOPPED, Call, Event, own_words
 from otolith.model.text import sentences, shorten
+from otolith.model.words import likeness, stems
 
 COMMAND = 110  # characters of a command
 SHORT = 60  # of one that is only named
 REASON = 30  # words of what the person answered
+TELLING = 4  # words of a wish that is told without the request it was said with
+MOST_WISHES = 4  # of a person, that a work tells
+RETOLD = 0.25  # two causes that share more are of one thing: the later one holds
+SAME = 0.5  # a title and a wish that share more say the same
 SCRATCH = ("/tmp/", "/private/tmp/", "/var/folders/", "/private/var/", "/dev/")
 CHANGES = ("edit", "create", "delete")
 _NOT_RUN = re.compile(r"<tool_use_error>Sibling tool call|The user doesn't want to proceed|"
                       r"tool use was rejected|interrupted by user|permission (?:to use|was) .{0,40}denied",
                       re.IGNORECASE)
+_OVERWRITTEN = re.compile(r"\b(?:has been updated|was updated|updated successfully|overwr[io]t\w+)\b")
 _FAILED = re.compile(r"^(?:--- )?FAIL\b|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\berror TS\d+",
                      re.MULTILINE)
 _REFUSED = re.compile(
@@ -92,6 +100,7 @@ class Deeds(NamedTuple):
     read: list[str]
     answers: list[str]
     closing: list[str]  # what was said after the last call
+    standing: list[str]  # what was said after the last run that failed: no run proved it wrong
     foreign: set[tuple[str, ...]]  # words in a row that a tool said, not the agent
 
     def own(self, texts: Sequence[str]) -> list[str]:
@@ -111,18 +120,45 @@ def draft(request: Request, folder: str = "", earlier: str = "") -> dict[str, An
     done = [*map(plainly.done, reversed(deeds.answers)), *map(plainly.state, deeds.closing),
             *sentences(outcome["summary"])]
     actions = [*_edit_actions(deeds.files), *_run_actions(deeds.runs)]
-    goal, context = name_work(request, earlier, deeds.own(done), actions)
-    if outcome["summary"].startswith(goal):
-        outcome["summary"] = outcome["summary"][len(goal) :].lstrip(" .")
+    goal, context = name_work(request, earlier, deeds.own(done), _causes(deeds), actions)
+    if is_listed(goal) or reads(goal):
+        goal = failed_run(actions) or goal
+    rest = [text for text in sentences(outcome["summary"]) if text.rstrip(" .") != goal.rstrip(" .")]
+    outcome["summary"] = " ".join(rest)
+    wishes = [_beyond(goal, wish) for wish in wished(request.asked, _told(request))]
+    wishes = [wish for wish in wishes if not _says(goal, wish)][:MOST_WISHES]
     chosen = next(iter(deeds.own([plainly.choice(text) for text in deeds.answers])), "")
     return {
         "intent": {"goal": goal, "task_type": task_of(f"{goal} {own_words(request.asked)}", deeds.files),
-                   **({"context": context} if context else {})},
+                   **({"context": context} if context else {}),
+                   **({"constraints": wishes} if wishes else {})},
         "perception": {"relevant_files": [{"path": path} for path in deeds.read[:6]]},
         "reasoning": {"approach_chosen": chosen},
         "actions": actions,
         "outcome": outcome, "requests": [request.asked.key],
         "importance": 0.6 if outcome["learnings"] or not outcome["success"] else 0.5}
+
+
+def meanwhile(request: Request) -> list[str]:
+    """What a person wants of the work before, where nothing was done at once."""
+    return [wish for wish in wished(request.asked, _told(request)) if tells(wish, TELLING)]
+
+
+def _told(request: Request) -> list[Event]:
+    """What the agent had said right before, in order."""
+    return [Event(ANSWERED, "", text=text) for text in reversed(request.answers[:2])]
+
+
+def _beyond(goal: str, wish: str) -> str:
+    """What is wished beyond the goal, if that is said first."""
+    asked = goal.rstrip(" .")
+    return wish[len(asked) :].lstrip(" .") if wish.casefold().startswith(asked.casefold()) else wish
+
+
+def _says(goal: str, wish: str) -> bool:
+    """Whether a title says already what was wished."""
+    repeated = wish.rstrip(".!").casefold() in goal.casefold()
+    return repeated or likeness(stems(goal), stems(wish)) > SAME
 
 
 def afterword(request: Request) -> list[str]:
@@ -144,8 +180,11 @@ def _gather(request: Request, folder: str) -> Deeds:
     for at, call in calls:
         _touch(files, at, call, folder)
     last = max((at for at, _ in calls), default=-1)
-    return Deeds(files, list(filter(None, map(_run, calls))), _read(calls, files, folder),
+    runs = list(filter(None, map(_run, calls)))
+    failed = max((run.place for run in runs if run.ok is False), default=-1)
+    return Deeds(files, runs, _read(calls, files, folder),
                  [text for _, text in answers], [text for at, text in answers if at > last],
+                 [text for at, text in answers if at > failed],
                  {gram for _, call in calls for gram in plainly.grams(call.result)})
 
 
@@ -179,6 +218,8 @@ def _touch(files: dict[str, Changed], at: int, call: Call, folder: str) -> None:
             diffs = [(old, new) for edited, old, new in call.edits if edited == name and (old or new)]
             before = files.get(path) or Changed(operation, at)
             operation = "create" if before.operation == "create" and operation == "edit" else operation
+            if operation == "create" and _OVERWRITTEN.search(call.result[:200]):
+                operation = "edit"
             files[path] = _with_diffs(before._replace(operation=operation, place=at), path, diffs)
 
 
@@ -250,10 +291,11 @@ def _outcome(request: Request, deeds: Deeds) -> dict[str, Any]:
     outcome: dict[str, Any] = {"success": not failure, "summary": summary,
                                "learnings": _learnings(deeds), **failure}
     edited = max((change.place for change in deeds.files.values()), default=-1)
-    passed = [run for run in deeds.runs
-              if run.ok and run.check and len(run.command) <= COMMAND and run.place > edited]
+    passed = [run for run in deeds.runs if run.ok and run.check and run.place > edited]
     if passed and not failure:
-        outcome["verified_by"] = {"type": passed[-1].check, "command": passed[-1].command, "result": "passed"}
+        best = next((run for run in reversed(passed) if len(run.command) <= COMMAND), passed[-1])
+        command = shorten(best.command, COMMAND)
+        outcome["verified_by"] = {"type": best.check, "command": command, "result": "passed"}
     if left := [step for text in deeds.closing[-1:] for step in plainly.left_to_do(text)]:
         outcome["follow_up_needed"] = left
     return outcome
@@ -311,8 +353,20 @@ def _category(run: Run) -> str:
 def _learnings(deeds: Deeds) -> list[str]:
     """At most three: what first failed and later worked, then the latest causes as the agent stated them."""
     pairs = [text for run in deeds.runs if run.ok is False and run.error and (text := _made_good(run, deeds))]
-    causes = deeds.own([text for answer in deeds.answers for text in plainly.causes(answer)])
-    return list(dict.fromkeys([*dict.fromkeys(pairs[-2:]), *causes[-2:]]))[:3]
+    return list(dict.fromkeys([*dict.fromkeys(pairs[-2:]), *_causes(deeds)[-2:]]))[:3]
+
+
+def _causes(deeds: Deeds) -> list[str]:
+    """What the agent named as causes and no run proved wrong; of several of one thing the last."""
+    causes: list[str] = []
+    for cause in deeds.own([text for answer in deeds.standing for text in plainly.causes(answer)]):
+        causes = [*(other for other in causes if not _retold(other, cause)), cause]
+    return causes
+
+
+def _retold(before: str, cause: str) -> bool:
+    """Whether two causes are of one thing, of which the later one holds."""
+    return likeness(stems(before), stems(cause)) > RETOLD or bool(set(names(before)) & set(names(cause)))
 
 
 def _made_good(run: Run, deeds: Deeds) -> str:

@@ -1,10 +1,11 @@
-"""The notes' front pages (seed 004): CORE.md, what stands strongest; REFLECTION.md, what they share.
+"""The front pages (seed 004): CORE.md, what stands strongest; REFLECTION.md, what records share.
 
-CORE.md is read at the start of a session: five sections by type, the strongest first, at most fifteen each,
-12,000 bytes in all (about 3,000 tokens); every line cites its file. What scores below 0.2 stays out, and so
-does what came from outside and nobody reviewed. REFLECTION.md is counted from the notes' own tags and uses;
-nothing is guessed, no model is asked. Equal inputs give equal bytes; when a page is written is not decided
-here, but `fingerprint` and `without_stamp` say whether to.
+CORE.md is read at the start of a session: five sections, the strongest first, at most fifteen each, 12,000
+bytes in all (about 3,000 tokens); every line cites its file. Notes stand there by type, memos by what they
+say, works by what they made good, and wisdom. What scores below 0.2 stays out, and so does what an agent or
+somebody outside wrote and no person pinned. REFLECTION.md is counted from tags and uses of notes, memos,
+works and chunks; nothing is guessed, no model is asked. Equal inputs give equal bytes; when a page is written
+is not decided here, but `fingerprint` and `without_stamp` say whether to.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from itertools import combinations, islice
 from typing import NamedTuple
 
 from otolith.model.decay import SHOWN, Standing, status
-from otolith.model.kinds import CORE_SECTIONS, NOTE_TYPES
+from otolith.model.kinds import CORE_SECTIONS, KINDS, NOTE_TYPES
 from otolith.model.shape import Value
 
 CORE_HEADING = "# Memory Core (auto-generated)"
@@ -35,23 +36,30 @@ _UNSAFE = {character: f"%{ord(character):02X}" for character in " ()<>%\n\r\t"}
 _PASSING = (STAMP, "Last reflection: ", "Total reflections: ")  # what a new page says of itself alone
 
 
-def build_core(notes: Iterable[Standing], *, date: str) -> str:
-    """The page as of a date (YYYY-MM-DD)."""
-    everything = list(notes)
+def build_core(records: Iterable[Standing], *, date: str, refresh: str = "daily (systemd timer)") -> str:
+    """The page as of a date (YYYY-MM-DD); `refresh` says what builds it next."""
+    everything = [record for record in records if KINDS[record.kind].weighted or record.section]
     active = sum(status(note.score) == "Active" for note in everything)
     counts = f"Active memories: {active}/{len(everything)}"
-    head = f"{CORE_HEADING}\n{STAMP}{date} | {counts} | Next refresh: daily (systemd timer)\n"
+    head = f"{CORE_HEADING}\n{STAMP}{date} | {counts} | Next refresh: {refresh}\n"
     return _fit(head, {section: _strongest(everything, section) for section in CORE_SECTIONS})
 
 
-def _strongest(notes: Sequence[Standing], section: str) -> list[Standing]:
-    """A section's notes, strongest first; of equals the more important, then the newer.
+def section_of(record: Standing) -> str:
+    """The section that a record stands in, if any."""
+    if KINDS[record.kind].weighted:
+        return NOTE_TYPES[record.type].section if record.type in NOTE_TYPES else ""
+    return record.section
 
-    Nothing from outside enters the prompt on its own; a person's pin is the review.
+
+def _strongest(notes: Sequence[Standing], section: str) -> list[Standing]:
+    """A section's records, strongest first; of equals the more important, then the newer.
+
+    Nothing of an agent or from outside enters the prompt on its own; a person's pin is the review. The page
+    is one person's: nothing of another's enters it.
     """
-    types = [row.name for row in NOTE_TYPES.values() if row.section == section]
-    fitting = [note for note in notes if note.type in types and note.score >= SHOWN
-               and (note.trust != "outside" or note.pinned)]
+    fitting = [note for note in notes if section_of(note) == section and note.score >= SHOWN
+               and (note.trust == "user" or (note.pinned and not note.principal))]
     return sorted(fitting, key=lambda note: (-note.score, -note.importance, -note.created, note.id))[:CAP]
 
 

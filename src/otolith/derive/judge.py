@@ -69,9 +69,15 @@ def _cue(sentence: str, plain: str, refused: bool, tagged: bool) -> cues.Cue | N
                 if cue.pattern.search(part) and (not cue.needs or codes(sentence))), None)
     if cue is None and refused and not asked and tells(plain, 3):
         cue = REFUSED
-    if cue is None or cues.PASSING.search(plain) or (_states(cue) and cues.NOW.search(plain)):
+    if cue is None or cues.PASSING.search(plain):
         return None
-    return None if cue.says == "decision" and _is_task(plain) else cue
+    return None if _is_passing(cue, plain) or (cue.says == "decision" and _is_task(plain)) else cue
+
+
+def _is_passing(cue: cues.Cue, plain: str) -> bool:
+    """Whether a sentence only tells how something is at the moment."""
+    states = cue.says == "convention" and cue.sure < 0.75
+    return states and cues.NOW.search(plain) is not None and not cues.ELSE.search(plain)
 
 
 def _is_task(plain: str) -> bool:
@@ -90,11 +96,6 @@ def _sure(cue: cues.Cue, sentence: str, plain: str, tagged: bool) -> float:
 def _is_personal(plain: str) -> bool:
     """Whether what somebody likes is theirs alone: what names a file is a matter of the project."""
     return re.search(r"(?<![\w:/])[\w.-]+/[\w.-]+", plain) is None
-
-
-def _states(cue: cues.Cue) -> bool:
-    """Whether a cue only states something, which may be a state of the moment."""
-    return cue.says == "convention" and cue.sure < 0.75
 
 
 def opening(sentence: str) -> tuple[bool, str]:
@@ -116,7 +117,7 @@ def opening(sentence: str) -> tuple[bool, str]:
 def codes(sentence: str) -> list[str]:
     """What a sentence names as programs are written, in order, each once."""
     shouting = sum(word.isupper() for word in sentence.split()) * 2 > len(sentence.split()) > 2
-    names = dict.fromkeys(match[0].strip("`\"“”' .,:;") for match in cues.CODE.finditer(sentence))
+    names = dict.fromkeys(match[0].strip("`\"“”' ,:;").rstrip(".") for match in cues.CODE.finditer(sentence))
     return [name for name in names if name and name.rstrip(".,!") not in cues.SHOUTED and name != "I"
             and not (shouting and name.isalpha() and name.isupper())]
 

@@ -16,7 +16,6 @@ from otolith.derive.cues import phrase
 from otolith.derive.judge import codes, names
 from otolith.derive.requests import is_request
 from otolith.derive.sayings import Remark, about
-from otolith.derive.titles import asked_in
 from otolith.model.events import ANSWERED, CALLED, SAID, Event, Session, own_words
 from otolith.model.text import sentences, shorten, without_code
 from otolith.model.words import is_question, is_supposed, likeness, stems, words
@@ -58,17 +57,14 @@ _PICTURE = re.compile("[\U0001f300-\U0001faff☀-➿]|^\\(\\d")  # a line of a r
 _MARKS = re.compile(r"\*\*|^\s*(?:[-*•]|\d{1,2}[.)])\s+|^#+\s*")
 
 
-def find_learnings(session: Session, task: str = "") -> list[Remark]:
-    """What the agent states as learned or reached in the new events, the best first, at most two; `task` is
-    what was being done before them.
-    """
+def find_learnings(session: Session) -> list[Remark]:
+    """What the agent states as learned or reached in the new events, the best first, at most two."""
     printed = _runs(event.call.result for event in session.events if event.call and event.call.result)
     learnings: dict[str, tuple[float, int, Remark]] = {}
     for at, event in enumerate(session.events):
-        if event.kind == SAID and not event.by:
-            task = asked_in(own_words(event)) or task
-        if event.kind == ANSWERED and not event.by and at >= session.fresh:
-            for worth, remark in _learned(event, session.events[:at], task, printed):
+        fresh = event.kind == ANSWERED and not event.by and at >= session.fresh
+        if fresh and not _proved_wrong(session.events[at:]):
+            for worth, remark in _learned(event, session.events[:at], session.events[at + 1 :], printed):
                 learnings.setdefault(remark.sentence.casefold(), (worth, at, remark))
     best: list[tuple[float, int, Remark]] = []
     for item in sorted(learnings.values(), key=lambda item: (-item[0], -item[1])):
@@ -78,7 +74,7 @@ def find_learnings(session: Session, task: str = "") -> list[Remark]:
     return [remark for *_, remark in sorted(best[:MOST], key=lambda item: item[1])]
 
 
-def _learned(event: Event, before: Sequence[Event], task: str,
+def _learned(event: Event, before: Sequence[Event], after: Sequence[Event],
              printed: set[tuple[str, ...]]) -> Iterator[tuple[float, Remark]]:
     """What one answer states as learned or reached, and how much that is worth."""
     failed = _failed_before(before)
@@ -87,10 +83,12 @@ def _learned(event: Event, before: Sequence[Event], task: str,
         if kind:
             outside = not printed.isdisjoint(_runs([sentence]))
             leans = _BARE.match(sentence) is not None
+            if leans and after and after[0].kind == CALLED:
+                continue  # a guess on the way: what comes next may show another one
             yield worth - outside, Remark(
                 says=kind, sentence=sentence, about=about(sentence), sure=0.7, key=event.key, ts=event.ts,
-                answers=_spoken_of(before) if leans else "", trust="outside" if outside else "agent",
-                task=task if leans else "", leans=leans)
+                answers=_spoken_of(before) if leans or kind == "milestone" else "",
+                trust="outside" if outside else "agent")
 
 
 def _stated(text: str) -> list[str]:
@@ -108,11 +106,21 @@ def _read(sentence: str, failed: bool) -> tuple[str, float]:
     if not codes(sentence) or _PLANNED.search(sentence) or is_supposed(sentence) or _PICTURE.search(sentence):
         return "", 0.0
     if _LEARNED.search(sentence):
-        if not named or ((named < 2 or _REPORT.match(sentence)) and not _CAUSE.search(sentence)):
+        if not named or not _CAUSE.search(sentence):
             return "", 0.0
         named -= 2 * sentence.startswith("I ")
-        return "learning", min(named, 4) + (2.0 if _CAUSE.search(sentence) else 0.0)
+        return "learning", min(named, 4) + 2.0
     return ("milestone", min(named, 2)) if failed and _REACHED.match(sentence) else ("", 0.0)
+
+
+def _proved_wrong(after: Sequence[Event]) -> bool:
+    """Whether a command still failed after it was said, before the person spoke again."""
+    for event in after:
+        if event.kind == SAID and not event.by:
+            return False
+        if event.call and event.call.command and event.call.ok is False:
+            return True
+    return False
 
 
 def _failed_before(events: Sequence[Event]) -> bool:

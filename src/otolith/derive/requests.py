@@ -147,7 +147,7 @@ def opening(text: str, most: int = GOAL_WORDS) -> str:
         if len(kept) >= most // 2:
             break
     text = " ".join(kept) if len(kept) <= most else " ".join(kept[:most]) + " …"
-    return re.sub(r"[:;,]?\s+\(?\d+[.)]$", "", text)  # the number of an item that was left out
+    return re.sub(r"[:;,]\s+\(?\d{1,2}[.)]$", "", text)  # the number of an item that was left out
 
 
 def task_of(goal: str, files: Collection[str]) -> str:

@@ -12,22 +12,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from otolith.derive.answers import QUOTED, answer_before, line_answered, offers, option_line
-from otolith.derive.cues import ASKED, EMPTY, POINTING
+from otolith.derive.cues import ASKED, CHOICE, EMPTY, POINTING, TAG
 from otolith.derive.facts import extract
 from otolith.derive.judge import (
     FEWEST_WORDS,
     MOST_WORDS,
     UNSURE,
     Verdict,
-    codes,
     is_own,
     judge,
     names,
     opening,
     tells,
 )
-from otolith.derive.titles import asked_in
 from otolith.derive.triggers import find_triggers, in_third_person
+from otolith.derive.worth import CONTRAST, GENERAL, lasts
 from otolith.model.dialog import Fact, Turn
 from otolith.model.events import SAID, Event, Session, own_words
 from otolith.model.pasted import split_parts
@@ -45,7 +44,6 @@ LISTED = 4  # items of a list that make a turn the description of a task
 CLIPPED = 4  # words of a sentence that goes on in the next: "Ask me. Not him."
 UNNAMED = 0.25  # what it takes from a sentence that nothing tells what it speaks of
 PLAIN = 0.85  # how sure an item of such a list must be: it says itself that it holds for longer
-TASK = 60  # characters of what was being done, in a title
 WRAPPED = 60  # a line of prose that goes on in the next is at least so long
 WISHED = ("would like", "wants", "want", "needs", "asks for", "hopes", "wishes", "plans")  # of the moment
 LASTING = ("identity", "preference", "constraint")  # types of facts
@@ -56,7 +54,8 @@ _CONTRAST = re.compile(r"(?:not|never|ever|always|only)\b", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*(?:[-*•+–]|\d{1,2}[.)])\s+")
 _NUMBERED = re.compile(r"[:,;]\s\(?\d{1,2}[.)]$")
 _JOINED = re.compile(r"^(?:is|are|was|were|has|have|and|or)\b")
-_PLAN = re.compile(r"^\w+ the following plan:\s*(?:Plan:\s*)?", re.IGNORECASE)
+_CHOSEN = re.compile(r"^\W*(?:\d{1,2}|[A-Za-z])[.):]\s+")
+_PROPER = re.compile(r"(?<=[a-z] )[A-Z][a-z]+")
 _TAG_BREAK = re.compile(r"[,\[\]\s]")
 
 
@@ -72,17 +71,12 @@ class Remark(Value):
     key: str = ""  # the event it stands in
     ts: str | None = None
     trust: str = "user"
-    task: str = ""  # what was being done
-    leans: bool = False  # it names nothing itself: its title says while doing what it was said
+    chosen: bool = False  # it picks one of several things that were offered
+    bound: bool = False  # to the task at hand: the work that did it tells it
 
     @property
     def title(self) -> str:
-        """What it says; where that leans on what was being done, that stands before it."""
-        task = shorten(_PLAN.sub("", self.task).rstrip(".?!: "), TASK) if self.leans else ""
-        return f"{task}: {self.plain}" if task else self.plain
-
-    @property
-    def plain(self) -> str:
+        """What it says, without what only opens it."""
         _, plain = opening(self.sentence)
         plain = ASKED.sub("", plain, count=1)
         plain = in_third_person(plain) if self.personal else plain
@@ -103,7 +97,7 @@ class Remark(Value):
         parts = [self.sentence]
         room = LONGEST - len(f"{self.title} {self.sentence}".split())
         about = ", ".join(self.about)
-        for head, line in (("About", about), ("In answer to", self.answers), ("While", self.task)):
+        for head, line in (("About", about), ("In answer to", self.answers)):
             room -= len(line.split()) + 3
             if line and room >= 0:
                 parts.append(f"{head}: {line}")
@@ -116,18 +110,13 @@ def normal(sentence: str) -> str:
     return fold(re.sub(r"[^\w\s./@'-]+|[.!?]+(?=\s|\Z)", " ", plain))
 
 
-def find_sayings(session: Session, task: str = "") -> list[Remark]:
-    """What the new turns of a session say that is worth keeping, each sentence once, in their order; `task`
-    is what was being done before them.
-    """
+def find_sayings(session: Session) -> list[Remark]:
+    """What the new turns of a session say that is worth keeping, each sentence once, in their order."""
     remarks: dict[tuple[bool, str], Remark] = {}
     for at, event in enumerate(session.events):
-        if event.kind != SAID or event.by:
-            continue
-        task = asked_in(own_words(event)[:LONGEST_TURN]) or task
-        if at >= session.fresh:
-            own = _remarks(event, answer_before(session.events[:at]), task)
-            own += _asked_for(event, own)
+        if at >= session.fresh and event.kind == SAID and not event.by:
+            own = _remarks(event, answer_before(session.events[:at]))
+            own = [remark for remark in own + _asked_for(event, own) if not remark.bound]
             surest = sorted(own, key=lambda remark: -remark.sure)[:PER_TURN]
             for remark in own:
                 if remark in surest:
@@ -135,9 +124,17 @@ def find_sayings(session: Session, task: str = "") -> list[Remark]:
     return list(remarks.values())
 
 
+def wished(event: Event, answer: Sequence[Event] = ()) -> list[str]:
+    """What a person wants of the task at hand, as they say it: decisions that its work should tell."""
+    if event.kind != SAID or event.by:
+        return []
+    return [_CHOSEN.sub("", remark.answers) if remark.chosen and remark.answers else remark.sentence
+            for remark in _remarks(event, answer) if remark.bound]
+
+
 def about(sentence: str) -> tuple[str, ...]:
     """Files, symbols and commands that a sentence names."""
-    named = [name for name in codes(sentence) if re.search(r"[^\W\d]", name) and len(name) > 1]
+    named = [name for name in names(sentence) if re.search(r"[^\W\d]", name) and len(name) > 1]
     return tuple(named[:4])
 
 
@@ -175,7 +172,7 @@ def _parted(sentence: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _remarks(event: Event, answer: Sequence[Event], task: str) -> list[Remark]:
+def _remarks(event: Event, answer: Sequence[Event]) -> list[Remark]:
     """What the judge finds in one turn."""
     text = own_words(event)
     parts = cut(text) if len(text) <= LONGEST_TURN else []
@@ -189,25 +186,21 @@ def _remarks(event: Event, answer: Sequence[Event], task: str) -> list[Remark]:
             whole = re.sub(r"(?<=\w)\Z", ";", remarks.pop().sentence) + f" {whole}"
         if whole and not any(likeness(stems(whole), stems(other.sentence)) > ALIKE for other in remarks):
             answers = _quoted(parts, at, verdict) or line_answered(whole, verdict, answer)
-            remarks.append(_remark(event, whole, verdict, answers, task))
+            remarks.append(_remark(event, whole, verdict, answers))
     return [remark for remark in remarks if remark.sure >= UNSURE]
 
 
-def _remark(event: Event, whole: str, verdict: Verdict, answers: str, task: str) -> Remark:
+def _remark(event: Event, whole: str, verdict: Verdict, answers: str) -> Remark:
     """One thing that was said, with what it leans on."""
-    pointing, named = verdict.bare or verdict.leans, bool(names(whole))
-    unclear = verdict.says in ("correction", "decision", "convention") and len(whole.split()) <= SHORT // 2
-    unnamed = pointing and not names(f"{whole} {answers}")
-    alone = verdict.personal or (named and not pointing) or _says(whole, task)
+    unnamed = (verdict.bare or verdict.leans) and not names(f"{whole} {answers}")
+    short = verdict.says in ("correction", "decision") and len(whole.split()) <= SHORT // 2
+    holds = any(sign.search(whole) for sign in (CONTRAST, GENERAL, CHOICE))
+    vague = short and not holds and not names(f"{whole} {answers}") and not _PROPER.search(whole)
+    tag = TAG.search(opening(whole)[1])
+    tagged = tag is not None and "ok" not in tag[0]  # "…, ok?" asks for nothing
     return Remark(says=verdict.says, sentence=whole, about=about(whole), answers=answers, key=event.key,
                   sure=round(verdict.sure - UNNAMED * unnamed, 2), personal=verdict.personal, ts=event.ts,
-                  task="" if alone else task, leans=pointing or (unclear and not named))
-
-
-def _says(sentence: str, task: str) -> bool:
-    """Whether a task is what the sentence says itself."""
-    repeated = task.casefold().rstrip(".?!") in sentence.casefold()
-    return repeated or likeness(stems(task), stems(sentence)) > ALIKE
+                  chosen=bool(verdict.option), bound=vague or not lasts(whole, verdict, answers, tagged))
 
 
 def _verdicts(parts: Sequence[str], answer: Sequence[Event]) -> Iterator[tuple[int, Verdict]]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from otolith.derive.front_pages import link_to
 from otolith.model.decay import Standing
 from otolith.model.kinds import NOTE_TYPES
+from otolith.model.record import TRUSTED
 from otolith.model.shape import Value
 from otolith.model.text import fold
 from otolith.model.times import day
@@ -139,7 +140,7 @@ def propose_insights(notes: Sequence[Standing], clusters: Iterable[Sequence[int]
     proposals = []
     for cluster in clusters:
         around = [notes[place] for place in cluster]
-        members = [note for note in around if note.type != "insight" and note.trust != "outside"]
+        members = [note for note in around if note.type != "insight" and note.trust in TRUSTED]
         ids = {note.id for note in members}
         if len(members) < SMALLEST or any(2 * len(ids & seen) >= len(ids) for seen in covered):
             continue

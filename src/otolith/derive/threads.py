@@ -13,7 +13,8 @@ from typing import Any
 
 from otolith.derive import shell
 from otolith.derive.requests import opening
-from otolith.derive.titles import SAID, is_listed, listed
+from otolith.derive.titles import SAID, is_listed, listed, reads
+from otolith.derive.worth import REASON
 from otolith.model.text import shorten
 from otolith.model.words import likeness, stems
 from otolith.model.work import Work
@@ -22,6 +23,7 @@ Layers = Mapping[str, Any]
 MOST_REQUESTS = 8  # in one work
 SMALL = 2  # files of a request that may belong to the work before it
 MOST_WORDS = 240
+MOST_WISHES = 6
 ALIKE = 0.5  # what was said of one thing and said again with more
 CHANGES = ("file_edit", "file_create", "file_delete")
 _NO_ID = f"mem_{'0' * 8}-0000-4000-8000-{'0' * 12}"
@@ -41,26 +43,42 @@ def _ran(layers: Layers, ok: bool) -> set[str]:
 
 def belongs(work: Layers, more: Layers) -> bool:
     """Whether a request is a part of the work before it: told before, the same goal gone on with, or after a
-    success a small change to files of that work alone, or one of which nobody said what it was.
+    success a small change to files of that work alone, or one that tells nothing for itself.
     """
     if set(more["requests"]) <= set(work["requests"]) or work["intent"]["goal"] == more["intent"]["goal"]:
         return True
     files = edited(more)
-    if not files or _ran(more, ok=False) or len(work["requests"]) >= MOST_REQUESTS:
+    if work["outcome"]["success"] != more["outcome"]["success"] or len(work["requests"]) >= MOST_REQUESTS:
         return False
-    small = len(files) <= SMALL and files <= edited(work)
-    return work["outcome"]["success"] and more["outcome"]["success"] and (small or _is_silent(more))
+    if not more["outcome"]["success"]:
+        return bool(files & edited(work))  # one failure after the other on the same files
+    if not tells(more):
+        return True
+    small = bool(files) and len(files) <= SMALL and files <= edited(work) and not _ran(more, ok=False)
+    return small or (not tells(work) and bool(files & edited(work)))
 
 
-def _is_silent(layers: Layers) -> bool:
-    """Whether nobody said what was asked for or done: title and summary only list what changed."""
-    return not stated(layers) and layers["intent"]["goal"] == listed(layers["actions"])
+def tells(layers: Layers) -> bool:
+    """Whether a work has something for the next time: what was wished, learned, chosen, or what failed. What
+    was only changed stands in the files.
+    """
+    lesson = layers["intent"].get("constraints") or layers["outcome"]["learnings"] \
+        or layers["reasoning"].get("approach_chosen") or not layers["outcome"]["success"]
+    return bool(lesson) or len(edited(layers)) > SMALL or REASON.search(stated(layers)) is not None
+
+
+def _rank(layers: Layers) -> tuple[bool, ...]:
+    """How well a title tells what a work is about, to be compared."""
+    goal, context = layers["intent"]["goal"], layers["intent"].get("context") or ""
+    return (not is_listed(goal) and not reads(goal), bool(layers["outcome"]["learnings"]), tells(layers),
+            not context.startswith(SAID))
 
 
 def _deed(layers: Layers) -> str:
     """What somebody said was done, be it in the summary or in the title."""
     goal, context = layers["intent"]["goal"], layers["intent"].get("context") or ""
-    return stated(layers) or (goal if context.startswith(SAID) and not is_listed(goal) else "")
+    own = goal[:40].casefold() in context.casefold()  # the person's words: what was asked, not what was done
+    return stated(layers) or (goal if context.startswith(SAID) and not own and not is_listed(goal) else "")
 
 
 def stated(layers: Layers) -> str:
@@ -90,6 +108,12 @@ def add_learnings(work: Layers, more: list[str]) -> dict[str, Any]:
     return fit({**work, "outcome": {**work["outcome"], "learnings": kept}})
 
 
+def add_wishes(work: Layers, more: list[str]) -> dict[str, Any]:
+    """The work with what was wanted of it later on."""
+    kept = list(dict.fromkeys([*work["intent"].get("constraints", ()), *more]))[-MOST_WISHES:]
+    return fit({**work, "intent": {**work["intent"], "constraints": kept}})
+
+
 def join(work: Layers, more: Layers) -> dict[str, Any]:
     """The work with a later request in it; joining the same once more changes nothing."""
     if list(work["requests"]) == list(more["requests"]):
@@ -97,27 +121,45 @@ def join(work: Layers, more: Layers) -> dict[str, Any]:
     again = set(more["requests"]) <= set(work["requests"])
     if again and work["requests"][-1] != more["requests"][-1]:
         return dict(work)  # told before, and others came after it
-    goal, then = work["intent"]["goal"], more["intent"]["goal"]
-    context = work["intent"].get("context") or ""
-    asked = re.match(rf'{SAID}"(.*)"$', more["intent"].get("context") or "")
-    aside = f"then: {shorten(asked[1] if asked else then, 140)}" if _deed(more) else ""
-    if aside and then != goal and aside not in context:
-        context = f"{context}; {aside}" if context else aside
-    first, last = work["outcome"], more["outcome"]
-    summary = _joined(stated(work), opening(_deed(more), 25), again)
     changed = edited(work) | edited(more)
     paths = dict.fromkeys(place["path"] for layers in (work, more)
                           for place in layers["perception"].get("relevant_files") or ())
     return {
-        **work, "intent": {**work["intent"], "context": context},
+        **work, "intent": _intents(work, more), "outcome": _outcomes(work, more, again),
         "perception": {"relevant_files": [{"path": path} for path in paths if path not in changed][:6]},
         "reasoning": {"approach_chosen": more["reasoning"].get("approach_chosen")
                       or work["reasoning"].get("approach_chosen") or ""},
         "actions": _merged([*work["actions"], *more["actions"]]),
-        "outcome": {**last, "learnings": list(dict.fromkeys([*first["learnings"], *last["learnings"]]))[-3:],
-                    "summary": summary},
         "requests": list(dict.fromkeys([*work["requests"], *more["requests"]])),
         "importance": max(work["importance"], more["importance"])}
+
+
+def _intents(work: Layers, more: Layers) -> dict[str, Any]:
+    """What both were for, under the title that tells more."""
+    goal, then = work["intent"]["goal"], more["intent"]["goal"]
+    leads = _rank(more) > _rank(work)
+    wishes = dict.fromkeys([*work["intent"].get("constraints", ()), *more["intent"].get("constraints", ())])
+    context = work["intent"].get("context") or ""
+    asked = re.match(rf'{SAID}"(.*)"$', more["intent"].get("context") or "")
+    aside = f"then: {shorten(asked[1] if asked else then, 140)}" if _deed(more) else ""
+    if leads and then != goal:
+        context = f"first: {shorten(goal, 140)}" + (f"; {context}" if context else "")
+    elif aside and then != goal and aside not in context:
+        context = f"{context}; {aside}" if context else aside
+    return {**(more if leads else work)["intent"], "context": context,
+            **({"constraints": list(wishes)[-MOST_WISHES:]} if wishes else {})}
+
+
+def _outcomes(work: Layers, more: Layers, again: bool) -> dict[str, Any]:
+    """How both ended; of a work with several parts one that was refused later does not undo the others."""
+    first, last, deed = work["outcome"], more["outcome"], opening(_deed(more), 25)
+    if not edited(more) and first.get("verified_by") and last["success"]:
+        last = {"verified_by": first["verified_by"], **last}
+    if again and first["success"] and not last["success"] and len(work["requests"]) > 1:
+        deed = f"{deed} ({last.get('failure_reason') or 'it failed'})".lstrip()
+        last = {**first, "learnings": last["learnings"]}
+    return {**last, "learnings": list(dict.fromkeys([*first["learnings"], *last["learnings"]]))[-3:],
+            "summary": _joined(stated(work), deed, again)}
 
 
 def _merged(actions: Iterable[Layers]) -> list[dict[str, Any]]:

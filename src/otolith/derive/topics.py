@@ -31,6 +31,7 @@ from otolith.model.dialog import (
 )
 from otolith.model.ids import normal, slug
 from otolith.model.kinds import FACT_TYPES
+from otolith.model.record import TRUSTED
 from otolith.model.text import counted, first_sentence, shorten
 from otolith.model.words import key_words
 
@@ -278,7 +279,7 @@ class Tier(NamedTuple):
         if fact.user_fact_score is not None:
             return 0 < fact.user_fact_score >= self.score
         return (fact.confidence >= self.confidence and fact.type in self.types
-                and not (self.trusted and fact.trust == "outside"))
+                and not (self.trusted and (fact.trust or "user") not in TRUSTED))
 
 
 class Caps(NamedTuple):

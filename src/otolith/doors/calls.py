@@ -155,7 +155,7 @@ def check_arguments(row: Verb, door: Door, arguments: Mapping[str, Any]) -> dict
             raise Invalid(f"{name} needs {argument!r}", f"it takes {', '.join(schemas)}")
     for argument, value in given.items():
         _check(argument, value, schemas[argument])
-    if _size(given) > MAX_TEXT:
+    if not row.roomy and _size(given) > MAX_TEXT:
         raise Invalid(f"{name} was given more than {MAX_TEXT >> 10} thousand characters",
                       "split it into several calls")
     return {argument: _writable(value) for argument, value in given.items()}
@@ -296,7 +296,7 @@ def _done(verb: str, complaint: str) -> Callable[[Memory, dict[str, Any]], Any]:
 
     def act(mem: Memory, given: dict[str, Any]) -> Any:
         try:
-            value = getattr(mem, verb)(given["id"])
+            value = getattr(mem, verb)(**given)
         except (NotFound, Invalid) as error:
             if complaint not in error.message:
                 raise
@@ -332,6 +332,12 @@ def _parts(values: Sequence[Any]) -> list[dict[str, Any]]:
     return [value._asdict() for value in values]
 
 
+def _import(mem: Memory, given: dict[str, Any]) -> Any:
+    from otolith.doors.exchange.dropped import take
+
+    return take(mem, **given)
+
+
 def _forget(mem: Memory, given: dict[str, Any]) -> Any:
     if given.get("about") is not None:
         return mem.forget(about=given["about"], yes=bool(given.get("yes")))
@@ -342,7 +348,7 @@ def _forget(mem: Memory, given: dict[str, Any]) -> Any:
 
 _ACTS: dict[str, Callable[[Memory, dict[str, Any]], Any]] = {
     "edit": _edit, "link": _link, "unlink": _unlink, "pin": _pin, "review": _review, "episode": _episode,
-    "forget": _forget, "restore": _done("restore", "is not forgotten"),
+    "import": _import, "forget": _forget, "restore": _done("restore", "is not forgotten"),
     "facts": _paged("facts"), "tags": _paged("tags"),
     "check": lambda mem, given: {"findings": _parts(mem.check(**given))},
     "sync": lambda mem, given: _parts(mem.sync(**given)),

@@ -55,6 +55,7 @@ class Keeper:
             from otolith.memory import Memory
 
             self._mem = Memory(self.path, **self._more)
+            self._mem.home.tree.listen()
         mem = self._mem
         return mem.home.index.attempt(lambda: act(mem))
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from otolith.errors import Damaged, Invalid, NotFound
 from otolith.files import front, ledger, markdown
 from otolith.files.paths import ENTRY_FILES, PART, first_name, former_kind, may_be_entry
-from otolith.files.tree import MAX_BYTES, Tree
+from otolith.files.tree import MAX_BYTES, Hand, Tree
 from otolith.model.ids import time_of_entry
-from otolith.model.kinds import KINDS, Kind
-from otolith.model.record import Finding, Version
+from otolith.model.kinds import KINDS, Kind, origin_of
+from otolith.model.record import TRUST, Finding, Origin, Version, credit
 from otolith.model.text import check_whole
 from otolith.model.times import time_or_none, zulu
 
@@ -39,7 +39,31 @@ def read_unit(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Version
     if may_be_entry(unit) and tree.look(unit) is None:
         return _read_entry(tree, unit)
     data, version = tree.read(unit)
-    return decode(unit, data, written(tree, unit)), {unit: (version, data)}
+    records = decode(unit, data, written(tree, unit))
+    return credited(records, tree.hands(unit)), {unit: (version, data)}
+
+
+def credited(records: list[Any], hands: Sequence[Hand]) -> list[Any]:
+    """The records with what the medium knows of who wrote them; a file's own word on that is worth less."""
+    return [_credited(record, least(hands)) for record in records] if hands else records
+
+
+def least(hands: Sequence[Hand]) -> Hand:
+    """The least trusted of those who had a hand in something."""
+    return max(hands, key=lambda hand: TRUST.index(hand.trust))
+
+
+def _credited(record: Any, hand: Hand) -> Any:
+    row = KINDS[record.kind]
+    if row.members:  # built from what anybody in the space did
+        return record.replace(trust=credit(record.trust or "user", "peer"))
+    if row.origin in ("", "trust"):
+        return record
+    holder = record if row.origin == "origin" else getattr(record, row.origin)
+    own = holder.origin or Origin()
+    marked = holder.replace(origin=own.replace(trust=credit(own.trust, hand.trust), space=hand.space,
+                                               principal=hand.principal or None))
+    return marked if holder is record else record.replace(**{row.origin: marked})
 
 
 def written(tree: Tree, *paths: str) -> Callable[[], float]:
@@ -142,7 +166,8 @@ def _read_entry(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Versi
         meta = _entry_meta(unit, files, {"entry_id": entry_id, "topic": topic}, written(tree, *files), flaws)
         summary = _entry_summary(unit, files, entry_id, flaws)
         turns: list[Turn] = read_turns(raw, meta.roles)
-        return [Entry(meta=meta, raw=raw, summary=summary, turns=turns, flaws=flaws or None)], files
+        entry = Entry(meta=meta, raw=raw, summary=summary, turns=turns, flaws=flaws or None)
+        return credited([entry], [hand for path in files for hand in tree.hands(path)]), files
     except Invalid as error:
         raise Damaged(error.message, error.hint, flaw="invalid") from None
     except STUMBLES as error:
@@ -288,7 +313,24 @@ def _amend(data: bytes, old: Any, new: Any, path: str) -> bytes:
         return str(new.text).encode()
     before, row = read_object(plain := unzip(path, data)), KINDS[new.kind]
     own = {"schema": before["schema"]} if row.schema and _is_own(before, row.schema) else {}
-    return zip_again(path, amend_object(plain, {**own, **new.to_dict()}))
+    fields = new.to_dict()
+    if is_credited(old):
+        fields = _lay_changes(before, old.to_dict(), fields)
+    return zip_again(path, amend_object(plain, {**own, **fields}))
+
+
+def is_credited(record: Any) -> bool:
+    """Whether it says of its writer what its file does not."""
+    return getattr(origin_of(record), "space", None) is not None or getattr(record, "trust", None) == "peer"
+
+
+def _lay_changes(before: Any, old: Any, new: Any) -> Any:
+    """What a file held, with what became another between two values of its record."""
+    if not all(isinstance(value, Mapping) for value in (before, old, new)):
+        return before if old == new else new
+    laid = {key: _lay_changes(before.get(key), old.get(key), value) if key in old else value
+            for key, value in new.items()}
+    return {key: value for key, value in laid.items() if key in before or old.get(key) != new[key]}
 
 
 def public(record: Any) -> dict[str, Any]:

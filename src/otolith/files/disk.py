@@ -15,13 +15,24 @@ import stat
 import struct
 import time
 from _thread import _local
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from otolith.errors import Conflict, Damaged, Invalid, NotFound, WrongUsage
 from otolith.files.lock import NO_LINKS, HomeLock, cannot_write
 from otolith.files.paths import SCANNED, SCANNED_FILES, check_path
-from otolith.files.tree import MAX_BYTES, Measure, Tree, Versions, compare, fingerprint
+from otolith.files.tree import (
+    HANDS,
+    MAX_BYTES,
+    Hand,
+    Measure,
+    OwnTree,
+    Tree,
+    Versions,
+    compare,
+    fingerprint,
+    read_hands,
+)
 from otolith.model.record import Change, Version
 
 RACY_NS = 2_000_000_000  # written this shortly before the look, it may be written again with the same times
@@ -82,13 +93,14 @@ class _Later(_local):
     folders: dict[str, None] | None = None
 
 
-class DiskTree:
+class DiskTree(OwnTree):
     """A home's folder. It is made by the first write, not by being opened."""
 
     def __init__(self, folder: str) -> None:
         self.name = self.folder = os.path.abspath(os.path.expanduser(folder))
         self._lock = HomeLock(self.folder)
         self._later = _Later()
+        self._noted: tuple[int, dict[str, list[Hand]]] = 0, {}
 
     def close(self) -> None:
         self._lock.close()
@@ -151,8 +163,18 @@ class DiskTree:
                     files.append((path, _version(status, settled) if stat.S_ISREG(status.st_mode) else None))
         return files
 
-    def changes(self, since: Versions) -> list[Change]:
+    def changes(self, since: Versions, cursor: str = "") -> list[Change]:  # noqa: ARG002
         return compare(dict(self.scan()), since)
+
+    def hands(self, path: str) -> Sequence[Hand]:
+        """Who wrote it, if it was pulled from a space that several share."""
+        try:
+            stamp = os.stat(f"{self.folder}/{HANDS}").st_mtime_ns
+        except OSError:
+            return ()
+        if self._noted[0] != stamp:
+            self._noted = stamp, read_hands(self.read(HANDS)[0])
+        return self._noted[1].get(path, ())
 
     def look(self, path: str) -> Version | None:
         status = self._status(path)
@@ -229,7 +251,7 @@ class DiskTree:
         return here
 
     @contextmanager
-    def reading(self) -> Iterator[Tree]:
+    def reading(self, ahead: Sequence[str] = ()) -> Iterator[Tree]:  # noqa: ARG002
         reader = _Reader(self)
         try:
             yield reader

@@ -8,7 +8,7 @@ that are to go are hidden from every reader of this machine: `Veiled` is the tre
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, cast
 
@@ -64,6 +64,8 @@ def standing(tree: Tree, places: Collection[str]) -> Iterator[PendingAct]:
 class Veiled:
     """A tree of which some documents are not seen; all else is the tree's own."""
 
+    cursor = ""  # what is hidden comes back without a change
+
     def __init__(self, tree: Tree, hidden: Collection[str]) -> None:
         self._tree, self._hidden = tree, frozenset(hidden)
 
@@ -73,7 +75,7 @@ class Veiled:
     def scan(self, below: str = "") -> Iterator[tuple[str, Version | None]]:
         return (item for item in self._tree.scan(below) if item[0] not in self._hidden)
 
-    def changes(self, since: Versions) -> list[Change]:
+    def changes(self, since: Versions, cursor: str = "") -> list[Change]:  # noqa: ARG002
         return compare(dict(self.scan()), since)
 
     def look(self, path: str) -> Version | None:
@@ -85,8 +87,8 @@ class Veiled:
         return self._tree.read(path, start)
 
     @contextmanager
-    def reading(self) -> Iterator[Tree]:
-        with self._tree.reading() as steady:
+    def reading(self, ahead: Sequence[str] = ()) -> Iterator[Tree]:
+        with self._tree.reading(ahead) as steady:
             yield veil(steady, self._hidden)
 
 

@@ -207,3 +207,12 @@ def strike_blocks(data: bytes, path: str, record: str, mention: str, headings: C
         if own == record or links or block[len("## 00:00 - "):].startswith(tuple(headings)):
             parts[at] = f"## {block[3:8]} - (purged)\n\n"
     return "".join(parts).encode(errors="surrogateescape")
+
+
+def lay_aside(tree: Tree, path: str, data: bytes, now: float) -> str:
+    """Copy what a file holds to archive/edited/, under the moment's name; returns the place."""
+    stamp, taken = utc(now).strftime("%Y%m%dT%H%M%SZ"), 0
+    while tree.look(aside := f"{paths.EDITED}{path}.{stamp}{f'-{taken}' if taken else ''}"):
+        taken += 1  # edited twice within a second
+    tree.write(aside, data)
+    return aside

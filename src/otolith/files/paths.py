@@ -30,6 +30,7 @@ OTHER_FILES = ("GLOBAL_MEMORY.md", "CORE.md", "REFLECTION.md", "_index.json", "_
 _FOLDERS = {*SCANNED, *UNSCANNED}
 AUDIT = "index/audit.log"
 INTENT = "log/intent-"  # and 8 hex digits: an act that has begun, see intents.py
+EDITED = "archive/edited/"  # what an edit or a build replaced
 UNDO = "archive/undo/"  # the journal of acts that can be undone
 LINKS = LEDGERS["links"]
 ANSWERS = LEDGERS["answers"]  # what a person said about claims

@@ -7,12 +7,16 @@ version shows cheaply whether a document may have changed; a fingerprint shows i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+import json
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from itertools import accumulate
 from typing import NamedTuple, Protocol
 
 from otolith.model.record import Change, Version
 
+HANDS = "log/hands.json"  # in a folder: who wrote what was pulled into it
 MAX_BYTES = 64 * 1024 * 1024
 NO_DOCUMENT = "is not a plain file, or its name is not plain text"
 Versions = Mapping[str, Version | None]  # None: something that is not a plain document
@@ -26,9 +30,34 @@ class Measure(NamedTuple):
     private: bool  # nobody but the user can have written it
 
 
+class Hand(NamedTuple):
+    """Whose word a stretch of a document is, as the medium itself knows it, and how far they are trusted."""
+
+    size: int  # bytes, from where the last stretch ended
+    principal: str
+    space: str
+    trust: str
+
+
 def fingerprint(data: bytes) -> str:
     """The identity of a document's bytes."""
     return hashlib.sha256(data).hexdigest()
+
+
+def read_hands(data: bytes) -> dict[str, list[Hand]]:
+    """What a pull noted of the writers of what it brought; what cannot be read is nobody's."""
+    try:
+        noted = json.loads(data)
+        return {path: [Hand(*hand) for hand in hands] for path, hands in noted.items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
+
+
+def by_line(data: bytes, hands: Sequence[Hand]) -> list[Hand]:
+    """Whose each line of a document is."""
+    ends = list(accumulate(hand.size for hand in hands))
+    starts = accumulate((len(line) + 1 for line in data.split(b"\n")), initial=0)
+    return [hands[min(bisect_right(ends, start), len(hands) - 1)] for start in starts]
 
 
 def former_end(data: bytes, before: str, places: Iterable[int]) -> int | None:
@@ -88,8 +117,15 @@ class Tree(Protocol):
         is not a plain document.
         """
 
-    def changes(self, since: Versions) -> list[Change]:
-        """What differs from the versions known before."""
+    @property
+    def cursor(self) -> str:
+        """Up to where the last `changes` heard; empty where each of them is a look at everything."""
+
+    def changes(self, since: Versions, cursor: str = "") -> list[Change]:
+        """What differs from the versions known before, which knew all up to the cursor."""
+
+    def listen(self) -> None:
+        """Hear of others' changes as they happen from now on, where the medium can tell."""
 
     def look(self, path: str) -> Version | None:
         """The document's version, or None if it is not there."""
@@ -100,8 +136,13 @@ class Tree(Protocol):
     def read(self, path: str, start: int = 0) -> tuple[bytes, Version]:
         """The document's bytes from `start` on; NotFound or Damaged otherwise."""
 
-    def reading(self) -> AbstractContextManager[Tree]:
-        """The tree for many reads in one go; its folders are taken to stay where they are meanwhile."""
+    def hands(self, path: str) -> Sequence[Hand]:
+        """Who wrote the document that was just read; nobody where the medium knows but one person."""
+
+    def reading(self, ahead: Sequence[str] = ()) -> AbstractContextManager[Tree]:
+        """The tree for many reads in one go, most likely of these documents in this order; its folders are
+        taken to stay where they are meanwhile.
+        """
 
     def write(self, path: str, data: bytes, replacing: str | None = None) -> Version:
         """Durably create the document, or replace the one with the fingerprint `replacing`; else Conflict."""
@@ -118,6 +159,9 @@ class Tree(Protocol):
     def within(self, folder: str) -> list[str]:
         """The paths of the documents in one folder, also in one that is not scanned, such as log."""
 
+    def expunge(self, paths: Sequence[str], words: Sequence[str]) -> None:
+        """Let go of former versions of these documents, and of any that hold these words."""
+
     def prune(self, path: str) -> None:
         """Remove the folders on the way to this path that hold nothing, where there are folders."""
 
@@ -130,6 +174,9 @@ class Tree(Protocol):
     def lock(self) -> AbstractContextManager[None]:
         """Keep other writers out; may be nested."""
 
+    def turn(self) -> AbstractContextManager[bool]:
+        """Whether nobody else has the turn to tend the home, on another machine either; kept meanwhile."""
+
     def bulk(self) -> AbstractContextManager[None]:
         """Many writes, synced together at the end; nothing is acknowledged before."""
 
@@ -138,3 +185,21 @@ class Tree(Protocol):
 
     def close(self) -> None:
         """Let go of what is held open; a later call opens it again."""
+
+
+class OwnTree:
+    """What a tree answers whose medium is one person's own and keeps no former versions."""
+
+    cursor = ""
+
+    def listen(self) -> None:
+        """Others' changes are found by looking."""
+
+    def hands(self, path: str) -> Sequence[Hand]:  # noqa: ARG002
+        return ()
+
+    def expunge(self, paths: Sequence[str], words: Sequence[str]) -> None:
+        """There are no former versions."""
+
+    def turn(self) -> AbstractContextManager[bool]:
+        return nullcontext(True)

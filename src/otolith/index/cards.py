@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otolith.index.database import ROW, Database, Facet, Row, replaces
 from otolith.model.kinds import COUNTED, KINDS, LISTED, WRITTEN
-from otolith.model.record import SURE, Finding, Usage
+from otolith.model.record import MIXED, SURE, Finding, Usage
 from otolith.model.text import fold
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ SHORTEST_START, LONG_START = 4, 6  # signs of an id that name a record; that do 
 RUN = "import-" + 8 * "[0-9a-f]"  # how the name of an import looks
 JOINTS = ("-", "_", "#", ":")  # before the parts of an id
 _GIVEN = "(SELECT value FROM json_each(?))"
+_TITLED = "r.n IN (SELECT record FROM names WHERE NOT further AND instr(name, ?))"
 _NAMED = (f"SELECT {ROW} FROM names x JOIN records r ON r.n = x.record WHERE x.name = ? AND x.further = "
           "(SELECT min(further) "
           f"FROM names WHERE name = x.name) LIMIT {NAMES}")
@@ -71,6 +72,14 @@ class MostUsed(NamedTuple):
     uses: int
 
 
+class Share(NamedTuple):
+    """How many of the records that a filter chooses have one value of a field."""
+
+    field: str
+    value: str
+    records: int
+
+
 class Progress(NamedTuple):
     """How far the index has come: a changed record has a higher number than any before it."""
 
@@ -115,8 +124,7 @@ class Cards(Facet):
         if len(bare) < SHORTEST_START - 1:
             return []
         in_id = " OR ".join(["instr(r.id, ?)"] * len(JOINTS))
-        titled = "r.n IN (SELECT record FROM names WHERE NOT further AND instr(name, ?))"
-        for condition, values in ((in_id, [f"{sign}{bare}" for sign in JOINTS]), (titled, [fold(bare)])):
+        for condition, values in ((in_id, [f"{sign}{bare}" for sign in JOINTS]), (_TITLED, [fold(bare)])):
             query = (f"SELECT {ROW} FROM records r WHERE {condition} ORDER BY r.kind IN {_GIVEN} DESC, "
                      f"created DESC, id LIMIT {NAMES}")
             if rows := self.db.select(Row, query, [*values, json.dumps(WRITTEN)]):
@@ -176,9 +184,12 @@ class Cards(Facet):
         return self.db.select(Row, query, (run,))
 
     def listing(self, chosen: Filter, limit: int | None, offset: int = 0, *, projects: tuple[str, ...] = (),
-                oldest_first: bool = False) -> tuple[list[Row], int]:
-        """(page of records, how many there are in all), newest first."""
+                oldest_first: bool = False, title: str = "") -> tuple[list[Row], int]:
+        """(page of records, how many there are in all), newest first; `title`: with these words in it."""
         condition, values = where(self.index, chosen, projects)
+        for word in fold(title).split():
+            condition += f" AND (instr(lower(r.title), ?) OR {_TITLED})"
+            values += [word, word]
         total = self.db.value(f"SELECT count(*) FROM records r WHERE {condition}", values)
         order = "ASC" if oldest_first else "DESC"
         page = (f"SELECT {ROW} FROM records r WHERE {condition} ORDER BY r.created {order}, r.at {order}, "
@@ -259,17 +270,37 @@ class Cards(Facet):
         query = f"SELECT {ROW} FROM records r WHERE n > ? ORDER BY n DESC LIMIT ?"
         return self.db.select(Row, query, (number, limit))
 
-    def latest(self, kinds: Iterable[str], limit: int) -> list[Row]:
-        """The records of these kinds that were made or edited last."""
-        return self.db.select(Row, f"SELECT {ROW} FROM records r WHERE kind IN {_GIVEN} "
+    def latest(self, kinds: Iterable[str], limit: int, project: str | None = None) -> list[Row]:
+        """The records of these kinds, or of a project alone, that were made or edited last."""
+        return self.db.select(Row, f"SELECT {ROW} FROM records r WHERE kind IN {_GIVEN} AND {_OF_PROJECT} "
                               "ORDER BY max(coalesce(updated, 0), created) DESC, n DESC LIMIT ?",
-                              (json.dumps(list(kinds)), limit))
+                              (json.dumps(list(kinds)), project, project, limit))
 
-    def growth(self, kinds: Iterable[str]) -> list[Growth]:
-        """What each day brought of these kinds, oldest first."""
+    def growth(self, kinds: Iterable[str], project: str | None = None) -> list[Growth]:
+        """What each day brought of these kinds, oldest first; of a project alone."""
         return self.db.select(Growth, "SELECT date(created, 'unixepoch') AS day, kind, count(*) AS records "
-                              f"FROM records WHERE kind IN {_GIVEN} AND created > 0 GROUP BY 1, 2 "
-                              "HAVING day IS NOT NULL ORDER BY 1", (json.dumps(list(kinds)),))
+                              f"FROM records r WHERE kind IN {_GIVEN} AND created > 0 AND {_OF_PROJECT} "
+                              "GROUP BY 1, 2 HAVING day IS NOT NULL ORDER BY 1",
+                              (json.dumps(list(kinds)), project, project))
+
+    def projects(self) -> list[tuple[str, int]]:
+        """Every project with the number of its records, most first; what belongs to none is not named."""
+        return list(self.db.execute(
+            f"SELECT project, count(*) FROM records WHERE kind IN {_GIVEN} AND coalesce(project, '') NOT IN "
+            f"('', '{MIXED}') GROUP BY project ORDER BY 2 DESC, 1", (json.dumps(LISTED),)))
+
+    def shares(self, chosen: Filter, limit: int, *, projects: tuple[str, ...] = ()) -> list[Share]:
+        """What the records that a filter chooses are: by kind, type, tag, topic and project, most first."""
+        condition, values = where(self.index, chosen, projects)
+        those = f"WITH chosen AS (SELECT n, kind, type, topic, project FROM records r WHERE {condition}) "
+        columns = " UNION ALL ".join(
+            f"SELECT * FROM (SELECT '{field}' AS field, {field} AS value, count(*) AS records FROM chosen "
+            f"WHERE coalesce({field}, '') <> '' GROUP BY 2 ORDER BY 3 DESC, 2 LIMIT :limit)"
+            for field in ("kind", "type", "topic", "project"))
+        tags = ("SELECT * FROM (SELECT 'tag' AS field, tag AS value, count(*) AS records FROM chosen c "
+                "JOIN tags t ON t.record = c.n GROUP BY 2 ORDER BY 3 DESC, 2 LIMIT :limit)")
+        query = f"{those}{columns} UNION ALL {tags}".replace(":limit", str(int(limit)))
+        return self.db.select(Share, query, values)
 
     def most_used(self, limit: int) -> list[MostUsed]:
         return self.db.select(MostUsed, "SELECT r.id, r.kind, r.title, u.count AS uses FROM usage u "
@@ -329,6 +360,7 @@ AND NOT EXISTS (SELECT 1 FROM records e
 WHERE e.session = ? AND substr(r.unit, 1, length(e.unit) + 1) = e.unit || '/')
 AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a
 WHERE l.b = r.id AND {replaces('r', 'x')})"""
+_OF_PROJECT = "(? IS NULL OR r.project = ?)"
 _TAGGED = "EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? AND t.record = r.n)"
 
 

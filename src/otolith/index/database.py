@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite, WrongUsage
 
-SCHEMA = 14  # the number of the shape that schema.py describes
+SCHEMA = 15  # the number of the shape that schema.py describes
 BUSY_SECONDS = 10.0
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DATATYPE = sqlite3.SQLITE_CONSTRAINT | 12 << 8  # SQLITE_CONSTRAINT_DATATYPE: a column of another type
@@ -64,6 +64,7 @@ class Row(NamedTuple):
     pinned: int
     uses: int
     used: float | None
+    principal: str | None
     place: int
     last: int  # its passages are numbered from n to this
 
@@ -96,10 +97,12 @@ ROW, LINK = columns_of(Row, "r"), columns_of(LinkRow, "l")
 def replaces(old: str, new: str) -> str:
     """The condition, in SQL, under which a link `l` says that one record replaces another.
 
-    What is outside replaces only what is outside, unless a person said so. The link is there all the same.
+    What is outside replaces only what is outside, unless a person said so, and another person's word never
+    one's own. The link is there all the same.
     """
     return (f"l.word = 'supersedes' AND ({old}.trust = 'outside' OR l.trust = 'user' "
-            f"OR (l.trust = 'agent' AND {new}.trust <> 'outside'))")
+            f"OR (l.trust = 'peer' AND {old}.trust = 'peer') "
+            f"OR (l.trust = 'agent' AND {new}.trust IN ('user', 'agent')))")
 
 
 def match(words: Iterable[str], *, every: bool = False) -> str:

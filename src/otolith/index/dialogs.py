@@ -21,11 +21,13 @@ AND NOT EXISTS (SELECT 1 FROM links l JOIN records x ON x.id = l.a WHERE l.b = r
 ORDER BY pinned DESC, created DESC, at DESC, id"""
 
 _COMING = f"""SELECT r.title, p.text FROM records r JOIN passages p ON p.n = r.n
-WHERE r.kind = 'memo' AND r.type = 'future' AND NOT r.sunk AND r.trust <> 'outside'
+WHERE r.kind = 'memo' AND r.type = 'future' AND NOT r.sunk AND r.trust IN ('user', 'agent')
 AND coalesce(r.confidence, 1) >= {SURE} AND (r.project IS NULL OR r.project IN ('', 'default', ?))
 ORDER BY r.created DESC, r.at DESC, r.id LIMIT 20"""
 _SCORE = ("(SELECT v.score FROM reviewed v WHERE v.fact = {fact}.id OR v.target = {fact}.id "
           "ORDER BY v.mark DESC LIMIT 1)")
+# in a project what was said in it, and what holds everywhere
+_TOLD_IN = "(:project IS NULL OR r.project IS NULL OR r.project IN ('', :project))"
 _UNSCORED = f"FROM records r WHERE kind = 'fact' AND sunk = 0 AND {_SCORE.format(fact='r')} IS NULL"
 
 
@@ -119,15 +121,16 @@ class Dialogs(Facet):
 
     # Facts that wait for a person
 
-    def unscored(self, topic: str | None, limit: int) -> list[str]:
+    def unscored(self, topic: str | None, limit: int, project: str | None = None) -> list[str]:
         """The facts that nobody has scored, the least sure first."""
-        return self._texts(f"SELECT id {_UNSCORED} AND (:topic IS NULL OR topic = :topic) "
+        return self._texts(f"SELECT id {_UNSCORED} AND (:topic IS NULL OR topic = :topic) AND {_TOLD_IN} "
                            "ORDER BY confidence, created DESC, at DESC, id LIMIT :limit",
-                           {"topic": topic, "limit": limit})
+                           {"topic": topic, "limit": limit, "project": project})
 
-    def unscored_counts(self) -> dict[str, int]:
+    def unscored_counts(self, project: str | None = None) -> dict[str, int]:
         """Topic → how many of its facts nobody has scored, most first."""
-        return dict(self.db.execute(f"SELECT topic, count(*) {_UNSCORED} GROUP BY topic ORDER BY 2 DESC, 1"))
+        return dict(self.db.execute(f"SELECT topic, count(*) {_UNSCORED} AND {_TOLD_IN} GROUP BY topic "
+                                    "ORDER BY 2 DESC, 1", {"project": project}))
 
     # Entries, each by the unit it stands in
 

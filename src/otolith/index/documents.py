@@ -30,10 +30,32 @@ _FILLED = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {tab
 
 
 class Sweep(NamedTuple):
-    """When the whole tree was last compared, and how many seconds the look at it took."""
+    """When the whole tree was last compared, how many seconds the look at it took, and up to where a tree
+    that tells its changes had told them.
+    """
 
     when: float
     cost: float
+    cursor: str = ""
+
+
+class _Versions(Mapping[str, Version | None]):
+    """The versions of all files, of which mostly a few are asked for."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._all: Known | None = None
+
+    def __getitem__(self, path: str) -> Version | None:
+        return (self._documents.versions([path]) if self._all is None else self._all)[path]
+
+    def __iter__(self) -> Iterator[str]:
+        if self._all is None:
+            self._all = self._documents.versions()
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return self._documents.count()
 
 
 class Documents(Facet):
@@ -50,6 +72,18 @@ class Documents(Facet):
             rows = self.db.execute(f"{question} WHERE path IN ({','.join('?' * len(some))})", some)
             versions.update((path, Version(*version) if version[0] else None) for path, *version in rows)
         return versions
+
+    def known(self) -> Known:
+        """The versions of all files, read when somebody asks for them."""
+        return _Versions(self)
+
+    def unread(self, mark: bytes) -> list[str]:
+        """The files that could not be read when the index last tried."""
+        return [path for path, in self.db.execute("SELECT path FROM documents WHERE stamp = ?", (mark,))]
+
+    def unsettled(self) -> list[str]:
+        """The files that were not settled when the index last saw them."""
+        return [path for path, in self.db.execute("SELECT path FROM documents WHERE NOT settled")]
 
     def fingerprint(self, path: str) -> str | None:
         """The fingerprint of the bytes that were last read; None if they could not be read."""
@@ -100,13 +134,16 @@ class Documents(Facet):
     # What was done when
 
     def last_sweep(self) -> Sweep | None:
-        noted = dict(self.db.execute("SELECT key, value FROM meta WHERE key IN ('swept', 'sweep_cost')"))
-        return Sweep(float(noted["swept"]), noted["sweep_cost"]) if len(noted) == 2 else None
+        noted = dict(self.db.execute(
+            "SELECT key, value FROM meta WHERE key IN ('swept', 'sweep_cost', 'cursor')"))
+        return Sweep(float(noted["swept"]), noted["sweep_cost"], str(noted.get("cursor", ""))) if (
+            "swept" in noted and "sweep_cost" in noted) else None
 
     def note_sweep(self, sweep: Sweep) -> None:
         with self.index.aside():
             self.index.set("swept", sweep.when)
             self.index.set("sweep_cost", sweep.cost)
+            self.index.set("cursor", sweep.cursor)
             self.index.set(FILLED, ",".join(self.db.column(_FILLED)))
 
     def is_hollow(self) -> bool:

@@ -70,9 +70,11 @@ class Marks(Facet):
             db.executemany("INSERT INTO seen SELECT ?, id, n FROM records WHERE id = ?", known)
 
     def inputs(self) -> dict[str, tuple[Any, ...]]:
-        """A stamp for the records of each kind, one for findings (unreadable files count), one for use."""
+        """A stamp for the records of each kind, for findings (unreadable files count), pins, use."""
         rows = self.db.execute("SELECT kind, count(*), max(n), sum(n) FROM records GROUP BY kind")
         stamps = {kind: tuple(numbers) for kind, *numbers in rows}
         stamps[":problems"] = self.db.execute("SELECT count(*), max(path) FROM problems").fetchone()
+        stamps[":pins"] = self.db.execute("SELECT count(*), max(created) FROM links WHERE word = "
+                                          "'pinned'").fetchone()
         stamps[":usage"] = self.db.execute("SELECT sum(count), max(last) FROM usage").fetchone()
         return stamps

@@ -9,8 +9,8 @@ from otolith.index.database import ROW as _ROW
 from otolith.index.database import Facet, Row, match, replaces
 
 
-class NoteUse(NamedTuple):
-    """A note with what its score is made of, and what pages say of it."""
+class Stood(NamedTuple):
+    """A record with what its score is made of, and what pages say of it."""
 
     id: str
     type: str
@@ -24,6 +24,10 @@ class NoteUse(NamedTuple):
     unit: str
     project: str | None
     trust: str
+    principal: str | None = None
+    kind: str = "note"
+    success: bool = False  # of a work
+    solves: bool = False  # it made good what went wrong
 
 
 class StandingEdge(NamedTuple):
@@ -67,23 +71,43 @@ _WRITTEN = "SELECT a, b, said, inverted, strength, edge, unit FROM links"
 _MASTERS = """SELECT id, {} FROM {} WHERE kind = 'memo' AND id LIKE '%\\_master' ESCAPE '\\'"""
 
 
+_USED = """r.id, r.type, coalesce(r.importance, 0.5), r.created, r.pinned, r.uses + coalesce(u.count, 0),
+max(coalesce(r.used, u.last), coalesce(u.last, r.used)), r.n, r.title, r.unit, r.project, r.trust,
+r.principal, r.kind, coalesce(r.success, 0) FROM records r LEFT JOIN usage u ON u.id = r.id"""
+
+
 class Notes(Facet):
     """Notes, edges, memos, chunks and the diary."""
 
-    def uses(self) -> list[NoteUse]:
+    def uses(self) -> list[Stood]:
         """Every note by id, with its use: what its own file says and what the ledger counts."""
-        return [NoteUse(*row) for row in self.db.execute(
-            "SELECT r.id, r.type, coalesce(r.importance, 0.5), r.created, r.pinned, "
-            "r.uses + coalesce(u.count, 0), max(coalesce(r.used, u.last), coalesce(u.last, r.used)), "
-            "r.n, r.title, r.unit, r.project, r.trust "
-            "FROM records r LEFT JOIN usage u ON u.id = r.id WHERE r.kind = 'note' ORDER BY r.id")]
+        return [Stood(*row) for row in self.db.execute(
+            f"SELECT {_USED} WHERE r.kind = 'note' ORDER BY r.id")]
 
-    def tags(self) -> dict[int, list[str]]:
-        """The tags of every note, by its number, in their order."""
+    def uses_beside(self, *kinds: str) -> list[Stood]:
+        """The same of records of other kinds; nothing that came from outside unless a person pinned it,
+        nothing that was replaced.
+        """
+        marks, pinned = ",".join("?" * len(kinds)), "(l.word = 'pinned' AND l.a = r.id)"
+        solved = "(l.word = 'solves' AND l.a = r.id)"
+        rows = self.db.execute(
+            f"SELECT {_USED} WHERE r.kind IN ({marks}) AND NOT r.sunk AND NOT EXISTS (SELECT 1 FROM links l "
+            f"JOIN records x ON x.id = l.a WHERE l.b = r.id AND {replaces('r', 'x')}) ORDER BY r.id", kinds)
+        used = [Stood(*row) for row in rows]
+        linked = self.db.execute(f"SELECT r.id, max{pinned}, max{solved} FROM records r JOIN links l ON "
+                                 f"l.a = r.id WHERE r.kind IN ({marks}) AND ({pinned} OR {solved}) "
+                                 "GROUP BY r.id", kinds)
+        signs = {record: (bool(mark), bool(solves)) for record, mark, solves in linked}
+        used = [row._replace(pinned=bool(row.pinned or signs.get(row.id, (0, 0))[0]),
+                             solves=bool(signs.get(row.id, (0, 0))[1])) for row in used]
+        return [row for row in used if row.trust != "outside" or (row.pinned and not row.principal)]
+
+    def tags(self, *kinds: str) -> dict[int, list[str]]:
+        """The tags of every record of these kinds, by its number, in their order."""
         tags: dict[int, list[str]] = {}
-        query = ("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record WHERE r.kind = 'note' "
-                 "ORDER BY t.record, t.place")
-        for record, tag in self.db.execute(query):
+        query = ("SELECT t.record, t.tag FROM tags t JOIN records r ON r.n = t.record WHERE r.kind IN "
+                 f"({','.join('?' * len(kinds))}) ORDER BY t.record, t.place")
+        for record, tag in self.db.execute(query, kinds):
             tags.setdefault(record, []).append(tag)
         return tags
 
@@ -171,7 +195,7 @@ class Notes(Facet):
     def own_memos(self) -> list[str]:
         """The units of memos that people and agents of this home wrote."""
         return [unit for unit, in self.db.execute(
-            "SELECT unit FROM records WHERE kind = 'memo' AND trust <> 'outside' ORDER BY id")]
+            "SELECT unit FROM records WHERE kind = 'memo' AND trust IN ('user', 'agent') ORDER BY id")]
 
     def masters(self) -> list[tuple[str, str]]:
         """(name, unit) of the memos that others may have been gathered into, forgotten ones too."""

@@ -28,6 +28,7 @@ CREATE TABLE records (
   session TEXT, conversation TEXT, topic TEXT, success INTEGER, trust TEXT NOT NULL, valid_from REAL,
   valid_until REAL,
   sunk INTEGER NOT NULL, pinned INTEGER NOT NULL, uses INTEGER NOT NULL, used REAL,
+  principal TEXT, -- whose word it is, if another person's
   place INTEGER NOT NULL, -- among the chunks of one conversation that were made in the same second
   last INTEGER NOT NULL -- its passages are numbered from n to last; one that grew has gaps between
 ) STRICT;

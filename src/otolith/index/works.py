@@ -22,7 +22,8 @@ CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.outcome, '$.fai
 CASE WHEN m.outcome_success THEN '' ELSE coalesce(json_extract(m.reasoning, '$.approach_chosen'), '') END"""
 _AIM = _TOUCH.format(operation="''", at=_AT)
 _REPLACED = ("EXISTS (SELECT 1 FROM links l JOIN records n ON n.id = l.a JOIN records o ON o.id = l.b WHERE "
-             f"l.b = m.id AND ({replaces('o', 'n')} OR (l.word = 'solves' AND n.trust <> 'outside')))")
+             f"l.b = m.id AND ({replaces('o', 'n')} "
+             "OR (l.word = 'solves' AND n.trust IN ('user', 'agent'))))")
 # Works by the end of a path: those whose path ends in it, and those whose path it ends in.
 _ENDING = """SELECT memory_id, operation, unit FROM file_works WHERE tail >= ? AND tail < ?
 UNION ALL SELECT memory_id, operation, unit FROM file_works WHERE tail IN ({marks})"""

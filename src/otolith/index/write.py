@@ -77,8 +77,8 @@ class _Rows:
             card.importance, card.confidence, card.project, card.agent, card.session, card.conversation,
             card.topic,
             None if card.success is None else int(card.success), card.trust, card.valid_from,
-            card.valid_until, int(card.sunk), int(card.pinned), card.usage.count, card.usage.last, card.place,
-            n + len(cut) - 1))
+            card.valid_until, int(card.sunk), int(card.pinned), card.usage.count, card.usage.last,
+            card.principal, card.place, n + len(cut) - 1))
         self.tags += [(tag, n, place) for place, tag in enumerate(dict.fromkeys(card.tags))]
         if name := fold(card.title):
             self.names.append((name, n, 0))

@@ -34,7 +34,7 @@ DIGITS = 9  # of a score in a file: enough to compute with, and equal on every m
 
 
 class Standing(Value):
-    """A note as the ladder's builders see it: the gist of its front matter, its use and its score."""
+    """A record as the front pages' builders see it: the gist of its front matter, its use and its score."""
 
     id: str
     type: str
@@ -47,8 +47,11 @@ class Standing(Value):
     score: float = 0.0
     pinned: bool = False
     trust: str = "user"
+    principal: str | None = None
     project: str | None = None
     preview: str = ""  # the opening of the text, on insights
+    kind: str = "note"
+    section: str = ""  # of CORE.md; a note's is that of its type
 
 
 class Decay(Value):

@@ -330,7 +330,7 @@ class GlobalMemory(Record):
         lines = [f"{topic.get('topic', '')}: {(topic.get('state') or {}).get('summary', '')}"
                  for topic in self.active_topics]
         levels = [part.get("trust") for part in (*self.do_not_forget, *self.active_topics)]
-        trust = "outside" if "outside" in levels else "agent"
+        trust = "outside" if {"outside", "peer"} & {*levels} else "agent"
         project = shared_project(topic.get("project") for topic in (*self.active_topics, *self.do_not_forget))
         return self.make_card("\n".join(lines), importance=0.5, trust=trust, project=project)
 

@@ -72,6 +72,9 @@ class NoteType(NamedTuple):
 
 CORE_SECTIONS = ("Critical Solutions", "Active Decisions", "Key Fixes", "Configurations",
                  "Patterns & Workflows")  # in the page's order
+SAID_SECTIONS = {"rule": "Active Decisions", "decision": "Active Decisions", "convention": "Configurations",
+                 "command": "Configurations"}  # by what a memo says
+FIXED_SECTIONS = {"failure": "Critical Solutions", "bug": "Key Fixes"}  # by what a work made good
 PROCEDURE_LISTS = ("steps", "preconditions", "postconditions")
 NOTE_TYPES: dict[str, NoteType] = {row.name: row for row in (
     NoteType("solution", "solutions", 1.2, "Critical Solutions", "#2e7d32",
@@ -128,6 +131,7 @@ class Kind(NamedTuple):
     types: tuple[str, ...] = ()  # what `type` may be, where it is one of a few words
     editable: tuple[str, ...] = ()  # the fields that a page offers to change
     not_edited: str = ""  # why edit refuses it, or ""
+    section: str = ""  # of CORE.md, where all of the kind stand in one
     built: bool = False  # made from other records and nothing else: removed, it comes back
     built_from: str = ""  # the kind below it on its ladder
     pages: tuple[str, ...] = ()  # how the names of built pages begin that retell it
@@ -248,6 +252,7 @@ _ROWS = (
     Kind("wisdom", "narrative:Wisdom", "wisdom", "Wisdom", "json", ("work/wisdom/*.json",),
          "work/wisdom/{id}.json", "wisdom.v1", types=("wisdom",), origin="trust",
          built_from="chapter", members="chapters",
+         section="Patterns & Workflows",
          links="members", body="", echo=True, lines=True, listed=True, colour="#b08412", dark="#dcb146"),
     Kind("episode", "note:Episode", "episodes", "Diary", "diary", ("episodes/DATE.md",), "episodes/{date}.md",
          types=("diary",), not_edited="the diary is append-only", forget="", purge="block", not_forgotten=(

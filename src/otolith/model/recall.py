@@ -137,6 +137,7 @@ class Hit(Value):
     parts: Mapping[str, float] = NOTHING  # the score taken apart, for --explain
     record: Any = None
     dialog: str | None = None  # of which it is a turn: an entry or a conversation
+    home: str | None = None  # the name of another home that it comes from
     hash: str | None = None  # of a file that was read to be edited: what edit(expect=…) compares
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,6 +148,8 @@ class Hit(Value):
             "tags": list(self.tags), "path": self.path, "origin": self.origin,
             "superseded_by": self.superseded_by, "tokens": self.tokens,
         }
+        if self.home:
+            shown["home"] = self.home
         if self.also:
             shown["also"] = list(self.also)
         if self.passage:

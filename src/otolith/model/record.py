@@ -16,7 +16,8 @@ from otolith.model.shape import Shape, choice, mapping, number, text
 from otolith.model.text import cut_passages
 from otolith.model.times import parse_time, time_or_none
 
-TRUST = ("user", "agent", "outside")
+TRUST = ("user", "peer", "agent", "outside")  # a peer is another person of a space that several share
+TRUSTED = ("user", "agent")  # one's own words and one's agents': these may be put before an agent unasked
 MIXED = "*"  # the project of what was built from several: recalled, but never put before an agent unasked
 SURE = 0.6  # a memo that is less sure is recalled, but never put before an agent unasked
 DEPTHS = ("summary", "outcome", "reasoning", "full", "complete")
@@ -32,6 +33,8 @@ class Origin(Shape):
     trust: str = choice(TRUST, default="user")
     at: str | None = text(default=None, sparse=True)  # the moment of writing, which puts equal times in order
     run: str | None = text(default=None, sparse=True)  # the import that brought it
+    principal: str | None = text(default=None, sparse=True)  # these two are told by a team's server, and
+    space: str | None = text(default=None, sparse=True)  # never by a file
 
 
 def shared_project(projects: Iterable[str | None]) -> str | None:
@@ -135,6 +138,7 @@ class Card(NamedTuple):
     usage: Usage = UNUSED  # the number in the record's own file
     speaker: str | None = None  # who says the text, where it opens with a name
     place: int = 0  # among the chunks of one conversation that were made in the same second
+    principal: str | None = None  # whose word it is, if another person's of a space that several share
 
     def cut(self) -> Sequence[Stretch]:
         """The passages: given (the turns of an entry), or cut from the text."""
@@ -217,6 +221,15 @@ def origin_fields(origin: Origin | None) -> dict[str, Any]:
         return {}
     return {"project": origin.project, "agent": origin.agent, "session": origin.session or None,
             "trust": origin.trust, "at": time_or_none(origin.at) or 0.0}
+
+
+def credit(claimed: str, hand: str) -> str:
+    """How far to trust what says of itself that it is the user's, an agent's or from outside, in the hand of
+    somebody who is trusted so far: another person's own word is a peer's, all else of theirs is from outside.
+    """
+    if hand == "user":
+        return claimed
+    return "peer" if hand == "peer" and claimed in ("user", "peer") else "outside"
 
 
 class Finding(NamedTuple):

@@ -11,6 +11,7 @@ and not what it was cut from.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -37,6 +38,7 @@ REACH = 25  # turns on either side of a hit that may fill a budget
 FURTHER = 4  # times as far is looked when too few are left to deliver
 FEW_WORDS, ALL_WORDS = 2, 0.999  # a question so short is answered by what has all of its words
 ANSWERED = 3  # first hits within a budget whose answers come before further hits
+MOST_OF_ONE = 2  # hits of one other person, so that nobody floods an answer
 MOST_READ = 1000  # records that are kept at hand
 _Read = dict[str, tuple[Version, Any]]
 SPARE = 12  # tokens below which nothing more is tried
@@ -109,6 +111,7 @@ def _deliver(home: Home, candidates: Candidates, limit: int, depth: str, budget:
     hits: list[tuple[Weighed, Hit]] = []
     texts: dict[str, str] = {}
     questions: list[frozenset[str]] = []
+    others: Counter[str] = Counter()  # hits of each other person
     left = budget
     rows = home.index.cards.rows_of({candidate.passage.id for candidate in candidates.best[: 2 * limit]})
     read: _Read = home.index.kept("records", dict)
@@ -118,16 +121,28 @@ def _deliver(home: Home, candidates: Candidates, limit: int, depth: str, budget:
         if repeats_question(candidate, questions):
             continue
         row = rows.get(candidate.passage.id) or home.index.cards.find(candidate.passage.id)
+        if others[who := _another(row)] >= MOST_OF_ONE:
+            continue
         record = _record(home, row, depth, as_of, read)
         hit = _hit(home, candidate, row, record, depth, (budget, left), texts, as_of, shorten=not hits)
         if hit is not None:
             hits.append((candidate, hit))
+            others[who] += bool(who)
             left = None if left is None else left - (hit.tokens or 0)
             if depth in ("full", "complete") and (left is None or len(hits) <= ANSWERED):
                 left = _bring_answer(home, candidates, [candidate for candidate, _ in hits], left)
+    return _tagged(home, hits), left
+
+
+def _tagged(home: Home, hits: Sequence[tuple[Weighed, Hit]]) -> list[tuple[Weighed, Hit]]:
     tags = home.index.cards.tags_of({candidate.passage.record for candidate, _ in hits})
     return [(candidate, hit.replace(tags=tags[candidate.passage.record]) if candidate.passage.record in tags
-             else hit) for candidate, hit in hits], left
+             else hit) for candidate, hit in hits]
+
+
+def _another(row: Row | None) -> str:
+    """Whose word a record is, if another person's."""
+    return row.principal or ("a peer" if row.trust == "peer" else "") if row else ""
 
 
 def _bring_answer(home: Home, candidates: Candidates, delivered: Sequence[Weighed],
@@ -242,7 +257,8 @@ def _origin(record: Any, row: Row) -> Mapping[str, Any]:
     if hasattr(own, "to_dict"):
         fields: Mapping[str, Any] = {**plain(own), "trust": row.trust}  # as it counts now
         return fields
-    fields = {"agent": row.agent, "session": row.session, "project": row.project, "trust": row.trust}
+    fields = {"agent": row.agent, "session": row.session, "project": row.project, "trust": row.trust,
+              "principal": row.principal}
     return {key: value for key, value in fields.items() if value is not None}
 
 

@@ -147,9 +147,11 @@ def put_answers_first(best: Sequence[Weighed]) -> None:
     """Let a turn that asks stand below the statement that follows it, if that is about the same."""
     by_passage = {candidate.passage.n: candidate for candidate in best}
     for candidate in best:
+        if not candidate.passage.asks:
+            continue
         answer = by_passage.get(candidate.beside[1] if candidate.beside else 0)
         ahead = candidate.score - answer.score if answer and not answer.passage.asks else -1.0
-        if candidate.passage.asks and 0 <= ahead <= SAME_MATTER:
+        if 0 <= ahead <= SAME_MATTER:
             candidate.parts["asking"] = candidate.parts.get("asking", 0.0) - ahead - 0.01
 
 
@@ -206,10 +208,12 @@ def sink(best: list[Weighed], replaced: Mapping[int, Replaced], newer_of: Mappin
 
 def about_somebody_else(best: Sequence[Weighed], names: frozenset[str], margin: float) -> bool:
     """Do others say it better than the person whom the question names, their being named left aside?"""
+    if not names:
+        return False
     named: list[float] = []
     others: list[float] = []
     for candidate in best:
         if (speaker := candidate.passage.speaker) is not None:
             (others if names.isdisjoint(speaker.casefold().split()) else named).append(
                 candidate.score - candidate.parts.get("speaker", 0.0))
-    return bool(names and others) and max(named, default=0.0) - max(others) < -margin
+    return bool(others) and max(named, default=0.0) - max(others) < -margin

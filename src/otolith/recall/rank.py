@@ -5,18 +5,20 @@ For each passage the score adds: its share of the question's rare words; how muc
 and the two turns on either side cover together; its likeness in meaning and, less, that of its neighbours;
 how well its best word pieces match the question's, and what it means among what was said before it;
 whether it answers a question that was just asked in the question's words; whether the person asked about is
-the one who speaks; whether it says when, for a question that asks when; whether it was said at the time the
-question names. A turn that itself asks counts a little less. Arithmetic over arrays but for a few looks into
-the index. What a sign is worth depends on where the passage comes from; `bench/fit.py` fits the weights and
-writes them to weights.json.
+the one who speaks; whether words that follow one another in the question do so in it; whether it says when,
+for a question that asks when; whether it was said at the time the question names. A turn that itself asks
+counts a little less. Arithmetic over arrays but for a few looks into the index. What a sign is worth
+depends on where the passage comes from; `bench/fit.py` fits the weights and writes them to weights.json.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +48,7 @@ REACH = 2  # turns on either side that have a say
 BM25, LENGTH = (1.2, 0.75), 700.0  # k and b; the length, in characters, that is neither long nor short
 FEW_PASSAGES = 100  # below which a memory is taken to have so many
 FEW_TIMES = 10  # sessions below which their order in time says little
-TEXT_SIGNS = ("timely", "when", "title", "repeated")
+TEXT_SIGNS = ("timely", "when", "title", "repeated", "pairs")
 SOURCES = ("talk", "agent", "text")  # dialogs of people; of a user with an assistant; all else
 
 
@@ -191,8 +193,9 @@ def text_signs(passage: Passage, question: Question, matched: Sequence[float], r
                names: Collection[str]) -> dict[str, float]:
     """Those of the signs that take a passage's text or title which are named, for the best only.
 
-    That it says when, and that the question asks just that. Which of the question's words its title has; and
-    how often it has those that it has, in proportion to its length, as BM25 does.
+    That it says when, and that the question asks just that. Which of the question's words its title has;
+    how often it has those that it has, in proportion to its length, as BM25 does; and which of those that
+    follow one another in the question do so here.
     """
     signs: dict[str, float] = {}
     if "timely" in names:
@@ -206,7 +209,26 @@ def text_signs(passage: Passage, question: Question, matched: Sequence[float], r
             times = max(1, text.count(start)) if has else 0
             signs["repeated"] = signs.get("repeated", 0.0) + rare / mass * times / (times + damped)
             signs["title"] = signs.get("title", 0.0) + rare / mass * (start in title)
+    if "pairs" in names:
+        signs["pairs"] = side_by_side(question.words, rarity, f"{passage.title}\n{passage.text}")
     return signs
+
+
+def side_by_side(words: Sequence[str], rarity: Sequence[float], text: str) -> float:
+    """The share of a question's neighbouring words that stand in that order in a text, one between them at
+    most.
+    """
+    starts, lowered, shared, mass = [stem(word).removesuffix("i") for word in words], text.lower(), 0.0, 0.0
+    for (word, after), (rare, also) in zip(pairwise(starts), pairwise(rarity), strict=True):
+        mass += rare + also
+        if word in lowered and after in lowered and _in_a_row(word, after).search(lowered):
+            shared += rare + also
+    return shared / (mass or 1.0)
+
+
+@lru_cache(maxsize=256)
+def _in_a_row(word: str, after: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{re.escape(word)}\w*\W+(?:\w+\W+)?{re.escape(after)}")
 
 
 def _from(values: Floats, rows: Ints) -> Floats:

@@ -301,6 +301,8 @@ def _sink(home: Home, candidates: Candidates, best: list[Weighed], as_of: float 
     """Let what was replaced, deprecated or rejected sink; what replaces it is brought along."""
     index = home.index
     links = index.graph.replacements({candidate.passage.id for candidate in best}, as_of)
+    if not links and not any(candidate.passage.sunk for candidate in best):
+        return best
     newer = by_id(best)
     for passage in index.around.openings({new for new in links.values() if new not in newer}):
         if candidates.passes(passage.n):
@@ -359,6 +361,8 @@ def _sink_forgotten(home: Home, best: list[Weighed], as_of: float | None) -> Non
 
 def _fold_echoes(home: Home, candidates: Candidates, best: list[Weighed], chosen: Filter) -> list[Weighed]:
     """Let aggregates come after the records that they are made from."""
+    if not any(candidate.echo for candidate in best):
+        return best
     ids = [candidate.passage.id for candidate in best if not candidate.echo]
     made = any(KINDS[candidate.passage.kind].members for candidate in best if candidate.echo)
     wholes = home.index.graph.wholes(ids) if made else {}

@@ -22,6 +22,7 @@ from otolith.model.recall import Filter
 from otolith.model.shape import Value
 from otolith.model.text import unfence
 from otolith.model.words import STOP, likeness, stems, word_set
+from otolith.recall.beside import asked as of_others
 from otolith.recall.fold import Weighed
 from otolith.recall.question import MOST_WORDS, look_up
 from otolith.recall.search import Candidates, find
@@ -78,6 +79,10 @@ def tell(home: Home, prompt: str, *, before: str = "", given: Collection[str] = 
     if home.touch([candidate.passage.unit for candidate in candidates.best[:LOOKED_AT]]):
         candidates = find(home, asked, chosen, LOOKED_AT, providers)
     offers = choose(home, candidates, LOOKED_AT)
+    for name, more in of_others(home, lambda other: choose(
+            other, find(other, asked, chosen, LOOKED_AT, providers), LOOKED_AT)):
+        offers = sorted([*offers, *(offer.replace(id=f"{name}:{offer.id}") for offer in more)],
+                        key=lambda offer: -offer.sure)
     again = asked != readable(prompt)
     return [offer for offer in offers if again or offer.id not in given][:limit]
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from otolith.verbs import (  # isort: skip
-        about, brief, capture, chapters, chunks, claims, deeds, dialogs, edges, editing, exports, git,
-        history, links, memos, merging, models, notes, offering, purge, reasoning, receipts, records,
-        reports, running, scribe, session, steps, takeback, taking, tending, topics, trust, undo, work)
+        about, brief, capture, carrying, chapters, chunks, claims, deeds, dialogs, edges, editing, exports,
+        git, history, homes, links, memos, merging, models, notes, offering, purge, reasoning, receipts,
+        records, reports, running, scribe, session, steps, takeback, taking, tending, topics, trust, undo,
+        versions, work)
 
-__all__ = ["about", "brief", "capture", "chapters", "chunks", "claims", "deeds", "dialogs", "edges",
-           "editing", "exports", "git", "history", "links", "memos", "merging", "models", "notes",
-           "offering", "purge", "reasoning", "receipts", "records", "reports", "running", "scribe",
-           "session", "steps", "takeback", "taking", "tending", "topics", "trust", "undo", "work"]
+__all__ = ["about", "brief", "capture", "carrying", "chapters", "chunks", "claims", "deeds", "dialogs",
+           "edges", "editing", "exports", "git", "history", "homes", "links", "memos", "merging", "models",
+           "notes", "offering", "purge", "reasoning", "receipts", "records", "reports", "running", "scribe",
+           "session", "steps", "takeback", "taking", "tending", "topics", "trust", "undo", "versions", "work"]
 
 
 def __getattr__(name: str) -> Any:

@@ -20,18 +20,18 @@ from otolith.model.ids import short_id
 from otolith.model.kinds import KINDS
 from otolith.model.memo import Memo
 from otolith.model.recall import Filter
-from otolith.model.record import log
+from otolith.model.record import TRUSTED, log
 from otolith.model.shape import Value
 from otolith.model.text import first_sentence, fold
 from otolith.model.times import day, parse_time
 from otolith.model.words import likeness, stems
+from otolith.recall.beside import asked
 from otolith.verbs.claims import draw
 from otolith.verbs.delivered import note_delivered
 from otolith.verbs.session import begin, is_past
 from otolith.verbs.steps import each
 
 FEWEST, MOST = 5, 35  # memos
-TRUSTED = ("user", "agent")
 PERSONAL = (None, "", "default")  # as a record's project
 SHARES = {"personal": 0.15, "project": 0.25, "sessions": 0.20, "unfinished": 0.10, "contested": 0.05,
           "near": 0.20}
@@ -93,10 +93,12 @@ class Item(NamedTuple):
 
 
 def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | None = None,
-          session: str | None = None, providers: Any = None, count: Count | None = None) -> Brief:
+          session: str | None = None, providers: Any = None, count: Count | None = None,
+          told_agent: bool = True) -> Brief:
     """What to know at the start of a session, within a budget of tokens.
 
-    `count` counts tokens another way, for who has no time to load the tokenizer.
+    `count` counts tokens another way, for who has no time to load the tokenizer. What a person looks at,
+    no agent was told.
     """
     from otolith.providers.tokens import count_many
 
@@ -104,7 +106,7 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise Invalid(f"the budget must be a positive number of tokens; got {budget!r}")
     _look(home)
-    parts = _gather(home, context, project or home.config.project, providers)
+    parts = _gather_all(home, context, project, providers)
     memos = [line.id for line in (*parts["near"], *parts["personal"], *parts["project"]) if line.memo]
     gauges = begin(home, session, context, retrieved=_insight(parts, context), read=len(set(memos)))
     wanted = min(FEWEST, len(set(memos)))
@@ -113,11 +115,25 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
         if sum(line.memo for line in told) >= wanted:
             break
     order = dict.fromkeys(line.id for line in told if line.memo)
-    if told:
+    if told and told_agent:
         note_delivered(home, [item.id for item in told], text, session, by="brief")
     return Brief(text=text, hud=gauges, tokens=count([text])[0], budget=budget,
                  ids=[line.id for line in told],
                  memos=[name for name in dict.fromkeys(memos) if name in order])
+
+
+def _gather_all(home: Home, context: str, project: str | None, providers: Any) -> dict[str, list[Item]]:
+    """The lines of each part, from the home and after them from those beside it."""
+    def gather(other: Home) -> dict[str, list[Item]]:
+        if other is not home:
+            other.ensure_fresh()
+        return _gather(other, context, project or other.config.project, providers)
+
+    parts = gather(home)
+    for name, more in asked(home, gather):
+        for part, items in more.items():
+            parts[part] += [item._replace(id=f"{name}:{item.id}") for item in items]
+    return parts
 
 
 def _insight(parts: dict[str, list[Item]], context: str) -> str | None:

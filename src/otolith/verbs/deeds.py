@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from otolith.derive import threads
-from otolith.derive.deeds import afterword, draft
+from otolith.derive.deeds import afterword, draft, meanwhile
 from otolith.derive.requests import requests
 from otolith.errors import NotFound
 from otolith.home import Home
@@ -36,9 +36,12 @@ def keep_deeds(home: Home, session: Session) -> list[Work]:
     kept: list[Work] = []
     for request in requests(session):
         layers = draft(request, folder, current.intent.goal if current else "") if request.new else None
+        if layers and not (threads.edited(layers) or threads.tells(layers)) \
+                and not (current and threads.belongs(_layers(current), layers)):
+            continue  # somebody looked around and stumbled
         if layers is None:
-            if current and request.new and (learned := afterword(request)):
-                current = _learn(home, current, learned)
+            if current and request.new:
+                current = _add(home, current, afterword(request), meanwhile(request))
             continue
         layers = threads.fit(redact_value(layers)[0])
         work = _keep(home, session, layers, request.asked.ts, current)
@@ -76,10 +79,15 @@ def _keep(home: Home, session: Session, layers: Mapping[str, Any], ts: str | Non
     return work
 
 
-def _learn(home: Home, work: Work, learned: list[str]) -> Work:
-    """The work before with what the agent states of it once the person said that it works."""
+def _add(home: Home, work: Work, learned: list[str], wished: list[str]) -> Work:
+    """The work before with what the agent states of it once the person said that it works, and what the
+    person wants of it.
+    """
+    if not learned and set(wished) <= set(work.intent.constraints):
+        return work
     loaded = home.load(work.id)
     grown = threads.add_learnings(_layers(loaded.record), redact_value(learned)[0])
+    grown = threads.add_wishes(grown, redact_value(wished)[0])
     new: Work = home.change(loaded, Work.from_dict({**loaded.record.to_dict(), **grown}), verb="record")
     return new
 

@@ -20,6 +20,7 @@ from otolith.model.shape import read_tags
 from otolith.model.times import offset
 from otolith.verbs import links
 from otolith.verbs.steps import fetch, locate
+from otolith.verbs.versions import fields_of, keep_version
 
 FIXED = {"id": "", "kind": "", "created": "", "created_at": "", "updated": "", "updated_at": "", "extra": "",
          "origin": "who wrote a record is set by the door it came through",
@@ -42,6 +43,7 @@ def edit(home: Home, handle: str, changes: Mapping[str, Any], expect: str | None
     if new == before and "type" not in changes:  # a type given again ends a move that was cut off
         return new
     is_note = KINDS[row.kind].links == "edges"
+    keep_version(home, loaded)
     place = own_place(new, before, loaded.path) if is_note and "type" in changes else loaded.path
     if place != loaded.path and loaded.path.startswith("graph/"):
         _move(home, loaded.path, place, new, edited=loaded)
@@ -183,6 +185,12 @@ def restore(home: Home, record: str) -> Any:
     if is_edge:
         links.mend(home, (back.from_id, back.to_id), given=[back])
     return back
+
+
+def restore_version(home: Home, handle: str, version: str) -> Any:
+    """Make a record what it was before an edit; what it is now becomes a former version."""
+    row = locate(home, handle)
+    return edit(home, row.id, fields_of(home, row, version))
 
 
 def pin(home: Home, handle: str) -> str:

@@ -54,7 +54,7 @@ def purge(home: Home, handle: str) -> dict[str, Any]:
     kept += [f"what {path} says of it" for path in _naming(home, record, plan)]
     return {"id": record, "removed": [path for path in before if path not in after],
             "rewritten": [path for path in after if before.get(path) not in (None, after[path])],
-            "beyond_reach": [*kept, *BEYOND]}
+            "beyond_reach": [*kept, *BEYOND, *(["the database's own backups"] if home.tree.cursor else [])]}
 
 
 def forget_about(home: Home, words: str, *, everything: bool = False, yes: bool = False,
@@ -171,7 +171,8 @@ def _plan(home: Home, record: str) -> dict[str, Any]:
     retold = [unit for unit, other in retelling if other.type == "manual"]
     own += [unit for unit, other in retelling if other.type != "manual"]
     about = (*(f"{folder}/" for folder in folders), *(unit.removeprefix("archive/") for unit, _ in retelling))
-    pages = _pages(home, (*KINDS[kind].pages, *about), words)
+    former = (f"{path.removeprefix('archive/')}." for path in own)
+    pages = _pages(home, (*KINDS[kind].pages, *about, *former), words)
     return {"kind": kind, "mention": mention, "words": words, "at": home.clock(), "stage": "remove",
             "headings": headings, "retold": [*retold, *diaries],
             "paths": list(dict.fromkeys([*own, *(path for edge in edges.values() for path in edge["paths"]),
@@ -212,9 +213,9 @@ def _pages(home: Home, about: tuple[str, ...], words: list[str]) -> list[str]:
     the same.
     """
     built = [path for path in home.index.notes.documents("topics/") if "/topic_memory." in path]
-    aside = home.index.notes.documents("archive/edited/")
+    aside = home.index.notes.documents(paths.EDITED)
     return [path for path in (*PAGES, *built, *aside) if (data := bytes_of(home, path)) is not None
-            and (path.removeprefix("archive/edited/").startswith(about) or ledger.holds(data, words))]
+            and (path.removeprefix(paths.EDITED).startswith(about) or ledger.holds(data, words))]
 
 
 def _naming(home: Home, record: str, plan: Plan) -> list[str]:
@@ -240,6 +241,8 @@ def _carry_out(home: Home, intent: PendingAct) -> list[str]:
         intent = intents.amend(home.tree, intent, stage="build")
     home.tree.tidy()  # what killed writers left may hold its words, the intent's own writer too
     _build(home, intent.plan["pages"])
+    home.tree.expunge(intent.plan["paths"], intent.plan["words"])
+    _strike_bases(home, intent.plan)
     name = home.audit_name(intent.plan["kind"], intent.id)
     if not ledger.audited(home.tree, "purged", name, intent.plan["at"]):
         home.audit("purged", Named(intent.plan["kind"], intent.id), "")
@@ -274,6 +277,15 @@ def _remove(home: Home, intent: PendingAct) -> list[str]:
     home.sweep(accept_removals=True)
     _shrink(home, [record, *plan["edges"], *plan["facts"]], plan)
     return shared
+
+
+def _strike_bases(home: Home, plan: Plan) -> None:
+    """The versions that were agreed on with a team's space hold what went, too."""
+    for path, _ in list(home.tree.scan("log")):
+        _, name, rest = [*path.split("/", 2), "", ""][:3]
+        if name.startswith("base-") and (rest in plan["paths"] or ledger.holds(bytes_of(home, path) or b"",
+                                                                              plan["words"])):
+            home.tree.remove(path)
 
 
 def _strip_records(home: Home, record: str, ends: Collection[str]) -> None:

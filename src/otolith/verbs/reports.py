@@ -15,6 +15,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from otolith.config import timer_file
 from otolith.derive import front_pages
 from otolith.derive.similar import (
     InsightProposal,
@@ -38,10 +39,11 @@ from otolith.model.times import day, offset, parse_time
 from otolith.verbs import links
 from otolith.verbs.claims import draw
 from otolith.verbs.exports import build_stamped
+from otolith.verbs.standing import beside
 from otolith.verbs.steps import bytes_of, locate
 
 if TYPE_CHECKING:
-    from otolith.index.notes import NoteUse
+    from otolith.index.notes import Stood
 
 CORE, REFLECTION = "CORE.md", "REFLECTION.md"
 PAGES = {"core": CORE, "reflection": REFLECTION, "global": "GLOBAL_MEMORY.md"}
@@ -62,7 +64,7 @@ class Scores:
         self._at: tuple[float, list[float]] = (-1.0, [])
 
     @cached_property
-    def notes(self) -> list[NoteUse]:
+    def notes(self) -> list[Stood]:
         return self.home.index.notes.uses()
 
     @cached_property
@@ -82,11 +84,11 @@ class Scores:
 
     def standings(self, moment: float) -> list[Standing]:
         """Every note with its use and its score at a moment; insights bring the opening of their text."""
-        tags, openings = self.home.index.notes.tags(), self.home.index.notes.openings("insight")
+        tags, openings = self.home.index.notes.tags("note"), self.home.index.notes.openings("insight")
         return [Standing(id=note.id, type=note.type, title=note.title, path=note.unit, created=note.created,
                          tags=tuple(tags.get(note.n, ())), importance=note.importance, score=score,
                          usage=Usage(note.uses, note.last), pinned=bool(note.pinned), trust=note.trust,
-                         project=note.project, preview=openings.get(note.n, ""))
+                         principal=note.principal, project=note.project, preview=openings.get(note.n, ""))
                 for note, score in zip(self.notes, self.at(moment), strict=True)]
 
 
@@ -185,18 +187,27 @@ def core(home: Home) -> str:
     """Build CORE.md anew and give its text."""
     home.ensure_fresh()
     home.fold_usage()
-    _write_core(home, standings(home))
+    _write_core(home, [*standings(home), *beside(home, _moment(home))])
     return show(home, "core")
 
 
 def core_rung(home: Home, scores: Scores | None = None) -> list[str]:
     """Upkeep's part; it goes by the scores that _state.json holds."""
-    return [CORE] if _write_core(home, (scores or Scores(home)).standings(state_moment(home))) else []
+    moment = state_moment(home)
+    everything = [*(scores or Scores(home)).standings(moment), *beside(home, moment)]
+    return [CORE] if _write_core(home, everything) else []
 
 
-def _write_core(home: Home, notes: Sequence[Standing]) -> bool:
-    page = front_pages.build_core(notes, date=day(home.clock()))
+def _write_core(home: Home, records: Sequence[Standing]) -> bool:
+    page = front_pages.build_core(records, date=day(home.clock()), refresh=_refresh(home))
     return build_stamped(home, CORE, page, front_pages.without_stamp)
+
+
+def _refresh(home: Home) -> str:
+    """What builds the page next, as the page says it."""
+    if home.tree.folder and timer_file(home.tree.folder).exists():
+        return "daily (systemd timer)"
+    return "daily (by itself)" if home.config.upkeep else "by hand"
 
 
 def reflection(home: Home) -> str:
@@ -209,7 +220,9 @@ def reflection(home: Home) -> str:
 
 def reflection_rung(home: Home, scores: Scores | None = None) -> list[str]:
     """Upkeep's part: count the reflection if anything changed, write the page if it says something new."""
-    _, written = _look(home, (scores or Scores(home)).standings(state_moment(home)))
+    moment = state_moment(home)
+    everything = [*(scores or Scores(home)).standings(moment), *beside(home, moment)]
+    _, written = _look(home, everything)
     return [REFLECTION] if written else []
 
 
@@ -274,7 +287,7 @@ def reflect(home: Home, *, apply: bool = False) -> Reflected:
     home.fold_usage()
     notes = standings(home)
     clusters, merges, insights = propose(home, notes)
-    counted, _ = _look(home, notes)
+    counted, _ = _look(home, [*notes, *beside(home, _moment(home))])
     if apply:
         _refuse_agents(home)
         for _, merge in merges:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,13 @@ def lock_path(home: str) -> Path:
 
 @contextmanager
 def alone(home: Home) -> Iterator[bool]:
-    """Whether no other round runs, for as long as this one does."""
+    """Whether no other round runs, on another machine either, for as long as this one does."""
+    with _alone_here(home) as free, home.tree.turn() if free else nullcontext(False) as ours:
+        yield ours
+
+
+@contextmanager
+def _alone_here(home: Home) -> Iterator[bool]:
     path = lock_path(home.tree.name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from otolith.derive.learnings import MOST as MOST_LEARNINGS
 from otolith.derive.learnings import find_learnings
 from otolith.derive.sayings import Remark, find_sayings, normal
-from otolith.derive.titles import is_listed
 from otolith.home import Home
 from otolith.model.events import Session
 from otolith.model.ids import slug
@@ -24,7 +23,6 @@ from otolith.model.times import minute, zulu
 from otolith.model.words import likeness, stems
 from otolith.verbs.steps import diary_of, kept_before
 
-LOOKED_AT = 3  # works of a session that may tell what was being done
 LATEST = 5  # times that a memo names; of more it says how many
 ALIKE = 0.5  # two memos of a session that share more of their words say the same
 STRONGER = 0.1  # how much surer a sentence is when it is said again in another session
@@ -35,9 +33,8 @@ MANY, PLAIN = 8, 0.8  # memos of a session, from which on only what is said this
 def keep_sayings(home: Home, session: Session) -> list[Memo]:
     """Keep what the new events of a session say; returns the memos that are new or were said again."""
     kept: list[Memo] = []
-    task = _task(home, session)
-    learnings = [remark for remark in find_learnings(session, task) if not holds_secret(remark.body)]
-    remarks = [remark for remark in find_sayings(session, task) if not holds_secret(remark.body)]
+    learnings = [remark for remark in find_learnings(session) if not holds_secret(remark.body)]
+    remarks = [remark for remark in find_sayings(session) if not holds_secret(remark.body)]
     if not remarks and not learnings:
         return kept
     with home.writing():
@@ -71,12 +68,6 @@ class _Alike:
         self._said[normal(remark.sentence)] = stems(remark.sentence)
 
 
-def _task(home: Home, session: Session) -> str:
-    """What was being done in the session before its new turns: its latest work that has words of its own."""
-    works = home.index.work.of_session(home.config.agent, session.session, LOOKED_AT)
-    return next((work.title for work in works if not is_listed(work.title)), "")
-
-
 def _keep(home: Home, remark: Remark, session: Session) -> Memo | None:
     """One remark: a new memo, or the one that says so already with another time; None if that is known."""
     project = PERSONAL if remark.personal else home.config.project
@@ -101,9 +92,9 @@ def _keep(home: Home, remark: Remark, session: Session) -> Memo | None:
 
 def _names(remark: Remark, project: str) -> Iterator[str]:
     """The names a remark may have, the plainest first: its own words, the project's before them, a number."""
-    plain = name_from(remark.plain)
+    plain = name_from(remark.title)
     yield plain
-    own = name_from(f"{slug(project).replace('-', ' ')} {remark.plain}") if project != PERSONAL else plain
+    own = name_from(f"{slug(project).replace('-', ' ')} {remark.title}") if project != PERSONAL else plain
     if own != plain:
         yield own
     taken = {plain, own}

@@ -18,6 +18,7 @@ from otolith.model.dates import read_span
 from otolith.model.decay import DAY
 from otolith.model.ids import slug
 from otolith.model.memo import Memo
+from otolith.model.record import TRUSTED
 from otolith.model.shape import Value
 from otolith.model.text import first_sentence
 from otolith.verbs.steps import bytes_of, each
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from otolith.derive.triggers import MemoDraft
     from otolith.model.dialog import Turn
 
-TRUSTED = ("user", "agent")
 
 
 # The HUD

@@ -15,7 +15,7 @@ import shlex
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
@@ -40,8 +40,8 @@ HOOKS: Hooks = {
 CODEX_HOOKS: Hooks = {**HOOKS, "PreToolUse": ("apply_patch|Edit|Write|Bash", 5), "SessionEnd": ("", 3)}
 GEMINI_HOOKS: Hooks = {
     "SessionStart": ("", 10_000), "BeforeAgent": ("", 5_000),
-    "AfterTool": ("replace|write_file|run_shell_command", 5_000), "PreCompress": ("", 30_000),
-    "AfterAgent": ("", 30_000), "SessionEnd": ("", 30_000),
+    "AfterTool": ("replace|write_file|run_shell_command", 5_000), "AfterAgent": ("", 30_000),
+    "SessionEnd": ("", 30_000),  # no PreCompress: it waits for that before every request to its model
 }
 OLD_MATCHERS = ("Edit|Write|MultiEdit", "apply_patch|Edit|Write")  # as earlier versions wrote them
 
@@ -100,8 +100,7 @@ def plan(agent: str, project_dir: Path | None, home_dir: Path,
 def plan_removal(agent: str, project_dir: Path | None, home_dir: Path) -> list[Edit]:
     """The edits that uninstall."""
     chosen = _agent(agent)
-    return _plan(chosen, project_dir, home_dir, _remove_entry, lambda text: _remove_hooks(text, chosen.hooks),
-                 backwards=True)
+    return _plan(chosen, project_dir, home_dir, _remove_entry, _remove_hooks, backwards=True)
 
 
 def advice(agent: str) -> str:
@@ -215,7 +214,7 @@ def _add_table(text: str | None, entry: _Entry, argv: list[str]) -> str:
 
 
 def _add_hooks(text: str | None, command: Sequence[str], hooks: Hooks) -> str:
-    text = text or ""
+    text = _remove_hooks(text or "", but=hooks) or ""
     for event, (matcher, limit) in hooks.items():
         wanted = shlex.join([*command, "hook", event])
         places = our_hooks(text, event)
@@ -243,9 +242,14 @@ def _renewed(text: str, place: tuple[str | int, ...], command: str, limit: int, 
     return text
 
 
-def _remove_hooks(text: str | None, hooks: Hooks) -> str | None:
+def _remove_hooks(text: str | None, but: Collection[str] = ()) -> str | None:
+    """The text without our hooks, those of earlier versions too, save those of some events."""
+    if text is None or not text.strip():
+        return text
+    listed = jsonc.find(jsonc.parse(text), ("hooks",))
+    events = list(listed.value) if listed is not None and isinstance(listed.value, dict) else []
     # In the opposite order of putting in, so that what was first empty is last emptied.
-    for event in reversed(hooks):
+    for event in [event for event in reversed(events) if event not in but]:
         while text is not None and text.strip() and (places := our_hooks(text, event)):
             place = places[-1]
             group = jsonc.find(jsonc.parse(text), place[:-2])

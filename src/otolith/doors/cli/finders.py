@@ -310,6 +310,10 @@ def _history(command: Command) -> None:
                                                               "record"))
 
 
+def _versions(command: Command) -> None:
+    command.table(command.mem.versions(command.args.id), ("version", "until", "title"))
+
+
 def _contradictions(command: Command) -> None:
     from otolith.doors.cli.writers import both_sides
 
@@ -476,7 +480,8 @@ COMMANDS: dict[str, Callable[[Command], int | None]] = {
     "agents": lambda command: command.table(
         command.mem.agents(**command.keywords()), ("id", "type", "parent_id", "project_id", "works",
                                                    "sessions")),
-    "resume": _resume, "chapters": _chapters, "wisdom": _wisdom, "facts": _facts, "history": _history,
+    "resume": _resume, "chapters": _chapters, "wisdom": _wisdom, "facts": _facts,
+    "history": _history, "versions": _versions,
     "contradictions": _contradictions, "topics": _topics,
     "global": _global, "tags": _tags, "edges": _edges, "graph": _graph,
     "reason": lambda command: command.result(command.mem.reason(**command.keywords())), "explore": _explore,

@@ -60,6 +60,7 @@ def _serve(command: Command) -> None:
     except ModuleNotFoundError as error:
         raise WrongUsage(f"the server needs the package {error.name}", EXTRA.format("serve")) from None
     _port(args.port)
+    from otolith import config
     from otolith.doors.web import gate, serving
 
     if args.link:
@@ -79,6 +80,10 @@ def _serve(command: Command) -> None:
                        f"Programs: REST at {url}/api/openapi.json, MCP at {url}/mcp, token in {token}\n"
                        "Stop with Ctrl-C.")
         sys.stdout.flush()
+        if command.tty and not (args.json or args.no_open) and config.has_screen():
+            import webbrowser
+
+            webbrowser.open(link)
 
     return serving.serve(args.home, port=args.port, tell=announce, host=args.host,
                          names=args.allow_host or [],
@@ -208,15 +213,9 @@ def _import(command: Command) -> None:
 
 def take_in(command: Command, path: Path, form: str | None, progress: Any) -> Import:
     """Import a source into the home, as coming from outside."""
-    from otolith import config
-    from otolith.doors.exchange.importing import Import
-    from otolith.memory import Memory
-    from otolith.opening import open_home
+    from otolith.doors.exchange.importing import Import, receiving
 
-    # A thousand dialogs are not sent to a model unasked; rules read them, and upkeep may ask later.
-    tree = open_home(command.args.home)
-    settings = config.load(tree).replace(chat_url=None, chat_model=None, model_command=None)
-    with Memory(tree, door="import", trust="outside", config=settings) as mem:
+    with receiving(command.args.home) as mem:
         done = Import(mem).run(path, form, progress)
         for notice in mem.notices:
             command.warn(notice)

@@ -1,19 +1,23 @@
-"""Commands around a team's database: `admin`. Who may run them is decided by the database's own roles."""
+"""Commands of a team: `promote`, `push`, `pull`, and `admin`, which the database's own roles allow."""
 
 from __future__ import annotations
 
 import os
 import re
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 from otolith import config
 from otolith.doors.cli.command import Command
 from otolith.errors import WrongUsage
 from otolith.files.postgres import Administration
+from otolith.model.record import Change
+from otolith.model.text import visible_line
 from otolith.model.times import zulu
 
+QUIET = ("pushed", "pulled", "merged")  # counted; what else happens is told one by one
 SCOPES = ("read", "write", "team:write")
 SPACES, PRINCIPALS = ("team", "project", "private"), ("person", "agent", "service")
 LOGIN = re.compile(r"[a-z_][a-z0-9_]{0,62}")
@@ -26,12 +30,37 @@ def _admin(command: Command) -> None:
         ACTS[args.act](command, database)
 
 
+def _promote(command: Command) -> None:
+    done = command.mem.promote(**command.keywords())
+    command.answer(done, f"{done['id']} in {done['home']}")
+
+
+def _push(command: Command) -> None:
+    with command.progress("pushing") as progress:
+        _carried(command, command.mem.push(**command.keywords(), progress=progress))
+
+
+def _pull(command: Command) -> None:
+    with command.progress("pulling") as progress:
+        _carried(command, command.mem.pull(**command.keywords(), progress=progress))
+
+
+def _carried(command: Command, changes: Sequence[Change]) -> None:
+    rows = [{"change": change.what, "path": change.path} for change in changes]
+    counts = Counter(change.what for change in changes)
+    single = [f"{change.what}\t{visible_line(change.path)}" for change in changes if change.what not in QUIET]
+    lines = [*single, *(f"{counts[what]} {what}" for what in QUIET if counts[what])]
+    command.items(rows, "\n".join(lines) or "everything is up to date")
+
+
 def _init(command: Command, database: Administration) -> None:
     login = command.args.login
     if login and not LOGIN.fullmatch(login):
         raise WrongUsage(f"{login!r} cannot be a login's name", "use small letters, digits and _")
     made = database.set_up()
     password = database.make_login(login) if login else None
+    if command.args.days is not None:
+        database.ask("keep_days", command.args.days)
     lines = ["the database holds homes now" if made else "the database holds homes already"]
     if password:
         lines.append(f"login {login}, password {password}; it is shown once: put it into a PGPASSFILE")
@@ -98,4 +127,4 @@ def _say(command: Command, line: str) -> None:
 
 ACTS: dict[str, Callable[[Command, Administration], None]] = {
     "init": _init, "space": _space, "member": _member, "key": _key, "revoke": _revoke, "audit": _audit}
-COMMANDS = {"admin": _admin}
+COMMANDS = {"promote": _promote, "push": _push, "pull": _pull, "admin": _admin}

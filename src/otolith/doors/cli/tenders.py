@@ -230,10 +230,10 @@ def _timer(command: Command) -> int:
 
 
 def unit_files(home: str, command: Sequence[str]) -> dict[str, str]:
-    """File name → content of the service and its timer; two homes have two timers."""
-    from hashlib import sha256
+    """File name → content of the service and its timer."""
+    from otolith.config import timer_file
 
-    name = f"otolith-upkeep-{sha256(home.encode()).hexdigest()[:8]}"
+    name = timer_file(home).stem
     service = (f"[Unit]\nDescription=Otolith upkeep of {_escaped(home)}\n\n[Service]\nType=oneshot\nNice=10\n"
                f"ExecStart={' '.join(_word(part) for part in command)}\n")
     timer = (f"[Unit]\nDescription=Otolith upkeep of {_escaped(home)}, daily\n\n[Timer]\nOnCalendar=daily\n"

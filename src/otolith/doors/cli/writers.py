@@ -442,7 +442,8 @@ COMMANDS: dict[str, Callable[[Command], None]] = {
     "log": _log, "review": _review, "settle": _settle, "trust": _trust, "record": _record, "agent": _agent,
     "chapter": lambda command: command.kept(command.mem.chapter(**command.keywords()), "made"), "edit": _edit,
     "link": _link, "unlink": _unlink, "pin": _pin, "unpin": _pin, "forget": _forget,
-    "restore": lambda command: command.kept(command.mem.restore(command.args.id), "restored"),
+    "restore": lambda command: command.kept(
+        command.mem.restore(command.args.id, version=command.args.version), "restored"),
     "undo": _undo, "merge": _merge,
     "episode": _episode,
 }

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from otolith.doors.exchange.bundle import Bundle, FormatReader
 from otolith.doors.exchange.claude_code import ClaudeCode, is_transcript
 from otolith.doors.exchange.codex import Codex, is_rollout
+from otolith.doors.exchange.gemini_cli import GeminiCli, is_chat
 from otolith.doors.exchange.items import Dialog, Found, SourceFinding, SourceTurn
 from otolith.doors.exchange.jsontext import each_line
 from otolith.doors.exchange.session_reader import SessionReader
@@ -68,5 +69,6 @@ def as_dialog(session: Session, name: str, started: str | None = None) -> Dialog
 
 CLAUDE_CODE = Transcript("claude-code", "Claude Code", "~/.claude/projects", is_transcript, ClaudeCode)
 CODEX = Transcript("codex", "Codex", "~/.codex/sessions", is_rollout, Codex)
-FORMS = (CODEX, CLAUDE_CODE)
-READERS = {form.source: FormatReader(form.fits, form.read) for form in FORMS}
+GEMINI_CLI = Transcript("gemini-cli", "Gemini CLI", "~/.gemini/tmp", is_chat, GeminiCli)
+FORMS = (CODEX, GEMINI_CLI, CLAUDE_CODE)  # what hooks read while it grows
+READERS = {form.source: FormatReader(form.fits, form.read) for form in (CODEX, CLAUDE_CODE)}

@@ -10,6 +10,7 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,21 @@ def _says(yaml: str, wanted: dict[str, Any]) -> bool:
         return front.parse(yaml) == wanted
     except Damaged:
         return False
+
+
+@contextmanager
+def receiving(home: str | None) -> Iterator[Memory]:
+    """The home, opened for what comes from outside. A thousand dialogs are not sent to a model unasked: rules
+    read them, and upkeep may ask later.
+    """
+    from otolith import config
+    from otolith.memory import Memory
+    from otolith.opening import open_home
+
+    tree = open_home(home)
+    settings = config.load(tree).replace(chat_url=None, chat_model=None, model_command=None)
+    with Memory(tree, door="import", trust="outside", config=settings) as mem:
+        yield mem
 
 
 def _count(path: Path, name: str | None) -> int:

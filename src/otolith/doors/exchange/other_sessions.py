@@ -1,7 +1,7 @@
-"""Sessions of agents that write no JSON lines: Gemini CLI's JSON, aider's and SpecStory's Markdown.
+"""Sessions that are imported and never read while they run: Gemini CLI's as one object, aider's and
+SpecStory's Markdown.
 
-Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, a line a message, told again as it grows; earlier
-versions wrote one object with all messages (`.json`). aider:
+Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.json`, as earlier versions wrote it. aider:
 `.aider.chat.history.md`, what the person typed behind `####`, what tools printed behind `>`. SpecStory:
 `.specstory/history/*.md`, each turn below `_**User (time)**_` or `_**Agent (model time)**_`.
 """
@@ -14,63 +14,16 @@ from typing import Any
 
 from otolith.doors.exchange.bundle import Bundle, FormatReader
 from otolith.doors.exchange.coding_sessions import as_dialog
-from otolith.doors.exchange.items import Found, SourceFinding, stamp, words
-from otolith.doors.exchange.jsontext import each_element, each_line, first_objects
+from otolith.doors.exchange.gemini_cli import GeminiCli, is_chat
+from otolith.doors.exchange.items import Found, SourceFinding, stamp
+from otolith.doors.exchange.jsontext import each_element, each_line
 from otolith.doors.exchange.session_reader import Mark, SessionReader
 from otolith.errors import Invalid
 
 _STARTED = re.compile(r"^# aider chat started at (\S+ \S+)\s*$", re.MULTILINE)
-_EXIT = re.compile(r"^Exit Code: [1-9]", re.MULTILINE)  # of a command that a program says succeeded
 _HEAD = re.compile(r"^_\*\*(User|Agent|Assistant)(?: \(([^()\n]{1,120})\))?\*\*_\s*$", re.MULTILINE)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?Z?")
 _TOOL = re.compile(r"<(tool-use|think)\b.*?</\1>|<details>.*?</details>", re.DOTALL)
-
-
-class GeminiCli(SessionReader):
-    source = "gemini-cli"
-
-    def take(self, line: Any, at: int) -> None:
-        """The whole session, or one line of it: its head, a message, or what is set anew."""
-        if not isinstance(line, dict):
-            return
-        if "sessionId" in line:
-            self.facts |= {"session": words(line["sessionId"]), "started": stamp(line.get("startTime")) or ""}
-        several = line.get("messages") or (line.get("$set") or {}).get("messages")
-        for place, message in enumerate(several if isinstance(several, list) else [line]):
-            if isinstance(message, dict) and "type" in message:
-                self._message(message, at + place)
-
-    def _message(self, message: dict[str, Any], at: int) -> None:
-        mark = Mark(words(message.get("id")) or f"at-{at}", stamp(message.get("timestamp")), at)
-        content = message.get("content")
-        text = content if isinstance(content, str) else "\n\n".join(
-            words(part.get("text")) for part in content if isinstance(part, dict)
-        ) if isinstance(content, list) else ""
-        act = {"user": self.said, "gemini": self.answered}.get(str(message.get("type")), self.notice)
-        if text.lstrip().startswith("<session_context>"):
-            act = self.notice
-        act(text, mark)
-        calls = message.get("toolCalls")
-        for place, call in enumerate(calls if isinstance(calls, list) else ()):
-            if isinstance(call, dict):
-                own = mark._replace(key=words(call.get("id")) or f"{mark.key}/{place}")
-                self.call(words(call.get("name")), call.get("args"), own)
-                printed = _printed(call)
-                failed = {"error": True, "success": False}.get(str(call.get("status")))
-                failed = True if _EXIT.search(printed) else failed
-                self.result(own.key, printed, at, failed)
-
-
-def _printed(call: dict[str, Any]) -> str:
-    """What a call answered: its output as the model got it, else as it was shown."""
-    results = call.get("result")
-    for result in results if isinstance(results, list) else ():
-        answer = result.get("functionResponse") if isinstance(result, dict) else None
-        response = answer.get("response") if isinstance(answer, dict) else None
-        if isinstance(response, dict) and (output := words(response.get("output"))):
-            return output
-    shown = call.get("resultDisplay")
-    return shown if isinstance(shown, str) else ""
 
 
 class Aider(SessionReader):
@@ -104,11 +57,6 @@ class SpecStory(SessionReader):
             mark = Mark(f"at-{at + head.start()}", when, head.start())
             text = _TOOL.sub("", line[head.end() : stop]).strip().removesuffix("---").strip()
             (self.said if head[1] == "User" else self.answered)(text, mark)
-
-
-def _is_gemini(bundle: Bundle, name: str) -> bool:
-    first = first_objects(bundle, name, 1) if name.endswith((".json", ".jsonl")) else []
-    return bool(first) and "sessionId" in first[0] and not {"messages", "projectHash"}.isdisjoint(first[0])
 
 
 def _is_aider(bundle: Bundle, name: str) -> bool:
@@ -159,5 +107,5 @@ def _reader(reader: type[SessionReader], is_one: Callable[[Bundle, str], bool],
     return FormatReader(fits, read)
 
 
-READERS = {"gemini-cli": _reader(GeminiCli, _is_gemini, _gemini), "aider": _reader(Aider, _is_aider, _aider),
+READERS = {"gemini-cli": _reader(GeminiCli, is_chat, _gemini), "aider": _reader(Aider, _is_aider, _aider),
            "specstory": _reader(SpecStory, _is_specstory, _specstory)}

@@ -23,7 +23,7 @@ from starlette.routing import Route
 from otolith.doors import calls
 from otolith.doors.calls import call, check_arguments, once
 from otolith.doors.keeper import Keepers
-from otolith.doors.web import gate, routes, views
+from otolith.doors.web import gate, routes, viewing, views
 from otolith.doors.web.feed import Feed, error_parts
 from otolith.errors import Conflict, Invalid, NeedsConfirmation, OtolithError, WrongUsage
 from otolith.model.record import log
@@ -124,7 +124,7 @@ class Stale(Conflict):
         self.more = {"current": current}
 
 
-async def read_json(request: Request) -> dict[str, Any]:
+async def read_json(request: Request, limit: int = MAX_BODY) -> dict[str, Any]:
     """The body, which must be one JSON object; nothing a foreign form could send."""
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media != "application/json":
@@ -133,8 +133,8 @@ async def read_json(request: Request) -> dict[str, Any]:
     data = bytearray()
     async for piece in request.stream():
         data += piece
-        if len(data) > MAX_BODY:
-            raise HttpRefusal(413, f"a request may have {MAX_BODY >> 20} MB", "split it into several")
+        if len(data) > limit:
+            raise HttpRefusal(413, f"a request may have {limit >> 20} MB", "split it into several")
     try:
         body = json.loads(data or b"{}", parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -176,7 +176,7 @@ async def _run(door: Door, row: Verb, given: Mapping[str, Any], request: Request
 
 
 async def _write(door: Door, row: Verb, request: Request) -> Response:
-    given = await read_json(request)
+    given = await read_json(request, gate.MAX_BODY if row.roomy else MAX_BODY)
     if (key := _key(request)) is not None:
         given.setdefault("key", key)
     check_arguments(row, "rest", given)
@@ -196,7 +196,7 @@ async def _write_long(door: Door, row: Verb, given: dict[str, Any], request: Req
     tell = partial(door.feed.publish_from_thread, "progress")
 
     def run(mem: Memory) -> Any:
-        return views.as_json(getattr(mem, row.python)(
+        return viewing.as_json(getattr(mem, row.python)(
             progress=lambda done, total: tell({"job": row.name, "done": done, "total": total})))
 
     def act(mem: Memory) -> Any:

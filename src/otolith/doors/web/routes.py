@@ -16,12 +16,18 @@ from otolith.errors import Invalid, OtolithError
 from otolith.verbs.table import Verb
 
 API = "/api"
+_PAGED = {"limit": COUNT, "offset": COUNT}
+_FILTERS = {"kind": WORDS, "type": WORDS, "tags": WORDS, "topic": TEXT, "project": TEXT, "since": TEXT,
+            "before": TEXT}
 VIEWS: dict[str, dict[str, Schema]] = {
-    "today": {}, "review": {"topic": TEXT, "limit": COUNT}, "health": {},
-    "graph": {"kind": WORDS, "type": WORDS, "tags": WORDS, "project": TEXT, "since": TEXT, "before": TEXT,
-              "as_of": TEXT, "around": TEXT, "limit": COUNT},
-    "timeline": {"at": TEXT, "kind": WORDS, "limit": COUNT, "offset": COUNT},
-    "record": {"id": TEXT, "again": FLAG}, "forgotten": {},
+    "frame": {}, "today": {"project": TEXT}, "health": {}, "forgotten": {}, "titles": {"id": WORDS},
+    "search": {"q": TEXT, "project": TEXT, "limit": COUNT},
+    "browse": {**_FILTERS, "title": TEXT, "archive": FLAG, **_PAGED},
+    "review": {"topic": TEXT, "project": TEXT, "limit": COUNT},
+    "work": {"project": TEXT, **_PAGED}, "told": _PAGED, "audit": {"verb": TEXT, "door": TEXT, **_PAGED},
+    "graph": {**_FILTERS, "as_of": TEXT, "around": TEXT, "depth": COUNT, "whole": FLAG, "limit": COUNT},
+    "timeline": {"at": TEXT, "kind": WORDS, "project": TEXT, **_PAGED},
+    "record": {"id": TEXT, "again": FLAG},
 }
 
 

@@ -11,12 +11,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from otolith.doors.calls import once, plain
+from otolith.doors.calls import once
+from otolith.doors.web import browsing, past
+from otolith.doors.web.drawing import graph
+from otolith.doors.web.viewing import bounded, listed, log_lines, remembered, titles
 from otolith.errors import Damaged, Invalid, NotFound
-from otolith.files import codec, ledger, paths
+from otolith.files import codec, paths
 from otolith.files.tree import fingerprint
 from otolith.model.decay import STATUSES, next_fall, status
-from otolith.model.kinds import COUNTED, KINDS, LISTED
+from otolith.model.kinds import COUNTED, KINDS, LISTED, WRITTEN
 from otolith.model.recall import make_filter
 from otolith.model.record import DEPTHS
 from otolith.model.times import day, zulu
@@ -28,37 +31,12 @@ if TYPE_CHECKING:
     from otolith.memory import Memory
 
 BRIEF = 1_200  # tokens
-HISTORY = 200  # acts of a record
 BINS = 20  # of the decay histogram
-MANY = 20_000  # records that a graph is chosen from
+LATELY = 40  # records that today tells of
 LEDGER_TAIL = 1 << 20  # bytes
 FACT_FIELDS = ("subject", "relation", "object", "type", "time_span", "confidence", "user_fact_score",
                "sentence", "speaker", "entry_id", "entry_ts", "topic", "trust", "date", "superseded_by",
                "evidence_count", "valid_from", "valid_until")
-# (home, view) → (state, view), shared by the keepers of a home
-_kept: dict[tuple[str, str], tuple[Any, Any]] = {}
-
-
-def as_json(value: Any) -> Any:
-    """A report as JSON values."""
-    return json.loads(json.dumps(value.to_dict() if hasattr(value, "to_dict") else value, default=str))
-
-
-def remembered(mem: Memory, name: str, build: Callable[[], Any], arguments: Any = None) -> Any:
-    """A view as it was last built, if the home, the hour and the arguments are the same."""
-    state = (mem.home.index.cards.progress(), int(mem.home.clock() // 3600), arguments)
-    place = (mem.home.tree.name, name)
-    kept = _kept.get(place)
-    if kept is None or kept[0] != state:
-        kept = _kept[place] = (state, build())
-    return kept[1]
-
-
-def _bounded(value: int, low: int, high: int, name: str = "limit") -> int:
-    if not low <= value <= high:
-        raise Invalid(f"{name} must be from {low} to {high}; got {value}")
-    return value
-
 
 # A record as a resource
 
@@ -119,11 +97,22 @@ def record(mem: Memory, id: str, again: bool = False) -> dict[str, Any]:
               "outgoing": near.outgoing, "strength": near.strength, "context": near.context,
               "edge_id": near.edge} for near in mem.home.index.graph.neighbours(row.id)]
     pinned = row.pinned or mem.home.index.notes.relation(row.id, "pinned", row.id) is not None
-    return {**shown, "forgotten": False, "links": links, "history": history(mem, row.kind, row.id),
+    newer = shown.get("superseded_by")
+    return {**shown, "forgotten": False, "links": links, "history": past.acts_on(mem, row.kind, row.id),
+            "versions": mem.versions(row.id) if KINDS[row.kind].editable else [],
+            "claims": past.claims_of(mem, row), "parts": _parts(mem, row, shown["record"]),
+            "newer": {"id": newer, **titles(mem, [newer]).get(newer, {"title": newer})} if newer else None,
             "pinned": bool(pinned), "importance": row.importance, "topic": row.topic, "project": row.project,
             "updated": zulu(row.updated) if row.updated else None, "uses": usage.count,
             "used": zulu(usage.last) if usage.last else None, "decay": standing(mem, row),
             "editable": list(KINDS[row.kind].editable)}
+
+
+def _parts(mem: Memory, row: Row, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The records that it retells, in its order: a chapter's works, a wisdom's chapters."""
+    ids = record.get(KINDS[row.kind].members or "") or ()
+    rows = mem.home.index.cards.rows_of(ids)
+    return listed(mem, [rows[id] for id in ids if id in rows])
 
 
 def _forgotten(mem: Memory, id: str, kind: str, title: str, path: str) -> dict[str, Any]:
@@ -134,26 +123,8 @@ def _forgotten(mem: Memory, id: str, kind: str, title: str, path: str) -> dict[s
     except (NotFound, Damaged):
         text = ""
     return {"id": id, "kind": kind, "type": "", "title": title, "path": path, "text": text, "forgotten": True,
-            "links": [], "history": history(mem, kind, id), "tags": [], "editable": []}
-
-
-def history(mem: Memory, kind: str, record: str) -> list[dict[str, Any]]:
-    """What the audit log says of a record, newest first; it may name it by a hash."""
-    names = {record, mem.home.audit_name(kind, record)}
-    needles = [b'"id":' + json.dumps(name, ensure_ascii=False).encode() for name in names]
-    acts = [{key: act.get(key) for key in ("ts", "verb", "origin", "sha256")}
-            for act in _lines(mem, paths.AUDIT, needles) if act.get("id") in names]
-    return acts[::-1][:HISTORY]
-
-
-def _lines(mem: Memory, path: str, needles: Sequence[bytes] = (b"",), start: int = 0) -> list[dict[str, Any]]:
-    """The lines of a log that hold a needle, from a byte on; what is not a JSON object is passed over."""
-    try:
-        data, _ = mem.home.tree.read(path, start)
-    except (NotFound, Damaged):
-        return []
-    lines = [line for line in data.split(b"\n") if any(needle in line for needle in needles)]
-    return [value for _, value in ledger.read_lines(b"\n".join(lines)) if value]
+            "links": [], "history": past.acts_on(mem, kind, id), "tags": [], "editable": [],
+            "versions": [], "claims": [], "parts": []}
 
 
 def standing(mem: Memory, row: Row) -> dict[str, Any] | None:
@@ -178,46 +149,75 @@ def forgotten(mem: Memory) -> dict[str, Any]:
 
 # Today
 
-def today(mem: Memory) -> dict[str, Any]:
-    """The brief, what changed, what waits for a person."""
+def today(mem: Memory, project: str | None = None) -> dict[str, Any]:
+    """What was done lately, what waits for a person, and what an agent is told first."""
     mem.home.ensure_fresh()
-    return dict(remembered(mem, "today", lambda: _today(mem)))
+    name = "today of a project" if project else "today"
+    return dict(remembered(mem, name, lambda: _today(mem, project or None), project))
 
 
-def _today(mem: Memory) -> dict[str, Any]:
+def _today(mem: Memory, project: str | None) -> dict[str, Any]:
+    from otolith.verbs.brief import brief as compose
+
     index, now = mem.home.index, mem.home.clock()
     counts, diary = index.cards.counts(), index.cards.latest(["episode"], 8)
-    _, week = index.cards.listing(make_filter(kind=COUNTED, since=now - 7 * 86_400), 0)
-    brief = plain(mem, mem.brief(budget=BRIEF))
+    _, week = index.cards.listing(make_filter(kind=COUNTED, project=project, since=now - 7 * 86_400), 0)
+    brief = compose(mem.home, budget=BRIEF, project=project, providers=mem.providers, told_agent=False)
     return {
-        "date": day(now), "home": mem.home.tree.name.rpartition("/")[2], "records": counts["records"],
-        "kinds": counts["kinds"], "links": counts["links"], "new_this_week": week,
-        "brief": str(brief.get("text", "") if isinstance(brief, dict) else brief or ""),
-        "changed": [_listed(mem, row) for row in index.cards.latest(LISTED, 24)],
+        "date": day(now), "home": browsing.frame(mem)["home"], "project": project,
+        "records": counts["records"], "kinds": counts["kinds"], "links": counts["links"],
+        "new_this_week": week,
+        "brief": brief.text,
+        "changed": listed(mem, index.cards.latest(WRITTEN, LATELY, project)),
+        "days": [{"day": date, "kinds": kinds} for date, kinds
+                 in _by_time(index.cards.growth(WRITTEN, project), 10)][-60:],
         "diary": [{"title": block.title, "at": zulu(block.created)} for block in diary],
-        "waiting": {"facts": sum(index.dialogs.unscored_counts().values()),
-                    "contradictions": len(mem.contradictions()), "findings": len(index.cards.problems())},
+        "waiting": {"facts": sum(index.dialogs.unscored_counts(project).values()),
+                    "contradictions": len(mem.contradictions(project=project)),
+                    "findings": len(index.cards.problems()),
+                    "unfinished": _unfinished(mem, project)[:8]},
     }
 
 
-def _listed(mem: Memory, row: Row) -> dict[str, Any]:
-    """A row of a list, with when it last changed and the opening of its text."""
-    tags = mem.home.index.cards.tags_of([row.n]).get(row.n, [])
-    opening = " ".join(mem.home.index.around.texts([row.n])[0].split())[:220]
-    return {**records.describe(row, tags), "changed": zulu(max(row.updated or 0, row.created)),
-            "opening": opening, "edited": bool(row.updated and row.updated > row.created + 1),
-            "trust": row.trust}
+def _unfinished(mem: Memory, project: str | None) -> list[dict[str, Any]]:
+    return [{"id": notice.id, "title": notice.title, "why": notice.why, "trigger": notice.trigger}
+            for notice in mem.unfinished(project)]
+
+
+# Work
+
+def work(mem: Memory, project: str | None = None, limit: int = 40, offset: int = 0) -> dict[str, Any]:
+    """What was worked on, newest first; what is unfinished; the chapters and the wisdom drawn from it."""
+    limit, offset = bounded(limit, 1, 500), bounded(offset, 0, 1 << 31, "offset")
+    mem.home.ensure_fresh()
+    project = project or None
+    rows, total = mem.home.index.cards.listing(make_filter(kind="work", project=project), limit, offset)
+    return {"items": listed(mem, rows), "total": total, "offset": offset,
+            "unfinished": _unfinished(mem, project),
+            "chapters": [_listed_tale(tale) for tale in mem.chapters(project)],
+            "wisdom": [_listed_tale(tale) for tale in mem.wisdom(project)]}
+
+
+def _listed_tale(tale: Any) -> dict[str, Any]:
+    """A chapter or a wisdom as a list shows it."""
+    members = getattr(tale, KINDS[tale.kind].members)
+    return {"id": tale.id, "title": tale.title or tale.summary[:80], "summary": tale.summary,
+            "from": zulu(tale.start_ts), "to": zulu(tale.end_ts), "parts": len(members),
+            "tags": list(tale.tags or ()), "project": tale.project_id, "type": tale.type}
 
 
 # Review
 
-def review(mem: Memory, topic: str | None = None, limit: int = 50) -> dict[str, Any]:
+def review(mem: Memory, topic: str | None = None, project: str | None = None,
+           limit: int = 50) -> dict[str, Any]:
     """Facts nobody has scored, least sure first; statements that contradict each other."""
     mem.home.ensure_fresh()
-    limit, dialogs = _bounded(limit, 1, 500), mem.home.index.dialogs
-    counts = dialogs.unscored_counts()
-    facts = [_fact(mem, fact) for fact in dialogs.unscored(topic, limit)]
-    return {"facts": [fact for fact in facts if fact], "contradictions": mem.contradictions(limit=limit),
+    limit, dialogs = bounded(limit, 1, 500), mem.home.index.dialogs
+    project = project or None
+    counts = dialogs.unscored_counts(project)
+    facts = [_fact(mem, fact) for fact in dialogs.unscored(topic, limit, project)]
+    return {"facts": [fact for fact in facts if fact],
+            "contradictions": mem.contradictions(project=project, limit=limit),
             "total": sum(counts.values()) if topic is None else counts.get(topic, 0),
             "topics": [{"topic": name, "waiting": count} for name, count in counts.items()]}
 
@@ -231,18 +231,20 @@ def _fact(mem: Memory, record: str) -> dict[str, Any] | None:
 
 # Timeline
 
-def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), limit: int = 60,
-             offset: int = 0) -> dict[str, Any]:
+def timeline(mem: Memory, at: str | None = None, kind: Sequence[str] = (), project: str | None = None,
+             limit: int = 60, offset: int = 0) -> dict[str, Any]:
     """How the home grew day by day, and what it held as of one day."""
-    limit, offset = _bounded(limit, 1, 500), _bounded(offset, 0, 1 << 31, "offset")
+    limit, offset = bounded(limit, 1, 500), bounded(offset, 0, 1 << 31, "offset")
     mem.home.ensure_fresh()
+    project = project or None
     days = remembered(mem, "days", lambda: [
-        {"day": date, "kinds": kinds} for date, kinds in _by_time(mem.home.index.cards.growth(COUNTED), 10)])
+        {"day": date, "kinds": kinds}
+        for date, kinds in _by_time(mem.home.index.cards.growth(COUNTED, project), 10)], project)
     chosen = at or (days[-1]["day"] if days else day(mem.home.clock()))
     if len(chosen) != 10:
         raise Invalid(f"{chosen[:60]!r} is not a day", "give a date such as 2026-02-10")
-    items, total = mem.list(as_of=f"{chosen}T23:59:59Z", kind=list(kind or LISTED), limit=limit,
-                            offset=offset)
+    items, total = mem.list(as_of=f"{chosen}T23:59:59Z", kind=list(kind or LISTED), project=project,
+                            limit=limit, offset=offset)
     return {"at": chosen, "days": days, "items": items, "total": total, "offset": offset}
 
 
@@ -252,56 +254,6 @@ def _by_time(growth: Iterable[Growth], letters: int) -> Iterable[tuple[str, dict
     for part in growth:
         times.setdefault(part.day[:letters], Counter())[part.kind] += part.records
     return ((time, dict(kinds)) for time, kinds in times.items())
-
-
-# Graph
-
-def graph(mem: Memory, limit: int = 2_000, around: str | None = None, **filters: Any) -> dict[str, Any]:
-    """Records and the links among them."""
-    mem.home.ensure_fresh()
-    arguments = _bounded(limit, 1, 5_000), around, repr(filters)
-    return dict(remembered(mem, "graph", lambda: _graph(mem, limit, around, filters), arguments))
-
-
-def _graph(mem: Memory, limit: int, around: str | None, filters: Mapping[str, Any]) -> dict[str, Any]:
-    """If there are too many records, the most linked ones."""
-    cards = mem.home.index.cards
-    given = {name: value for name, value in filters.items() if value}
-    chosen = make_filter(clock=mem.home.clock, **{"kind": LISTED, **given})
-    rows, total = cards.listing(chosen, MANY, projects=mem.home.config.projects)
-    if around:
-        near = {item["id"] for item in records.related(mem.home, around, 2)}
-        near.add(steps.locate(mem.home, around).id)
-        rows = [row for row in rows if row.id in near]
-        total = len(rows)
-    links = _links(mem, rows, chosen.as_of)
-    degree = Counter(end for a, _, b in links for end in (a, b))
-    drawn = sorted(rows, key=lambda row: (-degree[row.id] if len(rows) > limit else 0, -row.created))[:limit]
-    shown, tags = {row.id for row in drawn}, cards.tags_of([row.n for row in drawn])
-    return {
-        "nodes": [{"id": row.id, "kind": row.kind, "type": row.type, "title": row.title[:120],
-                   "created": zulu(row.created), "tags": tags.get(row.n, []), "project": row.project,
-                   "degree": degree[row.id], "sunk": bool(row.sunk)} for row in drawn],
-        "links": [{"source": a, "type": word, "target": b, "strength": strength}
-                  for (a, word, b), strength in links.items() if a in shown and b in shown],
-        "total": total, "types": sorted({row.type for row in drawn if row.type}),
-    }
-
-
-def _links(mem: Memory, rows: Sequence[Row], as_of: float | None) -> dict[tuple[str, str, str], float | None]:
-    """(from, word, to) → strength of the links among these records, and of each to its topic."""
-    ids = {row.id for row in rows}
-    names = {f"name:{name}": record for name, record in mem.home.index.notes.all_names() if record in ids}
-    links: dict[tuple[str, str, str], float | None] = {}
-    for link in mem.home.index.graph.links(as_of):
-        a, b = names.get(link.a, link.a), names.get(link.b, link.b)
-        if a != b and a in ids and b in ids:
-            links.setdefault((a, link.word, b), link.strength)
-    for row in rows:
-        topic = f"topic:{row.topic}"
-        if topic in ids and topic != row.id:
-            links.setdefault((row.id, "part_of", topic), None)
-    return links
 
 
 # Health
@@ -333,10 +285,8 @@ def _health(mem: Memory) -> dict[str, Any]:
 
 def _usage(mem: Memory) -> dict[str, Any]:
     """What is used most, and how much was used each day lately, by door."""
-    path = paths.usage_log(mem.home.machine)
-    measure = mem.home.tree.measure(path)
     days: dict[str, Counter[str]] = {}
-    for use in _lines(mem, path, start=max(0, measure.size - LEDGER_TAIL) if measure else 0):
+    for use in log_lines(mem, paths.usage_log(mem.home.machine), tail=LEDGER_TAIL):
         if isinstance(use.get("ids"), list) and "t" in use:  # a base line has no day
             days.setdefault(str(use["t"])[:10], Counter())[str(use.get("door"))] += len(use["ids"])
     return {"top": [row._asdict() for row in mem.home.index.cards.most_used(10)],
@@ -344,6 +294,7 @@ def _usage(mem: Memory) -> dict[str, Any]:
 
 
 VIEWS: Mapping[str, Callable[..., dict[str, Any]]] = {
-    "today": today, "review": review, "graph": graph, "timeline": timeline, "health": health,
-    "record": record, "forgotten": forgotten,
+    "today": today, "review": review, "graph": graph, "timeline": timeline, "health": health, "work": work,
+    "record": record, "forgotten": forgotten, "frame": browsing.frame, "browse": browsing.browse,
+    "search": browsing.search, "titles": browsing.names, "audit": past.audit, "told": past.told,
 }

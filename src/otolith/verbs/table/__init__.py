@@ -81,6 +81,7 @@ class Verb(NamedTuple):
     person: bool = False  # agents may propose it; only a person does it
     core: bool = False  # one of the few tools that an agent is given by default
     long: bool = False  # may take many seconds
+    roomy: bool = False  # brings whole files, so a call may be as large as a door lets in
     agents: str = ""  # what a tool's description says beyond `help`
     method: str = ""  # of Memory, where it is not the name
     gaps: Mapping[Door, str] = {}  # where it is not offered, and why
@@ -149,23 +150,23 @@ FAMILIES: dict[str, tuple[str, ...]] = {
                 "edit", "link", "unlink", "pin", "unpin", "forget", "restore", "undo", "merge", "unmerge",
                 "episode"),
     "finders": ("recall", "get", "list", "related", "trace", "check-file", "check-intent", "unfinished",
-                "agents", "resume", "facts", "history", "contradictions", "topics", "global", "chapters",
-                "wisdom", "sql", "tags",
+                "agents", "resume", "facts", "history", "versions", "contradictions", "topics", "global",
+                "chapters", "wisdom", "sql", "tags",
                 "tags-near", "tags-for", "edges", "suggest-edges", "graph", "reason", "explore", "diary",
                 "stats", "show", "brief", "hud"),
     "tenders": ("init", "end", "upkeep", "sync", "reindex", "check", "garden", "reflect", "accept",
                 "reflection", "core", "decay", "embed", "cold", "build-topic", "build-global"),
     "machine": ("import", "export", "mcp", "serve", "hook", "setup", "install", "uninstall", "doctor",
                 "config", "model", "completion"),
-    "team": ("admin",),
+    "team": ("promote", "push", "pull", "admin"),
 }
 # How help at a terminal groups the commands: what a newcomer needs, then what for.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start here": ("setup", "note", "recall", "log", "brief", "install"),
     "Keep": ("remember", "memo", "record", "episode", "edit", "link", "unlink", "pin", "unpin", "forget",
              "restore", "undo", "merge", "chapter", "agent"),
-    "Find": ("get", "list", "related", "trace", "facts", "topics", "global", "history", "chapters", "wisdom",
-             "tags", "edges", "graph", "reason", "explore", "show", "stats", "sql"),
+    "Find": ("get", "list", "related", "trace", "facts", "topics", "global", "history", "versions",
+             "chapters", "wisdom", "tags", "edges", "graph", "reason", "explore", "show", "stats", "sql"),
     "Tend": ("upkeep", "review", "settle", "trust", "contradictions", "garden", "reflect", "check", "sync",
              "reindex", "embed", "decay", "core", "reflection", "cold"),
     "Agents": ("uninstall", "mcp", "hook", "hud", "check-file", "check-intent", "agents", "resume", "end"),

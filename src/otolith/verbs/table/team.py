@@ -1,11 +1,28 @@
-"""The rows of the commands around a team's database."""
+"""The rows of what belongs to a team: its database, and what goes there and comes from it."""
 
 from __future__ import annotations
 
-from otolith.verbs.table import Param, Verb
+from collections.abc import Mapping
+
+from otolith.verbs.table import HANDLE, PROGRESS, Door, Param, Verb
 from otolith.verbs.table.machine import MACHINE
 
+PERSON: Mapping[Door, str] = dict.fromkeys(("mcp", "rest"), "a person decides what others may read")
+URL = Param("url", "text", "the database, or postgres://host/database#space", cli="url")
+CARRIED = (Param("space", "text", "the space, if the URL does not name it", None),
+           Param("delete", "flag", "also remove what was removed on the other side", False), PROGRESS)
+
 ROWS = {row.name: row for row in (
+    Verb("promote", "copy a record into another home, such as a team's space", "facts", takes=(
+         HANDLE, Param("to", "text", "the other home: its name among `homes`, or its URL", cli="--to")),
+         person=True, gaps=PERSON,
+         examples=("otolith promote a1b2c3 --to research",)),
+    Verb("push", "bring what changed in this folder into a team's space", "items", takes=(URL,),
+         options=CARRIED, long=True, gaps=PERSON,
+         examples=("otolith push postgres://db/team --space research",)),
+    Verb("pull", "bring what changed in a team's space into this folder", "items", takes=(URL,),
+         options=CARRIED, long=True, gaps=PERSON,
+         examples=("otolith pull postgres://db/team --space research",)),
     Verb("admin", "set up a team's database: its spaces, who belongs to them, their keys", "facts",
          gaps=MACHINE,
          options=(Param("act", "text", "what to do: init, space NAME, member SPACE NAME, key NAME, revoke "
@@ -21,7 +38,8 @@ ROWS = {row.name: row for row in (
                   Param("behalf", "text", "the person for whom an agent acts", None, ("cli",),
                         metavar="NAME"),
                   Param("scope", "words", "what a key is for: read, write, team:write", (), ("cli",)),
-                  Param("days", "count", "how long a key is good (default: until revoked)", None,
+                  Param("days", "count", "how long a key is good (default: until revoked); with init: "
+                        "how long former versions are kept (default: 30)", None,
                         ("cli",)),
                   Param("login", "text", "with init: the login that members use; it is made if it is missing",
                         None, ("cli",), metavar="NAME")),

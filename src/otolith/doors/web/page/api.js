@@ -7,12 +7,20 @@ export class Refused extends Error {
     Object.assign(this, { status, code: told.code, hint: told.hint, body });
   }
 }
+const GONE = { error: { code: "gone", message: "The server does not answer", hint: "start it again with: otolith serve" } };
 
 async function ask(method, path, { body, headers = {}, signal } = {}) {
-  const answer = await fetch(path, {
-    method, signal, headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
+  let answer;
+  try {
+    answer = await fetch(path, {
+      method, signal, headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    document.dispatchEvent(new CustomEvent("gone"));
+    throw new Refused(0, GONE);
+  }
   if (answer.status === 401) location.assign("/in");
   const found = await answer.json().catch(() => null);
   if (!answer.ok || found?.error) throw new Refused(answer.status, found);

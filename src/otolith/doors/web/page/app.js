@@ -1,11 +1,17 @@
 // The page: which view is shown, the keys that lead around, and what the server tells while it is open.
+// A view is one file in views/ with an `open(stage, {rest, words, go, again, data})` that fills the stage and returns what it
+// answers to: `key`, `refresh`, `progress`, `shown`, `close`, each of which it may leave out.
+import { get } from "./api.js";
 import { $, h, say, show, soon, toast } from "./dom.js";
+import { number } from "./format.js";
+import { openPalette } from "./palette.js";
+import { choose, project } from "./project.js";
 
-const VIEWS = ["today", "recall", "review", "graph", "timeline", "health", "record"];
-const GO = { t: "/", r: "/recall", v: "/review", g: "/graph", l: "/timeline", h: "/health" };
+const VIEWS = ["today", "new", "browse", "recall", "review", "work", "graph", "timeline", "history", "health", "record"];
+const GO = { t: "/", n: "/new", b: "/browse", r: "/recall", v: "/review", w: "/work", g: "/graph", l: "/timeline", i: "/history", h: "/health" };
 const KEYS = [
-  ["/", "Recall: type a question"], ["g t", "Today"], ["g r", "Recall"], ["g v", "Review"], ["g g", "Graph"], ["g l", "Timeline"],
-  ["g h", "Health"], ["j  k", "Next and previous in a list"], ["e", "Edit the record"], ["p", "Pin the record"],
+  ["/", "Search from everywhere"], ["n", "Keep something new"], ["g t", "Today"], ["g b", "Browse"], ["g r", "Recall"], ["g v", "Review"], ["g w", "Work"], ["g g", "Graph"],
+  ["g l", "Timeline"], ["g i", "History"], ["g h", "Health"], ["j  k", "Next and previous in a list"], ["x", "Select in a list"], ["e", "Edit the record"], ["p", "Pin the record"],
   ["0 – 9", "Score the fact under review"], ["c  x  s  u", "Correct, reject, skip, undo a fact"], ["?", "This help"],
 ];
 
@@ -17,7 +23,7 @@ let first = $("#today") && JSON.parse($("#today").textContent);
 /** Which view an address means: [name, its own part of the path]. */
 function read(url) {
   const [, name = "", ...rest] = url.pathname.split("/");
-  if (name === "record") return ["record", decodeURIComponent(rest.join("/"))];
+  if (name === "record") return ["record", decodeURIComponent(rest.join("/")).replace(/^(memory:\/\/|otolith:)/, "")];
   return [VIEWS.includes(name) ? name : "today", ""];
 }
 
@@ -33,12 +39,14 @@ async function open(url, { keep = false } = {}) {
   current?.close?.();
   current = null;
   const stage = h("div", { class: `view v-${name}` });
-  const data = name === "today" ? first : null;
+  const data = name === "today" && !project() ? first : null;
   first = null;
   try {
     const view = await module.open(stage, { rest, words: url.searchParams, go, again, data });
     if (mine !== turn) return view?.close?.();
     current = view ?? {};
+    $("#nav").classList.remove("open");
+    $("#more").setAttribute("aria-expanded", "false");
     show(main, stage);
     current.shown?.();
     const heading = $("h1", stage)?.textContent ?? name;
@@ -87,7 +95,8 @@ document.addEventListener("keydown", (event) => {
   const key = event.key;
   if (pressed === "g" && GO[key]) go(GO[key]);
   else if (key === "?") help();
-  else if (key === "/") { go("/recall"); }
+  else if (key === "/") openPalette(go);
+  else if (key === "n") go("/new");
   else if (key === "j" || key === "k") step(key === "j" ? 1 : -1);
   else if (!current?.key?.(key, event)) { pressed = key; return; }
   pressed = "";
@@ -95,7 +104,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 function step(by) {
-  const links = [...main.querySelectorAll(".row > .title, .hit h2 a")];
+  const links = [...main.querySelectorAll(".row .title, .hit h2 a")];
   const at = links.indexOf(document.activeElement);
   links[Math.min(links.length - 1, Math.max(0, at + by))]?.focus();
 }
@@ -107,6 +116,32 @@ function help() {
     h("form", { method: "dialog" }, h("button", { type: "button", class: "quiet", onclick: () => box.close() }, "Close")));
   box.showModal();
 }
+
+// The frame: the home's name, the project, search and something new
+
+let framed = "";
+async function frame() {
+  const told = await get("views/frame").catch(() => null);
+  if (!told || JSON.stringify(told) === framed) return;
+  framed = JSON.stringify(told);
+  $("#home").textContent = told.home;
+  $("#home").title = told.path;
+  const names = told.projects.map((one) => one.name);
+  if (project() && !names.includes(project())) names.unshift(project());
+  const select = $("#project");
+  show(select, h("option", { value: "" }, `All of ${told.home}`), names.map((name) => {
+    const count = told.projects.find((one) => one.name === name)?.records ?? 0;
+    return h("option", { value: name, selected: name === project() }, `${name === "default" ? "no project" : name} (${number(count)})`);
+  }));
+}
+$("#project").addEventListener("change", (event) => {
+  choose(event.target.value);
+  again();
+});
+$("#search").addEventListener("click", () => openPalette(go));
+$("#more").addEventListener("click", () => {
+  $("#more").setAttribute("aria-expanded", String($("#nav").classList.toggle("open")));
+});
 
 // What the server tells
 
@@ -120,6 +155,7 @@ let waiting = { records: [], lost: false };
 const flush = soon(() => {
   const change = waiting;
   waiting = { records: [], lost: false };
+  frame();
   current?.refresh?.(change);
 }, 120);
 function refresh(change) {
@@ -133,6 +169,7 @@ function listen() {
   const events = new EventSource("/api/events");
   events.addEventListener("hello", () => {
     state("on", "live");
+    $("#gone").hidden = true;
     if (seen) refresh({ records: [], lost: true });
     seen = true;
   });
@@ -142,8 +179,17 @@ function listen() {
     const told = JSON.parse(event.data);
     toast(told.hint ? `${told.message}; ${told.hint}` : told.message, { bad: true });
   });
-  events.onerror = () => state("off", "offline");
+  events.onerror = () => {
+    state("off", "offline");
+    setTimeout(() => { if (live.dataset.state === "off") $("#gone").hidden = false; }, 2500); // not for a moment's pause
+  };
 }
+document.addEventListener("gone", () => {
+  state("off", "offline");
+  $("#gone").hidden = false;
+});
+window.addEventListener("beforeunload", () => current?.close?.());
 
+frame();
 await open(new URL(location.href), { keep: true });
 listen();

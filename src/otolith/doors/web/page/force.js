@@ -1,55 +1,77 @@
-// Where the nodes of a graph come to rest: springs along links, repulsion between all (by quadrants, n log n), a pull to
-// the middle. Runs in a worker, so the page stays fluent; sends positions until things are calm.
+// Where the nodes of a graph come to rest. Each group is an island of its own, packed beside the others; inside it springs along links,
+// repulsion between all (by quadrants, n log n) and a pull to the island's middle. Runs in a worker: the first positions are sent at
+// once, better ones until things are calm.
 
-let count = 0, xs, ys, vx, vy, mass, links, degree, alpha = 1, timer = null;
-const REPEL = 5200, SPRING = 0.55, REST = 42, PULL = 0.022, DRAG = 0.6, THETA2 = 0.81;
+let count = 0, xs, ys, vx, vy, mass, links, degree, group, isles, alpha = 1, timer = null;
+const REPEL = 4200, SPRING = 0.5, REST = 30, DRAG = 0.6, THETA2 = 1.1, ROOM = 17;
 
 onmessage = ({ data }) => {
   if (data.nodes) start(data);
-  else if (data.move) { xs[data.move] = data.x; ys[data.move] = data.y; vx[data.move] = vy[data.move] = 0; warm(0.25); }
-  else if (data.warm) warm(data.warm);
+  else if (data.move !== undefined) { xs[data.move] = data.x; ys[data.move] = data.y; vx[data.move] = vy[data.move] = 0; warm(0.2); }
 };
 
-function start({ nodes, ends, from }) {
+function start({ nodes, ends, groups, wide }) {
   count = nodes;
   links = ends;
+  group = groups;
   xs = new Float32Array(count); ys = new Float32Array(count); vx = new Float32Array(count); vy = new Float32Array(count);
   degree = new Float32Array(count); mass = new Float32Array(count);
   for (let i = 0; i < ends.length; i += 1) degree[ends[i]] += 1;
-  for (let i = 0; i < count; i += 1) {
-    mass[i] = 1 + Math.min(6, degree[i] * 0.25);
-    const known = from && !Number.isNaN(from[2 * i]);
-    const angle = i * 2.399963, radius = 9 * Math.sqrt(i + 0.5); // a sunflower: no two nodes begin in one place
-    xs[i] = known ? from[2 * i] : radius * Math.cos(angle);
-    ys[i] = known ? from[2 * i + 1] : radius * Math.sin(angle);
+  const sizes = [];
+  for (let i = 0; i < count; i += 1) { sizes[group[i]] = (sizes[group[i]] ?? 0) + 1; mass[i] = 1 + Math.min(6, degree[i] * 0.25); }
+  isles = pack(sizes, Math.sqrt(Math.min(2, Math.max(0.5, wide))));
+  const order = [...Array(count).keys()].sort((a, b) => degree[b] - degree[a]), placed = new Int32Array(isles.length);
+  for (const i of order) { // a sunflower on each island, the most linked in its middle
+    const at = placed[group[i]]++, angle = at * 2.399963, radius = ROOM * 0.62 * Math.sqrt(at + 0.3), isle = isles[group[i]];
+    xs[i] = isle.x + radius * Math.cos(angle);
+    ys[i] = isle.y + radius * Math.sin(angle);
   }
-  alpha = 1;
-  if (!from) for (let i = 0; i < Math.min(60, 60000 / Math.max(1, count)); i += 1) tick();
+  alpha = 0.7;
+  send(false);
   run();
 }
 
+/** A place for each island: the largest in the middle, the others on a spiral where there is room, as wide as the canvas. */
+function pack(sizes, wide) {
+  const all = sizes.map((size, at) => ({ at, r: ROOM * 0.75 * Math.sqrt(size ?? 0) + 26, x: 0, y: 0 })), done = [];
+  for (const isle of all.toSorted((a, b) => b.r - a.r)) {
+    for (let turn = 0; ; turn += 1) {
+      const angle = turn * 0.37, far = done.length ? 9 * Math.sqrt(turn) * 1.6 : 0;
+      isle.x = far * Math.cos(angle) * wide;
+      isle.y = far * Math.sin(angle) / wide;
+      if (done.every((other) => Math.hypot(other.x - isle.x, other.y - isle.y) > other.r + isle.r)) break;
+    }
+    done.push(isle);
+  }
+  return all;
+}
+
 function warm(to) { alpha = Math.max(alpha, to); run(); }
+
+function send(calm) {
+  const out = new Float32Array(2 * count);
+  for (let i = 0; i < count; i += 1) { out[2 * i] = xs[i]; out[2 * i + 1] = ys[i]; }
+  postMessage({ at: out, isles: isles.map(({ x, y, r }) => ({ x, y, r })), calm }, [out.buffer]);
+}
 
 function run() {
   if (timer) return;
   const step = () => {
     const began = performance.now();
-    do tick(); while (performance.now() - began < 10 && alpha > 0.02);
-    const out = new Float32Array(2 * count);
-    for (let i = 0; i < count; i += 1) { out[2 * i] = xs[i]; out[2 * i + 1] = ys[i]; }
-    postMessage({ at: out, calm: alpha <= 0.02 }, [out.buffer]);
-    timer = alpha > 0.02 ? setTimeout(step, 16) : null;
+    do tick(); while (performance.now() - began < 90 && alpha > 0.02);
+    send(alpha <= 0.02);
+    timer = alpha > 0.02 ? setTimeout(step, 30) : null;
   };
   timer = setTimeout(step, 0);
 }
 
 function tick() {
-  alpha *= 0.986;
+  alpha *= 0.945;
   for (let i = 0; i < links.length; i += 2) {
-    const a = links[i], b = links[i + 1];
+    const a = links[i], b = links[i + 1], bridge = group[a] !== group[b];
     let dx = xs[b] - xs[a], dy = ys[b] - ys[a];
     const far = Math.hypot(dx, dy) || 0.01;
-    const force = (SPRING * alpha * (far - REST)) / far / Math.max(1, Math.sqrt(Math.min(degree[a], degree[b])) * 0.7);
+    const force = ((bridge ? 0.0006 : SPRING) * alpha * (far - REST)) / far / Math.max(1, Math.sqrt(Math.min(degree[a], degree[b])) * 0.7);
     dx *= force; dy *= force;
     const share = degree[a] / (degree[a] + degree[b]);
     vx[b] -= dx * share; vy[b] -= dy * share;
@@ -58,9 +80,16 @@ function tick() {
   const root = plant();
   for (let i = 0; i < count; i += 1) {
     repel(root, i);
-    vx[i] -= xs[i] * PULL * alpha; vy[i] -= ys[i] * PULL * alpha;
+    const isle = isles[group[i]];
+    let dx = xs[i] - isle.x, dy = ys[i] - isle.y;
+    const far = Math.hypot(dx, dy) || 0.01, pull = 0.018 * alpha;
+    vx[i] -= dx * pull; vy[i] -= dy * pull;
     vx[i] *= DRAG; vy[i] *= DRAG;
     xs[i] += vx[i]; ys[i] += vy[i];
+    if (isles.length > 1 && far > isle.r - 14) { // no node leaves its island
+      dx *= (isle.r - 14) / far; dy *= (isle.r - 14) / far;
+      xs[i] = isle.x + dx; ys[i] = isle.y + dy;
+    }
   }
 }
 

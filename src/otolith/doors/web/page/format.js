@@ -31,20 +31,38 @@ export const when = (text) => (text ? h("time", { datetime: text, title: moment(
 
 /** The coloured mark of a kind, with its name. */
 export const mark = (kind, type = "") =>
-  h("span", { class: `mark k-${KINDS.includes(kind) ? kind : "other"}` }, type && type !== kind ? `${kind} · ${type}` : kind);
+  h("span", { class: `mark k-${KINDS.includes(kind) ? kind : "other"}` }, type && type !== kind ? `${kind} · ${type.replaceAll("_", " ")}` : kind);
+
+export const markOf = (kind) => h("span", { class: `mark k-${KINDS.includes(kind) ? kind : "other"}` }, plural(kind, 2));
 
 export const recordPath = (id) => `/record/${encodeURIComponent(id)}`;
 export const tagsOf = (tags) => (tags ?? []).map((tag) =>
-  h("a", { class: "tag", href: `/recall?tags=${encodeURIComponent(tag)}&q=${encodeURIComponent(tag)}` }, tag));
+  h("a", { class: "tag", href: `/browse?tags=${encodeURIComponent(tag)}` }, tag));
 
-/** One record in a list. */
-export function row(item, more = null) {
-  return h("li", { class: "row" },
-    h("a", { class: "title", href: recordPath(item.id) }, item.title || item.id),
-    item.opening && item.opening !== item.title ? h("p", { class: "opening" }, item.opening) : null,
-    h("p", { class: "meta" }, mark(item.kind, item.type), when(item.changed ?? item.created),
-      item.edited ? h("span", {}, "edited") : null, tagsOf(item.tags?.slice(0, 4)), more));
+export const projectOf = (name) => (name && name !== "default" && name !== "*" ? h("span", { class: "project" }, name) : null);
+
+/** One record in a list; `before` stands in front of it, a box to select it by. */
+export function row(item, more = null, before = null) {
+  return h("li", { class: before ? "row selectable" : "row" }, before,
+    h("div", {}, h("a", { class: "title", href: recordPath(item.id) }, item.title || item.id),
+      item.opening && item.opening !== item.title ? h("p", { class: "opening" }, item.opening) : null,
+      h("p", { class: "meta" }, mark(item.kind, item.type), outcome(item), when(item.changed ?? item.created), projectOf(item.project),
+        item.edited ? h("span", {}, "edited") : null, item.trust === "outside" ? h("span", {}, "from outside") : null, tagsOf(item.tags?.slice(0, 4)), more)));
 }
+
+export const outcome = (item) => (item.kind === "work" && item.success !== null && item.success !== undefined
+  ? h("span", { class: item.success ? "went well" : "went badly" }, item.success ? "worked" : "did not work") : null);
+
+/** Something that was left undone, with why. */
+export const undone = (one) => h("li", {}, h("a", { href: recordPath(one.id) }, one.title), h("span", {}, one.trigger === "follow-up" ? `still to do: ${one.why}` : one.why.replace(`${one.title}: `, "")));
 
 export const title = (text, ...more) => h("div", { class: "head" }, h("h1", {}, text), more);
 export const empty = (...text) => h("p", { class: "empty" }, text);
+/** What an empty home says in every view: what to do first. */
+export const first = (what) => h("div", { class: "card first" }, h("h2", {}, what),
+  h("p", {}, "This home is empty. Begin with one of these:"),
+  h("ul", {}, h("li", {}, h("a", { href: "/new" }, "Write a first note")), h("li", {}, h("a", { href: "/new?tab=files" }, "Drop an export of ChatGPT, Claude or Obsidian")),
+    h("li", {}, "Let an agent remember by itself: ", h("code", {}, "otolith install claude-code"))));
+/** Tabs that are addresses. */
+export const tabs = (all, chosen, label, go, path) => h("div", { class: "choice", role: "tablist", "aria-label": label }, all.map(([name, text]) =>
+  h("button", { type: "button", role: "tab", "aria-selected": String(name === chosen), onclick: () => go(`${path}?tab=${name}`) }, text)));

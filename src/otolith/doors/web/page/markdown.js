@@ -7,10 +7,12 @@ import { h } from "./dom.js";
 const prose = new Marked({ gfm: true, breaks: false });
 const lines = new Marked({ gfm: true, breaks: true }); // for dialogs and lists of short lines, where every line counts
 const FILE = /^(?:\.\/)?((?:chunks|allmemories|topics|work|graph|vault|memories)\/[^?#]+)$/;
+const OWN = /^(?:memory:\/\/|otolith:)([^\s?#]+)$/;
+const decoded = (text) => { try { return decodeURIComponent(text); } catch { return text; } };
 for (const one of [prose, lines]) {
-  one.use({ walkTokens: (token) => { // a link to a file of the home leads to its record
-    const file = token.type === "link" && FILE.exec(token.href);
-    if (file) token.href = `/record/${encodeURIComponent(decodeURI(file[1]))}`;
+  one.use({ walkTokens: (token) => { // a link to a file of the home, or to a record by name, leads to the record
+    const found = token.type === "link" && (FILE.exec(token.href) ?? OWN.exec(token.href));
+    if (found) token.href = `/record/${encodeURIComponent(decoded(found[1]))}`;
   } });
 }
 const ALLOWED = {
@@ -20,7 +22,7 @@ const ALLOWED = {
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|#|\/(?!\/))/i,
   ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false, RETURN_DOM_FRAGMENT: true,
 };
-const WIKILINK = /\[\[([^\]|\n]{1,200})(?:\|([^\]\n]{1,200}))?\]\]/g;
+const NAMED = /\[\[([^\]|\n]{1,200})(?:\|([^\]\n]{1,200}))?\]\]|(?:memory:\/\/|otolith:)([A-Za-z0-9][A-Za-z0-9_#:-]{3,120})/g;
 
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
   if (node.tagName !== "A" || !node.hasAttribute("href")) return;
@@ -45,19 +47,19 @@ export function article(text, name = "prose", { breaks = false } = {}) {
   return box;
 }
 
-/** [[Title]] becomes a link to the record of that title. */
+/** [[Title]], memory://ID and otolith:ID become links to the record. */
 function linkTitles(box) {
   const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
   const found = [];
   while (walker.nextNode()) {
-    if (walker.currentNode.data.includes("[[") && !walker.currentNode.parentElement.closest("a, code, pre")) found.push(walker.currentNode);
+    if (/\[\[|memory:\/\/|otolith:/.test(walker.currentNode.data) && !walker.currentNode.parentElement.closest("a, code, pre")) found.push(walker.currentNode);
   }
   for (const node of found) {
     const parts = [];
     let from = 0;
-    for (const hit of node.data.matchAll(WIKILINK)) {
+    for (const hit of node.data.matchAll(NAMED)) {
       parts.push(node.data.slice(from, hit.index));
-      parts.push(h("a", { href: `/record/${encodeURIComponent(hit[1].trim())}` }, hit[2] ?? hit[1]));
+      parts.push(h("a", { href: `/record/${encodeURIComponent((hit[1] ?? hit[3]).trim())}` }, hit[2] ?? hit[1] ?? hit[0]));
       from = hit.index + hit[0].length;
     }
     node.replaceWith(...parts, node.data.slice(from));

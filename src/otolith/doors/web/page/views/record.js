@@ -1,9 +1,14 @@
-// A record: its text, what it is linked to, what happened to it; edit with conflicts shown, pin, forget, restore.
+// A record: its text or layers, what it is linked to, what became of it and of what it says; edit with conflicts shown, pin, forget,
+// restore, and former versions.
 import { Refused, change, get, post, query } from "../api.js";
+import { difference, flat } from "../diff.js";
 import { $, h, show, toast } from "../dom.js";
-import { mark, moment, number, recordPath, rowOf, tagsOf, title, when } from "../format.js";
+import * as drafts from "../drafts.js";
+import { dayOf, mark, moment, number, projectOf, recordPath, rowOf, tagsOf, title, when } from "../format.js";
+import * as layers from "../layers.js";
 import { article } from "../markdown.js";
 
+const SHOWN = { work: layers.work, chapter: layers.story, wisdom: layers.story };
 const MAIN = ["text", "content", "summary"];
 
 export async function open(stage, { rest, go }) {
@@ -16,12 +21,13 @@ export async function open(stage, { rest, go }) {
     form = null;
     show(notice);
     show(stage, notice, data.forgotten ? gone() : null,
-      title(data.title || data.id, h("p", { class: "meta lead" }, mark(data.kind, data.type), when(data.created), data.pinned ? h("span", {}, "pinned") : null, tagsOf(data.tags))),
-      data.superseded_by ? h("p", { class: "notice" }, "Something newer takes its place: ", h("a", { href: recordPath(data.superseded_by) }, data.superseded_by)) : null,
+      title(data.title || data.id, h("p", { class: "meta lead" }, mark(data.kind, data.type), when(data.created), projectOf(data.project), data.pinned ? h("span", {}, "pinned") : null, tagsOf(data.tags))),
+      data.newer ? h("p", { class: "notice" }, "Something newer takes its place: ", h("a", { href: recordPath(data.newer.id) }, data.newer.title)) : null,
       h("div", { class: "about" },
-        h("div", {}, article(data.text, "prose", { breaks: rowOf(data.kind).lines }), data.forgotten ? null : actions()),
-        h("aside", { "aria-label": "About this record" }, links(), standing(), about(), happened())));
+        h("div", {}, body(), data.forgotten ? null : actions(), versions()),
+        h("aside", { "aria-label": "About this record" }, links(), held(), standing(), about(), happened())));
   };
+  const body = () => (SHOWN[data.kind] && !data.forgotten ? SHOWN[data.kind](data) : article(data.text, "prose", { breaks: rowOf(data.kind).lines }));
   const gone = () => h("div", { class: "gone" }, h("span", {}, "This record is forgotten: it lies in the archive and is not recalled."),
     h("button", { type: "button", onclick: () => act("restore", "Restored") }, "Restore"));
   const actions = () => h("div", { class: "bar proposal" },
@@ -34,8 +40,10 @@ export async function open(stage, { rest, go }) {
     acting += 1;
     try {
       await post(verb, { id: data.id, ...more });
-      toast(done, verb === "forget" ? { undo: () => act("restore", "Restored") } : {});
       data = await get("views/record", { id: data.id, again: true });
+      const undo = { forget: () => act("restore", "Restored"), pin: () => act("pin", "Taken back", { pinned: !more.pinned }),
+        restore: more.version && data.versions.length ? () => act("restore", "Taken back", { version: data.versions[0].version }) : null }[verb];
+      toast(done, done === "Taken back" || !undo ? {} : { undo });
       draw();
     } catch (error) {
       toast(error.message, { bad: true });
@@ -56,7 +64,20 @@ export async function open(stage, { rest, go }) {
     ["Importance", data.importance], ["Used", data.uses ? (data.uses === 1 ? "once" : `${number(data.uses)} times`) : "never"], ["Id", data.id],
   ].filter(([, value]) => value !== null && value !== undefined && value !== "").map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))])));
   const happened = () => (data.history.length ? h("section", {}, h("h2", {}, "History"), h("ol", { class: "log" }, data.history.slice(0, 20).map((one) =>
-    h("li", {}, h("b", {}, one.verb), " ", when(one.ts), one.origin?.door ? ` by ${one.origin.door}` : "")))) : null);
+    h("li", {}, h("b", {}, one.verb), " ", when(one.ts), one.origin?.agent || one.origin?.door ? ` by ${[one.origin.agent, one.origin.door].filter(Boolean).join(", ")}` : "")))) : null);
+
+  const held = () => (data.claims.length ? h("section", {}, h("h2", {}, "What it says"), h("ul", { class: "links" }, data.claims.slice(0, 12).map((one) => h("li", {},
+    one.until ? h("del", {}, one.text) : one.text, h("small", {}, one.until ? `from ${dayOf(one.since)} to ${dayOf(one.until)}` : `since ${dayOf(one.since)}`),
+    one.closed_by ? h("a", { href: recordPath(one.closed_by.id) }, one.closed_by.text) : null)))) : null);
+
+  /** What edits replaced: each version beside what came after it, and a way back. */
+  const versions = () => (data.versions.length ? h("section", { class: "versions" }, h("h2", {}, "Former versions"), data.versions.map((one, at) => {
+    const after = at ? data.versions[at - 1].record : data.record;
+    const changed = Object.keys(one.record).filter((name) => flat(one.record[name]) !== flat(after[name] ?? ""));
+    return h("details", { class: "more" }, h("summary", {}, `until ${moment(one.until)}`, h("small", {}, changed.length ? ` ${changed.join(", ")} changed` : " nothing changed")),
+      changed.map((name) => [h("h3", {}, name), h("div", { class: "diff", tabindex: 0, role: "group", "aria-label": `What changed in ${name}` }, difference(flat(one.record[name]), flat(after[name]), { gone: true }))]),
+      h("div", { class: "bar proposal" }, h("button", { type: "button", onclick: () => act("restore", "This version is back", { version: one.version }) }, "Bring this version back")));
+  })) : null);
 
   // Editing
 
@@ -66,34 +87,38 @@ export async function open(stage, { rest, go }) {
     const etag = data.etag;
     form = h("form", { class: "form card", onsubmit: (event) => { event.preventDefault(); save(etag, fields(form, data)); } },
       data.editable.map((name) => field(name, before[name])),
-      h("div", { class: "bar" }, h("button", { class: "main" }, "Save"), h("button", { type: "button", class: "quiet", onclick: draw }, "Cancel")));
+      h("div", { class: "bar" }, h("button", { class: "main" }, "Save"), h("button", { type: "button", class: "quiet", onclick: leave }, "Cancel")));
+    if (drafts.keep(form, `edit ${data.id}`)) show(notice, h("p", { class: "notice" }, "This is what you typed before."));
     show(stage, title(`Edit: ${data.title}`), notice, form);
     $("input, textarea", form).focus();
   };
+  const leave = () => { drafts.clear(`edit ${data.id}`); draw(); };
   const save = async (etag, now) => {
     const changed = Object.fromEntries(Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(data.record[name] ?? (name === "tags" ? [] : ""))));
-    if (!Object.keys(changed).length) return draw();
+    if (!Object.keys(changed).length) return leave();
     try {
       await change(data.id, etag, changed);
+      drafts.clear(`edit ${data.id}`);
       data = await get("views/record", { id: data.id, again: true });
-      toast("Saved");
+      const before = data.versions[0]?.version;
+      toast("Saved", before ? { undo: () => act("restore", "Taken back", { version: before }) } : {});
       draw();
     } catch (error) {
       if (error instanceof Refused && error.status === 409 && error.body?.current) clash(changed, error.body.current);
-      else toast(error.message, { bad: true });
+      else toast(`${error.message}. What you typed is still here.`, { bad: true });
     }
   };
   const clash = (mine, current) => {
     form = null;
     const names = Object.keys(mine);
-    const side = (name, other, own) => h("div", {}, h("h3", {}, name), names.map((one) => h("div", { class: "diff" }, difference(flat(other[one]), flat(own[one])))));
+    const side = (name, other, own) => h("div", {}, h("h3", {}, name), names.map((one) => h("div", { class: "diff", tabindex: 0, role: "group", "aria-label": `${name}: ${one}` }, difference(flat(other[one]), flat(own[one])))));
     show(stage, title(`Edit: ${data.title}`), h("div", { class: "card clash", role: "alert" }, h("h2", {}, "This record was changed meanwhile"),
       h("p", { class: "lead" }, "Nothing was overwritten. Both versions stand here; choose one, or go on editing yours."),
       h("div", { class: "pair" }, side("Yours", current.record, mine), side("In the home now", mine, current.record)),
       h("div", { class: "bar proposal" },
         h("button", { type: "button", class: "main", onclick: () => { data = { ...data, record: current.record, etag: current.etag }; save(current.etag, mine); } }, "Keep mine"),
-        h("button", { type: "button", onclick: async () => { data = await get("views/record", { id: data.id, again: true }); draw(); } }, "Take theirs"),
-        h("button", { type: "button", onclick: () => { data = { ...data, record: current.record, etag: current.etag }; edit({ ...current.record, ...mine }); } }, "Go on editing"))));
+        h("button", { type: "button", onclick: async () => { drafts.clear(`edit ${data.id}`); data = await get("views/record", { id: data.id, again: true }); draw(); } }, "Take theirs"),
+        h("button", { type: "button", onclick: () => { drafts.clear(`edit ${data.id}`); data = { ...data, record: current.record, etag: current.etag }; edit({ ...current.record, ...mine }); } }, "Go on editing"))));
   };
 
   const latest = async () => {
@@ -144,22 +169,4 @@ function fields(form, data) {
     else if (String(value) !== String(data.record[name] ?? "").replaceAll("\r\n", "\n")) found[name] = String(value).replaceAll("\r\n", "\n");
   }
   return found;
-}
-
-const flat = (value) => (Array.isArray(value) ? value.join(", ") : String(value ?? ""));
-
-/** The lines of `now`, with those that are not in `before` marked, and in their place those that are gone. */
-function difference(before, now) {
-  const a = before.split("\n"), b = now.split("\n");
-  if (a.length * b.length > 400000) return [h("span", {}, now)];
-  const table = Array.from({ length: a.length + 1 }, () => new Int32Array(b.length + 1));
-  for (let i = a.length - 1; i >= 0; i -= 1) for (let j = b.length - 1; j >= 0; j -= 1) table[i][j] = a[i] === b[j] ? table[i + 1][j + 1] + 1 : Math.max(table[i + 1][j], table[i][j + 1]);
-  const out = [];
-  let i = 0, j = 0;
-  while (j < b.length || i < a.length) {
-    if (i < a.length && j < b.length && a[i] === b[j]) { out.push(h("span", {}, b[j] || " ")); i += 1; j += 1; }
-    else if (j < b.length && (i >= a.length || table[i][j + 1] >= table[i + 1][j])) { out.push(h("ins", {}, b[j] || " ")); j += 1; }
-    else i += 1;
-  }
-  return out;
 }

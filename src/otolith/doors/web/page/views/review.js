@@ -1,14 +1,15 @@
-// Review: facts one by one with the sentence they came from; contradictions side by side; what changed; what could be merged.
+// Review: facts one by one with the sentence they came from; contradictions side by side with three answers; what could be merged.
 import { get, post } from "../api.js";
 import { $, h, say, show, toast } from "../dom.js";
-import { dayOf, empty, number, recordPath, title } from "../format.js";
+import { dayOf, empty, number, projectOf, recordPath, title } from "../format.js";
+import { scoped } from "../project.js";
 
-const TABS = [["facts", "Facts"], ["contradictions", "Contradictions"], ["changes", "Changes"], ["merges", "Merges"]];
+const TABS = [["facts", "Facts"], ["contradictions", "Contradictions"], ["merges", "Merges"]];
 
 export async function open(stage, { words, go }) {
   const tab = TABS.some(([name]) => name === words.get("tab")) ? words.get("tab") : "facts";
   const topic = words.get("topic") ?? "";
-  const data = await get("views/review", { topic });
+  const data = await get("views/review", scoped({ topic }));
   const place = h("div", { role: "tabpanel", "aria-label": tab });
   const counts = { facts: data.total, contradictions: data.contradictions.length };
   show(stage,
@@ -21,7 +22,6 @@ export async function open(stage, { words, go }) {
     place);
   if (tab === "facts") return factQueue(place, data);
   if (tab === "contradictions") return contradictions(place, data);
-  if (tab === "changes") return changes(place);
   return merges(place);
 }
 
@@ -43,7 +43,7 @@ function factQueue(place, data) {
     const fact = queue[at];
     if (!fact) {
       show(place, h("div", { class: "card fact" }, h("p", { class: "triple" }, done.length ? "All done." : "Nothing waits for review."),
-        h("p", { class: "lead" }, done.length ? `${number(done.length)} facts reviewed.` : "Facts are drawn from logged dialogs.")),
+        h("p", { class: "lead" }, done.length ? `${number(done.length)} facts reviewed.` : "Facts are drawn from dialogs: log one, or let an agent do it, and what it says waits here for your word."), done.length ? null : h("p", {}, h("a", { href: "/new?tab=dialog" }, "Paste a dialog"))),
       done.length ? h("div", { class: "bar proposal" }, button("Undo", "u", undo)) : null);
       return;
     }
@@ -144,35 +144,14 @@ function contradictions(place, data) {
         toast(error.message, { bad: true });
       }
     };
-    const side = (claim, name) => h("div", { class: "card" }, h("h3", {}, name), h("blockquote", { class: "quote" }, claim.sentence),
+    const side = (claim, name) => h("div", { class: "card" }, h("h2", {}, name), h("blockquote", { class: "quote" }, claim.sentence),
       h("p", { class: "meta" }, h("span", {}, dayOf(claim.said)), h("a", { href: recordPath(claim.record) }, claim.title), h("span", {}, claim.kind),
-        claim.project ? h("span", {}, claim.project) : null, claim.trust === "user" ? null : h("span", { class: "sunk-note" }, `by ${claim.trust}`)));
+        projectOf(claim.project), claim.trust === "user" ? null : h("span", { class: "sunk-note" }, `by ${claim.trust}`)));
     return h("div", { class: "proposal" }, h("div", { class: "pair" }, side(pair.older, "Before"), side(pair.newer, "Later")),
       h("div", { class: "bar" }, button("The older holds", "", () => settle("old")), button("The newer holds", "", () => settle("new"), "main"),
         button("Both, each in its scope", "", () => settle("both"))));
-  }) : empty("No two statements contradict each other."));
+  }) : empty("No two statements contradict each other. When two do, they stand here side by side, and you say which holds."));
   draw();
-  return {};
-}
-
-// Changes
-
-function changes(place) {
-  const list = h("div", { class: "rows" });
-  const draw = async (about) => {
-    try {
-      const found = await get("history", about ? { about } : {});
-      show(list, found.items.length ? found.items.toReversed().map((event) => h("p", { class: "meta" },
-        h("span", {}, dayOf(event.when)), h("span", {}, event.what), h("a", { href: recordPath(event.record) }, event.text || event.record),
-        event.was ? h("del", {}, event.was) : null, event.why ? h("q", {}, event.why) : null)) : empty("Nothing has changed yet."));
-    } catch (error) {
-      show(list, empty(error.message));
-    }
-  };
-  const form = h("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); draw(form.elements.about.value.trim()); } },
-    h("input", { name: "about", "aria-label": "About", placeholder: "A person, a thing or a topic" }), h("button", {}, "Show"));
-  show(place, form, list);
-  draw("");
   return {};
 }
 
@@ -214,8 +193,8 @@ function proposal(one, gone) {
     return link;
   };
   return h("div", { class: "card proposal" },
-    one.absorb ? h("div", { class: "pair" }, h("div", {}, h("h3", {}, "Keep"), name(one.keep)), h("div", {}, h("h3", {}, "Merge into it"), name(one.absorb)))
-      : [h("h3", {}, one.title), h("p", { class: "small" }, one.text)],
+    one.absorb ? h("div", { class: "pair" }, h("div", {}, h("h2", {}, "Keep"), name(one.keep)), h("div", {}, h("h2", {}, "Merge into it"), name(one.absorb)))
+      : [h("h2", {}, one.title), h("p", { class: "small" }, one.text)],
     h("p", { class: "meta" }, one.why ?? null, one.similarity ? h("span", {}, `${Math.round(100 * one.similarity)} % alike`) : null),
     h("div", { class: "bar" }, h("button", { type: "button", class: "main", onclick: accept }, one.absorb ? "Merge" : "Keep this insight"),
       h("button", { type: "button", onclick: gone }, "Not now")));
