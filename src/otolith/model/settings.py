@@ -7,7 +7,8 @@ or none, where only the environment says it.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 from otolith.errors import Invalid
 
@@ -142,3 +143,18 @@ def _number(row: Setting, given: str) -> object:
     if value < 0 or value != value:
         raise Invalid(f"{row.name} must be a number; got {given[:40]!r}")
     return value
+
+
+def laid_over(text: str, changes: Mapping[str, Any]) -> str:
+    """A TOML file with these dotted keys changed, all else as it was."""
+    import tomlkit
+
+    document: Any = tomlkit.parse(text)
+    for dotted, value in changes.items():
+        table, _, key = dotted.rpartition(".")
+        place = document.setdefault(table, tomlkit.table()) if table else document
+        if value is None:
+            place.pop(key, None)
+        else:
+            place[key] = value
+    return tomlkit.dumps(document)

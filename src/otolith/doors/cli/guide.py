@@ -8,11 +8,14 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from otolith.doors.cli.command import Command
 from otolith.errors import NeedsConfirmation, OtolithError
 from otolith.model.text import counted
+
+if TYPE_CHECKING:
+    from otolith.doors.exchange.importing import Import
 
 STEPS = ("home", "agents", "upkeep", "import", "question")
 # agent → its program, and the folder below the user's that it keeps
@@ -89,7 +92,6 @@ class Guide:
 
     def _install(self, name: str, here: Path) -> str:
         from otolith.doors.agents import install
-        from otolith.doors.cli.machine import start_of
 
         edits = install.plan(name, None, here, start_of(self.command))
         install.apply(edits)
@@ -106,8 +108,6 @@ class Guide:
         return "on" if on else "off"
 
     def step_import(self) -> Any:
-        from otolith.doors.cli.machine import take_in
-
         sources = {name: Path.home() / folder for name, folder in SOURCES.items()}
         outcome: dict[str, Any] = {}
         for name, path in sources.items():
@@ -153,3 +153,30 @@ def set_up(command: Command) -> None:
     guide.say("\nDone. `otolith doctor` says whether your agents reach it, `otolith help` what there is.")
     if command.args.json:
         command.answer(done, "")
+
+
+def start_of(command: Command) -> list[str]:
+    """How an agent is to start this very Otolith on this very home."""
+    from otolith import config
+    from otolith.opening import open_home
+
+    home = open_home(command.args.home).name  # an agent does not share this OTOLITH_HOME
+    named = command.args.home or home != str(config.data_folder())
+    return _own_command() + (["--home", home] if named else [])
+
+
+def _own_command() -> list[str]:
+    """How an agent starts this very Otolith: by its path, whatever the agent's PATH will be."""
+    own = Path(sys.executable).with_name("otolith")
+    return [str(own)] if own.exists() else [sys.executable, "-m", "otolith"]
+
+
+def take_in(command: Command, path: Path, form: str | None, progress: Any) -> Import:
+    """Import a source into the home, as coming from outside."""
+    from otolith.doors.exchange.importing import Import, receiving
+
+    with receiving(command.args.home) as mem:
+        done = Import(mem).run(path, form, progress)
+        for notice in mem.notices:
+            command.warn(notice)
+    return done

@@ -100,14 +100,10 @@ def _hook(command: Command) -> int:
     return hooks.fire(command.args.event or "", command.args.home)
 
 
-def start_of(command: Command) -> list[str]:
-    """How an agent is to start this very Otolith on this very home."""
-    from otolith import config
-    from otolith.opening import open_home
+def _start_of(command: Command) -> list[str]:
+    from otolith.doors.cli.guide import start_of
 
-    home = open_home(command.args.home).name  # an agent does not share this OTOLITH_HOME
-    named = command.args.home or home != str(config.data_folder())
-    return _own_command() + (["--home", home] if named else [])
+    return start_of(command)
 
 
 def _setup(command: Command) -> None:
@@ -121,7 +117,7 @@ def _install(command: Command) -> None:
     from otolith.doors.agents import install
 
     _refuse_nested()
-    edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), start_of(command))
+    edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), _start_of(command))
     offer = "" if command.args.dry_run else _offer_model(command)
     advice = "\n".join(filter(None, (install.advice(command.args.agent_name), BY_ITSELF, offer)))
     _carry_out(command, edits, "installed", advice)
@@ -166,12 +162,6 @@ def _project_folder(command: Command) -> Path | None:
     return Path.cwd() if command.args.project else None
 
 
-def _own_command() -> list[str]:
-    """How an agent starts this very Otolith: by its path, whatever the agent's PATH will be."""
-    own = Path(sys.executable).with_name("otolith")
-    return [str(own)] if own.exists() else [sys.executable, "-m", "otolith"]
-
-
 def _carry_out(command: Command, edits: Any, done: str, advice: str) -> None:
     from otolith.doors.agents import install
 
@@ -192,6 +182,7 @@ def _carry_out(command: Command, edits: Any, done: str, advice: str) -> None:
 
 
 def _import(command: Command) -> None:
+    from otolith.doors.cli.guide import take_in
     from otolith.doors.exchange.importing import Import
 
     args = command.args
@@ -209,17 +200,6 @@ def _import(command: Command) -> None:
         command.warn("what is imported counts as coming from outside; to have your own home back as it was: "
                      "otolith import FILE --restore --home FOLDER")
     return None
-
-
-def take_in(command: Command, path: Path, form: str | None, progress: Any) -> Import:
-    """Import a source into the home, as coming from outside."""
-    from otolith.doors.exchange.importing import Import, receiving
-
-    with receiving(command.args.home) as mem:
-        done = Import(mem).run(path, form, progress)
-        for notice in mem.notices:
-            command.warn(notice)
-    return done
 
 
 def _told(run: str | None, mine: bool) -> str:

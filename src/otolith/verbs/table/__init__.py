@@ -162,7 +162,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 }
 # How help at a terminal groups the commands: what a newcomer needs, then what for.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Start here": ("setup", "note", "recall", "log", "brief", "install"),
+    "Start here": ("note", "recall", "log", "brief", "install", "setup"),
     "Keep": ("remember", "memo", "record", "episode", "edit", "link", "unlink", "pin", "unpin", "forget",
              "restore", "undo", "merge", "chapter", "agent"),
     "Find": ("get", "list", "related", "trace", "facts", "topics", "global", "history", "versions",

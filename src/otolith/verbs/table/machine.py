@@ -66,7 +66,7 @@ ROWS = {row.name: row for row in (
                         choices=("SessionStart", "UserPromptSubmit", "PreToolUse", "PreCompact", "Stop",
                                  "SessionEnd", "BeforeAgent", "AfterTool", "PreCompress", "AfterAgent")),),
          examples=("otolith hook SessionStart < event.json",)),
-    Verb("setup", "one guided start: the home, your agents, upkeep, what to import, a first question",
+    Verb("setup", "one guided start: home, agents, upkeep, past sessions",
          "facts", gaps=MACHINE,
          options=(Param("yes", "flag", "do every step without asking", False, ("cli",)),
                   Param("skip", "words", "leave this step out", (), ("cli",), metavar="STEP",
