@@ -79,6 +79,12 @@ def tell_story(home: Path, now: float) -> None:
         for at in range(30):
             moment[0] = now - (30 - at) * DAY
             mem.recall(("redis connections", "rounding of invoices", "how do we release", "search")[at % 4], limit=1 + at % 4)
+        moment[0] = now - 5 * DAY
+        mem.log("user: The API port is 8080.", topic="shop")
+        moment[0] = now - 4 * DAY
+        mem.log("assistant: The API port is 8443.", topic="shop")
+        moment[0] = now - 3 * DAY
+        mem.edit(made[0].id, text=made[0].text.replace("**five minutes**", "**four minutes**"))
         moment[0] = now - 3600
         mem.pin(made[6].id)
         mem.episode("Talked through the release", summary="Two flags must go before the next one.")
@@ -86,12 +92,27 @@ def tell_story(home: Path, now: float) -> None:
         mem.upkeep()
 
 
+LAYERS = {
+    "perception": {"observations": [{"what": "The pool hands out connections that were silent for minutes", "where": "cache/pool.py"}],
+                   "relevant_files": [{"path": "cache/pool.py", "relevance": "where connections are kept"}],
+                   "anomalies": ["It never happens under load"]},
+    "reasoning": {"approach_chosen": "Let the pool test a connection before it hands it out",
+                  "why_chosen": "the load balancer's limit is not ours to change",
+                  "alternatives_considered": [{"approach": "Open a connection for each request", "why_rejected": "twice as slow"}]},
+    "actions": [{"type": "file_read", "details": {"file_path": "cache/pool.py"}, "result": {"success": True}},
+                {"type": "file_edit", "details": {"file_path": "cache/pool.py", "diff_summary": "health_check_interval=60, socket_keepalive"},
+                 "result": {"success": True}},
+                {"type": "command_run", "details": {"command": "pytest tests/cache"}, "result": {"success": True, "output_summary": "14 passed"}}],
+}
+
+
 def _work(mem: Memory, moment: list[float], now: float) -> None:
     for at, (goal, status) in enumerate([("Find why sessions time out", True), ("Round invoices per line", True),
                                          ("Move search to the new cluster", False), ("Make the export quicker", True)]):
         moment[0] = now - (90 - 20 * at) * DAY
         mem.record(goal=goal, task_type="investigation" if at % 2 == 0 else "feature_add", success=status,
-                   summary=f"{goal}: {'done' if status else 'given up for now, the index does not fit'}.", tags=["billing"])
+                   summary=f"{goal}: {'done' if status else 'given up for now, the index does not fit'}.", tags=["billing"],
+                   **(LAYERS if at == 0 else {}))
 
 
 SYLLABLES = ("an", "bel", "cor", "dra", "el", "fin", "gos", "hal", "ir", "jun", "kel", "lor", "mir", "nev", "or", "pas", "qui")

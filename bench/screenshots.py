@@ -20,11 +20,12 @@ from bench.homes import tell_story
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]
-VIEWS = {"today": "/", "recall": "/recall?q=why+do+redis+connections+drop&budget=600", "review": "/review",
-         "contradictions": "/review?tab=contradictions", "graph": "/graph", "timeline": "/timeline", "health": "/health",
-         "record": "/record/Redis%20drops%20idle%20connections"}
+VIEWS = {"today": "/", "new": "/new", "browse": "/browse?tags=redis", "recall": "/recall?q=why+do+redis+connections+drop&budget=600", "review": "/review",
+         "contradictions": "/review?tab=contradictions", "work": "/record/Find%20why%20sessions%20time%20out", "history": "/history", "graph": "/graph?group=tag",
+         "timeline": "/timeline", "health": "/health", "search": "/"}
+ONLY_DARK = {"record": "/record/Redis%20drops%20idle%20connections"}
 DARK = ("today", "graph", "record")
-PHONE = ("today", "review", "recall")
+PHONE = ("today", "browse", "review", "graph")
 
 
 @contextmanager
@@ -52,7 +53,7 @@ def take(folder: Path) -> None:
         with serving(home) as told, sync_playwright() as play:
             browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
             state = None
-            wide, narrow = {"width": 1200, "height": 800}, {"width": 390, "height": 800}
+            wide, narrow = {"width": 1200, "height": 750}, {"width": 390, "height": 750}
             rounds = [("", VIEWS, wide, "light"), ("-dark", DARK, wide, "dark"), ("-phone", PHONE, narrow, "light")]
             for ending, names, size, scheme in rounds:
                 context = browser.new_context(viewport=size, color_scheme=scheme, storage_state=state)  # type: ignore[arg-type]
@@ -62,10 +63,14 @@ def take(folder: Path) -> None:
                     page.wait_for_url("**/")
                     state = context.storage_state()
                 for name in names:
-                    page.goto(told["url"] + VIEWS[name])
+                    page.goto(told["url"] + (VIEWS | ONLY_DARK)[name])
                     page.wait_for_selector("main h1")
                     if name == "graph":
                         page.wait_for_selector("canvas[data-calm=true]")
+                    if name == "search":
+                        page.keyboard.press("/")
+                        page.keyboard.type("redis co")
+                        page.wait_for_selector("#found .mark")
                     page.wait_for_timeout(400)
                     page.screenshot(path=folder / f"{name}{ending}.png")
                 context.close()

@@ -126,7 +126,7 @@ def test_a_grown_transcript_adds_only_what_is_new(run: Any, home: Path, tmp_path
 def test_what_a_hook_logged_is_not_imported_again(run: Any, home: Path, tmp_path: Path) -> None:
     path = lines_of(tmp_path / "s.jsonl", session())
     name = next(line["sessionId"] for line in session() if "sessionId" in line)
-    run("hook", "Stop", stdin=json.dumps({"session_id": name, "transcript_path": str(path), "cwd": "/"}))
+    run("hook", "PreCompact", stdin=json.dumps({"session_id": name, "transcript_path": str(path), "cwd": "/"}))
     before = len(list(home.glob("topics/*/*/raw.md")))
 
     done = run("import", str(path), "--json")

@@ -6,15 +6,16 @@ Pure: knows no home and no index. What dialogs claim comes with their facts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import permutations
 from typing import NamedTuple
 
 from otolith.derive.facts import extract
 from otolith.model.claims import Claim
 from otolith.model.dialog import Fact, Turn
 from otolith.model.statements import read_claims
-from otolith.model.text import without_code
-from otolith.model.verdicts import Stated, may_replace
+from otolith.model.text import shorten, without_code
+from otolith.model.verdicts import Stated, may_replace, verdict
 
 LONGEST = 20_000  # characters of a record that are read
 
@@ -34,6 +35,44 @@ def read_text(text: str, written: str) -> Iterator[ReadSentence]:
         claims = read_claims(fact.subject, fact.relation, fact.object, sentence)
         if claims:
             yield ReadSentence(sentence, claims)
+
+
+class Opposed(NamedTuple):
+    """Two texts of which the newer says that something is otherwise than the older says."""
+
+    older: str
+    newer: str
+    reason: str
+
+
+def find_opposed(texts: Iterable[tuple[str, str, str]]) -> list[Opposed]:
+    """Pairs of (id, when it was written, text) that cannot both hold, each once, by the rule for claims.
+
+    Texts are compared where their claims meet, not each with each.
+    """
+    stated: dict[int, tuple[Stated, str]] = {}
+    meeting: dict[str, list[int]] = {}
+    for id, written, text in texts:
+        for read in read_text(text, written):
+            for claim in read.claims:
+                n = len(stated)
+                stated[n] = Stated(n, written, 0, claim, id), read.sentence
+                for cell in claim.cells(""):
+                    meeting.setdefault(cell, []).append(n)
+    pairs: dict[tuple[str, str], Opposed] = {}
+    for members in meeting.values():
+        for older, newer in _pairs([stated[n][0] for n in members]) if len(members) > 1 else ():
+            quoted = [f'"{shorten(stated[claim.n][1], 80)}"' for claim in (older, newer)]
+            pairs.setdefault((older.record, newer.record),
+                             Opposed(older.record, newer.record, " – ".join(quoted)))
+    return list(pairs.values())
+
+
+def _pairs(cell: Sequence[Stated]) -> Iterator[tuple[Stated, Stated]]:
+    """Every claim of a cell with each later one that closes it."""
+    for older, newer in permutations(cell, 2):
+        if verdict(newer, older):
+            yield older, newer
 
 
 def may_close(proposal: Fact, project: str | None, trust: int, older: Stated) -> bool:

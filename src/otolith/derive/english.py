@@ -192,6 +192,8 @@ class Language:
         aim manage learn get expect prefer choose volunteer offer refuse commit use continue wish hate prepare
         tend go come head look""")  # verbs that take another by the infinitive: plan to
     going: str = "going"
+    got: str = "got"
+    past_be: tuple[str, str] = ("was", "were")
     be: str = "be"
     have: str = "have"
     had: str = "had"
@@ -278,7 +280,8 @@ class Language:
         people someone anyone world like best better new keep make get go do take give come put got made went
         love news fun half ton tons true luck chance""")
     bare_states: Words = _words("""vegan vegetarian married single divorced engaged pregnant retired
-        unemployed self-employed freelance gay lesbian bisexual transgender trans queer nonbinary non-binary
+        enabled disabled unemployed self-employed freelance gay lesbian bisexual transgender trans queer
+        nonbinary non-binary
         deaf blind diabetic asthmatic dyslexic autistic colorblind left-handed right-handed lactose-intolerant
         gluten-free celiac pescatarian catholic muslim jewish christian buddhist hindu atheist german french
         italian spanish swedish american british irish indian chinese japanese canadian dutch polish

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from otolith.derive.english import ENGLISH, Language, within
 from otolith.derive.grammar import Mode, Speech, Subject, Who, find_subject, opening
@@ -20,6 +20,7 @@ from otolith.derive.sentences import QUOTED, Clause, Sentence, clauses, prose, s
 from otolith.derive.statement import Statement, read_clause
 from otolith.model.dates import When, first_day, moment, read_time
 from otolith.model.dialog import Fact, Turn
+from otolith.model.retold import TELLS, news_of
 from otolith.model.statements import read_claims
 
 # tools and system prompts state nothing of anybody
@@ -44,17 +45,38 @@ def extract(turns: Sequence[Turn], *, entry_ts: str, entry_id: str = "", languag
         today = moment(turn.ts, entry_ts)
         asked = before.text if before is not None and before.speaker != turn.speaker else ""
         for at, sentence in enumerate(own):
+            line = _Sentence(sentence, own[at - 1] if at else None, "" if at else asked, turn, today)
             source = {"entry_id": entry_id, "entry_ts": entry_ts, "turn": turn.number,
-                      "sentence": sentence.text,
-                      "speaker": turn.speaker, "trust": _TRUST[turn.role]}
-            drawn = [_fact(statement, when, source, language)
-                     for statement, when in _statements(sentence, speech, today, language)]
-            leaning = [*answers(asked, sentence, speech, language)] if asked and not at and not drawn else []
-            leaning += roles(sentence, own[at - 1] if at else None, speech)
-            for fact in [*drawn, *_phrased(sentence, leaning, speech, drawn, source, language)]:
+                      "sentence": sentence.text, "speaker": turn.speaker, "trust": _TRUST[turn.role]}
+            for fact in _drawn(line, speech, source, language):
                 facts.setdefault((fact.subject.casefold(), fact.relation.casefold(), fact.object.casefold()),
                                  fact)
     return list(facts.values())
+
+
+class _Sentence(NamedTuple):
+    """A sentence with what it may lean on: the one before it, or what was asked before its turn."""
+
+    sentence: Sentence
+    before: Sentence | None
+    asked: str
+    turn: Turn
+    today: date | None
+
+
+def _drawn(line: _Sentence, speech: Speech, source: Mapping[str, Any], lang: Language) -> list[Fact]:
+    """The facts of a sentence; news that no rule takes apart is one in its own words."""
+    sentence, asked = line.sentence, line.asked
+    drawn = [_fact(statement, when, source, lang)
+             for statement, when in _statements(sentence, speech, line.today, lang)
+             if line.turn.role != "assistant" or statement.verb.mode != "future"]  # "I'll do that"
+    leaning = [*answers(asked, sentence, speech, lang)] if asked and not drawn else []
+    leaning += roles(sentence, line.before, speech)
+    drawn += _phrased(sentence, leaning, speech, drawn, source, lang)
+    if not drawn and speech.instructing and not sentence.asked and news_of(sentence.text):
+        drawn = [Fact(subject=speech.speaker, relation=TELLS, object=sentence.text, type="event",
+                      time_span="current", confidence=PHRASED, **source)]
+    return drawn
 
 
 def _speech(turn: Turn, speakers: Sequence[str], names: frozenset[str], assisted: bool) -> Speech:

@@ -421,6 +421,9 @@ def _perfect(low: list[str], helpers: Helpers, subject: Subject, lang: Language)
 def _plain(low: list[str], at: int, subject: Subject, lang: Language) -> VerbGroup | None:
     """A verb by itself."""
     word = low[at]
+    if word == lang.got and subject.who in ("thing", "owned", "named") and lang.is_form(
+            word_at(low, at + 1), "participle"):
+        return VerbGroup(_was(subject, lang), lang.be, "was", at + 1)  # "it got switched off"
     if past := lang.bases(word, "past"):
         return _spoken(low, at, word, past[0], "past", lang)
     if subject.who not in ("speaker", "group", "other") and not subject.plural:
@@ -433,6 +436,10 @@ def _plain(low: list[str], at: int, subject: Subject, lang: Language) -> VerbGro
     if word not in lang.forms and lang.is_form(word_at(low, at + 1), "base"):
         return None  # an unknown word before a verb is a misspelt helper, not a verb
     return _spoken(low, at, word if subject.plural else lang.after_name(word), word, "present", lang)
+
+
+def _was(subject: Subject, lang: Language) -> str:
+    return lang.past_be[subject.plural]
 
 
 def _spoken(low: list[str], at: int, relation: str, base: str, mode: Mode, lang: Language

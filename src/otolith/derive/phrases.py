@@ -84,7 +84,7 @@ def _meant(text: str, match: re.Match[str], phrase: Phrase) -> bool:
     start = max(text.rfind(mark, 0, match.start() + 1) for mark in (";", ": ", "(", "—", " but "))
     before, own = text[max(0, start, match.start() - 80) : match.start()], match.group()
     own = (
-        re.sub(r"\bwill (?:now |in future )?be\b", "", own)
+        re.sub(r"\b(?:will|is going to|are going to) (?:now |in future )?be\b", "", own)
         if any(row[1] in _ASSURED for row in phrase.says)
         else own
     )

@@ -12,17 +12,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from otolith.errors import Invalid
 from otolith.model.kinds import MEMO_CATEGORIES
 from otolith.model.memo import Memo, check_name, master_name
 from otolith.model.shape import Value
 from otolith.model.text import UNSPACED, fold, sentences
-from otolith.model.times import day
-
-if TYPE_CHECKING:
-    from otolith.derive.contradiction import Cell
+from otolith.model.times import day, zulu
 
 MIN_WORDS, MAX_WORDS = 3, 9
 MORE_THAN = 5  # memos on one topic make a master
@@ -226,43 +222,23 @@ def deprecation_note(new_name: str) -> str:
 
 def _find_supersessions(memos: Sequence[Memo]) -> list[Proposal]:
     """Newest wins: every older memo on the same topic that the newest of its opponents contradicts."""
-    from otolith.derive.contradiction import cells, find_claims, find_contradiction
+    from otolith.derive.claims import find_opposed
 
-    claims = {memo.name: find_claims(own_words(memo)) for memo in memos}
-    cells_of = {name: {cell for claim in stated for cell in cells(claim)} for name, stated in claims.items()}
     topics = {memo.name: set(_topics(memo)) for memo in memos}
     created = {memo.name: memo.created for memo in memos}
-    speaking: dict[Cell, list[str]] = {}
-    for name, own in cells_of.items():
-        for cell in own:
-            speaking.setdefault(cell, []).append(name)
+    opposed: dict[str, dict[str, str]] = {}
+    for pair in find_opposed((memo.name, zulu(memo.created), own_words(memo)) for memo in memos):
+        # Of two memos of one minute nobody can say which is the newer.
+        if created[pair.older] < created[pair.newer] and topics[pair.older] & topics[pair.newer]:
+            opposed.setdefault(pair.newer, {})[pair.older] = pair.reason
     gone: set[str] = set()
     proposals: list[Proposal] = []
     for newer in reversed(memos):
-        if newer.name in gone:
-            continue
-        rivals = {name for cell in cells_of[newer.name] for name in speaking[cell]} - gone
-        losing: dict[str, str] = {}
-        for older in sorted(rivals):
-            # Of two memos of one minute nobody can say which is the newer.
-            if created[older] < newer.created and topics[newer.name] & topics[older]:
-                why = find_contradiction(claims[older], claims[newer.name],
-                                         one_subject=_share_subject(older, newer.name))
-                losing |= {older: why} if why else {}
-        gone |= losing.keys()
-        if losing:
+        losing = {name: why for name, why in opposed.get(newer.name, {}).items() if name not in gone}
+        if losing and newer.name not in gone:
+            gone |= losing.keys()
             proposals.append(_supersession(newer, losing))
     return sorted(proposals, key=lambda proposal: proposal.target)
-
-
-def _share_subject(*names: str) -> bool:
-    """Whether names go on alike behind their first two words: user_prefers_tabs_indent,
-    user_prefers_spaces_indent.
-
-    Only then is another choice a change of mind; who prefers tables may well prefer tabs.
-    """
-    behind = [{word for word in name.split("_")[2:] if not word.isdigit()} for name in names]
-    return bool(set.intersection(*behind))
 
 
 def _supersession(newer: Memo, losing: Mapping[str, str]) -> Proposal:

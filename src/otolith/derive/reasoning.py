@@ -1,8 +1,8 @@
 """Reasoning over chunks with no language model: synthesis, comparison, pattern, gap.
 
 Every line is a sentence of a chunk or a count, and carries the chunk's id. Contradictions are found by the
-explicit `contradicts` links and, between chunks that share a tag, by rule; they are proposed for review and
-change nothing. The same chunks give the same text. Knows no files, no index and no model.
+explicit `contradicts` links and, between chunks that share a tag, by the rule for claims; they are proposed
+for review and change nothing. The same chunks give the same text. Knows no files, no index and no model.
 """
 
 from __future__ import annotations
@@ -10,21 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 
-from otolith.derive.contradiction import Assertion, Cell, cells, find_claims, find_contradiction
+from otolith.derive.claims import find_opposed
 from otolith.errors import Invalid
 from otolith.model.kinds import CHUNK_TYPES
 from otolith.model.text import counted, sentences, shorten
+from otolith.model.times import zulu
 from otolith.model.words import is_question, key_words, stem, stems, word_set
 
 LINE = 240  # characters of a sentence that is cited
 ORDER = ("decision", "preference", "pattern", "fact", "note")  # of types in a text
-# Tags that say what a chunk is, not what it is about: sharing one makes no common subject.
-_BROAD = word_set(
-    "preference preferences decision decisions fact facts note notes pattern patterns user general misc "
-    "memory "
-    "project work personal todo important")
 _ASKING = word_set("know known tell say said thing things need find explain describe list much many")
 _VERSUS = re.compile(r"\s+(?:vs\.?|versus|compared\s(?:to|with)|against|or|and|with|to)\s+", re.IGNORECASE)
 _OPENING = re.compile(
@@ -118,30 +113,12 @@ def find_contradictions(sources: Sequence[Source]) -> list[Contradiction]:
         for target in source.links.get("contradicts", ()):
             if target in by_id and target != source.id:
                 propose((source.id, target), "linked as contradicting", "link")
-    claims = {source.id: find_claims(source.text) for source in sources}
-    for pair, narrow in _sharing_a_tag(sources, claims).items():
-        older, newer = (source.id for source in sorted((by_id[id] for id in pair), key=_by_time))
-        if (older, newer) not in pairs and (
-                why := find_contradiction(claims[older], claims[newer], one_subject=narrow)):
-            propose(pair, why, "rule")
+    tags = {source.id: {tag.casefold() for tag in source.tags} for source in sources}
+    for pair in find_opposed((source.id, zulu(source.created), source.text) for source in sources):
+        if tags[pair.older] & tags[pair.newer]:
+            propose((pair.older, pair.newer), pair.reason, "rule")
     return sorted(pairs.values(),
                   key=lambda pair: (pair.found_by, by_id[pair.newer].created, pair.older, pair.newer))
-
-
-def _sharing_a_tag(sources: Sequence[Source],
-                   claims: Mapping[str, list[Assertion]]) -> dict[tuple[str, str], bool]:
-    """Pairs of ids with a tag and a subject in common → whether the tag names a subject, not a sort."""
-    sharing: dict[tuple[str, Cell], dict[str, None]] = {}
-    for source in sources:
-        about = {cell for claim in claims[source.id] for cell in cells(claim)}
-        for tag in {tag.casefold() for tag in source.tags}:
-            for cell in about:
-                sharing.setdefault((tag, cell), {})[source.id] = None
-    pairs: dict[tuple[str, str], bool] = {}
-    for (tag, _), ids in sharing.items():
-        for pair in combinations(ids, 2):
-            pairs[pair] = pairs.get(pair, False) or tag not in _BROAD
-    return pairs
 
 
 # The four ways

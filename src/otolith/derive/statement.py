@@ -211,6 +211,8 @@ def _described(low: list[str], at: int, verb: VerbGroup, subject: Subject, lang:
         return verb.relation, at
     settled = lang.is_form(word, "participle") and word not in lang.moods
     if settled and subject.who in ("thing", "owned", "named"):
+        if after in lang.particles:  # was switched off
+            return f"{verb.relation} {word} {after}", at + 2
         return (f"{verb.relation} {word}", at + 1) if after else (verb.relation, at)
     return "", None
 
@@ -314,7 +316,8 @@ def _fits(statement: Statement, lang: Language) -> bool:
     if statement.subject.who != "thing" or verb.mode in ("must", "limit"):
         return True
     exact = any(word[:1].isupper() or "`" in word or any(map(str.isdigit, word)) for word in words)
-    described = verb.base == lang.be and statement.relation != verb.relation
+    described = verb.base == lang.be and (statement.relation != verb.relation
+                                          or statement.object.casefold() in lang.bare_states)
     return (exact or described or verb.base in lang.thing_verbs) and words[0].casefold() not in lang.moods
 
 

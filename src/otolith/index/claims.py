@@ -16,7 +16,7 @@ from typing import NamedTuple
 from otolith.errors import Busy, CannotWrite
 from otolith.index.database import Facet, columns_of
 from otolith.index.write import Answer
-from otolith.model.claims import ASKED, PERSONAL, RETRACT, Claim
+from otolith.model.claims import ASKED, FINAL, PERSONAL, RETRACT, Claim
 from otolith.model.dialog import Mention, after_all, marked_time
 from otolith.model.verdicts import CLOSES, Settled, Stated, answered, settle
 
@@ -136,18 +136,22 @@ class Drawn(NamedTuple):
 
 
 _ROW = columns_of(ClaimRow, "c")
-_CELLS = ("SELECT x.cell, x.claim FROM json_each(?) w JOIN claim_cells x ON x.cell = w.value ->> 0 "
+_SAME = ("record", "scope", "holder", "subject", "attribute", "value", "holds", "environment", "trust")
+# what was said before the new claims counts once, however often it was said; what came later, each time
+_CELLS = ("SELECT x.cell, max(c.n) FROM json_each(:cells) w JOIN claim_cells x ON x.cell = w.value ->> 0 "
           "AND x.ends = w.value ->> 1 JOIN claims c ON c.n = x.claim WHERE NOT c.void AND (c.closed_by IS "
-          "NULL OR c.mark >= ? OR (SELECT o.mark FROM claims o WHERE o.n = c.closed_by) >= ?)")
+          "NULL OR c.mark >= :since OR (SELECT o.mark FROM claims o WHERE o.n = c.closed_by) >= :since) "
+          "AND (c.holds OR c.mark >= :since OR :every OR NOT (c.attribute GLOB 'did *' OR c.attribute IN "
+          f"{FINAL})) "
+          f"GROUP BY x.cell, {', '.join(f'c.{name}' for name in _SAME)}, "
+          "CASE WHEN c.mark >= :since OR c.closed_by IS NOT NULL THEN c.n END")
+_AGAIN = " AND ".join(f"{name} = ?" for name in _SAME) + " AND mark < ? AND closed_by IS NULL AND NOT void"
 _CLOSER = "o.record, o.mark, o.sentence, o.unit, o.turn"
-_STANDING = (
-        f"SELECT c.record, c.mark, {_CLOSER} FROM claims c LEFT JOIN claims o ON o.n = c.closed_by AND"
-        f" o.mark <= ? "
-             f"WHERE c.main AND c.record {_GIVEN} AND c.mark <= ?")
-_OUTDATED = (
-        f"SELECT c.unit, c.turn, c.sentence, {_CLOSER} FROM claims c JOIN claims o ON o.n ="
-        f" coalesce(c.closed_by, c.contested_by) "
-             f"WHERE c.main AND c.unit {_GIVEN} AND o.mark <= ? ORDER BY o.mark")
+_STANDING = (f"SELECT c.record, c.mark, {_CLOSER} FROM claims c LEFT JOIN claims o ON o.n = c.closed_by "
+             f"AND o.mark <= ? WHERE c.main AND c.record {_GIVEN} AND c.mark <= ?")
+_OUTDATED = (f"SELECT c.unit, c.turn, c.sentence, {_CLOSER} FROM claims c JOIN claims o ON o.n = "
+             f"coalesce(c.closed_by, c.contested_by) WHERE c.main AND c.unit {_GIVEN} AND o.mark <= ? "
+             "ORDER BY o.mark")
 _FOREVER = "~"
 
 
@@ -231,15 +235,15 @@ class Claims(Facet):
         cells = self._asked(rows.values())
         since = min((row.mark for row in rows.values()), default="")
         outcomes: dict[int, Settled] = {}
-        for members in self._members(cells, fresh, since):
+        for members in self._members(cells, rows, since):
             for settled in settle([row.stated for row in members], fresh):
                 rows |= {row.n: row for row in members if row.n in (settled.older.n, settled.newer.n)}
                 before = outcomes.get(settled.older.n)
                 if before is None or settled.before(before):
                     outcomes[settled.older.n] = settled
-        changed = self._write(outcomes, rows, self.answers())
-        again = (f"SELECT DISTINCT record FROM claims WHERE closed_by IS NOT NULL AND record IN (SELECT"
-                f" record FROM claims WHERE n {_GIVEN})")
+        changed = self._write(outcomes, rows, self.answers(), since)
+        again = (f"SELECT DISTINCT record FROM claims WHERE closed_by IS NOT NULL AND record IN "
+                 f"(SELECT record FROM claims WHERE n {_GIVEN})")
         changed.update(self.db.column(again, (given,)))  # what was closed and is said again
         return changed.union(self.db.column(f"SELECT DISTINCT record FROM claims WHERE n {_GIVEN}",
                                             (json.dumps(list(freed)),)))
@@ -261,24 +265,24 @@ class Claims(Facet):
                     asked[cell, 1] = None
         return asked
 
-    def _members(self, asked: Mapping[tuple[str, int], None], fresh: set[int], since: str
+    def _members(self, asked: Mapping[tuple[str, int], None], fresh: Mapping[int, ClaimRow], since: str
                  ) -> Iterator[list[ClaimRow]]:
         """The claims of each cell with a fresh one: those that are open, or were closed after the first of
         these.
         """
-        parts = list(asked)
+        parts, every = list(asked), any(row.attribute == RETRACT for row in fresh.values())
         grouped: dict[str, list[int]] = {}
         for at in range(0, len(parts), AT_ONCE):
             listed = json.dumps(parts[at : at + AT_ONCE])
-            for cell, claim in self.db.execute(_CELLS, (listed, since, since)):
+            for cell, claim in self.db.execute(_CELLS, {"cells": listed, "since": since, "every": every}):
                 grouped.setdefault(cell, []).append(claim)
         own: dict[str, set[int]] = {}
-        for row in self._rows(fresh):
+        for row in list(fresh.values()):
             for cell in (*row.stated.claim.cells(row.scope), _proposals(row.id)):
                 own.setdefault(cell, set()).add(row.n)
         cells = {cell: own.get(cell, set()).union(members) for cell, members in grouped.items()}
-        rows = {row.n: row
-                for row in self._rows({n for members in cells.values() if len(members) > 1 for n in members})}
+        many = {n for members in cells.values() if len(members) > 1 for n in members}
+        rows = {**fresh, **{row.n: row for row in self._rows(many - fresh.keys())}}
         for members in cells.values():
             if len(members) > 1:
                 yield [rows[n] for n in sorted(members) if n in rows]
@@ -288,7 +292,8 @@ class Claims(Facet):
         return self.db.select(ClaimRow, query, (json.dumps(sorted(numbers)),))
 
     def _write(self, outcomes: Mapping[int, Settled], rows: Mapping[int, ClaimRow],
-               answers: Mapping[tuple[str, str], str]) -> set[str]:
+               answers: Mapping[tuple[str, str], str], since: str) -> set[str]:
+        """Keep what was settled, for each time that it was said; returns the records that were closed."""
         changed: set[str] = set()
         for n, settled in outcomes.items():
             older, newer = rows[n], rows[settled.newer.n]
@@ -307,6 +312,9 @@ class Claims(Facet):
             if before is not None and (held := self._mark(before)) and (held, before) < (newer.mark, newer.n):
                 continue
             self.db.execute(f"UPDATE claims SET {column} = ? WHERE n = ?", (newer.n, n))
+            if older.mark < since and older.closed_by is None:
+                self.db.execute(f"UPDATE claims SET {column} = ? WHERE {_AGAIN} AND {column} IS NULL",
+                                (newer.n, *(getattr(older, name) for name in _SAME), older.mark))
             if closes:
                 changed.add(older.record)
         return changed
@@ -436,23 +444,11 @@ class Claims(Facet):
 
     def contested(self, limit: int = 50) -> list[Contest]:
         """Open contradictions, newest first: pairs that no rule and no person has settled."""
-        query = (
-                f"SELECT {_ROW} FROM claims c WHERE contested_by IS NOT NULL AND closed_by IS NULL AND"
-                f" NOT void "
-                 "ORDER BY (SELECT mark FROM claims o WHERE o.n = c.contested_by) DESC LIMIT ?")
+        query = (f"SELECT {_ROW} FROM claims c WHERE contested_by IS NOT NULL AND closed_by IS NULL "
+                 "AND NOT void ORDER BY (SELECT mark FROM claims o WHERE o.n = c.contested_by) DESC LIMIT ?")
         pairs = [(row, self._row(row.contested_by)) for row in self.db.select(ClaimRow, query, (limit,))]
         return [Contest(older, newer) for older, newer in pairs if newer is not None
                 and newer.closed_by is None]
-
-    def closed(self, limit: int = 50, since: str = "", until: str = _FOREVER) -> list[Contest]:
-        """What changed: pairs of which the newer closed the older, newest first."""
-        query = (
-                f"SELECT {_ROW} FROM claims c WHERE main AND closed_by IN (SELECT n FROM claims WHERE"
-                f" mark > ? AND mark <= ?) "
-                 "ORDER BY (SELECT mark FROM claims o WHERE o.n = c.closed_by) DESC LIMIT ?")
-        pairs = [(row, self._row(row.closed_by))
-                 for row in self.db.select(ClaimRow, query, (since, until, limit))]
-        return [Contest(older, newer) for older, newer in pairs if newer is not None]
 
     def near(self, words: Iterable[str], project: str | None, limit: int) -> list[NearClaim]:
         """What dialogs claim to hold in a project or of the user's person: most shared words first, then
@@ -478,9 +474,8 @@ class Claims(Facet):
 
     def named(self, claim: str) -> list[ClaimRow]:
         """The rows of a claim by its name in curation.jsonl, or by a record's id."""
-        return self.of(claim) or [row for row in self.db.select(ClaimRow,
-                f"SELECT {_ROW} FROM claims c ORDER BY mark, n")
-                                  if row.id == claim]
+        every = f"SELECT {_ROW} FROM claims c ORDER BY mark, n"
+        return self.of(claim) or [row for row in self.db.select(ClaimRow, every) if row.id == claim]
 
     def closer(self, row: ClaimRow) -> ClaimRow | None:
         """The claim that closed this one."""

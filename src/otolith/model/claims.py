@@ -20,8 +20,10 @@ GONE = "+"  # the attribute of a thing or somebody that is no more
 LEFT = "~leave"  # leaving ends a job or a place on a team, not a home
 OFF = "~off"  # a plan or an event that was called off
 DONE = "~done"  # what a plan was about is there or done
+NEWS = "~news"  # a sentence that sounds like news, in its words: it may give what it names another value
 ASKED = "?"  # the attribute of a value said alone: whatever was spoken of last
 PLAN = "plan"
+FINAL = (ANY, RETRACT, LEFT, GONE, OFF, DONE, NEWS)  # endings that nothing said later undoes
 FAMILY = frozenset(("be", "where", "with", "made of", "name", "api style"))  # what a thing is or is done with
 WHAT = "~what"  # the cell of that family
 PERSONAL = "@"  # the scope in which the speaker's endings meet what is of their own person
@@ -62,6 +64,11 @@ class Claim(NamedTuple):
         """Whether it says what a thing is or is done with."""
         return self.attribute.removeprefix("use:").split(":")[0] in FAMILY
 
+    @property
+    def by_somebody(self) -> bool:
+        """Whether it says who has charge of a thing or does it: owned by, fed by."""
+        return self.thing and (self.attribute == "owner" or self.attribute.endswith(" by"))
+
     def scope_in(self, project: str | None) -> str:
         """Where it holds: in the project it was said in, or of the user's own person everywhere."""
         return "" if self.personal or project in (None, "", "default") else str(project)
@@ -78,13 +85,18 @@ class Claim(NamedTuple):
             return
         if self.attribute == PLAN:
             yield f"{scope}|{self.holder}|plan {self.subject}"
-        elif self.corrects and not self.single:
+        elif self.corrects and not self.single and self.attribute != NEWS:
             yield f"{scope}|{self.holder}|plan {self.attribute.split(' ')[0]}"
         elif self.single and self.attribute not in (ANY, ASKED):
             yield from self._own_cells(scope)
-        if not self.single and self.attribute not in (ANY, RETRACT, LEFT, GONE, OFF, DONE):
+        if not self.single and self.attribute not in FINAL:
             yield f"{scope}|{self.holder}|{self.attribute}"
-        for word in list(dict.fromkeys(self.value.split()))[:MOST_CELLS]:
+        yield from self._word_cells(scope)
+
+    def _word_cells(self, scope: str) -> Iterator[str]:
+        """Where it meets what names the same things."""
+        most = MOST_CELLS if self.attribute != NEWS else 3 * MOST_CELLS
+        for word in list(dict.fromkeys(self.value.split()))[:most]:
             yield f"{scope}|={word}"
             if (self.personal and self.holds) or (scope and self.untold):
                 yield f"{PERSONAL}|={word}"
@@ -95,7 +107,7 @@ class Claim(NamedTuple):
     def _own_cells(self, scope: str) -> Iterator[str]:
         """Where something with one value at a time meets its other values."""
         yield f"{scope}|{self.subject}|{self.attribute}"
-        if self.in_family and self.subject:
+        if (self.in_family or self.by_somebody) and self.subject:
             yield f"{scope}|{self.subject}|{WHAT}"
         if self.attribute in TABLE.heads:
             yield f"{scope}||{self.attribute}"

@@ -15,7 +15,7 @@ from functools import lru_cache
 from otolith.model.attributes import ENGLISH as TABLE
 from otolith.model.attributes import SPEAKER, lemma
 from otolith.model.changes import Wording, choose, read_change
-from otolith.model.claims import ANY, ASKED, DONE, GONE, LEFT, OFF, PLAN, RETRACT, RULE, Claim
+from otolith.model.claims import ANY, ASKED, DONE, GONE, LEFT, NEWS, OFF, PLAN, RETRACT, RULE, Claim
 from otolith.model.relations import (
     ROLE,
     TRAILING,
@@ -29,6 +29,7 @@ from otolith.model.relations import (
     value_of,
     without_reason,
 )
+from otolith.model.retold import TELLS, news_of
 from otolith.model.states import read_state
 from otolith.model.words import stem
 
@@ -56,6 +57,8 @@ _EVEN_NOW = ("be do with", "do with", "decide against")  # endings that are said
 @lru_cache(maxsize=4096)  # asked when a fact is drawn and again when it is indexed
 def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -> tuple[Claim, ...]:
     """What a statement claims; nothing, if it is an event beside others."""
+    if relation == TELLS:
+        return tuple(claim._replace(corrects=True) for claim in _news(sentence))
     verb, holder = read_verb(relation), holder_of(subject)
     if relation == "no longer" and wording:  # without an object: "we do not squash any more"
         first = wording.split()[0].casefold()
@@ -76,13 +79,25 @@ def read_claims(subject: str, relation: str, wording: str, sentence: str = "") -
     stated = Wording(subject, holder, is_person(subject) and not several, verb, chosen,
                      part_with(sentence, chosen))
     claims = list(_read(stated))
-    renamed = _FROM_TO.match(chosen) if verb.key == "rename" else None
-    if verb.key.startswith("rename") and (holder != SPEAKER or renamed):
-        former = value_of(renamed["old"]) if renamed else holder
-        claims.append(Claim(SPEAKER, "", "name", former, False, False))
+    claims += _renamed(verb.key, chosen, holder)
+    claims += _news(sentence)
     claims += [Claim(holder, holder, ANY, former, False, False)
                for former in (rejected, _replaced(verb.key, chosen)) if former]
     return tuple(_placed(claim, stated, sentence) for claim in claims)
+
+
+def _renamed(key: str, wording: str, holder: str) -> list[Claim]:
+    """The name that something has no longer."""
+    renamed = _FROM_TO.match(wording) if key == "rename" else None
+    if not key.startswith("rename") or (holder == SPEAKER and not renamed):
+        return []
+    return [Claim(SPEAKER, "", "name", value_of(renamed["old"]) if renamed else holder, False, False)]
+
+
+def _news(sentence: str) -> list[Claim]:
+    """What a sentence that sounds like news may give another value."""
+    news = news_of(sentence)
+    return [Claim(SPEAKER, news.values, NEWS, news.words, False, False)] if news else []
 
 
 def _placed(claim: Claim, stated: Wording, sentence: str) -> Claim:

@@ -8,6 +8,7 @@ and is contested. Pure: knows no words of a language, no record, no file and no 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from otolith.model.attributes import DATE, SPEAKER
@@ -17,6 +18,7 @@ from otolith.model.claims import (
     DONE,
     GONE,
     LEFT,
+    NEWS,
     OFF,
     PLAN,
     RETRACT,
@@ -70,6 +72,7 @@ def may_replace(newer: Stated, older: Stated) -> bool:
         older.scope, old.environment, old.holder, old.subject, old.attribute) and new != old
 
 
+@lru_cache(maxsize=8192)  # the same is said again and again
 def _opposes(new: Claim, old: Claim) -> bool:
     """Whether two claims of different times cannot both hold, so that the newer tells what became of the
     older.
@@ -95,7 +98,8 @@ def _replaces(new: Claim, old: Claim) -> bool:
         return _replans(new, old)
     if not (new.single or old.single):
         return _varies(new, old)
-    akin = new.corrects and new.in_family and old.in_family and new.subject == old.subject != ""
+    akin = new.corrects and new.subject == old.subject != "" and (
+        (new.in_family and old.in_family) or (new.by_somebody and old.by_somebody))
     if not (new.attribute == old.attribute or akin) or not (new.single and old.single):
         return False
     part = new.corrects and set(new.subject.split()) < set(old.subject.split())
@@ -126,6 +130,8 @@ def _replans(new: Claim, old: Claim) -> bool:
 
 def _ends(new: Claim, old: Claim) -> bool:
     """Whether what is said to be over is what an older claim says holds."""
+    if new.attribute == NEWS:
+        return _gives_another(new, old)
     if new.is_deed or new.attribute in (DONE, OFF):
         return _ends_plan(new, old)
     if not _same_holder(new, old):
@@ -149,6 +155,18 @@ def _ends_attribute(new: Claim, old: Claim) -> bool:
             new.attribute.split(":")[0] == "use" and (old.in_family or old.attribute.startswith("use"))):
         return False
     return _alike(new, old) if new.value else new.attribute == old.attribute
+
+
+def _gives_another(news: Claim, old: Claim) -> bool:
+    """Whether news names what has one value and, of the same kind, a value that it did not have."""
+    about = set(old.subject.split()) - {SPEAKER}
+    if not old.single or not old.thing or not about or not about <= news.words or old.attribute == PLAN:
+        return False
+    kind = value_kind(old.value)
+    if kind == "number" and not (set(old.attribute.split(":")) | old.words) & {*news.words, "port"}:
+        return False  # a number of something else
+    given = {value for value in news.subject.split() if value_kind(value) == kind} - about - old.words
+    return bool(given)
 
 
 def _ends_plan(new: Claim, old: Claim) -> bool:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from otolith.index.around import Passage
 from otolith.model.kinds import KINDS
+from otolith.model.retold import retells, root
 from otolith.model.words import STOP, WORD, stem
 
 SUNK = -8.0
@@ -23,6 +24,7 @@ STANDS = ("later", "recent", "standing", "importance", "pinned")  # age, use, an
 # records alone says nothing that they do not say, and its own words are headings.
 SAYS_AS_MUCH, SAYS_IT_TOO = 0.75, 0.35
 SAME_MATTER = 2.0  # how far a question may be ahead of its answer for both to be about the same
+RETOLD, NEARLY = 10, 0.4  # hits among which the newer comes first, and how near to the older it must be
 NEAR_EQUAL = 0.8  # the share of words that two questions have in common
 
 
@@ -57,6 +59,12 @@ class Weighed:
     def key(self) -> int:
         """What may be delivered once: a turn of an entry, any other record as a whole."""
         return -self.passage.n if KINDS[self.passage.kind].around == "turns" else self.passage.record
+
+    @property
+    def spoken(self) -> bool:
+        """Was it said in a dialog, or drawn from what was, by somebody who is no agent?"""
+        stated = self.passage.is_turn or KINDS[self.passage.kind].drawn
+        return stated and self.passage.speaker != "assistant"
 
     @property
     def echo(self) -> bool:
@@ -153,6 +161,25 @@ def put_answers_first(best: Sequence[Weighed]) -> None:
         ahead = candidate.score - answer.score if answer and not answer.passage.asks else -1.0
         if 0 <= ahead <= SAME_MATTER:
             candidate.parts["asking"] = candidate.parts.get("asking", 0.0) - ahead - 0.01
+
+
+def put_news_first(best: Sequence[Weighed], asked: Iterable[str]) -> None:
+    """Let what was told anew stand above what it was told of before."""
+    asked = frozenset(map(root, asked))
+    first = sorted((candidate for candidate in best if candidate.spoken and candidate.score > 0),
+                   key=lambda candidate: -candidate.score)[:RETOLD]
+    latest = sorted(first, key=lambda candidate: -candidate.passage.said)
+    for older in latest:
+        for newer in latest:
+            if newer.passage.said <= older.passage.said:
+                break
+            ahead = older.score - newer.score
+            same = newer.passage.speaker in (None, older.passage.speaker) or older.passage.speaker is None
+            if same and ahead >= 0 and newer.score >= NEARLY * older.score \
+                    and retells(newer.passage.text, older.passage.text, asked):
+                newer.parts["retold"] = newer.parts.get("retold", 0.0) + ahead + 0.01
+                newer.why.append(f"says anew what {older.passage.id} says")
+                break
 
 
 def repeats_question(candidate: Weighed, asked: list[frozenset[str]]) -> bool:

@@ -24,6 +24,8 @@ ROLES = AGENT_ROLES | word_set("me you other")  # in a messenger's export these 
 _ASKS_WHEN = re.compile(
     r"\s*(?:since )?(?:when|how (?:long|often|recently)|(?:what|which) (?:date|day|week|month|year|time))\b",
                         re.I)
+_ASKS_PAST = re.compile(
+    r"\b(?:did|was|were|had|used to|happened|ago|last (?:year|month|week)|before)\b", re.I)
 _PIECE = re.compile(r"[^\s]+")
 _CALLED = re.compile(r"(?<=[a-z0-9,;'’\")] )[A-Z][a-z]+\b")  # a capital inside a sentence
 
@@ -37,6 +39,7 @@ class Question(Value):
     called: frozenset[str]  # words that it writes as names, in small letters
     meaning: str  # to embed
     asks_when: bool
+    asks_past: bool  # what was or happened, not how things are
     span: Span | None
     only_time: bool = False  # it names a time and nothing else
 
@@ -53,6 +56,7 @@ def read_question(text: str, speakers: Container[str], now: float) -> Question:
     span = read_span(read, now)
     return Question(text=text, words=tuple(content[:MOST_WORDS]), names=names, called=called,
                     meaning=meaning or read, asks_when=_ASKS_WHEN.match(read) is not None, span=span,
+                    asks_past=_ASKS_PAST.search(read) is not None,
                     only_time=span is not None and only_time(word for word in every if word not in STOP))
 
 

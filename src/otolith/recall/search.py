@@ -20,6 +20,7 @@ from otolith.meaning import Sense, near_to, sense
 from otolith.model.decay import DAY, LAMBDA, usage_factor, weight
 from otolith.model.kinds import KINDS
 from otolith.model.recall import Filter
+from otolith.model.retold import retells, telling_words
 from otolith.recall import rank
 from otolith.recall.fold import (
     Replaced,
@@ -29,6 +30,7 @@ from otolith.recall.fold import (
     fold_echoes,
     once,
     put_answers_first,
+    put_news_first,
     sink,
 )
 from otolith.recall.question import Question, read_question
@@ -49,6 +51,7 @@ LINKED, HEADS = 0.35, 5
 FORGOTTEN = 0.01  # the score of a turn that says what was forgotten
 # the cosine below which a passage without any of the question's words, its own or nearby, is no answer
 FLOOR = 0.30
+TELLING, RARE = 16, 12  # words of the best turn by which later ones are looked for; passages with a rare one
 WEIGHED, SLACK = 3, 30  # candidates weighed: so many times what is asked for, and so many more
 
 
@@ -102,6 +105,7 @@ def find(home: Home, query: str, chosen: Filter, limit: int, providers: Any) -> 
     put_answers_first(best)
     best = _sink(home, candidates, best, chosen.as_of)
     _outdate(home, candidates, best, chosen.as_of)
+    _retell(home, candidates, best)
     _sink_forgotten(home, best, chosen.as_of)
     best = _fold_echoes(home, candidates, best, chosen)
     best = [candidate for candidate in best if candidate.score > 0 or candidate.superseded_by
@@ -345,6 +349,24 @@ def _outdate(home: Home, candidates: Candidates, best: list[Weighed], as_of: flo
                                                                   0.0) + newer.score - candidate.score - 0.01
             candidate.why.append(closing.why)
             candidate.outdated_by = closing.record if closing.record != candidate.passage.id else None
+
+
+def _retell(home: Home, candidates: Candidates, best: list[Weighed]) -> None:
+    """What was told anew stands first; so may what only shares a rare word with the best turn."""
+    question = candidates.question
+    if question.asks_past or question.span is not None:
+        return
+    first = max((candidate for candidate in best if candidate.spoken), key=lambda candidate: candidate.score,
+                default=None)
+    if first is not None:
+        rows = home.index.words.look_up_all(telling_words(first.passage.text)[:TELLING])
+        near = {n for row in rows if len(row) <= RARE for n in row.tolist() if n > first.passage.n}
+        for passage in home.index.around.passages(sorted(near - {candidate.passage.n for candidate in best})):
+            later = Weighed(passage, {"retold": 0.5 * first.score})
+            if later.spoken and passage.said > first.passage.said and candidates.passes(passage.n) \
+                    and retells(passage.text, first.passage.text):
+                best.append(later)
+    put_news_first(best, question.words)
 
 
 def _sink_forgotten(home: Home, best: list[Weighed], as_of: float | None) -> None:

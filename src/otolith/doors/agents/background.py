@@ -36,7 +36,7 @@ def begin_upkeep(tree: Tree, settings: Config) -> int | None:
     try:
         lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock.touch(mode=0o600)
-        return _start([sys.executable, "-m", "otolith", "--home", tree.folder, "upkeep", "--if-due",
+        return start([sys.executable, "-m", "otolith", "--home", tree.folder, "upkeep", "--if-due",
                        "--after", f"{settings.upkeep_after:g}"])
     except OSError as error:  # no cache, no process: the next session tries again
         log.info("upkeep was not begun: %s", error)
@@ -51,7 +51,7 @@ def begin_distilling(tree: Tree, session: str, project: str) -> bool:
     if not (settings.model_command or settings.chat_model) or tree.folder is None:
         return False
     try:
-        _start([sys.executable, "-m", "otolith", "--home", tree.folder, "model", "distil", session],
+        start([sys.executable, "-m", "otolith", "--home", tree.folder, "model", "distil", session],
                OTOLITH_PROJECT=project)
     except OSError as error:
         log.info("a session was not distilled: %s", error)
@@ -59,7 +59,7 @@ def begin_distilling(tree: Tree, session: str, project: str) -> bool:
     return True
 
 
-def _start(command: list[str], **environment: str) -> int:
+def start(command: list[str], **environment: str) -> int:
     """A process in a session of its own, with nothing to read and nobody to talk to."""
     silence = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0), (os.POSIX_SPAWN_DUP2, 1, 2)]

@@ -14,7 +14,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from otolith.model.record import TRUSTED
 
 if TYPE_CHECKING:
     from otolith.config import Config
+    from otolith.files.tree import Tree
     from otolith.memory import Memory
     from otolith.recall.unasked import Offer
 
@@ -42,8 +43,11 @@ _PROGRAMS = (("/.claude/", "claude-code"), ("/.codex/", "codex"), ("/rollout-", 
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
-def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> str:
-    """What to print at an event, or nothing: asked of a process that serves the home, else done here."""
+def answer(event: str, given: Mapping[str, Any], home: str | None = None, *, later: bool = False,
+           waits: bool = True) -> str:
+    """What to print at an event, or nothing: asked of a process that serves the home, else done here; with
+    `later` what may be kept later is left to a process of its own. Who does that work `waits` for nobody.
+    """
     from otolith import config
     from otolith.opening import open_home
 
@@ -59,15 +63,41 @@ def answer(event: str, given: Mapping[str, Any], home: str | None = None) -> str
     settings = _as_asked(config.load(tree, cwd=given["cwd"]), given)
     if (line := _ask(tree.name, settings, event, given)) is not None:
         return line
-    from otolith.memory import Memory
+    if later and event in ASKING and settings.ask_agent != "auto" and _hands_over(tree, event, given):
+        return ""
+    with _alone(tree.name, event, waits):
+        from otolith.memory import Memory
 
-    with Memory(tree, door="hook", trust="agent", config=settings) as mem:
-        line = respond(mem, event, given, ignore)
+        with Memory(tree, door="hook", trust="agent", config=settings) as mem:
+            line = respond(mem, event, given, ignore)
+    if event == "SessionStart":
+        from otolith.doors.agents.handing import take_up
+
+        take_up(tree.name)
     if event == "SessionStart" and settings.upkeep:
         from otolith.doors.agents.background import begin_upkeep
 
         begin_upkeep(tree, settings)
     return line
+
+
+def _hands_over(tree: Tree, event: str, given: Mapping[str, Any]) -> bool:
+    """Whether somebody else keeps what a transcript has that is new; without one there is nothing to keep."""
+    path = str(given.get("transcript_path") or "")
+    if not path or tree.folder is None or not os.path.isfile(os.path.expanduser(path)):
+        return False
+    from otolith.doors.agents.handing import hand_over
+
+    return hand_over(tree.name, event, given)
+
+
+def _alone(home: str, event: str, waits: bool) -> AbstractContextManager[object]:
+    """What two processes must not do at once for one home: keep the turns of a session."""
+    if event not in KEEPING or not waits:
+        return nullcontext()
+    from otolith.doors.agents.handing import keeping
+
+    return keeping(home)
 
 
 def _as_asked(settings: Config, given: Mapping[str, Any]) -> Config:
@@ -264,13 +294,13 @@ ASKING = ("Stop", "AfterAgent")  # when an agent may be asked to go on
 KEEPING = tuple(name for name, act in EVENTS.items() if act is keep)
 
 
-def run(event: str, data: bytes, home: str | None = None) -> str:
+def run(event: str, data: bytes, home: str | None = None, *, later: bool = False, waits: bool = True) -> str:
     """The hook's whole life: bytes in, text out; empty if there is nothing to say or anything went wrong."""
     try:
         given = json.loads(data)
         if not isinstance(given, dict):
             return ""
-        return answer(event or str(given.get("hook_event_name")), given, home)
+        return answer(event or str(given.get("hook_event_name")), given, home, later=later, waits=waits)
     except Exception as error:  # a door that must never be in the way
         from otolith.config import variable
 
@@ -287,7 +317,7 @@ def fire(event: str, home: str | None) -> int:
     except (AttributeError, OSError):  # closed, or open for writing only
         raise WrongUsage("there is no event to answer: stdin cannot be read",
                          "give the agent's JSON on stdin") from None
-    if answer := run(event, data, home):
+    if answer := run(event, data, home, later=True):
         print(answer)
     return 0
 

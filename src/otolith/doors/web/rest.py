@@ -67,7 +67,8 @@ def make_app(door: Door, mcp: Any = None) -> Starlette:
                 await watching
 
     agents = mcp.routes if mcp is not None else []
-    every = [*_verb_routes(door), *_other_routes(door), *_page_routes(door), *agents]
+    today, *pages = _page_routes(door)  # the first is asked for most, and routes are tried in their order
+    every = [today, *_verb_routes(door), *_other_routes(door), *pages, *agents]
     refuse: Any = partial(_refuse, door)
     return Starlette(routes=every, lifespan=lifespan, exception_handlers={HTTPException: refuse})
 

@@ -43,6 +43,7 @@ class Assets:
         self.base = f"/assets/{digest[:12]}"
         self.files = {f"{self.base}/{name}": (data, MEDIA[Path(name).suffix]) for name, data in files.items()}
         self._html = {name: data.replace(b"{assets}", self.base.encode()) for name, data in html.items()}
+        self._shell: tuple[Any, bytes] = None, b""  # the one that was asked for last
         self.locked, self.missing = self._html["locked"], self._html["missing"]
         self.pages = ("/today", *(f"/{name}" for name in VIEWS), "/in")
         self.free = frozenset(["/in", *(f"{self.base}/{name}" for name in FREE)])
@@ -56,6 +57,11 @@ class Assets:
 
     def shell(self, value: Any) -> bytes:
         """The page with the data of its first view in it, as a block that no browser executes."""
+        if self._shell[0] != value:
+            self._shell = value, self._fill(value)
+        return self._shell[1]
+
+    def _fill(self, value: Any) -> bytes:
         data = json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str)
         safe = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
         block = f'<script type="application/json" id="today">{safe}</script>'

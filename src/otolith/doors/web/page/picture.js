@@ -165,10 +165,10 @@ export function draw(canvas, above, data, groups, { choose, hover, enter }) {
       paint.fillText(text, x, y);
       return true;
     };
-    if (radii.length <= 400) for (let i = 0; i < radii.length; i += 1) free(X(i), Y(i), shown(i) - 4); // no name over a node
     paint.textAlign = "center";
     paint.lineJoin = "round";
     if (groups.names.length > 1) isles.forEach((isle, i) => write(groups.names[i], left + scale * isle.x, top + scale * (isle.y - isle.r) + 12, "650", colour("ink")));
+    if (radii.length <= 400) for (let i = 0; i < radii.length; i += 1) free(X(i), Y(i), shown(i) - 4); // no name over a node
     let written = 0;
     for (const i of byDegree) {
       if (written >= (scale < 0.35 ? 14 : 60)) break;

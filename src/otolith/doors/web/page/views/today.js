@@ -2,7 +2,6 @@
 import { get } from "../api.js";
 import { h, show } from "../dom.js";
 import { dayOf, first, longDay, number, plural, row, title, undone } from "../format.js";
-import { folded } from "../markdown.js";
 import { project, scoped } from "../project.js";
 
 const A_DAY = 6; // records of a day that are shown; the rest is counted
@@ -20,7 +19,14 @@ function draw(stage, data) {
     nothing && !project() ? first("Welcome") : [waiting(data), done(data)],
     data.diary.length && !project() ? h("section", {}, h("h2", {}, "Diary"), h("ul", { class: "plainlist card" }, data.diary.map((one) =>
       h("li", {}, h("span", { class: "text" }, one.title), h("span", {}, dayOf(one.at)))))) : null,
-    data.brief ? h("section", {}, h("h2", {}, "What an agent is told first"), h("div", { class: "card" }, folded(data.brief, { breaks: true }))) : null);
+    data.brief ? h("section", {}, h("h2", {}, "What an agent is told first"), brief(data.brief)) : null);
+}
+
+/** The brief is below the fold: what renders Markdown is loaded when the rest stands. */
+function brief(text) {
+  const box = h("div", { class: "card" });
+  import("../markdown.js").then(({ folded }) => show(box, folded(text, { breaks: true })));
+  return box;
 }
 
 function lately(data) {
