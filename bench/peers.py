@@ -36,7 +36,7 @@ OWN_WORDS = ("basic-memory",)  # it has vectors only by a model that it download
 MEASURED = Path(__file__).parent / ".cache" / "peers.json"
 FOLDER = Path(os.environ.get("OTOLITH_PEERS") or Path(tempfile.gettempdir(), "peers"))
 WANTED = 50
-SECONDS, INSTALLING = 900, 600  # after which a peer is left out
+SECONDS, INSTALLING = 300, 600  # after which a peer is left out
 
 
 # The child: runs in the peer's environment and knows nothing of Otolith

@@ -1,6 +1,6 @@
 """`make bench-recall`: recall on LoCoMo and other sets, latency and memory, the peers; as tables and a plot in bench/RESULTS.md.
 
-    python bench/recall.py [DATA] [--models FOLDER] [--part locomo|sets|fit|latency|peers …] [--again] [--minutes N] [--quick]
+    python bench/recall.py [DATA] [--models FOLDER] [--part locomo|sets|first|fit|latency|peers …] [--again] [--minutes N] [--quick]
 
 DATA is the file or its folder: locomo-dev.json in the folder that OTOLITH_BENCH names, else in shared/bench beside this repository or further up; it
 is measured with and never copied. MiniLM takes part if its weights are built or can be built now, peers if they have
@@ -39,7 +39,7 @@ HERE = Path(__file__).parent
 CACHE = HERE / ".cache"
 README, RESULTS = HERE.parent / "README.md", HERE / "RESULTS.md"
 PEERS = Path(os.environ.get("OTOLITH_PEERS") or Path(tempfile.gettempdir(), "peers"))
-PARTS = ("locomo", "sets", "fit", "latency", "peers")
+PARTS = ("locomo", "sets", "first", "fit", "latency", "peers")
 FALL = 0.5  # points that a figure may lose
 FIGURES = "<!-- figures: "
 NAMES = ("locomo", "realmem", "docs", "japanese", "code", "messages", "chinese")
@@ -76,6 +76,11 @@ the first sentence of their docstring; two of the dialogs as a messenger has the
 BM25 over whole turns), and a few Chinese paragraphs among Japanese ones: on these two no weight was fitted. Recall at the cuts named, through `Memory.recall`. Then how many questions in a hundred are
 called `enough`: own ones, foreign ones (which another dialog or another set can answer), and ones about the wrong person
 (LoCoMo's category 5; there only those not called `about_somebody_else`).
+"""
+FIRST = """
+## What comes first
+A dialog logged under three topics, with notes that edges without a text link, and every ladder built by `upkeep`: how often an
+aggregate (topic, global memory, chapter, wisdom) or an edge stands first where a turn that answers is among ten (`bench/first.py`).
 """
 LEFT_OUT = """
 ## On what was left out
@@ -127,6 +132,7 @@ of words, their number: none lifts R@10 and R@25 in more dialogs than it lowers.
 R@10 up by a point, R@5 and R@1 down."""
 HEADS = {
     "sets": "| set and cuts | system | recall | own enough | foreign enough | wrong person enough |\n|---|---|---|---|---|---|",
+    "first": "| asked | answered | first |\n|---|---|---|",
     "fit": "| weights | | | | |\n|---|---|---|---|---|",
     "latency": "| records | what | p50 | p95 | p50, processor | p95, processor |\n|---|---|---|---|---|---|",
     "cold": "| what | Otolith | beside | ratio |\n|---|---|---|---|",
@@ -146,6 +152,8 @@ def pieces(part: str, data: Path, models: Sequence[str], *, quick: bool) -> Iter
         for of in NAMES:
             for name, given in by.items():
                 yield Piece(part, f"{of}-{name}", "sets.py", [str(folder), "--only", of, "--embedder", name, *given], every)
+    elif part == "first":
+        yield Piece(part, "static", "first.py", [str(data)], [data])
     elif part == "fit":
         for name, given in by.items():
             yield Piece(part, name, "fit.py", [str(folder), "--embedder", name, *given], every)
@@ -185,13 +193,13 @@ def run(chosen: Sequence[Piece], jobs: int, until: float) -> tuple[dict[Path, Re
 
 
 def page(known: Measured, before: str = "", *, accept: bool = True) -> str:
-    found, sets, left_out, speed, others = ((measured.told(known[part]), lines_of(known[part])) for part in PARTS)
+    found, sets, first, left_out, speed, others = ((measured.told(known[part]), lines_of(known[part])) for part in PARTS)
     cold = [line for line in speed[1] if line.startswith(("| `otolith", "| static"))]
     warm = [line for line in speed[1] if line not in cold]
     now = figures(found[1] + sets[1])
     old = {} if accept else held_to(before)
     held = {**old, **{name: values for name, values in now.items() if not fell(old.get(name, values), values)}}
-    parts = [OPENING, found[0], "", *found[1], FOUND, SETS, sets[0], "", HEADS["sets"], *sets[1], LEFT_OUT, left_out[0], "", HEADS["fit"],
+    parts = [OPENING, found[0], "", *found[1], FOUND, SETS, sets[0], "", HEADS["sets"], *sets[1], FIRST, first[0], "", HEADS["first"], *first[1], LEFT_OUT, left_out[0], "", HEADS["fit"],
              *left_out[1], HONEST, SPEED, speed[0], "", HEADS["latency"], *warm, COLD, HEADS["cold"], *cold, OTHERS, others[0], "",
              HEADS["peers"], *others[1], UNHELPFUL, "", f"{FIGURES}{json.dumps(held)} -->"]
     return "\n".join(parts).replace("\n\n\n", "\n\n") + "\n"
@@ -295,7 +303,7 @@ def main() -> int:
     if not given.data.is_file():
         print(f"no data at {given.data}; get LoCoMo and name its file, or its folder by OTOLITH_BENCH", file=sys.stderr)
         return 3
-    parts = given.part or (PARTS[:4] if given.quick else PARTS)
+    parts = given.part or (PARTS[:-1] if given.quick else PARTS)
     models = find_weights(given.models, fetch=bool(set(parts) - {"latency", "none"}))
     every = {part: [*pieces(part, given.data.resolve(), models, quick=given.quick)] for part in PARTS if not (given.quick and part == "peers")}
     chosen = [piece for part in PARTS if part in parts for piece in every[part] if given.again or not measured.is_fresh(piece)]

@@ -76,6 +76,19 @@ def test_a_beginning_that_several_ids_share_names_none_of_them(mem):
     assert all("id" not in hit.why for hit in mem.recall("chunk-2026-02-10-").hits)
 
 
+def test_one_text_that_was_cut_into_several_chunks_is_ranked_as_a_text_and_a_conversation_as_talk(mem):
+    function = "\n\n".join(f"def step_{at}(kettle):\n" + f"    kettle.warm({at})  # the kettle gets warmer\n" * 30 for at in range(4))
+    chunks = mem.remember(function, conversation_id="file-1")
+    for said in ("Ada: Where is the teapot?", "Ben: The teapot is in the shed.", "Ada: Thank you."):
+        mem.remember(said, conversation_id="talk-1")
+
+    assert len(chunks) > 1
+    assert "title" not in mem.recall("teapot shed").hits[0].parts
+    assert {"cover", "meaning nearby"}.isdisjoint(mem.recall("warm kettle step").hits[0].parts)
+    assert "repeated" in mem.recall("warm kettle step").hits[0].parts
+    assert "cover" in mem.recall("teapot shed").hits[0].parts
+
+
 def test_part_of_a_file_name_names_no_file(mem, shelf):
     assert all(not reason.startswith("file") for hit in mem.recall("ows.py").hits for reason in hit.why), shelf
 

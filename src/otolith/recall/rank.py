@@ -342,12 +342,19 @@ def _held(near: Neighbourhood, rows: Sequence[Ints]) -> Floats:
 
 
 def _sources(near: Neighbourhood) -> Ints:
-    """Which of the sources each passage comes from; a conversation of one chunk is no talk."""
+    """Which of the sources each passage comes from.
+
+    A conversation of one chunk is no talk, nor is one text that was cut into several: nobody speaks in them,
+    and they are of one moment.
+    """
     import numpy as np
 
     roles = np.array([speaker is not None and speaker.casefold() in AGENT_ROLES for speaker in near.names],
                      np.int64)
-    alone = np.all((near.around < 0) | (near.records[near.around] == near.records[:, None]), axis=1)
+    spoken = np.array([speaker is not None for speaker in near.names], np.bool_)[near.speakers]
+    own = near.records[near.around] == near.records[:, None]
+    same = near.said[near.around] == near.said[:, None]
+    alone = np.all((near.around < 0) | own | (same & ~spoken[:, None]), axis=1)
     text = (near.strands == 0) | (alone & (near.strands < 0))
     return np.where(text, 2, roles[near.speakers])
 

@@ -45,32 +45,40 @@ def claims_of(mem: Memory, row: Row) -> list[dict[str, Any]]:
     return claims
 
 
-def audit(mem: Memory, verb: str = "", door: str = "", limit: int = 60, offset: int = 0) -> dict[str, Any]:
+def audit(mem: Memory, verb: str = "", door: str = "", project: str = "", limit: int = 60,
+          offset: int = 0) -> dict[str, Any]:
     """Who did what, when, newest first: the audit log with the titles of what is still there."""
     limit, offset = bounded(limit, 1, 500), bounded(offset, 0, 1 << 31, "offset")
     lines = [{key: act.get(key) for key in ACT} for act in reversed(log_lines(mem, paths.AUDIT, tail=TAIL))]
-    doors = sorted({_door(act) for act in lines} - {""})
+    lines = [act for act in lines if project in ("", _origin(act, "project"))]
+    doors = sorted({_origin(act, "door") for act in lines} - {""})
     verbs = sorted({str(act["verb"]) for act in lines})
-    chosen = [act for act in lines if verb in ("", act["verb"]) and door in ("", _door(act))]
+    chosen = [act for act in lines if verb in ("", act["verb"]) and door in ("", _origin(act, "door"))]
     page = chosen[offset : offset + limit]
     named = titles(mem, (str(act["id"]) for act in page))
     return {"items": [{**act, "title": named.get(str(act["id"]), {}).get("title", "")} for act in page],
             "total": len(chosen), "offset": offset, "verbs": verbs, "doors": doors}
 
 
-def _door(act: dict[str, Any]) -> str:
+def _origin(act: dict[str, Any], field: str) -> str:
     origin = act.get("origin")
-    return str(origin.get("door") or "") if isinstance(origin, dict) else ""
+    return str(origin.get(field) or "") if isinstance(origin, dict) else ""
 
 
-def told(mem: Memory, limit: int = 40, offset: int = 0) -> dict[str, Any]:
-    """What was told to agents unasked, newest first: what brought it, and whether it was used."""
+def told(mem: Memory, project: str = "", limit: int = 40, offset: int = 0) -> dict[str, Any]:
+    """What was told to agents unasked, newest first: what brought it, and whether it was used. Of a project,
+    the lines that told something of it.
+    """
     limit, offset = bounded(limit, 1, 500), bounded(offset, 0, 1 << 31, "offset")
     used: dict[str, set[str]] = {}
     for line in log_lines(mem, paths.receipts_log(mem.home.machine)):
         used.setdefault(str(line.get("session")), set()).update(map(str, line.get("ids") or ()))
     log = log_lines(mem, paths.delivered_log(mem.home.machine), tail=TAIL)
     lines = [line for line in reversed(log) if line.get("ids")]
+    if project:
+        rows = mem.home.index.cards.rows_of({str(id) for line in lines for id in line["ids"]})
+        own = {id for id, row in rows.items() if row.project == project}
+        lines = [line for line in lines if not own.isdisjoint(map(str, line["ids"]))]
     page = lines[offset : offset + limit]
     named = titles(mem, (str(id) for line in page for id in line["ids"]))
 

@@ -2,13 +2,14 @@
 import { get, post } from "../api.js";
 import { bars, legend } from "../chart.js";
 import { h, show, toast } from "../dom.js";
-import { KINDS, number, recordPath, title } from "../format.js";
+import { KINDS, first, number, recordPath, title } from "../format.js";
+import { project } from "../project.js";
 
 export async function open(stage) {
   const job = h("div", { class: "card" });
   const body = h("div", {});
   let running = null;
-  show(stage, title("Health"), body, h("section", {}, h("h2", {}, "Upkeep"), job));
+  show(stage, title("Health", project() ? h("p", { class: "lead" }, "Of the whole home, whatever project is chosen.") : null), body, h("section", {}, h("h2", {}, "Upkeep"), job));
 
   const rest = (told = null) => {
     running = null;
@@ -56,6 +57,7 @@ export async function open(stage) {
 }
 
 function draw(body, data, gone, refresh) {
+  if (!data.records && !data.findings.length && !gone.items.length) return show(body, first("Nothing to look after yet"));
   const { bins, width, statuses, pinned, fading } = data.decay;
   const months = data.growth.slice(-36);
   const uses = data.usage.days.map(({ day, doors }) => ({ label: day, parts: { plain: Object.values(doors).reduce((a, b) => a + b, 0) } }));

@@ -2,6 +2,7 @@
 import { get } from "../api.js";
 import { h, show } from "../dom.js";
 import { dayOf, empty, mark, moment, number, recordPath, tabs, title } from "../format.js";
+import { project, scoped } from "../project.js";
 
 const TABS = [["changes", "What changed"], ["told", "Told to agents"], ["audit", "Audit"]];
 const BY = { brief: "at the start of a session", prompt: "with a question", edit: "before an edit" };
@@ -20,7 +21,8 @@ async function changes(place, about) {
   const draw = async (asked) => {
     try {
       const found = await get("history", asked ? { about: asked, limit: 200 } : { limit: 200 });
-      show(list, found.items.length ? h("ol", { class: "events" }, found.items.toReversed().map(event)) : empty("Nothing was said that something later replaced. When a statement changes, the old and the new one stand here."));
+      const items = found.items.filter((one) => !project() || ["", "default", project()].includes(one.project ?? ""));
+      show(list, items.length ? h("ol", { class: "events" }, items.toReversed().map(event)) : empty("Nothing was said that something later replaced. When a statement changes, the old and the new one stand here."));
     } catch (error) {
       show(list, empty(error.message));
     }
@@ -35,7 +37,7 @@ async function changes(place, about) {
 }
 
 async function told(place) {
-  let data = await get("views/told");
+  let data = await get("views/told", scoped());
   const draw = () => {
     const all = data.counts.all;
     show(place, all.delivered ? h("p", { class: "lead" }, `In thirty days ${number(all.delivered)} records were told, ${number(all.used)} of them used, ${number(all.ignored)} not; of ${number(all.unseen)} nobody can tell.`) : null,
@@ -47,7 +49,7 @@ async function told(place) {
       data.items.length < data.total ? h("p", { class: "empty" }, h("button", { type: "button", onclick: more }, "Show earlier ones")) : null);
   };
   const more = async () => {
-    const next = await get("views/told", { offset: data.items.length });
+    const next = await get("views/told", scoped({ offset: data.items.length }));
     data = { ...next, items: [...data.items, ...next.items] };
     draw();
   };
@@ -56,9 +58,9 @@ async function told(place) {
 
 async function audit(place) {
   const asked = { verb: "", door: "" };
-  let data = await get("views/audit");
+  let data = await get("views/audit", scoped());
   const list = h("div", {});
-  const choose = (name, label, values) => h("select", { "aria-label": label, onchange: async (event) => { asked[name] = event.target.value; data = await get("views/audit", asked); draw(); } },
+  const choose = (name, label, values) => h("select", { "aria-label": label, onchange: async (event) => { asked[name] = event.target.value; data = await get("views/audit", scoped(asked)); draw(); } },
     h("option", { value: "" }, label), values.map((one) => h("option", { value: one }, one)));
   const draw = () => show(list, data.items.length ? h("ol", { class: "events" }, data.items.map((one) => h("li", {}, h("time", { datetime: one.ts }, moment(one.ts)), h("div", {},
     h("p", {}, h("b", {}, one.verb), " ", one.title ? h("a", { href: recordPath(one.id) }, one.title) : h("code", {}, one.id)),
@@ -66,7 +68,7 @@ async function audit(place) {
     : empty("Nothing was written yet. Every write stands here: who, when, through which door; nothing of its content."),
   data.items.length < data.total ? h("p", { class: "empty" }, h("button", { type: "button", onclick: more }, "Show earlier ones")) : null);
   const more = async () => {
-    const next = await get("views/audit", { ...asked, offset: data.items.length });
+    const next = await get("views/audit", scoped({ ...asked, offset: data.items.length }));
     data = { ...next, items: [...data.items, ...next.items] };
     draw();
   };

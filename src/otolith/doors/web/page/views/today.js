@@ -19,7 +19,7 @@ function draw(stage, data) {
     nothing && !project() ? first("Welcome") : [waiting(data), done(data)],
     data.diary.length && !project() ? h("section", {}, h("h2", {}, "Diary"), h("ul", { class: "plainlist card" }, data.diary.map((one) =>
       h("li", {}, h("span", { class: "text" }, one.title), h("span", {}, dayOf(one.at)))))) : null,
-    data.brief ? h("section", {}, h("h2", {}, "What an agent is told first"), brief(data.brief)) : null);
+    data.brief && !nothing ? h("section", {}, h("h2", {}, "What an agent is told first"), brief(data.brief)) : null);
 }
 
 /** The brief is below the fold: what renders Markdown is loaded when the rest stands. */
