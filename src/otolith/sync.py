@@ -16,17 +16,20 @@ from itertools import islice
 from otolith.errors import BrokenIndex, Damaged, Invalid, NeedsConfirmation, NotFound
 from otolith.files import codec, paths
 from otolith.files.tree import Tree, fingerprint, former_end
+from otolith.index.database import REMEDY
 from otolith.index.documents import Filling, Sweep
 from otolith.index.store import Index
 from otolith.index.write import Unit
+from otolith.model.mine import OUTSIDE
 from otolith.model.record import Change, Finding, Stretch, Version
-from otolith.units import UNREAD, broken, broken_by, read_unit, stamps
+from otolith.units import UNREAD, broken, broken_by, owned, read_unit, stamps
 
 BATCH = 500
 _BLOCK = re.compile(rb"(?m)^## \d\d:\d\d - ")  # how a diary goes on
 STAMP_SECONDS = 1.0
 VANISHED_FILES, VANISHED_SHARE = 20, 0.5
 LEAVING = ("removed", "moved-from")
+MINE = "mine"  # the mark of each import and record that a person called theirs
 Progress = Callable[[int, int], None]
 
 
@@ -42,8 +45,7 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
           order: Mapping[str, int] | None = None) -> list[Change]:
     """The full walk. What changed is read by path, or in a given order of units, new ones last."""
     began, opened = time.monotonic(), index.times_opened
-    if index.documents.is_hollow():
-        raise BrokenIndex("the index is damaged (a table was emptied)", "try: otolith reindex")
+    index.documents.refuse_hollow()
     known, changes = _differences(tree, index)
     check_removals(changes, len(known), accept_removals)
     cost, last = time.monotonic() - began, index.documents.last_sweep()
@@ -171,6 +173,9 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], progress: Progre
     gone -= alive.keys()
     odd = {change.path: change.reason for change in changes if change.reason}
     done, unread = 0, set[str]()
+    before = set(index.marks.all(MINE))
+    if paths.ANSWERS in gone:
+        index.marks.replace(MINE, ())
     with index.documents.filling(fresh=fresh and index.documents.is_empty()) as filling:
         for batch in _batches(_read_all(tree, alive, gone, odd)):
             units = _put(index, filling, batch, gone)
@@ -181,6 +186,7 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], progress: Progre
                 progress(done, len(alive))
         filling.remove({name: paths.files_of(name) for name in gone})
     _reconsider(tree, index)
+    _reown(tree, index, before)
     return unread
 
 
@@ -238,6 +244,11 @@ def touch(tree: Tree, index: Index, units: Iterable[str]) -> bool:
     """Look at the files of these units once more; what moved is read again, a vanished one forces a sweep."""
     stale = []
     parts = {unit: paths.files_of(unit) for unit in map(paths.unit_of, units)}  # a fact is named by a part
+    try:
+        for unit in parts:
+            paths.check_path(unit)
+    except Invalid as error:  # only an index that is damaged names such a file
+        raise BrokenIndex(f"the index is damaged ({error.message})", REMEDY) from None
     known = index.documents.versions([path for files in parts.values() for path in files])
     for unit, files in parts.items():
         for path in files if not known.keys().isdisjoint(files) else ():
@@ -256,8 +267,16 @@ def refresh(tree: Tree, index: Index, names: Iterable[str]) -> None:
     """Read these units again, or drop those that are gone."""
     gone: set[str] = set()
     with index.writing():  # read inside, so that nobody's newer rows are written over with older ones
+        before = set(index.marks.all(MINE))
         put(index, list(_read_all(tree, dict.fromkeys(names), gone)), gone)
         _reconsider(tree, index)
+        _reown(tree, index, before)
+
+
+def _reown(tree: Tree, index: Index, before: set[str]) -> None:
+    """Read again what a person called theirs since, or no longer does."""
+    if changed := before ^ set(index.marks.all(MINE)):
+        put(index, list(_read_all(tree, index.cards.units_named(changed), gone := set[str]())), gone)
 
 
 def extend(index: Index, unit: Unit, passages: Sequence[Stretch], names: Sequence[str]) -> None:
@@ -269,6 +288,8 @@ def extend(index: Index, unit: Unit, passages: Sequence[Stretch], names: Sequenc
 def put(index: Index, units: Sequence[Unit], gone: Iterable[str] = ()) -> None:
     """Write units into the index in one transaction."""
     left = set(gone)
+    if paths.ANSWERS in left:
+        index.marks.replace(MINE, ())
     with index.documents.filling() as filling:
         _put(index, filling, units, left)
         filling.remove({name: paths.files_of(name) for name in left})
@@ -279,6 +300,12 @@ def _put(index: Index, filling: Filling, units: Sequence[Unit], gone: set[str]) 
     owners = index.cards.units_of(ids)
     if owners or len({*ids}) < len(ids):
         units = list(_own_ids(filling, units, gone, owners))
+    for unit in units:
+        if unit.mine is not None:
+            index.marks.replace(MINE, unit.mine)
+    strange = any(card.trust == OUTSIDE for unit in units for card in unit.cards)
+    if strange and (mine := index.marks.all(MINE)):
+        units = [owned(unit, mine) for unit in units]
     parts = {unit.name: paths.files_of(unit.name) for unit in units}
     try:
         with index.savepoint():
