@@ -74,6 +74,7 @@ class Home:
         index.fill, index.tell = self._fill, self._tell
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
         self._acting, self._stamp = False, 0  # the last moment, in microseconds
+        self.run: str | None = None  # the import that writes now
         self.basis: tuple[int, int] | None = None  # the last purge that what is being built knows of
         self.beside: Callable[[], Sequence[Home]] = tuple  # the other homes that are asked as well
         # finishes what only verbs know how to: a purge
@@ -84,7 +85,7 @@ class Home:
         """Who writes now, through which door."""
         return Origin(agent=agent or self.config.agent, project=project or self.config.project,
                       door=self.door, session=session or self.session, trust=trust or self.trust,
-                      at=self.stamp_now())
+                      at=self.stamp_now(), run=self.run)
 
     def stamp_now(self) -> str:
         """The time to the microsecond, later than every one told before, whatever the clock does."""
