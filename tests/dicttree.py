@@ -77,7 +77,8 @@ class DictTree(OwnTree):
             raise Conflict(f"{path} is not what was read")
         return self._keep(path, data, before.own if before else None)
 
-    def append(self, path: str, data: bytes, *, synced: bool = False, opening: bytes = b"") -> None:
+    def append(self, path: str, data: bytes, *, synced: bool = False, opening: bytes = b"",
+               patience: float | None = None) -> None:
         before = self.held.get(check_path(path))
         torn = before is not None and before.data and not before.data.endswith(b"\n")
         old = before.data + (b"\n" if torn else b"") if before and before.data else opening

@@ -107,3 +107,11 @@ def test_a_session_that_does_not_fit_loses_the_middle_of_the_assistants_answers_
     assert len(text) <= 2_000
     assert "Keep this sentence whole, please." in text
     assert " … " in text
+
+
+def test_a_word_inside_the_name_of_a_flag_ends_no_clause() -> None:
+    held = session(("assistant", "It introduces a `--only-stats` flag that skips markdown writes and cloud sync."))
+
+    kept = judge(proposal(subject="--only-stats", relation="skips", object="markdown writes and cloud sync", type="trait"), held)
+
+    assert not isinstance(kept, Refused), kept

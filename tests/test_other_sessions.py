@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from otolith.doors.exchange import detect, read
+from otolith.doors.exchange.opencode import OpenCode
 from otolith.doors.exchange.other_sessions import GeminiCli
 
 GEMINI = {"sessionId": "g-1", "projectHash": "abc", "startTime": "2026-03-01T10:00:00.000Z", "messages": [
@@ -92,3 +93,51 @@ def test_gemini_cli_as_it_grows_line_by_line(tmp_path: Path) -> None:
     dialog, = read(path)
     assert [turn.text for turn in dialog.turns] == ["Fix the build", "Fixed."]
     assert [event.call.ok for event in reader.session().events if event.call] == [False]
+
+
+def opencode_message(id: str, role: str, *parts: dict[str, object]) -> dict[str, object]:
+    return {"info": {"id": id, "sessionID": "ses_1", "role": role, "time": {"created": 1772359200000}},
+            "parts": [{"id": f"prt_{id}{n}", "messageID": id, "sessionID": "ses_1", **part} for n, part in enumerate(parts)]}
+
+
+OPENCODE = {"info": {"id": "ses_1", "title": "Build", "directory": "/w/kettle", "time": {"created": 1772359200000}}, "messages": [
+    opencode_message("msg_1", "user", {"type": "text", "text": "Fix the build"},
+                     {"type": "text", "text": "Called the Read tool", "synthetic": True}),
+    opencode_message("msg_2", "assistant", {"type": "step-start"}, {"type": "tool", "callID": "c1", "tool": "bash", "state": {
+        "status": "error", "input": {"command": "make"}, "error": "no rule"}}, {"type": "text", "text": "Fixed."})]}
+
+
+def test_opencode_as_it_exports_a_session(tmp_path: Path) -> None:
+    path = tmp_path / "session.json"
+    path.write_text(json.dumps(OPENCODE))
+    (dialog,) = read(path)
+
+    assert detect(path) == "opencode"
+    assert [(turn.role, turn.text) for turn in dialog.turns] == [("user", "Fix the build"), ("assistant", "Fixed.")]
+    assert (dialog.session, dialog.title, dialog.project) == ("ses_1", "Build", "kettle")
+
+
+def test_opencode_as_it_stores_sessions(tmp_path: Path) -> None:
+    def lay(name: str, value: object) -> None:
+        path = tmp_path / "storage" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(value))
+
+    lay("session/p1/ses_1.json", OPENCODE["info"])
+    lay("session/p1/ses_2.json", {"id": "ses_2", "parentID": "ses_1", "title": "a sub-agent"})
+    for message in OPENCODE["messages"]:  # type: ignore[attr-defined]
+        lay(f"message/ses_1/{message['info']['id']}.json", message["info"])
+        for part in message["parts"]:
+            lay(f"part/{message['info']['id']}/{part['id']}.json", part)
+
+    assert detect(tmp_path / "storage") == "opencode"
+    assert turns(tmp_path / "storage") == [("user", "Fix the build"), ("assistant", "Fixed.")]
+
+
+def test_a_call_of_opencode_is_an_event_with_its_error() -> None:
+    reader = OpenCode()
+    for at, message in enumerate(OPENCODE["messages"]):  # type: ignore[arg-type]
+        reader.take(message, at)
+
+    (call,) = [event.call for event in reader.session().events if event.call]
+    assert (call.command, call.ok, call.result) == ("make", False, "no rule")

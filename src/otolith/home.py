@@ -70,6 +70,7 @@ class Home:
         self.notices, self.made = list[str](), 0  # what went wrong without harm; records created since
         self.shown: dict[str, dict[str, float]] = {}  # session → work → when it was last offered unasked
         self._many, self._counting, self._swept = False, True, 0.0
+        self._uncounted: list[str] = []  # delivered while somebody else wrote: the next line counts them
         self._lines: list[bytes] | None = None  # audit lines of a change of several files
         index.fill, index.tell = self._fill, self._tell
         self._whole, self._heeded = tree, list[str]()  # the tree with all in it; the intents it is veiled for
@@ -438,9 +439,12 @@ class Home:
         """Count what was delivered, but not by a hook; a failing ledger never fails a read."""
         if not ids or not self._counting or self.door == "hook":
             return
+        waiting, self._uncounted = [*self._uncounted, *ids], []
         try:
-            ledger.count_usage(self.tree, self.machine, self.clock(), self.door, ids)
-        except (CannotWrite, Busy, Damaged) as error:
+            ledger.count_usage(self.tree, self.machine, self.clock(), self.door, waiting)
+        except Busy:
+            self._uncounted = waiting
+        except (CannotWrite, Damaged) as error:
             log.debug("usage: %s", error)
 
     @contextmanager

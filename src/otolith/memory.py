@@ -56,7 +56,7 @@ def _fields(parameters: Mapping[str, Any], unset: Any) -> dict[str, Any]:
 
 
 @asks("review", "agent", "chapter", "edit", "link", "unlink", "pin", "unpin", "forget", "restore", "merge",
-      "unmerge", "garden", "cold", "reflect", "accept")
+      "unmerge", "garden", "cold", "reflect", "accept", finding=("brief",))
 class Memory(Reader):
     """An open home. Opening creates nothing; the first write does."""
 

@@ -41,7 +41,6 @@ class Client(NamedTuple):
     fork: Callable[[str, str], list[str]] | None = None  # (prompt, session to fork)
     notebook: Callable[[Path], list[Call]] | None = None  # changes the cell of a notebook
     compact: str = ""  # the prompt that compacts; else as many tokens as it takes are said to be used
-    again: bool = True  # what was said at the start is said again after that
 
 
 class Place:
@@ -168,7 +167,7 @@ CLIENTS = (
            lambda command: Call("run_shell_command", {"command": command, "description": "run it"}),
            lambda path: [Call("replace", {"file_path": str(path), "old_string": "x = 1", "new_string": "x = 2",
                                           "instruction": "set x to 2"})],
-           transcripts=".gemini/tmp", again=False),
+           transcripts=".gemini/tmp"),
     Client("opencode", "opencode", _opencode, _opencode_settings, "otolith_{}",
            lambda command: Call("bash", {"command": command, "description": "run it"}),
            lambda path: [Call("read", {"filePath": str(path)}),

@@ -13,11 +13,12 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from tests.clients.agents import OTOLITH, Client, Place
-from tests.clients.endpoint import Asked, Call, Endpoint
+from tests.clients.endpoint import SIDE, Asked, Call, Endpoint
 
 NOTE = "Releases of the kestrel service go out on Tuesdays only, never on a Friday."
 BRIEF = "otolith brief: what is remembered"
@@ -34,13 +35,15 @@ NOTEBOOK = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
     {"cell_type": "code", "id": "c1", "metadata": {}, "source": ["x = 1"], "outputs": [], "execution_count": None}]}
 
 
+_NUMBERS = count(1)  # of places
+
+
 class Story:
     """One client, its checks and what came of them."""
 
     def __init__(self, client: Client, programs: Path, folder: Path, keep: Path | None) -> None:
         self.client, self.programs, self.folder, self.keep = client, programs, folder, keep
         self.results: dict[str, str] = {}
-        self._places = 0
 
     def check(self, name: str, passed: bool, detail: str = "") -> None:
         self.results[name] = ("yes" if passed else "**no**") + (f" ({detail})" if detail else "")
@@ -48,9 +51,8 @@ class Story:
 
     @contextmanager
     def place(self, install: bool = True) -> Iterator[Place]:
-        self._places += 1
         with Endpoint() as endpoint:
-            place = Place(self.folder / f"{self.client.name}-{os.getpid()}-{self._places}", self.programs, endpoint)
+            place = Place(self.folder / f"{self.client.name}-{next(_NUMBERS)}", self.programs, endpoint)
             self.client.configure(place)
             if install:
                 place.otolith("install", self.client.name)
@@ -59,7 +61,7 @@ class Story:
             finally:
                 if self.keep and (place.root / self.client.transcripts).exists():
                     shutil.copytree(place.root / self.client.transcripts,
-                                    self.keep / self.client.name / place.root.name, dirs_exist_ok=True)
+                                    self.keep / self.client.name / f"{os.getpid()}-{place.root.name}", dirs_exist_ok=True)
 
     def ask(self, place: Place, prompt: str, *steps: Any, session: str = "", fork: bool = False) -> tuple[list[Asked], str]:
         """(the requests of this run, the session's id)."""
@@ -142,6 +144,7 @@ class Story:
         with self.place() as place:
             place.otolith("note", "Release day", "--text", NOTE, "--type", "decision")
             _, session = self.ask(place, "Say hello to the heron exporter.")
+            self.ask(place, "And once more, please.", session=session)
             if self.client.compact:
                 self.ask(place, self.client.compact, SUMMARY, session=session)
                 asked, _ = self.ask(place, "Go on, after that.", session=session)
@@ -152,8 +155,9 @@ class Story:
                 asked, _ = self.ask(place, "Go on, after that.", SUMMARY, SUMMARY, session=session)
             last = asked[-1].text
             copies = last.count(BRIEF)
-            self.check("the brief is there after compacting" if self.client.again else "compacting is survived",
-                       SUMMARY in last and copies == self.client.again, f"{copies}")
+            summed = SUMMARY in last or SIDE in last
+            self.check("the brief is there once after compacting", summed and copies == 1,
+                       f"{copies}" if summed else "it did not compact")
             self._captured(place, ("Say hello to the heron", "Go on, after that"), "compacting captures nothing twice")
 
     def prompt(self) -> None:
@@ -215,7 +219,7 @@ class Story:
             times = [request.text.count(REQUEST) for request in asked]
             self.check("ask-agent asks once, and not in a loop", times == [0, 1], f"{times}")
             asked, _ = self.ask(place, "No, never edit the lock file by hand.", "I shall.", session=session)
-            self.check("ask-agent asks a session once", len(asked) == 1 and asked[0].text.count(REQUEST) == 1)
+            self.check("ask-agent asks a session once", len(asked) == 1)  # it does not go on
 
     def without_us(self) -> None:
         """A client whose entry leads nowhere starts all the same."""

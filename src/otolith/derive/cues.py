@@ -12,12 +12,13 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from otolith.derive.patterns import TablePattern
 from otolith.model.words import word_set
 
 
-def phrase(text: str) -> re.Pattern[str]:
+def phrase(text: str) -> TablePattern:
     """A pattern of words; white space in it only parts its lines."""
-    return re.compile(text, re.IGNORECASE | re.VERBOSE)
+    return TablePattern(text, re.IGNORECASE | re.VERBOSE)
 
 
 CODE = re.compile(  # what is written as programs write it: a name, a path, a flag, a version
@@ -132,7 +133,7 @@ _STEP = r"(?:^|[,;:.…–—-]\s|\b(?:and|but|so|then|also|just|please|though)\
 class Cue(NamedTuple):
     says: str
     sure: float
-    pattern: re.Pattern[str]
+    pattern: TablePattern
     personal: bool = False
     needs: str = ""  # "code": only where something is named exactly
 

@@ -33,7 +33,7 @@ _TOKEN = re.compile(r"\.{3}|[^\W\d_]+'[^\W\d_]+|[.~]{0,2}/?[^\W_][\w./@+:×=-]*[
 _PART = re.compile(r"[^\W\d_]+|\d[\d.]*[^\W\d_]*")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _CLAUSE = re.compile(
-    r"[.;:!?]+(?=\s|$)|,|\n|\s[—–-]+\s|[()]|\b(?:but|only|except|because|since|so|then|and)\b")
+    r"[.;:!?]+(?=\s|$)|,|\n|\s[—–-]+\s|[()]|(?<![\w-])(?:but|only|except|because|since|so|then|and)(?![\w-])")
 _INSTEAD = re.compile(r"\b(?:rather than|instead of|as opposed to)\b", re.IGNORECASE)
 _HARMLESS = re.compile(
     r"\b(?:not only|not just|not sure|no (?:bueno|good|problem|worries|doubt|matter|idea|man))\b|"

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
+from otolith.derive.patterns import TablePattern
 from otolith.model.dialog import Turn
 from otolith.model.memo import name_from
 from otolith.model.shape import Value
@@ -24,15 +25,15 @@ _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|`[^`\n]{1,200}`"
 _PAYLOAD = re.compile(r"(?::\s*+|\s[–—-]\s++|\sthat\s++)(?P<what>\S.*)\Z", re.DOTALL)
 
 
-def _phrase(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE | re.VERBOSE)
+def _phrase(text: str) -> TablePattern:
+    return TablePattern(text, re.IGNORECASE | re.VERBOSE)
 
 
 class _Row(NamedTuple):
     kind: str
     reason: str
-    says: re.Pattern[str]
-    denies: re.Pattern[str]
+    says: TablePattern
+    denies: TablePattern
 
 
 _NOT_YET = _phrase(
@@ -110,7 +111,7 @@ _FUTURE = _phrase(
     r"\b(?:tomorrow|next\s(?:week|month|year|step|task|time)|will|going\sto|plan(?:s|ning)?\sto|todo)\b")
 _PRESENT = _phrase(r"\b(?:currently|right\snow|at\sthe\smoment|working\son|in\sprogress|these\sdays)\b")
 _THIRD = {verb: f"{verb}s" for verb in "prefer like love hate dislike enjoy want use need work live".split()}
-_IN_THIRD_PERSON: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+_IN_THIRD_PERSON: tuple[tuple[TablePattern, str | Callable[[re.Match[str]], str]], ...] = (
     # "I don't like X" → "user does not like X", without its lead-in
     (_phrase(r"""^\W*(?:(?:no|nope|well|oh|wait|actually|please|til|turns\sout|it\sturns\sout
           |from\snow\son)\b

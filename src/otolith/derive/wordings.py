@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from otolith.derive.patterns import TablePattern
 from otolith.derive.sentences import QUOTED
 from otolith.model.attributes import ENGLISH as ATTRIBUTES
 
@@ -45,7 +46,7 @@ class Phrase(NamedTuple):
     braces.
     """
 
-    pattern: re.Pattern[str]
+    pattern: TablePattern
     says: tuple[tuple[str, str, str], ...]
     type: str = "trait"
     ordered: bool = False  # an order: only a person's to an assistant
@@ -53,7 +54,7 @@ class Phrase(NamedTuple):
 
 def row(pattern: str, *says: tuple[str, str, str], type: str = "trait", ordered: bool = False,
          flags: int = 0) -> Phrase:
-    return Phrase(re.compile(pattern, flags), says, type, ordered)
+    return Phrase(TablePattern(pattern, flags), says, type, ordered)
 
 
 ANY_CASE = re.IGNORECASE

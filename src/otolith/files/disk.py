@@ -261,11 +261,12 @@ class DiskTree(OwnTree):
     # Writing
 
     @contextmanager
-    def _place(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    def _place(self, path: str, *, make: bool = False,
+               patience: float | None = None) -> Iterator[tuple[int, str]]:
         """A document's folder, open and under the lock, and its name there; errors in plain words."""
         check_path(path)
         try:
-            with self.lock(), self._folder_of(path, make=make) as place:
+            with self._lock.held(patience), self._folder_of(path, make=make) as place:
                 yield place
         except OSError as error:
             if isinstance(error, FileNotFoundError) and not make:
@@ -321,8 +322,9 @@ class DiskTree(OwnTree):
         else:
             os.fsync(folder)
 
-    def append(self, path: str, data: bytes, *, synced: bool = False, opening: bytes = b"") -> None:
-        with self._place(path, make=True) as (folder, name):
+    def append(self, path: str, data: bytes, *, synced: bool = False, opening: bytes = b"",
+               patience: float | None = None) -> None:
+        with self._place(path, make=True, patience=patience) as (folder, name):
             file = os.open(name, APPEND, 0o600, dir_fd=folder)
             try:
                 status = os.fstat(file)

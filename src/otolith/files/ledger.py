@@ -21,6 +21,7 @@ from otolith.model.text import check_whole
 from otolith.model.times import day, time_or_none, utc, zulu
 
 Keep = Callable[[dict[str, Any]], dict[str, Any] | None]  # what a line becomes; None: it goes
+HURRIED = 0.1  # seconds that one who only asked something waits for a writer
 USAGE_BYTES = 8 * 1024 * 1024
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
@@ -37,9 +38,10 @@ def as_line(value: Mapping[str, Any]) -> bytes:
     return line
 
 
-def append_line(tree: Tree, path: str, value: Mapping[str, Any], *, synced: bool = False) -> None:
+def append_line(tree: Tree, path: str, value: Mapping[str, Any], *, synced: bool = False,
+                patience: float | None = None) -> None:
     """One JSON object as one line at the end of a file; one that is the only truth of something is synced."""
-    tree.append(path, as_line(value), synced=synced)
+    tree.append(path, as_line(value), synced=synced, patience=patience)
 
 
 def audit_line(now: float, verb: str, kind: str, record: str, sha256: str, origin: Origin) -> bytes:
@@ -129,13 +131,13 @@ def holds(data: bytes, needles: Collection[str]) -> bool:
 
 
 def count_usage(tree: Tree, machine: str, now: float, door: str, ids: Sequence[str]) -> None:
-    """Note that these records were delivered, in one line."""
+    """Note that these records were delivered, in one line; nobody who only asked waits long for a writer."""
     path = paths.usage_log(machine)
-    if tree.look(path) is None:
+    if tree.look(path) is None and tree.look("_state.json"):  # else nobody need wait for somebody who writes
         with tree.lock():
             if tree.look(path) is None:
                 _begin_usage(tree, path)
-    append_line(tree, path, {"t": zulu(now), "door": door, "ids": list(ids)})
+    append_line(tree, path, {"t": zulu(now), "door": door, "ids": list(ids)}, patience=HURRIED)
 
 
 def _begin_usage(tree: Tree, path: str) -> None:

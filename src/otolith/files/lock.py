@@ -34,10 +34,10 @@ class HomeLock:
             self._file = -1
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self, patience: float | None = None) -> Iterator[None]:
         with self._mutex:
             if self._depth == 0:
-                self._seize()
+                self._seize(patience)
             self._depth += 1
             try:
                 yield
@@ -46,10 +46,10 @@ class HomeLock:
                 if self._depth == 0:
                     fcntl.flock(self._file, fcntl.LOCK_UN)
 
-    def _seize(self) -> None:
+    def _seize(self, patience: float | None) -> None:
         if self._file < 0:
             self._open()
-        deadline, pause = time.monotonic() + LOCK_SECONDS, 0.0005
+        deadline, pause = time.monotonic() + (LOCK_SECONDS if patience is None else patience), 0.0005
         while True:
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)

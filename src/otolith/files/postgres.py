@@ -303,9 +303,10 @@ class PgTree(_Server):
                            "read it again; nothing was overwritten")
         return self._version(rows[0][0], rows[0][1])
 
-    def append(self, path: str, data: bytes, *, synced: bool = False, opening: bytes = b"") -> None:
+    def append(self, path: str, data: bytes, *, synced: bool = False, opening: bytes = b"",
+               patience: float | None = None) -> None:
         if check_path(path).startswith(LOCAL):
-            return self._local.append(path, data, synced=synced, opening=opening)
+            return self._local.append(path, data, synced=synced, opening=opening, patience=patience)
         self._change("append", path, data, opening)
         return None
 

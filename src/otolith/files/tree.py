@@ -147,8 +147,12 @@ class Tree(Protocol):
     def write(self, path: str, data: bytes, replacing: str | None = None) -> Version:
         """Durably create the document, or replace the one with the fingerprint `replacing`; else Conflict."""
 
-    def append(self, path: str, data: bytes, *, synced: bool = False, opening: bytes = b"") -> None:
-        """Add whole lines at the end, in one piece, of a new one after its opening; durably if `synced`."""
+    def append(self, path: str, data: bytes, *, synced: bool = False, opening: bytes = b"",
+               patience: float | None = None) -> None:
+        """Add whole lines at the end, in one piece, of a new one after its opening; durably if `synced`.
+
+        Busy if others write for longer than one is patient, in seconds.
+        """
 
     def move(self, path: str, to: str) -> None:
         """Give the document another place; Conflict if that is taken."""

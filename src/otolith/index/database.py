@@ -22,6 +22,7 @@ from otolith.errors import BrokenIndex, Busy, CannotWrite, WrongUsage
 
 SCHEMA = 15  # the number of the shape that schema.py describes
 BUSY_SECONDS = 10.0
+FINDING_SECONDS = 0.1  # who only finds something waits no longer for somebody who writes
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DATATYPE = sqlite3.SQLITE_CONSTRAINT | 12 << 8  # SQLITE_CONSTRAINT_DATATYPE: a column of another type
 _UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL}
@@ -140,6 +141,18 @@ class Connection(sqlite3.Connection):
     def executemany(self, sql: str, values: Any, /) -> sqlite3.Cursor:
         with self._one_at_a_time, _OURS:
             return super().executemany(sql, values)
+
+    def begin(self, patience: float) -> None:
+        """A transaction that writes, as soon as nobody else's does; `Busy` if that takes too many seconds."""
+        if patience == BUSY_SECONDS:
+            self.execute("BEGIN IMMEDIATE")
+            return
+        with self._one_at_a_time:
+            self.execute(f"PRAGMA busy_timeout = {patience * 1000:.0f}")
+            try:
+                self.execute("BEGIN IMMEDIATE")
+            finally:
+                self.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
 
     def select(self, shape: type[Shape], sql: str, values: Any = ()) -> list[Shape]:
         """Rows as named tuples; the columns must bear the names of the tuple's fields."""
@@ -361,12 +374,16 @@ class Database:
             kept[name] = make()
         return kept[name]
 
+    def patience(self) -> float:
+        """Seconds to wait for others who write."""
+        return BUSY_SECONDS
+
     def begin(self) -> None:
         """Others may have put another file in its place until we had the lock: then that one is meant."""
         while True:
             if not self.keep_place():
                 raise BrokenIndex(self.flaw or NO_INDEX, REMEDY)
-            self.db.execute("BEGIN IMMEDIATE")
+            self.db.begin(self.patience())
             if self.path is None or file_at(self.path) == self.opened:
                 return
             self.db.execute("ROLLBACK")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from _thread import _local
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import wraps
 from importlib import import_module
@@ -17,7 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from otolith.errors import BrokenIndex, Busy, CannotWrite
-from otolith.index.database import NO_INDEX, SCHEMA, Database, file_at, own_files, remove
+from otolith.index.database import (
+    BUSY_SECONDS,
+    FINDING_SECONDS,
+    NO_INDEX,
+    SCHEMA,
+    Database,
+    file_at,
+    own_files,
+    remove,
+)
 from otolith.index.database import index_path as index_path
 from otolith.model.record import log
 from otolith.model.text import check_whole
@@ -51,9 +60,10 @@ Fill = Callable[["Index", Mapping[str, int], Progress | None], object]  # the or
 
 
 class _Asking(_local):
-    """How many acts that ask the index a thread is in, one inside the other."""
+    """How many acts that ask the index a thread is in, one inside the other; whether they only find."""
 
     depth = 0
+    finding = False
 
 
 class Index(Database):
@@ -86,14 +96,20 @@ class Index(Database):
         self.__dict__[name] = getattr(import_module(f"otolith.index.{module}"), facet)(self)
         return self.__dict__[name]
 
-    def attempt(self, act: Callable[[], T]) -> T:
+    def patience(self) -> float:
+        return FINDING_SECONDS if self._asking.finding else BUSY_SECONDS
+
+    def attempt(self, act: Callable[[], T], *, finding: bool = False) -> T:
         """Do what asks the index: of the file that lies in its place now; if that proves damaged, once more
         of one rebuilt from the files, then of one in memory.
 
-        What has brought something it wrote into the index is not done twice.
+        What has brought something it wrote into the index is not done twice. Who only finds does not wait
+        for somebody who writes: what it would note in passing, the next one notes.
         """
-        if not self._asking.depth and not self.keep_place():
-            self.heal(self.flaw)
+        if not self._asking.depth:
+            self._asking.finding = finding
+            if not self.keep_place():
+                self.heal(self.flaw)
         self._asking.depth, taken = self._asking.depth + 1, self._taken
         try:
             for attempts in range(3):
@@ -110,6 +126,7 @@ class Index(Database):
             raise BrokenIndex("the index cannot be rebuilt")
         finally:
             self._asking.depth -= 1
+            self._asking.finding &= self._asking.depth > 0
 
     def take_in(self, put: Callable[[], object]) -> None:
         """Bring into the index what is safe in files; a damaged index is rebuilt from them instead."""
@@ -254,26 +271,26 @@ class Index(Database):
                 raise  # else another took its place, and who filled that one saw the number
 
 
-def asks(*changing: str) -> Callable[[type[T]], type[T]]:
+def asks(*changing: str, finding: Collection[str] | None = None) -> Callable[[type[T]], type[T]]:
     """A class whose public methods are verbs on `self.home`: what they are given must be whole text, and each
     asks the index by `Index.attempt`. Before those that change a record, what was interrupted is finished, or
-    they might read what finishing changes.
+    they might read what finishing changes. Those that only find are named, or all of them do.
     """
     def decorate(verbs: type[T]) -> type[T]:
         for name, verb in list(vars(verbs).items()):
             if callable(verb) and not name.startswith("_") and name not in ("close", "bulk"):
-                setattr(verbs, name, _asking(verb, name in changing))
+                setattr(verbs, name, _asking(verb, name in changing, finding is None or name in finding))
         return verbs
 
     return decorate
 
 
-def _asking(verb: Callable[..., Any], changes: bool) -> Callable[..., Any]:
+def _asking(verb: Callable[..., Any], changes: bool, finds: bool) -> Callable[..., Any]:
     @wraps(verb)
     def attempt(self: Any, *given: Any, **named: Any) -> Any:
         check_whole([given, named], nul=True)  # a question may hold one; what is kept is checked again
         if changes:
             self.home.index.attempt(self.home.finish)
-        return self.home.index.attempt(lambda: verb(self, *given, **named))
+        return self.home.index.attempt(lambda: verb(self, *given, **named), finding=finds)
 
     return attempt

@@ -33,6 +33,7 @@ SHORT = 4  # content words below which a prompt is read together with the one be
 SPECIFIC = 2  # words besides those that only steer, without which nothing is told
 MUCH_THE_SAME = 0.25  # share of words in common from which on the older of two is left out
 THE_SAME = 0.5  # the same for a turn of a dialog, which has other words around what it says
+WITHIN = 0.8  # share of a turn's words that a record has, from which on that is told instead
 BY_WORDS = 0.5  # without vectors: the share of the prompt that a record has to cover
 WEIGHTS = {"like": 1.1, "ahead": 6.5, "title": 2.5, "length": 3.1, "cover": 3.0}
 THRESHOLD = 6.4
@@ -165,6 +166,9 @@ def newest(offers: list[Offer]) -> list[Offer]:
     for offer in sorted(offers, key=lambda offer: (_is_turn(offer), -offer.created, -offer.sure)):
         about = stems(f"{offer.title} {offer.text}")
         for at, (words, other) in enumerate(kept):
+            if _is_turn(offer) and not _is_turn(other) and _within(offer, words):
+                kept[at] = (words, other.replace(sure=max(offer.sure, other.sure)))
+                break
             if _says(offer, other, likeness(about, words)):
                 if not _is_turn(offer) or _is_turn(other):
                     best = offer if _is_turn(offer) and offer.sure > other.sure else other
@@ -173,6 +177,11 @@ def newest(offers: list[Offer]) -> list[Offer]:
         else:
             kept.append((about, offer))
     return sorted((offer for _, offer in kept), key=lambda offer: -offer.sure)
+
+
+def _within(turn: Offer, words: frozenset[str]) -> bool:
+    spoken = stems(turn.text.partition(": ")[2] or turn.text)
+    return bool(spoken) and len(spoken & words) >= WITHIN * len(spoken)
 
 
 def _is_turn(offer: Offer) -> bool:

@@ -8,7 +8,7 @@ and what one leaves the next may take. A brief is no use of a record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from otolith.errors import Busy, CannotWrite, Invalid
@@ -77,6 +77,7 @@ class Item(NamedTuple):
     created: float
     memo: bool = False
     agent: bool = False
+    todo: bool = False
 
     def at(self, size: int) -> str:
         """The line in at most so many characters of content."""
@@ -107,8 +108,10 @@ def brief(home: Home, context: str = "", *, budget: int = 2000, project: str | N
         raise Invalid(f"the budget must be a positive number of tokens; got {budget!r}")
     _look(home)
     parts = _gather_all(home, context, project, providers)
-    memos = [line.id for line in (*parts["near"], *parts["personal"], *parts["project"]) if line.memo]
-    gauges = begin(home, session, context, retrieved=_insight(parts, context), read=len(set(memos)))
+    memos = [line.id for name in ("near", "personal", "project", "unfinished") for line in parts[name]
+             if line.memo]
+    gauges = begin(home, session, context, retrieved=_insight(parts, context), read=len(set(memos)),
+                   left=next((item.title for item in parts["unfinished"]), ""))
     wanted = min(FEWEST, len(set(memos)))
     for size in SIZES:
         text, told = _compose(gauges, parts, size, budget, count)
@@ -138,7 +141,7 @@ def _gather_all(home: Home, context: str, project: str | None, providers: Any) -
 
 def _insight(parts: dict[str, list[Item]], context: str) -> str | None:
     """The record to name as what the session begins with: near to the context, else done last."""
-    last = parts["near"] if context.strip() else parts["sessions"]
+    last = parts["near"] if context.strip() else [*parts["sessions"], *parts["unfinished"]]
     return next((item.id for item in (*last, *parts["personal"], *parts["project"])
                  if item.title != item.text), None)  # what has no title of its own says little in one
 
@@ -156,13 +159,14 @@ def _gather(home: Home, context: str, project: str, providers: Any) -> dict[str,
     """The lines of each part, weightiest first, each record once."""
     chosen = Filter(unasked=(project, ""))  # also what this session said: after compaction it is news
     near = _near(home, context, chosen, providers)
-    memos, taken = _memos(home, project), set[str]()
+    memos, taken, unfinished = _memos(home, project), set[str](), _unfinished(home, project)
+    own, here, agents, todo = (_of(memos, part) for part in ("own", "here", "agent", "todo"))
     parts: dict[str, list[Item]] = {
-        "personal": [*(line for own, line in memos if own and not line.agent), *_facts(home, chosen)],
-        "project": [*(line for own, line in memos if not own and not line.agent), *_notes(home, chosen)],
+        "personal": [*own, *_facts(home, chosen)], "project": [*here, *_notes(home, chosen)],
         # what an agent noted is told as its work, never as a rule
-        "sessions": [*_sessions(home, project, chosen), *(line for _, line in memos if line.agent)],
-        "unfinished": _unfinished(home, project), "contested": _contested(home, project), "near": near}
+        "sessions": [*_sessions(home, project, chosen, {line.id for line in unfinished}), *agents],
+        "unfinished": [*todo, *unfinished],
+        "contested": _contested(home, project), "near": near}
     if context.strip():  # what the matter needs may not be crowded out by other rules of the project
         close = [line.id for line in near]
         for name in ("personal", "project"):
@@ -195,9 +199,16 @@ def _memos(home: Home, project: str) -> list[tuple[bool, Item]]:
         if row and memo.id not in closed and not _is_past(home, memo):
             text = memo.sentence if memo.says else memo.text
             lines.append((row.project in PERSONAL, Item(
-                memo.id, memo.title, text, memo.created, memo=True, agent=row.trust != "user")))
+                memo.id, memo.title, text, memo.created, memo=True, agent=row.trust != "user",
+                todo=memo.says == "todo")))
     order = {id: place for place, id in enumerate(units)}
     return sorted(lines, key=lambda pair: order[pair[1].id])
+
+
+def _of(memos: list[tuple[bool, Item]], part: str) -> list[Item]:
+    """The lines of memos that belong to a part: an agent's, what is to do, the user's own, the project's."""
+    return [line for own, line in memos if part == (
+        "agent" if line.agent else "todo" if line.todo else "own" if own else "here")]
 
 
 def _is_past(home: Home, memo: Memo) -> bool:
@@ -225,8 +236,10 @@ def _notes(home: Home, chosen: Filter) -> list[Item]:
     return list(_read(home, rules[: LOOKED_AT // 3]))
 
 
-def _sessions(home: Home, project: str, chosen: Filter) -> list[Item]:
-    """What was done in the last sessions and how it ended; of a session without works, what was said."""
+def _sessions(home: Home, project: str, chosen: Filter, undone: Collection[str]) -> list[Item]:
+    """What was done in the last sessions and how it ended; of a session without works, what was said. What
+    failed and is still to do is told there.
+    """
     latest = home.index.work.latest(project, SESSIONS * 2 * WORKS)
     works = {work.id: work for work in latest if not work.replaced}
     rows = home.index.cards.rows_of(works)
@@ -237,7 +250,8 @@ def _sessions(home: Home, project: str, chosen: Filter) -> list[Item]:
     items: list[Item] = []
     for group in _apart(own)[:SESSIONS]:
         done = [row for row in group if row.id in works][:WORKS]
-        items += [_work(works[row.id], row) for row in done] or _spoken(home, group[-1])
+        items += [_work(works[row.id], row) for row in done
+                  if works[row.id].success or row.id not in undone] if done else _spoken(home, group[-1])
     return items
 
 
@@ -255,9 +269,11 @@ def _apart(rows: Iterable[Row]) -> list[list[Row]]:
 
 def _work(work: Touch, row: Row) -> Item:
     ended = "done" if work.success else f"failed: {work.reason or work.approach or 'not finished'}"
-    left = f"; still to do: {'; '.join(work.follow_ups)}" if work.follow_ups else ""
-    return Item(work.id, work.goal, f"{work.goal} — {ended}; {work.summary}{left}", work.created,
-                agent=row.trust != "user")
+    parts = [f"{work.goal} — {ended}"]
+    for head, text in (("", work.summary), ("still to do: ", "; ".join(work.follow_ups))):
+        if text and fold(text).rstrip(". ") not in fold(" ".join(parts)):  # what says something more
+            parts.append(f"{head}{text}")
+    return Item(work.id, work.goal, "; ".join(parts), work.created, agent=row.trust != "user")
 
 
 def _spoken(home: Home, row: Row) -> list[Item]:

@@ -43,9 +43,12 @@ def hud(home: Home, *, past: str | None = None, present: str | None = None, futu
     return _render(home, state)
 
 
-def begin(home: Home, session: str | None, context: str, *, retrieved: str | None, read: int) -> str:
-    """The gauges at the start of a session, which is about the context if there is one."""
-    state = _read_state(home, session) | {"retrieved": retrieved, "read": read}
+def begin(home: Home, session: str | None, context: str, *, retrieved: str | None, read: int,
+          left: str = "") -> str:
+    """The gauges at the start of a session, which is about the context if there is one; `left` is what the
+    last ones left undone.
+    """
+    state = _read_state(home, session) | {"retrieved": retrieved, "read": read, "left": left}
     if context.strip():
         state["present"] = first_sentence(context)
     if home.index.dialogs.gauges().records:
@@ -74,7 +77,7 @@ def _render(home: Home, state: Mapping[str, Any]) -> str:
     access = f"{state.get('read') or 0} of {gauges.memos} memos read, {gauges.records} records"
     return render_hud(past=str(state.get("past") or (began.title if began else "")),
                       present=str(state.get("present") or ""),
-                      future=str(state.get("future") or _coming(home)),
+                      future=str(state.get("future") or _coming(home) or state.get("left") or ""),
                       memory=access if gauges.records else "Empty so far")
 
 

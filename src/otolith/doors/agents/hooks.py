@@ -141,13 +141,13 @@ def program(given: Mapping[str, Any]) -> str:
 
 
 def start(mem: Memory, given: Mapping[str, Any], _ignore: Ignore) -> str:
-    """SessionStart: what to know at the start; a session that is resumed has been told, and Gemini CLI is
-    told with its first prompt.
+    """SessionStart: what to know at the start; a session that is resumed or forked has been told, and
+    Gemini CLI is told with its first prompt.
     """
     from otolith.doors.fenced import fenced
     from otolith.providers.tokens import estimate_many
 
-    if (given.get("source") == "resume" or program(given) == "gemini-cli"
+    if (given.get("source") in ("resume", "fork") or program(given) == "gemini-cli"
             or not mem.home.index.cards.total()):
         return ""
     budget = int((BRIEF_TOKENS - FENCE_TOKENS) * TOO_HIGH)

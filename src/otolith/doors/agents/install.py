@@ -43,6 +43,7 @@ GEMINI_HOOKS: Hooks = {
     "AfterTool": ("replace|write_file|run_shell_command", 5_000), "AfterAgent": ("", 30_000),
     "SessionEnd": ("", 30_000),  # no PreCompress: it waits for that before every request to its model
 }
+GUARD = " || true"  # Gemini CLI does nothing more where a hook's program is missing
 OLD_MATCHERS = ("Edit|Write|MultiEdit", "apply_patch|Edit|Write")  # as earlier versions wrote them
 
 
@@ -60,6 +61,7 @@ class _Agent(NamedTuple):
     hooks_file: str = ""
     hooks: Hooks = HOOKS
     advice: str = ""
+    guard: str = ""  # behind each hook's command
 
 
 _SERVERS = ("mcpServers", NAME)
@@ -79,7 +81,7 @@ AGENTS: dict[str, _Agent] = {
                      _Entry(".vscode/mcp.json", ("servers", NAME), "typed")),
     "gemini": _Agent(_Entry(".gemini/settings.json", _SERVERS, "plain"),
                      _Entry(".gemini/settings.json", _SERVERS, "plain"), ".gemini/settings.json",
-                     GEMINI_HOOKS, "start a new session; /mcp and /hooks show what was added"),
+                     GEMINI_HOOKS, "start a new session; /mcp and /hooks show what was added", GUARD),
     "opencode": _Agent(_Entry(".config/opencode/opencode.json", ("mcp", NAME), "opencode"),
                        _Entry("opencode.json", ("mcp", NAME), "opencode")),
 }
@@ -91,7 +93,7 @@ def plan(agent: str, project_dir: Path | None, home_dir: Path,
     chosen = _agent(agent)
 
     def add_hooks(text: str | None) -> str | None:
-        return _add_hooks(text, command, chosen.hooks)
+        return _add_hooks(text, command, chosen)
 
     return _plan(chosen, project_dir, home_dir, lambda text, entry: _add_entry(text, entry, command),
                  add_hooks)
@@ -213,10 +215,10 @@ def _add_table(text: str | None, entry: _Entry, argv: list[str]) -> str:
     return tomltext.set_values(text, name, values)
 
 
-def _add_hooks(text: str | None, command: Sequence[str], hooks: Hooks) -> str:
-    text = _remove_hooks(text or "", but=hooks) or ""
-    for event, (matcher, limit) in hooks.items():
-        wanted = shlex.join([*command, "hook", event])
+def _add_hooks(text: str | None, command: Sequence[str], agent: _Agent) -> str:
+    text = _remove_hooks(text or "", but=agent.hooks) or ""
+    for event, (matcher, limit) in agent.hooks.items():
+        wanted = shlex.join([*command, "hook", event]) + agent.guard
         places = our_hooks(text, event)
         if not places:
             group: dict[str, Any] = {"matcher": matcher} if matcher else {}
@@ -274,7 +276,7 @@ def our_hooks(text: str, event: str) -> list[tuple[str | int, ...]]:
 
 def _is_our_hook(command: object, event: str) -> bool:
     try:
-        argv = shlex.split(command) if isinstance(command, str) else []
+        argv = shlex.split(command.removesuffix(GUARD)) if isinstance(command, str) else []
     except ValueError:
         return False
     return argv[-2:] == ["hook", event] and any(PurePath(part).name == NAME for part in argv[:-2])

@@ -48,6 +48,7 @@ FORMATS = {name: Format(name, title, module) for name, title, module in (
     ("claude-code", "Claude Code transcript", "coding_sessions"),
     ("codex", "Codex transcript", "coding_sessions"),
     ("gemini-cli", "Gemini CLI session", "other_sessions"),
+    ("opencode", "opencode session", "opencode"),
     ("aider", "aider chat history", "other_sessions"),
     ("specstory", "SpecStory history", "other_sessions"),
     ("mcp-memory", "MCP memory server file", "memories"),

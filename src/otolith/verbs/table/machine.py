@@ -26,7 +26,7 @@ ROWS = {row.name: row for row in (
                         ("cli", "rest"), cli="--from",
                         choices=("rum", "chatgpt", "claude", "claude-memory", "rlm-mem", "local-memory",
                                  "cognitive-memory", "otolith", "otolith-lines", "claude-code", "codex",
-                                 "gemini-cli", "aider", "specstory",
+                                 "gemini-cli", "opencode", "aider", "specstory",
                                  "mcp-memory", "mem0", "candidates", "obsidian")),
                   DRY_RUN._replace(help="only count; nothing is written", doors=("cli", "rest")),
                   Param("mine", "flag", "what is kept counts as yours: brief and hooks may tell it", False,
