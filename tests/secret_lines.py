@@ -49,6 +49,8 @@ google-token | ya¦29.a0{u120}
 google-token | 1/¦/0g{u60}
 google-secret | GOC¦SPX-{u28}
 firebase-key | AA¦AA{w7}:APA¦91b{u134}
+firebase-key | {w22}:APA¦91b{u133}w
+token | duffel¦_live_{w20}-{u20}w
 digitalocean-token | dop¦_v1_{h64}
 digitalocean-token | doo¦_v1_{h64}
 heroku-key | HR¦KU-AA{u58}
@@ -169,6 +171,8 @@ token | foo¦_secret_{w32}
 """
 
 PLACES = """
+password | $cred = ConvertTo-SecureString "{p12}" -AsPlainText -Force
+password | network={ssid="home" psk="{p12}"}
 password | mysql -u root -p{p10}
 password | mysql -uroot -p'{p10}' shop
 password | mysqldump --all-databases -u backup -p{p12} > dump.sql

@@ -390,6 +390,38 @@ def test_a_table_that_verbs_emptied_is_no_damage(mem: Memory) -> None:
     assert mem.home.index.is_sound()
 
 
+@pytest.mark.parametrize("statement", [
+    "UPDATE said SET mark = 'x'", "UPDATE said SET fact = '{}'", "UPDATE records SET unit = 'alliemories/tea.md'", "DELETE FROM links"])
+def test_an_index_that_was_changed_by_hand_is_made_anew_when_its_rows_make_no_sense(
+        mem: Memory, home: Path, statement: str) -> None:
+    tea, cup = mem.note("Tea", "Green."), mem.note("Cup", "Blue.")
+    mem.link(tea.id, "RELATED_TO", cup.id)
+    mem.log("Ann: I live in Leeds.", topic="towns")
+    mem.sync()
+    sql(next(Path(os.environ["XDG_CACHE_HOME"]).rglob("index-*.sqlite")), statement)
+
+    with Memory(home) as other:
+        assert other.note("Pot", "Of iron.").id
+        assert other.recall("green tea").hits[0].id == tea.id
+        assert [fact.object for fact in other.facts()] == ["Leeds"]
+        assert [row["id"] for row in other.related(tea.id)] == [cup.id]
+        assert any("rebuilt from the files" in notice for notice in other.notices)
+
+
+def test_a_fault_of_our_own_rebuilds_a_sound_index_once_and_is_then_told(mem: Memory) -> None:
+    mem.note("Tea", "Green.")
+    opened, index = mem.home.index.times_opened, mem.home.index
+
+    def stumble() -> None:
+        raise LookupError("ours")
+
+    for _ in range(3):
+        with pytest.raises(LookupError, match="ours"):
+            index.attempt(stumble)
+
+    assert index.times_opened == opened + 1
+
+
 def test_a_value_of_another_type_is_refused_by_the_index_itself(told_of: Path) -> None:
     with pytest.raises(sqlite3.IntegrityError, match="importance"):
         sql(told_of, "UPDATE records SET importance = 'x'")

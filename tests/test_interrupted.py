@@ -377,6 +377,7 @@ MOVES: dict[str, tuple[Callable[[Memory], Any], Callable[[Memory], Any]]] = {  #
     "edit": (lambda mem: None, lambda mem: mem.edit("Tea", type="solution")),
     "forget": (lambda mem: None, lambda mem: mem.forget("Tea")),
     "restore": (lambda mem: mem.forget("Tea"), lambda mem: mem.restore(NOTE_ID))}
+KEPT = ("archive/undo/", "archive/edited/")  # copies for taking an act back, made before it
 NOTE_ID = f"{1:08x}-0000-0000-0000-000000000000"
 
 
@@ -391,14 +392,14 @@ def test_a_move_killed_at_any_file_call_leaves_one_file_and_can_be_tried_again(
         mem.note("Tea", "Green.")
         before(mem)
     base = Snapshot(home)
-    start = {path for path in files(home) if "tea-" in path}
+    start = {path for path in files(home) if "tea-" in path and not path.startswith(KEPT)}
 
     def act() -> None:
         with opened(home) as mem:
             move(mem)
 
     calls = calls_of(act, base)
-    whole = {path for path in files(home) if "tea-" in path}
+    whole = {path for path in files(home) if "tea-" in path and not path.startswith(KEPT)}
     for number, name in sampled(calls, 12):
         for again in (False, True):
             base.restore()
@@ -409,9 +410,39 @@ def test_a_move_killed_at_any_file_call_leaves_one_file_and_can_be_tried_again(
             with opened(home) as mem:
                 mem.upkeep() if number % 2 else mem.memo("user_likes_green_tea", "Yes.")
                 assert [finding for finding in mem.check() if finding.code != "line"] == [], (number, name)
-            held = {path for path in files(home) if "tea-" in path and not path.startswith("archive/undo")}
+            held = {path for path in files(home) if "tea-" in path and not path.startswith(KEPT)}
             assert held in ((whole,) if again else (whole, start)), (number, name, held)
             assert list((home / "log").glob("intent-*")) == [], (number, name)
+
+
+def saved_meanwhile(monkeypatch: pytest.MonkeyPatch, home: Path, name: str) -> None:
+    """An editor that saves a file by rename right before we would exchange ours for it, three times."""
+    original, path = rename.exchange, next(home.rglob(name))
+    marks = ["once", "", "twice", "", "thrice"]  # each second exchange puts the editor's version back
+
+    def hooked(folder: int, fresh: str, there: str) -> bool:
+        if there == path.name and marks and (mark := marks.pop(0)):
+            path.with_name("swp").write_text(f"{path.read_text()}Saved {mark}.\n")
+            path.with_name("swp").replace(path)
+        return original(folder, fresh, there)
+
+    monkeypatch.setattr(rename, "exchange", hooked)
+
+
+@pytest.mark.parametrize("verb", ["link", "unlink", "purge"])
+def test_a_note_that_somebody_saves_meanwhile_keeps_neither_a_link_nor_a_purge_from_its_end(
+        mem: Memory, home: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    tea, pot = mem.note("Tea", "Green."), mem.note("Pot", "Of iron.")
+    if verb != "link":
+        mem.link(tea.id, "RELATED_TO", pot.id)
+    saved_meanwhile(monkeypatch, home, "pot-*.md")
+    {"link": lambda: mem.link(tea.id, "RELATED_TO", pot.id), "unlink": lambda: mem.unlink(tea.id, "RELATED_TO", pot.id),
+     "purge": lambda: mem.forget(tea.id, purge=True)}[verb]()
+
+    assert mem.get(pot.id).text.splitlines()[-3:] == ["Saved once.", "Saved twice.", "Saved thrice."]
+    assert bool(mem.get(pot.id).record.relations) == (verb == "link")
+    assert [finding for finding in mem.check() if finding.code != "line"] == []
+    assert list((home / "log").glob("intent-*")) == []
 
 
 # Names in the audit log

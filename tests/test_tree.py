@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
 import stat
 import sys
@@ -502,6 +503,20 @@ def test_of_an_editor_that_saves_again_while_its_version_is_put_back_the_last_on
         disk.write(NOTE, b"second", fingerprint(b"first"))
 
     assert (home / NOTE).read_bytes() == b"three"
+    assert leftovers(home) == []
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_SETLEASE"), reason="only Linux tells who has a file open")
+def test_what_an_editor_writes_into_a_file_that_it_has_open_is_not_lost(disk: DiskTree, home: Path) -> None:
+    disk.write(NOTE, b"first")
+
+    with (home / NOTE).open("r+b") as editor:
+        with pytest.raises(Conflict):
+            disk.write(NOTE, b"second", fingerprint(b"first"))
+        editor.write(b"by hand")
+
+    assert (home / NOTE).read_bytes() == b"by hand"
+    disk.write(NOTE, b"third", fingerprint(b"by hand"))
     assert leftovers(home) == []
 
 

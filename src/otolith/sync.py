@@ -16,6 +16,7 @@ from itertools import islice
 from otolith.errors import BrokenIndex, Damaged, Invalid, NeedsConfirmation, NotFound
 from otolith.files import codec, paths
 from otolith.files.tree import Tree, fingerprint, former_end
+from otolith.index.database import REMEDY
 from otolith.index.documents import Filling, Sweep
 from otolith.index.store import Index
 from otolith.index.write import Unit
@@ -44,8 +45,7 @@ def sweep(tree: Tree, index: Index, *, accept_removals: bool = False, progress: 
           order: Mapping[str, int] | None = None) -> list[Change]:
     """The full walk. What changed is read by path, or in a given order of units, new ones last."""
     began, opened = time.monotonic(), index.times_opened
-    if index.documents.is_hollow():
-        raise BrokenIndex("the index is damaged (a table was emptied)", "try: otolith reindex")
+    index.documents.refuse_hollow()
     known, changes = _differences(tree, index)
     check_removals(changes, len(known), accept_removals)
     cost, last = time.monotonic() - began, index.documents.last_sweep()
@@ -244,6 +244,11 @@ def touch(tree: Tree, index: Index, units: Iterable[str]) -> bool:
     """Look at the files of these units once more; what moved is read again, a vanished one forces a sweep."""
     stale = []
     parts = {unit: paths.files_of(unit) for unit in map(paths.unit_of, units)}  # a fact is named by a part
+    try:
+        for unit in parts:
+            paths.check_path(unit)
+    except Invalid as error:  # only an index that is damaged names such a file
+        raise BrokenIndex(f"the index is damaged ({error.message})", REMEDY) from None
     known = index.documents.versions([path for files in parts.values() for path in files])
     for unit, files in parts.items():
         for path in files if not known.keys().isdisjoint(files) else ():

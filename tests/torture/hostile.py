@@ -68,7 +68,7 @@ def run(trial: str, world: World) -> Any:
 def _release(world: World) -> None:
     for path in (world.home, world.cache):
         with suppress(OSError):
-            subprocess.run(["umount", str(path)], capture_output=True, check=False) if os.path.ismount(path) else None
+            subprocess.run(["umount", "--lazy", str(path)], capture_output=True, check=False) if os.path.ismount(path) else None
             if path.is_symlink() or path.is_file():
                 path.unlink()
             else:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from otolith.errors import Damaged, Invalid, NotFound
+from otolith.errors import BrokenIndex, Damaged, Invalid, NotFound
 from otolith.files import front, ledger, markdown
-from otolith.files.paths import ENTRY_FILES, PART, first_name, former_kind, may_be_entry
+from otolith.files.paths import ENTRY_FILES, PART, check_path, first_name, former_kind, may_be_entry
 from otolith.files.tree import MAX_BYTES, Hand, Tree
 from otolith.model.ids import time_of_entry
 from otolith.model.kinds import KINDS, Kind, origin_of
@@ -35,7 +35,14 @@ _Files = Mapping[str, tuple[Version, bytes]]
 
 
 def read_unit(tree: Tree, unit: str) -> tuple[list[Any], dict[str, tuple[Version, bytes]]]:
-    """The records of a unit, and for each file read its version and bytes."""
+    """The records of a unit, and for each file read its version and bytes.
+
+    Units are named by the home and by the index; one that no home can have, by a damaged index only.
+    """
+    try:
+        check_path(unit)
+    except Invalid as error:
+        raise BrokenIndex(f"the index is damaged ({error.message})", "try: otolith reindex") from None
     if may_be_entry(unit) and tree.look(unit) is None:
         return _read_entry(tree, unit)
     data, version = tree.read(unit)

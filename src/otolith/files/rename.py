@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import hashlib
 import os
+import time
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -23,6 +25,8 @@ UNKNOWN = NO_LINKS | {errno.EINVAL}  # a sandbox may answer EPERM; where that is
 
 
 WRITTEN = 7  # SYNC_FILE_RANGE_WAIT_BEFORE, _WRITE and _WAIT_AFTER
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+PATIENCE = 10  # looks, two thousandths of a second apart, at who writes into a file that is to be replaced
 LOST = (errno.EIO, errno.ENOSPC, errno.EDQUOT)
 
 
@@ -106,15 +110,17 @@ def move_name(old: int, name: str, new: int, target: str) -> None:
 def swap(folder: int, temporary: str, name: str, before: str, after: str) -> bool:
     """Put a file in the place of the one with the fingerprint `before`; False if that is not there any more.
 
-    `after` is the new one's own fingerprint. What somebody else saves meanwhile wins.
+    `after` is the new one's own fingerprint. What somebody else saves meanwhile wins, also who has opened the
+    file and will write into it: the bytes would go into a file that has no name any more.
     """
     try:
         if _hash(folder, name) != before:
             return False
         if not exchange(folder, temporary, name):
             return _swap_in_steps(folder, temporary, name, before)
+        writing = _open_to_write(folder, temporary, name)
         placed, taken = after, _hash(folder, temporary)
-        if taken == before:
+        if taken == before and not writing:
             return True
         while True:  # somebody saved: that goes back, unless something even newer comes out for it
             exchange(folder, temporary, name)
@@ -142,10 +148,36 @@ def _swap_in_steps(folder: int, temporary: str, name: str, before: str) -> bool:
             os.unlink(aside, dir_fd=folder)
 
 
+def _open_to_write(folder: int, name: str, fresh: str) -> bool:
+    """Whether somebody has a file open to write; most are done in an instant, which is waited for.
+
+    Linux tells by refusing a lease. A file system that never grants one refuses it for a `fresh` file, too.
+    """
+    for _ in range(PATIENCE):
+        if _leased(folder, name):
+            return False
+        time.sleep(0.002)
+    return _leased(folder, fresh)
+
+
+def _leased(folder: int, name: str) -> bool:
+    """Whether nobody can write into a file now, or nobody can tell."""
+    if (lease := getattr(fcntl, "F_SETLEASE", None)) is None:
+        return True
+    file = os.open(name, READ, dir_fd=folder)
+    try:
+        fcntl.fcntl(file, lease, fcntl.F_RDLCK)
+    except OSError as error:
+        return error.errno != errno.EAGAIN
+    finally:
+        os.close(file)
+    return True
+
+
 def _hash(folder: int, name: str) -> str:
     """The fingerprint of a file's bytes."""
     digest = hashlib.sha256()
-    file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    file = os.open(name, READ, dir_fd=folder)
     try:
         while data := os.read(file, 1 << 20):
             digest.update(data)

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from otolith.index.database import Facet
+from otolith.errors import BrokenIndex
+from otolith.index.database import REMEDY, Facet
 from otolith.index.write import FILLED, Answer, Stamp, Unit, Units
 from otolith.model.record import Stretch, Usage, Version
 
@@ -118,6 +119,8 @@ class Documents(Facet):
     @contextmanager
     def filling(self, *, fresh: bool = False) -> Iterator[Filling]:
         """Units in and out, in one transaction; the facts they state are settled at the end."""
+        if not self.index.depth:
+            self.refuse_hollow()  # what goes out may leave a table empty, and then nothing would tell
         with self.index.writing():
             self.index.adopt()
             filling = Filling(Units(self.index), fresh)
@@ -149,6 +152,10 @@ class Documents(Facet):
     def is_hollow(self) -> bool:
         """Whether a table is empty that had rows at the last sweep, with no unit dropped since."""
         return self.index.kept("hollow", self._is_hollow)
+
+    def refuse_hollow(self) -> None:
+        if self.is_hollow():
+            raise BrokenIndex("the index is damaged (a table was emptied)", REMEDY)
 
     def _is_hollow(self) -> bool:
         filled = self.index.get(FILLED)

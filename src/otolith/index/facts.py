@@ -15,8 +15,9 @@ from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from otolith.errors import BrokenIndex, Invalid
 from otolith.index.claims import Claims, Drawn, Validity
-from otolith.index.database import Bare, Connection, Facet, columns_of
+from otolith.index.database import REMEDY, Bare, Connection, Facet, columns_of
 from otolith.index.write import Unit, Units
 from otolith.model.dialog import (
     EVIDENCE_SHOWN,
@@ -51,7 +52,10 @@ class SaidRow(NamedTuple):
 
     @property
     def mention(self) -> Mention:
-        return Mention(self.topic, self.mark, self.project, Fact.from_dict(json.loads(self.fact)))
+        try:
+            return Mention(self.topic, self.mark, self.project, Fact.from_dict(json.loads(self.fact)))
+        except (Invalid, ValueError) as error:
+            raise BrokenIndex(f"the index is damaged (a fact in it: {error})", REMEDY) from None
 
 
 class ReviewRow(NamedTuple):

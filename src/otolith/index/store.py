@@ -51,6 +51,7 @@ _FACETS = {"cards": "cards:Cards", "graph": "graph:Graph", "words": "words:Words
            "marks": "marks:Marks", "claims": "claims:Claims"}
 
 
+STUMBLED = "stumbled"  # was made anew because of a stumble, and is not again
 # what code stumbles over that is given rows which nobody wrote
 STUMBLES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 PURGES = "purges"  # how often it was shrunk: a rebuild sees that one came between
@@ -120,9 +121,10 @@ class Index(Database):
                         raise
                     self.heal(error.message, in_memory=attempts == 1)
                 except STUMBLES:
-                    if attempts or self._taken != taken or self.is_sound():
+                    if attempts or self._taken != taken or not self._is_doubtful():
                         raise
                     self.heal("the index is damaged (it holds what was never written there)")
+                    self.set(STUMBLED, 1)
             raise BrokenIndex("the index cannot be rebuilt")
         finally:
             self._asking.depth -= 1
@@ -141,6 +143,12 @@ class Index(Database):
             return super().is_sound() and not self.documents.is_hollow()
         except BrokenIndex:
             return False
+
+    def _is_doubtful(self) -> bool:
+        """Whether a stumble may be the index's fault. One that is as SQLite wants it may still hold what was
+        changed by hand; if one made anew for that stumbles again, it is our own fault, and is not made again.
+        """
+        return not self.is_sound() or not self.get(STUMBLED)
 
     def inspect(self) -> None:
         """Heal an index of which any part is damaged, also one that nobody would ask for today."""

@@ -181,7 +181,7 @@ FORMS = (
          r"https://hooks\.airtable\.com/workflows/v1/[\w/-]{40,120}"),
     Form("webhook", "chat.googleapis.com",  # Google Chat, webhooks
          r"https://chat\.googleapis\.com/v1/spaces/[\w-]{8,20}/messages\?[\w%=&.-]{60,300}"),
-    Form("firebase-key", ":APA91b", rf"AAAA{_U}{{7}}:APA91b{_U}{{100,200}}"),  # Firebase, server keys
+    Form("firebase-key", ":APA91b", rf"{_U}{{11,24}}:APA91b{_U}{{100,200}}"),  # Firebase: servers, devices
     Form("twilio-key", "SK", rf"SK{_H}{{32}}"),  # Twilio, API keys
     Form("mailgun-key", "-", rf"(?<!-){_H}{{32}}-{_H}{{8}}-{_H}{{8}}(?!-)"),  # Mailgun, API keys
     Form("mailchimp-key", "-us", rf"{_H}{{32}}-us[0-9]{{1,2}}"),  # Mailchimp, API keys
@@ -196,7 +196,7 @@ FORMS = (
          r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{5,11}-){3,5}[A-Z0-9]{5}"),
     Form("token", "_live_ _prod_ _production_ _test_ _sandbox_ _secret_ _pat_ _sk_ -live-",  # like Stripe's
          r"(?<![_-])[a-z][a-z0-9]{1,11}[_-](?:live|prod|production|test|sandbox|secret|pat|sk)[_-]"
-         rf"({_W}{{20,120}})(?!_)", "mixed"),
+         rf"({_W}{{20,120}}(?:-{_U}{{1,100}})?)(?!_)", "mixed"),
     Form("jwt", "eyJ",  # RFC 7519; encrypted: RFC 7516
          rf"eyJ{_U}{{8,4000}}\.(?:eyJ{_U}{{8,8000}}|{_U}{{0,1000}}\.{_U}{{12,100}})\.{_U}{{8,8000}}"
          rf"(?:\.{_U}{{16,100}})?"),
@@ -271,7 +271,9 @@ PLACES = (
     Form("password", "sudo -stdin passphrase-fd",  # sudo, Docker, GnuPG: a password by pipe
          rf"{_ECHO}(?P<bare>[^\s\"'|]{{3,100}})[\"']?\s*\|\s*(?:sudo\s+-S"
          r"|[^\n|]{1,100}(?:--password-stdin|--passphrase-fd))", "any"),
-    Form("password", "net use",  # Windows
+    Form("password", "convertto-securestring",  # PowerShell
+         rf"(?i)ConvertTo-SecureString\s+(?:-String\s+)?{_VALUE}", "any"),
+    Form("password", "/user:",  # Windows: net use
          r"(?i)\bnet use\s+[^\n]{0,80}?/user:\S{1,60}\s+(?P<bare>[^\s/\"']{4,100})", "any"),
     Form("password", "from-literal", rf"--from-literal[= ][\w.-]{{1,60}}={_VALUE}", "password"),  # kubectl
     # SQL: MySQL, Oracle, PostgreSQL, SQL Server
@@ -305,7 +307,7 @@ PLACES = (
     Form("authorization", "bearer basic token ssws",
          r"(?<![\w-])(?:[Bb]earer|BEARER|[Bb]asic|[Tt]oken|SSWS) {1,2}"
          r"(?P<bare>[A-Za-z0-9+/._~-]{20,4000}={0,2})", "header"),
-    Form("cookie", "sess sid remember __",
+    Form("cookie", "sessid= sessionid= session_id= _session= .sid= remember_ __secure- __host-",
          r"(?i)(?<![A-Za-z0-9])(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid|\w{0,20}_session"
          r"|sessionid|_session_id|remember_\w{1,60}|__(?:Secure|Host)-[\w.-]{1,40})"
          r"=(?P<bare>[^\s;\"'&,]{12,4000})",
@@ -330,7 +332,8 @@ PLACES = (
     Form("password", "wifi wi-fi wlan ssid wpa",
          r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?)\b[^\n]{0,80}?\b(?:key|psk|code|schlüssel|clé)(?:\s(?:is|ist)"
          rf"|\sest|\s?[:=])?\s{{1,3}}{_VALUE}", "password"),
-    Form("password", "log in login logged sign in signed",
+    Form("password", "psk=", rf"\bpsk={_VALUE}", "password"),  # wpa_supplicant.conf
+    Form("password", "log sign",
          r"(?i)\b(?:log|sign)(?:ged|ging|ned|ning)?[ -]?in\s(?:as|with|using)\s[\"'`]?[\w.@+-]{2,60}[\"'`]?"
          r"\s{0,2}(?:[/:|]|and|with)\s{0,2}[\"'`]?(?P<bare>[^\s\"'`<>,;]{6,100})", "strong"),
     Form("otp-secret", "otp 2fa mfa",  # RFC 4648, base32

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from otolith.model import secret_forms as forms
@@ -64,26 +64,31 @@ def redact(text: str) -> tuple[str, dict[str, int]]:
     """The text with its secrets replaced, and how many of each kind were."""
     counts: Counter[str] = Counter()
     text = _redact_private_keys(text, counts)
-    text = _redact_tokens(text, counts)
-    low = _lowered(text)
+    words = dict.fromkeys(text.split())  # a third of the text; a clue that is in none of them is nowhere
+    text = _redact_tokens(text, words, counts)
+    low, vocabulary = _lowered(text), _lowered("\n".join(words))
     for form in forms.PLACES:
-        if spans := _lines_with(form.clues.split(), low):
+        clues = [clue for clue in form.clues.split() if clue in vocabulary]
+        if clues and (spans := _lines_with(clues, low)):
             new = _redact_lines(form, spans, text, counts)
             text, low = (text, low) if new == text else (new, _lowered(new))
     if "cookie" in low:
         text = compiled(forms.COOKIES).sub(lambda header: _redact_form(forms.COOKIE, header[0], counts), text)
-    return _redact_named(text, counts), dict(counts)
+        low = _lowered(text)
+    return _redact_named(text, low, vocabulary, counts), dict(counts)
 
 
-_RUN = r"[\w.~+/=%:$@?&-]{15,}"  # no token is shorter; patterns are tried on these first, which are few
+_SHORTEST = 15  # no token is shorter; patterns are tried on longer runs first, which are few
+_RUN = rf"[\w.~+/=%:$@?&-]{{{_SHORTEST},}}"
 _ESCAPED = r"\\[nrt]"  # the end of a line in JSON
 _START = rf"(?:(?<![A-Za-z0-9_])|(?<={_ESCAPED}))"
 _END = r"(?![A-Za-z0-9])"
 
 
-def _redact_tokens(text: str, counts: Counter[str]) -> str:
+def _redact_tokens(text: str, words: Iterable[str], counts: Counter[str]) -> str:
     """The text without what is known by its own form."""
-    plain = compiled(_ESCAPED).sub("\n", text) if "\\" in text else text
+    plain = "\n".join([word for word in words if len(word) >= _SHORTEST])
+    plain = compiled(_ESCAPED).sub("\n", plain) if "\\" in plain else plain
     runs = "\n".join(dict.fromkeys(compiled(_RUN).findall(plain)))
     for prefix in forms.PREFIXES:
         if any(map(runs.__contains__, prefix.prefixes.split())):
@@ -244,8 +249,8 @@ _KEY_OF = rf"(?i)(?:{'|'.join(forms.KEYS)})[ ._-]?$"
 _CHOSEN = rf"(?i)(?:{'|'.join(forms.KEYS)})[_-]?$"  # before "secret": people choose those themselves, too
 _USED = r"(?i)\b(?:use|enter|type|try|set|nimm|verwende|utilise|usa)[ \t]+[\"'`]?$"
 _OF_PASSWORDS = r"(?i)s?[ \t]*(?:hash|field|encod|algorithm|manager|policy|provider|store|function|column)"
-_ANCHORS = "|".join([*sorted(forms.PASSWORDS, key=len, reverse=True), "mot de passe", *forms.TOKENS,
-                     *forms.LOGINS, "pass", "pwd", "pw", "key", "auth"])
+_ANCHORS = (*sorted(forms.PASSWORDS, key=len, reverse=True), "mot de passe", *forms.TOKENS, *forms.LOGINS,
+            "pass", "pwd", "pw", "key", "auth")
 _NO_NAME = r"(?i)public[ _-]?(?:key)?[ _-]?$|\[secret:[a-z-]*$"  # what stands before it; a mark
 _REACH = 160  # characters before a name that may say something of it
 
@@ -259,11 +264,11 @@ class _Name(NamedTuple):
     end: int
 
 
-def _redact_named(text: str, counts: Counter[str]) -> str:
+def _redact_named(text: str, low: str, vocabulary: str, counts: Counter[str]) -> str:
     kept: list[str] = []
     position = 0
-    for anchor in compiled(_ANCHORS).finditer(_lowered(text)):
-        if anchor.start() < position or not (name := _name(text, anchor)):
+    for word, start in _anchors(low, vocabulary):
+        if start < position or not (name := _name(text, word, start)):
             continue
         if span := _behind(text, name) or _before(text, name, position):
             kept += text[position : span[0]], f"{MARK}{name.kind}]"
@@ -272,9 +277,26 @@ def _redact_named(text: str, counts: Counter[str]) -> str:
     return "".join((*kept, text[position:]))
 
 
-def _name(text: str, anchor: Match) -> _Name | None:
+def _anchors(low: str, vocabulary: str) -> Iterator[tuple[str, int]]:
+    """Each word that may be a name of secrets and where it stands, apart from each other; of two that begin
+    together, the first in the list. Word by word, for that is twice as fast as all in one pattern.
+    """
+    places: list[tuple[int, int]] = []
+    for order, word in enumerate(_ANCHORS):
+        position = low.find(word) if word in vocabulary or " " in word else -1
+        while position >= 0:
+            places.append((position, order))
+            position = low.find(word, position + len(word))
+    end = 0
+    for start, order in sorted(places):
+        if start >= end:
+            end = start + len(_ANCHORS[order])
+            yield _ANCHORS[order], start
+
+
+def _name(text: str, word: str, start: int) -> _Name | None:
     """What a word that may be a name of secrets is here."""
-    word, start, end = anchor[0], anchor.start(), anchor.end()
+    end = start + len(word)
     before = text[max(0, start - 1) : start]
     if compiled(_NO_NAME).search(text, max(0, start - 40), start):
         return None

@@ -9,6 +9,8 @@ upkeep; a copy of an edge that is gone leaves in upkeep; titles in edges follow 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Conflict, Damaged, Invalid, NotFound
@@ -19,7 +21,7 @@ from otolith.model.kinds import KINDS, LINK_TYPES
 from otolith.model.note import Edge, Note, Relation
 from otolith.model.record import Link, check_type
 from otolith.model.times import offset, zulu
-from otolith.verbs.steps import derived_id, each, kept_before, locate
+from otolith.verbs.steps import derived_id, each, insist, kept_before, locate
 
 if TYPE_CHECKING:
     from otolith.index.notes import StandingEdge, Written
@@ -220,10 +222,14 @@ def remove_edge(home: Home, edge_id: str) -> None:
     """The copies first, then the edge: while the edge stands, so does the link."""
     loaded = home.load(edge_id)
     edge = loaded.record
-    for note in home.index.cards.rows_of((edge.from_id, edge.to_id)):
+
+    def strike(note: str) -> None:
         held = home.load(note)
         kept = tuple(relation for relation in held.record.relations if relation.edge_id != edge.id)
         home.change(held, held.record.replace(relations=kept), verb="unlinked")
+
+    for note in home.index.cards.rows_of((edge.from_id, edge.to_id)):
+        insist(partial(strike, note))
     home.put_away(edge, [loaded.path])
 
 
@@ -303,17 +309,22 @@ def _corrected(relation: Relation, copy: Relation) -> Relation:
 
 def mend(home: Home, notes: Iterable[str], *, given: Sequence[Edge] = (),
          dropping: bool = False) -> list[str]:
-    """Bring the copies in these notes up to the edges; returns the paths that were written."""
-    written = []
-    for note_id in dict.fromkeys(notes):
-        try:
-            loaded = home.load(note_id)
-        except (NotFound, Damaged):
-            continue
+    """Bring the copies in these notes up to the edges; returns the paths that were written.
+
+    The link stands by its edge: of a note that is never at rest, the copy waits for its next write or upkeep.
+    """
+    written: list[str] = []
+
+    def copy(note: str) -> None:
+        loaded = home.load(note)
         relations = true_relations(home, loaded.record, given=given, dropping=dropping)
         if relations != loaded.record.relations:
             home.change(loaded, loaded.record.replace(relations=relations), verb="linked")
             written.append(loaded.path)
+
+    for note in dict.fromkeys(notes):
+        with suppress(NotFound, Damaged, Conflict):
+            insist(partial(copy, note))
     return written
 
 

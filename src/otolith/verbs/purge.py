@@ -27,7 +27,7 @@ from otolith.verbs.chapters import without_work
 from otolith.verbs.editing import files_of, forget
 from otolith.verbs.exports import write_exports
 from otolith.verbs.memos import cut_from_masters
-from otolith.verbs.steps import bytes_of, each, fetch, locate
+from otolith.verbs.steps import bytes_of, each, fetch, insist, locate
 from otolith.verbs.work import repack
 
 PAGES = ("CORE.md", "REFLECTION.md", "_state.json", "_embeddings.json", "GLOBAL_MEMORY.json",
@@ -326,10 +326,8 @@ def _write_over(home: Home, unit: str, before: Any, after: Any) -> None:
     if after is None:
         home.tree.remove(unit)
     elif after != before:
-        data, _ = home.tree.read(unit)
-        new = codec.amend(data, before, after, unit)
-        home.tree.write(unit, new, fingerprint(data))
-        if not unit.startswith("archive/"):
+        new = _rewrite(home, unit, lambda data: codec.amend(data, before, after, unit))
+        if new and not unit.startswith("archive/"):
             home.audit("unlinked", before, fingerprint(new))
 
 
@@ -375,13 +373,19 @@ def _rewrite_lines(home: Home, path: str, keep: Keep, needles: Collection[str]) 
             f"{path}: what stood in line {lines} could not be read but named what was purged; it is gone")
 
 
-def _rewrite(home: Home, path: str, change: Callable[[bytes], bytes]) -> None:
-    try:
-        data, _ = home.tree.read(path)
-    except NotFound:
-        return
-    if (new := change(data)) != data:
-        home.tree.write(path, new, fingerprint(data))
+def _rewrite(home: Home, path: str, change: Callable[[bytes], bytes]) -> bytes:
+    """A file's bytes changed, whoever else saves it meanwhile; returns what it holds now."""
+
+    def rewritten() -> bytes:
+        try:
+            data, _ = home.tree.read(path)
+        except NotFound:
+            return b""
+        if (new := change(data)) != data:
+            home.tree.write(path, new, fingerprint(data))
+        return new
+
+    return insist(rewritten)
 
 
 def _shrink(home: Home, gone: list[str], plan: Plan) -> None:

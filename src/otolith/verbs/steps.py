@@ -2,17 +2,18 @@
 import it.
 
 From a handle to its record (`locate`, `fetch`), files as records or bytes (`each`, `bytes_of`), ids and keys
-(`derived_id`, `under_key`), a line in the diary (`diary`). A step that two families of verbs need belongs
-here, or in the lower one of the two: links → work → dialogs → editing → memos, edges, merging, taking →
-reports → purge. No module imports one above it.
+(`derived_id`, `under_key`), a line in the diary (`diary`), a change that must get through (`insist`). A step
+that two families of verbs need belongs here, or in the lower one of the two: links → work → dialogs →
+editing → memos, edges, merging, taking → reports → purge. No module imports one above it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from otolith.errors import CannotWrite, Damaged, Invalid, NotFound
+from otolith.errors import CannotWrite, Conflict, Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.tree import fingerprint
 from otolith.home import Home
@@ -23,6 +24,9 @@ from otolith.units import shown
 
 if TYPE_CHECKING:
     from otolith.model.dialog import Fact
+
+T = TypeVar("T")
+TRIES = 8
 
 
 def locate(home: Home, handle: str, *, follow: bool = True) -> Row:
@@ -99,6 +103,14 @@ def bytes_of(home: Home, path: str) -> bytes | None:
         return home.tree.read(path)[0]
     except (Damaged, NotFound):
         return None
+
+
+def insist(change: Callable[[], T]) -> T:
+    """A change that reads a file and writes it: read once more when somebody saved the file in between."""
+    for _ in range(TRIES - 1):
+        with suppress(Conflict):
+            return change()
+    return change()
 
 
 def fact_record(home: Home, row: Row) -> Fact:
