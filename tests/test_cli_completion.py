@@ -28,7 +28,7 @@ def offered(run: Run, *words: str) -> list[str]:
 
 def test_the_first_word_is_a_verb(run: Run) -> None:
     assert offered(run, "") == [row.name for row in table().values() if "cli" in row.doors]
-    assert offered(run, "un") == ["unlink", "unpin", "uninstall"]
+    assert offered(run, "un") == ["unlink", "unpin", "undo", "uninstall"]
     assert offered(run, "--home", "/tmp", "reca") == ["recall"]
 
 

@@ -18,6 +18,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 README = TESTS.parent / "README.md"
+PAGES = sorted(path for path in (TESTS.parent / "docs").glob("*.md") if "```console" in path.read_text(encoding="utf-8"))
 SESSIONS = sorted((TESTS / "sessions").glob("*.txt"))
 
 
@@ -53,7 +54,7 @@ def matches(printed: str, expected: list[str]) -> bool:
 
 
 def replay(steps: list[Step], folder: Path) -> None:
-    env = {**os.environ, "OTOLITH_HOME": str(folder / "memory"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    env = {**os.environ, "HOME": str(folder), "OTOLITH_HOME": str(folder / "memory"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
            "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
     for step in steps:
         done = subprocess.run(["sh", "-c", step.command], cwd=folder, env=env, stdout=subprocess.PIPE, check=False,
@@ -69,8 +70,26 @@ def test_a_transcript_runs_as_it_is_written(transcript: Path, tmp_path: Path) ->
     replay(steps, tmp_path)
 
 
-def _blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+def _blocks(language: str, page: Path = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_a_page_s_commands_run_as_they_are_written(page: Path, tmp_path: Path) -> None:
+    replay([step for block in _blocks("console", page) for step in read_steps(block)], tmp_path)
+
+
+def test_every_page_is_linked_from_the_readme_or_from_a_page_that_is() -> None:
+    linked, todo = set[Path](), [README]
+    while todo:
+        page = todo.pop()
+        for name in re.findall(r"\]\(([\w./-]+\.md)\)", page.read_text(encoding="utf-8")):
+            target = (page.parent / name).resolve()
+            assert target.exists(), f"{page.name} links to {name}"
+            if target not in linked:
+                linked.add(target)
+                todo.append(target)
+    assert {page.resolve() for page in (TESTS.parent / "docs").glob("*.md")} <= linked
 
 
 def test_the_readme_s_terminal_session_runs_as_it_is_written(tmp_path: Path) -> None:

@@ -331,6 +331,42 @@ def test_a_newer_schema_is_refused(team: Any, opened: Callable[..., PgTree]) -> 
         team.admin.execute("update otolith.about set version = 1")
 
 
+def test_a_clock_that_is_a_day_ahead_writes_nothing(team: Any, opened: Callable[..., PgTree], clock: Clock,
+                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    name = team.space()
+    tree = opened(name, team.key("ada", **{name: "owner"}))
+    real = time.time
+    monkeypatch.setattr("otolith.files.postgres.time.time", lambda: real() + 86_400)
+
+    with Memory(tree, clock=clock) as mem:
+        with pytest.raises(CannotWrite, match="clock is 24 hours ahead of the server's"):
+            mem.note("Tea", "Steep for three minutes.")
+        assert not mem.list()[0]  # reading goes on
+        assert not list(tree.scan())
+
+
+def test_a_server_that_goes_away_in_mid_verb_leaves_nothing_half_done(team: Any, opened: Callable[..., PgTree], clock: Clock) -> None:
+    name = team.space()
+    tree = opened(name, team.key("ada", **{name: "owner"}))
+    with Memory(tree, clock=clock) as mem:
+        mem.note("Tea", "Steep for three minutes.")
+        before = {path: tree.read(path)[0] for path, _ in tree.scan()}
+        whole = tree.append
+
+        def cut_off(path: str, *given: Any, **more: Any) -> None:
+            team.admin.execute("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'ada'")
+            whole(path, *given, **more)
+
+        tree.append = cut_off  # type: ignore[method-assign]
+        with pytest.raises(Provider, match="cannot be reached"):
+            mem.note("Coffee", "Grind it.")
+        tree.append = whole  # type: ignore[method-assign]
+
+        assert {path: tree.read(path)[0] for path, _ in tree.scan()} == before
+        mem.sync()
+        assert [item["title"] for item in mem.list(kind="note")[0]] == ["Tea"]
+
+
 # From the command line, on a server of its own, whose end is sudden
 
 

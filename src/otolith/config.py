@@ -18,6 +18,7 @@ from typing import Any
 
 from otolith.errors import Conflict, Damaged, Invalid, NotFound
 from otolith.model.record import Finding
+from otolith.model.settings import laid_over
 from otolith.model.shape import NOTHING, Value
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -347,28 +348,27 @@ def _number(value: Any, name: str) -> Any:
 
 def change_user_settings(changes: Mapping[str, Any], env: Mapping[str, str] = os.environ) -> Path:
     """Write keys such as `model.command` into the user's config.toml, which keeps all else; None removes."""
-    import tomlkit
-
     path = config_folder(env) / "config.toml"
     _user_settings(env)  # what cannot be read is not written over
-    text = path.read_text("utf-8") if path.exists() else ""
-    document: Any = tomlkit.parse(text)
-    for dotted, value in changes.items():
-        table, _, key = dotted.rpartition(".")
-        place = document.setdefault(table, tomlkit.table()) if table else document
-        if value is None:
-            place.pop(key, None)
-        else:
-            place[key] = value
+    text = laid_over(path.read_text("utf-8") if path.exists() else "", changes)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     target = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(target, "w", encoding="utf-8") as file:
-        file.write(tomlkit.dumps(document))
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
     fresh.replace(path)
     return path
+
+
+def change_home_settings(tree: Any, changes: Mapping[str, Any]) -> None:
+    """Write keys such as `git_commit` into the home's otolith.toml, which keeps all else; None removes."""
+    with tree.lock():
+        data = tree.read(TRACKED)[0]
+        new = laid_over(data.decode("utf-8"), changes)
+        _parsed(new, TRACKED)
+        tree.write(TRACKED, new.encode(), hashlib.sha256(data).hexdigest())
 
 
 def was_offered(name: str, env: Mapping[str, str] = os.environ) -> bool:

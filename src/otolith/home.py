@@ -60,6 +60,7 @@ class Loaded(Value):
 
 class Home:
     """An open home: its tree, its index, and who is asking."""
+    run: str | None = None  # the import that writes now
 
     def __init__(self, *, tree: Tree, index: Index, config: configuration.Config, clock: Callable[[], float],
                  new_id: Callable[[], str], machine: str, door: str = "python", trust: str = "user",
@@ -77,15 +78,14 @@ class Home:
         self._acting, self._stamp = False, 0  # the last moment, in microseconds
         self.basis: tuple[int, int] | None = None  # the last purge that what is being built knows of
         self.beside: Callable[[], Sequence[Home]] = tuple  # the other homes that are asked as well
-        # finishes what only verbs know how to: a purge
-        self.complete: Callable[[Home, PendingAct], None] | None = None
+        self.complete: Callable[[Home, PendingAct], None] | None = None  # ends what only verbs can: a purge
 
     def origin(self, *, agent: str | None = None, project: str | None = None, session: str | None = None,
                trust: str | None = None) -> Origin:
         """Who writes now, through which door."""
         return Origin(agent=agent or self.config.agent, project=project or self.config.project,
                       door=self.door, session=session or self.session, trust=trust or self.trust,
-                      at=self.stamp_now())
+                      at=self.stamp_now(), run=self.run)
 
     def stamp_now(self) -> str:
         """The time to the microsecond, later than every one told before, whatever the clock does."""

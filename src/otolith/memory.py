@@ -187,6 +187,12 @@ class Memory(Reader):
         """Say which of two statements holds: `new`, `old`, `both` in their scopes; `open` takes it back."""
         return verbs.history.settle(self.home, new, old, holds)
 
+    def trust(self, *, imported: str | None = None, undo: bool = False, preview: bool = False) -> Object:
+        """Say of an import, or of one record of it, that it is yours and may be told; `undo` takes that back,
+        `preview` only says what it concerns. Without one: what was imported.
+        """
+        return verbs.trust.trust(self.home, imported, undo=undo, preview=preview)
+
     def record(self, work: Object | None = None, *, intent: Object | None = None,
                outcome: Object | None = None, perception: Object | None = None,
                reasoning: Object | None = None, actions: Objects = None, links: Object | None = None,
@@ -274,6 +280,10 @@ class Memory(Reader):
         if version is not None:
             return verbs.editing.restore_version(self.home, id, version)
         return verbs.editing.restore(self.home, id)
+
+    def undo(self, *, preview: bool = False) -> Object:
+        """Take back the last thing that was written; `preview` only says which."""
+        return verbs.takeback.take_back(self.home, preview=preview)
 
     def merge(self, keep: str, absorb: str) -> Note:
         """Make two notes one."""

@@ -20,14 +20,16 @@ from otolith.index.database import REMEDY
 from otolith.index.documents import Filling, Sweep
 from otolith.index.store import Index
 from otolith.index.write import Unit
+from otolith.model.mine import OUTSIDE
 from otolith.model.record import Change, Finding, Stretch, Version
-from otolith.units import UNREAD, broken, broken_by, read_unit, stamps
+from otolith.units import UNREAD, broken, broken_by, owned, read_unit, stamps
 
 BATCH = 500
 _BLOCK = re.compile(rb"(?m)^## \d\d:\d\d - ")  # how a diary goes on
 STAMP_SECONDS = 1.0
 VANISHED_FILES, VANISHED_SHARE = 20, 0.5
 LEAVING = ("removed", "moved-from")
+MINE = "mine"  # the mark of each import and record that a person called theirs
 Progress = Callable[[int, int], None]
 
 
@@ -171,6 +173,9 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], progress: Progre
     gone -= alive.keys()
     odd = {change.path: change.reason for change in changes if change.reason}
     done, unread = 0, set[str]()
+    before = set(index.marks.all(MINE))
+    if paths.ANSWERS in gone:
+        index.marks.replace(MINE, ())
     with index.documents.filling(fresh=fresh and index.documents.is_empty()) as filling:
         for batch in _batches(_read_all(tree, alive, gone, odd)):
             units = _put(index, filling, batch, gone)
@@ -181,6 +186,7 @@ def _apply(tree: Tree, index: Index, changes: Sequence[Change], progress: Progre
                 progress(done, len(alive))
         filling.remove({name: paths.files_of(name) for name in gone})
     _reconsider(tree, index)
+    _reown(tree, index, before)
     return unread
 
 
@@ -261,8 +267,16 @@ def refresh(tree: Tree, index: Index, names: Iterable[str]) -> None:
     """Read these units again, or drop those that are gone."""
     gone: set[str] = set()
     with index.writing():  # read inside, so that nobody's newer rows are written over with older ones
+        before = set(index.marks.all(MINE))
         put(index, list(_read_all(tree, dict.fromkeys(names), gone)), gone)
         _reconsider(tree, index)
+        _reown(tree, index, before)
+
+
+def _reown(tree: Tree, index: Index, before: set[str]) -> None:
+    """Read again what a person called theirs since, or no longer does."""
+    if changed := before ^ set(index.marks.all(MINE)):
+        put(index, list(_read_all(tree, index.cards.units_named(changed), gone := set[str]())), gone)
 
 
 def extend(index: Index, unit: Unit, passages: Sequence[Stretch], names: Sequence[str]) -> None:
@@ -274,6 +288,8 @@ def extend(index: Index, unit: Unit, passages: Sequence[Stretch], names: Sequenc
 def put(index: Index, units: Sequence[Unit], gone: Iterable[str] = ()) -> None:
     """Write units into the index in one transaction."""
     left = set(gone)
+    if paths.ANSWERS in left:
+        index.marks.replace(MINE, ())
     with index.documents.filling() as filling:
         _put(index, filling, units, left)
         filling.remove({name: paths.files_of(name) for name in left})
@@ -284,6 +300,12 @@ def _put(index: Index, filling: Filling, units: Sequence[Unit], gone: set[str]) 
     owners = index.cards.units_of(ids)
     if owners or len({*ids}) < len(ids):
         units = list(_own_ids(filling, units, gone, owners))
+    for unit in units:
+        if unit.mine is not None:
+            index.marks.replace(MINE, unit.mine)
+    strange = any(card.trust == OUTSIDE for unit in units for card in unit.cards)
+    if strange and (mine := index.marks.all(MINE)):
+        units = [owned(unit, mine) for unit in units]
     parts = {unit.name: paths.files_of(unit.name) for unit in units}
     try:
         with index.savepoint():

@@ -7,7 +7,7 @@ single bad file cannot keep the rest of a home from being read. Nothing here wri
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from otolith.errors import Damaged, Invalid, NotFound
@@ -17,6 +17,7 @@ from otolith.index.store import Index
 from otolith.index.write import HOLDS, Answer, Stamp, Unit
 from otolith.model.ids import suffix
 from otolith.model.kinds import KINDS
+from otolith.model.mine import as_mine, is_mine
 from otolith.model.record import Card, Finding, Link, Version, credit, log
 from otolith.model.times import parse_time, utc
 
@@ -69,6 +70,15 @@ def make_unit(name: str, records: Sequence[Any], files: Files, hands: Sequence[H
         utc(card.created)  # what no calendar has could never be shown
     return Unit(name=name, files=stamps(files), cards=cards, records=records, mentions=_mentions(records),
                 findings=_oddities(name, records))
+
+
+def owned(unit: Unit, mine: Collection[str]) -> Unit:
+    """The unit as the index is to know it: what a person called theirs is not from outside."""
+    records = [as_mine(record) if is_mine(record, mine) else record for record in unit.records]
+    if all(new is old for new, old in zip(records, unit.records, strict=True)):
+        return unit
+    cards = [_named_by_file(record.card(), unit.name) for record in records]
+    return unit._replace(records=records, cards=cards, mentions=_mentions(records))
 
 
 def _named_by_file(card: Card, path: str) -> Card:
@@ -202,13 +212,20 @@ def read_reviews(name: str, version: Version, data: bytes, hands: Sequence[Hand]
 
 
 def read_answers(name: str, version: Version, data: bytes, hands: Sequence[Hand] = ()) -> Unit:
-    """The home's curation.jsonl: what a person said about two claims that do not go together; in a space that
-    several share, what whoever reads it said.
+    """The home's curation.jsonl: what a person said about two claims that do not go together, and of imports
+    that they are theirs; in a space that several share, what whoever reads it said.
     """
     answers: list[Answer] = []
+    mine: dict[str, bool] = {}
 
     def take(digest: str, line: dict[str, Any], hand: str) -> None:
         if hand != "user":
+            return
+        if line.get("op") in ("mine", "not-mine"):
+            whose = line["import"] if "import" in line else line["id"]
+            if not isinstance(whose, str) or not whose:
+                raise Invalid("it names no import and no record")
+            mine[whose] = line["op"] == "mine"
             return
         if line.get("op") != "settle":
             raise Invalid(f"unknown op {line.get('op')!r}")
@@ -220,7 +237,8 @@ def read_answers(name: str, version: Version, data: bytes, hands: Sequence[Hand]
         answers.append(Answer(line["at"], digest[:12], line["old"], line["new"], line["holds"]))
 
     findings = _take_lines(name, data, "answer", take, hands)
-    return Unit(name=name, files=stamps({name: (version, data)}), answers=answers, findings=findings)
+    return Unit(name=name, files=stamps({name: (version, data)}), answers=answers, findings=findings,
+                mine=[whose for whose, own in mine.items() if own])
 
 
 def _take_lines(name: str, data: bytes, what: str, take: Callable[[str, Any, str], None],

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _LAST = "\U0010ffff"
 NAMES = 20  # records that one name or beginning of an id leads to
 SHORTEST_START, LONG_START = 4, 6  # signs of an id that name a record; that do so before any title
+RUN = "import-" + 8 * "[0-9a-f]"  # how the name of an import looks
 JOINTS = ("-", "_", "#", ":")  # before the parts of an id
 _GIVEN = "(SELECT value FROM json_each(?))"
 _TITLED = "r.n IN (SELECT record FROM names WHERE NOT further AND instr(name, ?))"
@@ -35,6 +36,15 @@ class Archived(NamedTuple):
     kind: str
     title: str
     path: str
+
+
+class ImportRun(NamedTuple):
+    """An import: what it brought, and when."""
+
+    run: str
+    at: float
+    records: int
+    kinds: str
 
 
 class Used(NamedTuple):
@@ -152,6 +162,26 @@ class Cards(Facet):
         """Which unit each of the records stands in, as far as they are known."""
         return dict(self.db.execute(f"SELECT id, unit FROM records WHERE id IN {_GIVEN}",
                                     (json.dumps(list(ids)),)))
+
+    def units_named(self, handles: Iterable[str]) -> list[str]:
+        """The units of records with one of these ids or further names."""
+        given = json.dumps(list(handles))
+        return list(self.db.column(
+            f"SELECT unit FROM records WHERE id IN {_GIVEN} UNION SELECT r.unit FROM names x "
+            f"JOIN records r ON r.n = x.record WHERE x.name IN {_GIVEN}", (given, given)))
+
+    def runs(self) -> list[ImportRun]:
+        """The imports of which something is here, the newest first."""
+        return self.db.select(ImportRun, (
+            "SELECT run, max(latest) AS at, sum(n) AS records, group_concat(n || ' ' || kind, ', ') AS kinds "
+            "FROM (SELECT x.name AS run, max(r.at) AS latest, count(*) AS n, r.kind FROM names x "
+            f"JOIN records r ON r.n = x.record WHERE x.further AND x.name GLOB '{RUN}' "
+            "GROUP BY x.name, r.kind ORDER BY r.kind) GROUP BY run ORDER BY max(latest) DESC, run"))
+
+    def of_run(self, run: str) -> list[Row]:
+        """The records of an import."""
+        query = f"SELECT {ROW} FROM names x JOIN records r ON r.n = x.record WHERE x.name = ?"
+        return self.db.select(Row, query, (run,))
 
     def listing(self, chosen: Filter, limit: int | None, offset: int = 0, *, projects: tuple[str, ...] = (),
                 oldest_first: bool = False, title: str = "") -> tuple[list[Row], int]:

@@ -30,6 +30,12 @@ class Marks(Facet):
             db.executemany("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)",
                            [(rung, key, stamp) for key, stamp in stamps.items()])
 
+    def replace(self, rung: str, keys: Iterable[str]) -> None:
+        """Have a rung know these keys and no others."""
+        with self.index.writing() as db:
+            db.execute("DELETE FROM seen WHERE rung = ?", (rung,))
+            db.executemany("INSERT INTO seen VALUES (?, ?, 1)", [(rung, key) for key in keys])
+
     def forget(self, rung: str, keys: Iterable[str]) -> None:
         with self.index.writing() as db:
             db.executemany("DELETE FROM seen WHERE rung = ? AND key = ?", [(rung, key) for key in keys])

@@ -51,6 +51,7 @@ class Unit(NamedTuple):
     mentions: Sequence[Mention] = ()  # facts, as an entry states them
     reviews: Sequence[Review] = ()  # what a person said about facts
     answers: Sequence[Answer] | None = None  # what a person said about claims that do not go together
+    mine: Sequence[str] | None = None  # imports and records that a person called theirs
     archived: Sequence[tuple[str, str, str]] = ()  # id, kind, title
     findings: Sequence[Finding] = ()
     broken: bool = False  # keep the last good rows

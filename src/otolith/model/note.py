@@ -18,6 +18,7 @@ SCHEMA = "3.0.0"
 DIRECTIONS = ("outgoing", "incoming")
 _WIKILINK = r"!?\[\[([^\[\]|#^\n]{1,200})(?:[#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]"
 _CODE = r"(?s)```.*?(?:```|\Z)|`[^`\n]*`"
+_ANCHOR = r"\[\[#[^\[\]\n]*\]\]"  # a heading of the same page is no tag
 _HASHTAG = r"(?<![\w/&#])#([^\W\d_][\w/-]{0,60})"
 
 
@@ -104,7 +105,7 @@ class Note(Record):
         tags = self.tags
         if "[[" in self.text or "#" in self.text:
             bare = re.sub(_CODE, "", self.text)
-            tags = tuple(dict.fromkeys((*tags, *re.findall(_HASHTAG, bare))))
+            tags = tuple(dict.fromkeys((*tags, *re.findall(_HASHTAG, re.sub(_ANCHOR, "", bare)))))
             own += [Link(source=self.id, type="mentions", target=name, created=self.created)
                     for name in dict.fromkeys(_named(link) for link in re.findall(_WIKILINK, bare)) if name]
         return self.make_card(self.prose(), updated=self.updated, tags=tags, names=self.aliases or (),

@@ -32,6 +32,7 @@ class Origin(Shape):
     project: str = text(default="default")
     trust: str = choice(TRUST, default="user")
     at: str | None = text(default=None, sparse=True)  # the moment of writing, which puts equal times in order
+    run: str | None = text(default=None, sparse=True)  # the import that brought it
     principal: str | None = text(default=None, sparse=True)  # these two are told by a team's server, and
     space: str | None = text(default=None, sparse=True)  # never by a file
 
@@ -161,8 +162,11 @@ class Record(Shape):
     def make_card(self, text: str, **more: Any) -> Card:
         """The card with what every record has; `more` is what this kind has, or has in another way."""
         record: Any = self
+        origin = origin_of(self)
         fields = {"type": record.type, "title": record.title, "created": record.created,
-                  **origin_fields(origin_of(self)), **more}
+                  **origin_fields(origin), **more}
+        if run := getattr(origin, "run", None):
+            fields["names"] = (*fields.get("names", ()), run)  # so that an import is found as a whole
         return Card(id=record.id, kind=self.kind, text=text, **fields)
 
     def says_as_much_as(self, other: Any) -> bool:

@@ -255,7 +255,7 @@ def _text(home: Home, passage: Passage, row: Row, record: Any, depth: str, as_of
 def _origin(record: Any, row: Row) -> Mapping[str, Any]:
     own = origin_of(record) if record is not None else None
     if hasattr(own, "to_dict"):
-        fields: Mapping[str, Any] = plain(own)
+        fields: Mapping[str, Any] = {**plain(own), "trust": row.trust}  # as it counts now
         return fields
     fields = {"agent": row.agent, "session": row.session, "project": row.project, "trust": row.trust,
               "principal": row.principal}

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from otolith.verbs import (  # isort: skip
         about, brief, capture, carrying, chapters, chunks, claims, deeds, dialogs, edges, editing, exports,
         git, history, homes, links, memos, merging, models, notes, offering, purge, reasoning, receipts,
-        records, reports, running, scribe, session, steps, taking, tending, topics, undo, versions,
-        work)
+        records, reports, running, scribe, session, steps, takeback, taking, tending, topics, trust, undo,
+        versions, work)
 
 __all__ = ["about", "brief", "capture", "carrying", "chapters", "chunks", "claims", "deeds", "dialogs",
            "edges", "editing", "exports", "git", "history", "homes", "links", "memos", "merging", "models",
            "notes", "offering", "purge", "reasoning", "receipts", "records", "reports", "running", "scribe",
-           "session", "steps", "taking", "tending", "topics", "undo", "versions", "work"]
+           "session", "steps", "takeback", "taking", "tending", "topics", "trust", "undo", "versions", "work"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ from otolith.home import Home
 from otolith.index.claims import Drawn
 from otolith.model.dialog import mark
 from otolith.model.kinds import KINDS, origin_of
+from otolith.model.mine import as_mine, is_mine
 from otolith.model.record import TRUST, log
 from otolith.model.times import time_or_none, zulu
 
@@ -33,11 +34,11 @@ def draw(home: Home, *, few: bool = False) -> int:
     from otolith.verbs.steps import each  # nothing new is loaded where nothing waits
 
     drawn: dict[str, list[Drawn]] = {unit: [] for unit in gone}
-    ids = {record for record, _ in waiting}
+    ids, mine = {record for record, _ in waiting}, home.index.marks.all("mine")
     for unit, record in each(home, list(dict.fromkeys(unit for _, unit in waiting))):
         drafts = drawn.setdefault(unit, [])
         if record.id in ids:
-            drafts += _drafts(unit, record)
+            drafts += _drafts(unit, as_mine(record) if is_mine(record, mine) else record)
     try:
         home.index.facts.redraw(drawn)
         home.index.marks.settle("claims", ids)

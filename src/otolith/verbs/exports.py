@@ -110,14 +110,14 @@ def _chunk_exports(home: Home) -> dict[str, dict[str, Any]]:
             by_tag.setdefault(tag, []).append(chunk.id)
         graph[chunk.id] = {word: [target for target in getattr(chunk.links, word)
                                   if target in present or word == "context_of"] for word in CHUNK_LINKS}
-    found = {path: _found(home, path) for path in paths.EXPORTS[:3]}
-    before = found["index/metadata_index.json"] or {}
+    exported = {path: _found(home, path) for path in paths.EXPORTS[:3]}
+    before = exported["index/metadata_index.json"] or {}
     # those of an earlier Otolith were flat, and alone named paths
     ours = any("path" in about for about in before.values() if isinstance(about, dict))
     shapes: dict[str, tuple[str, dict[str, Any]]] = {
         "index/metadata_index.json": ("entries", metadata), "index/link_graph.json": ("entries", graph),
         "index/tag_index.json": ("lists", dict(sorted(by_tag.items())))}
-    return {path: held if _flat(found[path]) and not ours
+    return {path: held if _flat(exported[path]) and not ours
             else {"entries": {}, "lists": {}, key: held, "updated": zulu(home.clock())}
             for path, (key, held) in shapes.items()}
 

@@ -50,7 +50,7 @@ def link(home: Home, source: str, type: str, target: str, *, strength: float | N
     again, more = standing(home, a.id, word, b.id), strength is not None or context is not None
     if truth == "lists":
         loaded = home.load(a.id)
-        if again is None or (more and hasattr(loaded.record.links, "details")):  # a work's links hold neither
+        if again is None or (more and hasattr(loaded.record, "otolith")):  # a work's links hold neither
             home.change(loaded, loaded.record.with_link(made), verb="link")
     elif again is None or more:
         write_line(home, "add", made)

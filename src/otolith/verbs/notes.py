@@ -7,14 +7,14 @@ reached through them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from otolith.errors import Conflict, Invalid, NotFound
 from otolith.files import ledger, paths
 from otolith.home import Home, Loaded
 from otolith.model.note import IMPORTED, Episode, Note, Page
-from otolith.model.shape import read_strings, read_tags
+from otolith.model.shape import NOTHING, read_strings, read_tags
 from otolith.model.times import day, offset
 from otolith.verbs.steps import check_text, derived_id, diary_of, each, under_key
 
@@ -27,15 +27,17 @@ def note(home: Home, title: str, text: str = "", *, type: str = "general", tags:
          importance: float = 0.5, confidence: float = 0.8, steps: Sequence[str] | None = None,
          preconditions: Sequence[str] | None = None, postconditions: Sequence[str] | None = None,
          aliases: Sequence[str] | None = None, agent: str | None = None, project: str | None = None,
-         session: str | None = None, created: Any = None, key: str | None = None) -> Note:
-    """Keep a note; the same key again returns the same note."""
+         session: str | None = None, created: Any = None, key: str | None = None,
+         more: Mapping[str, Any] = NOTHING) -> Note:
+    """Keep a note; the same key again returns the same note. `more` are further keys, for imports."""
     when = offset(home.moment(created))
     made = Note(
         id=derived_id(home, "note", key), type=type, title=title, text=check_text(text, "text").strip("\n"),
         tags=read_tags(tags), importance=importance, confidence=confidence, created_at=when, updated_at=when,
         origin=home.origin(agent=agent, project=project, session=session),
         steps=_lines(steps, "steps"), preconditions=_lines(preconditions, "preconditions"),
-        postconditions=_lines(postconditions, "postconditions"), aliases=_lines(aliases, "aliases"))
+        postconditions=_lines(postconditions, "postconditions"), aliases=_lines(aliases, "aliases"),
+        extra=more)
     with home.writing():
         made, row = under_key(home, made, "note", key) if key is not None else (made, None)
         if row:

@@ -46,7 +46,7 @@ def make_hit(home: Home, row: Row, record: Any, depth: str) -> Hit:
     newer = index.graph.replacements([row.id]).get(row.id) or getattr(record, "deprecated_by", None)
     return Hit(id=row.id, kind=row.kind, type=row.type, title=row.title, created=row.created, path=row.unit,
                record=record, text=text, tags=index.cards.tags_of([row.n]).get(row.n, []),
-               origin=plain(origin) if origin else {"trust": row.trust},
+               origin={**(plain(origin) if hasattr(origin, "to_dict") else {}), "trust": row.trust},
                superseded_by=newer or getattr(record, "superseded_by", None))
 
 

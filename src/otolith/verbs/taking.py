@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from otolith.errors import Conflict, Invalid, NotFound
+from otolith.errors import Conflict, Damaged, Invalid, NotFound
 from otolith.files import codec, ledger, paths
 from otolith.files.codec import read_object, write_object
 from otolith.home import Home, Named
-from otolith.model.kinds import KINDS
+from otolith.model.kinds import KINDS, origin_of
+from otolith.model.mine import OUTSIDE
 from otolith.model.record import Finding, Link
 from otolith.model.text import check_whole
 from otolith.model.times import parse_time, zulu
@@ -22,7 +23,6 @@ from otolith.verbs.editing import own_place
 from otolith.verbs.links import check_ends, standing, write_line
 from otolith.verbs.steps import bytes_of
 
-OUTSIDE = "outside"
 PAGES = "memories/imported/"
 
 
@@ -37,21 +37,29 @@ def take_file(home: Home, path: str, data: bytes) -> str | None:
         name = path.removeprefix("memories/").removeprefix("imported/")
         return _put(home, PAGES + name, data, f"imported/{name}")
     record = codec.decode(path, data, home.clock)[0]
-    marked = mark_outside(home, record)
+    marked = mark_outside(home, record, _brought_by(home, path))
     if kind and kind.pin == "vault" and path.startswith("vault/"):
         return _put(home, own_place(marked.replace(pinned=False), record, path),
                     codec.amend(data, record, marked, path), record.id)
     return _put(home, path, codec.amend(data, record, marked, path), record.id)
 
 
-def mark_outside(home: Home, record: Any) -> Any:
+def _brought_by(home: Home, path: str) -> str | None:
+    """The import that brought what lies there, else the one that runs: what comes again is the same."""
+    try:
+        held = codec.read_unit(home.tree, path)[0][0]
+    except (NotFound, Damaged, IndexError):
+        return home.run
+    return getattr(origin_of(held), "run", None)
+
+
+def mark_outside(home: Home, record: Any, run: str | None = None) -> Any:
     """The record with an origin that says where it comes from; who wrote it there is kept."""
     place = KINDS[record.kind].origin
     if place in ("", "trust"):
         return record.replace(trust=OUTSIDE) if place else record
     holder = record if place == "origin" else getattr(record, place)
-    marked = holder.replace(origin=holder.origin.replace(trust=OUTSIDE) if holder.origin
-                            else home.origin(trust=OUTSIDE))
+    marked = holder.replace(origin=(holder.origin or home.origin()).replace(trust=OUTSIDE, run=run))
     return marked if holder is record else record.replace(**{place: marked})
 
 
@@ -62,8 +70,9 @@ def take_entry(home: Home, folder: str, files: Mapping[str, bytes]) -> str | Non
     if "raw.md" not in files and "meta.json" not in files:
         raise Invalid(f"{folder} is not an entry: it has neither raw.md nor meta.json")
     told: dict[str, Any] = meta["origin"] if isinstance(meta.get("origin"), dict) else home.origin().to_dict()
+    run = _brought_by(home, folder)
     meta = {"entry_id": entry, "entry_ts": _stamp(home, entry), **meta, "topic": topic,
-            "origin": {**told, "trust": OUTSIDE}}
+            "origin": {**told, "trust": OUTSIDE, **({"run": run} if run else {})}}
     wanted = {"raw.md": files.get("raw.md"), "meta.json": write_object(meta)}
     if "summary.json" in files or paths.PART in files:
         summary = (read_object(files["summary.json"]) if "summary.json" in files
@@ -138,8 +147,8 @@ def _bad_line(number: int, error: Invalid | NotFound) -> Finding:
 
 def take_record(home: Home, record: Any) -> bool:
     """Take a record over that comes without a file of ours; False if it was here already."""
-    marked = mark_outside(home, record)
-    path = paths.place(marked)
+    path = paths.place(record)
+    marked = mark_outside(home, record, _brought_by(home, path))
     if home.tree.look(path) is not None:
         known = codec.decode(path, home.tree.read(path)[0], home.clock)[0]
         if known.to_dict() != marked.to_dict():

@@ -17,6 +17,8 @@ from otolith.files.codec import amend_object, write_object
 from otolith.files.tree import fingerprint
 from otolith.home import Home
 from otolith.model.record import Finding, Usage
+from otolith.model.settings import SETTINGS, shown_as
+from otolith.model.shape import plain
 from otolith.model.times import zulu
 from otolith.verbs import delivered, links
 from otolith.verbs.steps import bytes_of, each
@@ -63,13 +65,16 @@ def change_settings(home: Home, changes: Mapping[str, Any]) -> None:
 
 def show_settings(home: Home) -> dict[str, Any]:
     """What is in force, keys masked."""
-    config = home.config
-    masked = f"{config.openai_key[:3]}…{config.openai_key[-2:]}" if config.openai_key else None
-    return {"home": home.tree.name, "embedding_provider": config.provider, "openai_api_key": masked,
-            "ollama_model": config.ollama_model, "openai_model": config.openai_model,
-            "model": config.model_command or config.chat_model, "ask_agent": config.ask_agent,
-            "upkeep_remote": config.upkeep_remote, "agent": config.agent, "project": config.project,
-            "projects": list(config.projects), "git_commit": config.git_commit}
+    values = {"home": home.tree.name}
+    for row in SETTINGS.values():
+        if row.field:
+            value = getattr(home.config, row.field)
+            values[shown_as(row)] = _masked(value) if row.secret and value else plain(value)
+    return values
+
+
+def _masked(key: str) -> str:
+    return f"{key[:3]}…{key[-2:]}" if len(key) > 12 else "…"
 
 
 # What wants a person's eye; nothing is changed

@@ -93,6 +93,15 @@ def recording(home: Home, verb: str, about: str, files: Iterable[str],
             _forget(home, act)
 
 
+def write_down(home: Home, verb: str, about: str, details: dict[str, Any]) -> None:
+    """Record an act that is done and changed files which its details take back."""
+    stamp = utc(home.clock()).strftime("%Y%m%dT%H%M%S.%fZ")
+    while home.tree.look(path := f"{paths.UNDO}{stamp}-{verb}.json"):
+        stamp = f"{stamp[:-1]}1Z"
+    with home.writing():
+        _write(home, Act(path, verb, about, stamp, True, {}, details), None)
+
+
 def _write(home: Home, act: Act, replacing: str | None) -> bytes:
     data = write_object({key: value for key, value in act._asdict().items() if key != "path"})
     home.tree.write(act.path, data, replacing)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otolith.doors.cli.command import Command, read_stdin
-from otolith.errors import Damaged, Invalid, NotFound, Provider, WrongUsage
+from otolith.errors import Damaged, NotFound, Provider, WrongUsage
 from otolith.verbs.table import FILTERS
 
 if TYPE_CHECKING:
@@ -100,16 +100,24 @@ def _hook(command: Command) -> int:
     return hooks.fire(command.args.event or "", command.args.home)
 
 
-def _install(command: Command) -> None:
-    from otolith import config
-    from otolith.doors.agents import install
-    from otolith.opening import open_home
+def _start_of(command: Command) -> list[str]:
+    from otolith.doors.cli.guide import start_of
+
+    return start_of(command)
+
+
+def _setup(command: Command) -> None:
+    from otolith.doors.cli.guide import set_up
 
     _refuse_nested()
-    home = open_home(command.args.home).name  # an agent does not share this OTOLITH_HOME
-    named = command.args.home or home != str(config.data_folder())
-    start = _own_command() + (["--home", home] if named else [])
-    edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), start)
+    set_up(command)
+
+
+def _install(command: Command) -> None:
+    from otolith.doors.agents import install
+
+    _refuse_nested()
+    edits = install.plan(command.args.agent_name, _project_folder(command), Path.home(), _start_of(command))
     offer = "" if command.args.dry_run else _offer_model(command)
     advice = "\n".join(filter(None, (install.advice(command.args.agent_name), BY_ITSELF, offer)))
     _carry_out(command, edits, "installed", advice)
@@ -154,12 +162,6 @@ def _project_folder(command: Command) -> Path | None:
     return Path.cwd() if command.args.project else None
 
 
-def _own_command() -> list[str]:
-    """How an agent starts this very Otolith: by its path, whatever the agent's PATH will be."""
-    own = Path(sys.executable).with_name("otolith")
-    return [str(own)] if own.exists() else [sys.executable, "-m", "otolith"]
-
-
 def _carry_out(command: Command, edits: Any, done: str, advice: str) -> None:
     from otolith.doors.agents import install
 
@@ -180,24 +182,32 @@ def _carry_out(command: Command, edits: Any, done: str, advice: str) -> None:
 
 
 def _import(command: Command) -> None:
-    from otolith.doors.exchange.importing import Import, receiving
+    from otolith.doors.cli.guide import take_in
+    from otolith.doors.exchange.importing import Import
 
     args = command.args
     if args.restore:
         return _restore(command)
     with _source(args.source) as path, command.progress("importing") as progress:
-        if args.dry_run:
-            done = Import(None).run(path, args.format)
-        else:
-            with receiving(args.home) as mem:
-                done = Import(mem).run(path, args.format, progress)
-                for notice in mem.notices:
-                    command.warn(notice)
-    command.answer({**done.to_dict(), "dry_run": args.dry_run}, lambda: _summarise(done, args.dry_run))
+        done = Import(None).run(path, args.format) if args.dry_run else take_in(command, path, args.format,
+                                                                              progress)
+        run = done.to_dict()["import"]
+    if args.mine and run:
+        command.mem.trust(imported=run)
+    command.answer({**done.to_dict(), "dry_run": args.dry_run, "mine": bool(args.mine and run)},
+                   lambda: "\n".join(filter(None, [_summarise(done, args.dry_run), _told(run, args.mine)])))
     if _is_own_export(args.source) and not args.json:
         command.warn("what is imported counts as coming from outside; to have your own home back as it was: "
                      "otolith import FILE --restore --home FOLDER")
     return None
+
+
+def _told(run: str | None, mine: bool) -> str:
+    """Whether brief and hooks will tell what was imported."""
+    if run is None:
+        return "with --mine, what is kept would count as yours: brief and hooks may tell it" if mine else ""
+    return (f"it counts as yours; take that back with: otolith trust --import {run} --undo" if mine else
+            f"it is recalled, but not told unasked; if it is yours: otolith trust --import {run}")
 
 
 def _is_own_export(source: str) -> bool:
@@ -253,6 +263,8 @@ def _summarise(done: Import, dry_run: bool) -> str:
     else:
         already = f"; already here: {counts(done.known)}" if done.known else ""
         lines.append(f"kept {counts(done.kept)}{already}")
+        if done.updated:
+            lines.append(f"brought up to date: {counts(done.updated)}")
     if done.secrets:
         lines.append(f"secrets replaced: {counts(done.secrets)}")
     lines += [visible_line(f"{at.where}{f':{at.line}' if at.line else ''}: {at.message}")
@@ -292,30 +304,45 @@ def _config(command: Command) -> None:
     if args.provider == "minilm":
         command.warn("set it up and embed what is there with: otolith embed")
     shown = show_settings(command.mem.home)
-    command.answer(shown, "\n".join(f"{name} = {value}" for name, value in shown.items()))
+    if args.setting:
+        from otolith.model.settings import setting, shown_as
+
+        name = shown_as(setting(args.setting.partition(".")[0] if args.setting.startswith("caps.")
+                                else args.setting))
+        shown = {name: shown.get(name)}
+    return command.answer(shown, "\n".join(f"{name} = {_shown(value)}" for name, value in shown.items()))
 
 
-def _set(command: Command, setting: str, value: str) -> None:
-    """Change one of the user's own settings; nothing of it is kept in a home."""
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_shown(part)}" for key, part in value.items())
+    return "" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _set(command: Command, name: str, value: str) -> None:
+    """Change one setting in the file it belongs to: the user's own, or the home's."""
     from otolith import config
+    from otolith.model.settings import read_value, setting
 
-    changes: dict[str, Any]
-    if setting == "model":
+    row = setting(name)
+    if row.name == "model" and value != "off":
         from otolith.providers.program import read_command
 
-        if value != "off":
-            read_command(value)
-        changes = {"model.command": None if value == "off" else value}
-    elif setting == "ask-agent":
-        changes = {"ask_agent": value}
-        if value not in config.ASK_AGENT:
-            raise Invalid(f"ask-agent {value!r} is unknown", f"use one of {', '.join(config.ASK_AGENT)}")
+        read_command(value)
+    given = None if (row.name, value) == ("model", "off") else read_value(
+        row, read_stdin().strip() if value == "-" else value)
+    home = command.mem.home
+    if row.whose == "home":
+        home.settle()
+        config.change_home_settings(home.tree, {row.key: given})
     else:
-        if value not in ("on", "off", "true", "false"):
-            raise Invalid(f"upkeep.remote {value!r} is unknown", "use on or off")
-        changes = {"upkeep.remote": value in ("on", "true")}
-    config.change_user_settings(changes)
-    if setting == "model" and value != "off":
+        config.change_user_settings({row.key: given})
+    home.config = config.load(home.tree)
+    if row.variable and config.variable(row.variable):
+        command.warn(f"{row.variable} is set in the environment and outweighs it")
+    if row.name == "model" and value != "off":
         command.warn("sessions that end are sent to it from now on; try it with: otolith model test")
 
 
@@ -347,7 +374,8 @@ def _completion(command: Command) -> None:
 
 
 COMMANDS = {
-    "import": _import, "export": _export, "mcp": _mcp, "serve": _serve, "hook": _hook, "install": _install,
+    "import": _import, "export": _export, "mcp": _mcp, "serve": _serve, "hook": _hook, "setup": _setup,
+    "install": _install,
     "uninstall": _uninstall, "doctor": _doctor, "config": _config, "model": _model,
     "completion": _completion,
 }

@@ -10,7 +10,7 @@ from typing import Any
 from otolith.doors.cli.command import Command, read_text
 from otolith.errors import Invalid, NeedsConfirmation, OtolithError, WrongUsage
 from otolith.model.kinds import TASK_TYPES
-from otolith.model.text import counted
+from otolith.model.text import counted, visible_line
 
 
 def _remember(command: Command) -> None:
@@ -67,14 +67,40 @@ def _review(command: Command) -> None:
     if not words:
         fact = command.mem.get(args.fact).record
         return command.answer(fact_row(fact), lambda: _describe(fact))
+    before = command.mem.get(args.fact).record.user_fact_score
     reviewed = command.mem.review(args.fact, **words)
+    if not args.correct:
+        _undoable(command, "review", str(reviewed.id), "score", {"id": reviewed.id, "score": before})
     return command.answer(fact_row(reviewed), lambda: f"reviewed {_describe(reviewed)}")
 
 
 def _settle(command: Command) -> None:
     answer = command.mem.settle(**command.keywords())
+    if answer["holds"] != "open":
+        _undoable(command, "settle", answer["new"], "settle", {"new": answer["new"], "old": answer["old"],
+                                                               "holds": "open"})
     command.answer(answer, lambda: f"settled: {answer['holds']} holds" if answer["holds"] != "open"
                    else "open again")
+
+
+def _trust(command: Command) -> None:
+    args = command.args
+    if args.imported is None:
+        held = command.mem.trust()["imports"]
+        rows = [{"import": run["run"], "when": run["at"][:10], "yours": "yes" if run["mine"] else "no",
+                 "what": run["kinds"]} for run in held]
+        return command.items(rows, lambda: "\n".join("  ".join(row.values()) for row in rows)
+                             or "nothing was imported yet; see: otolith import --help")
+    about = command.mem.trust(**command.keywords("preview"), preview=True)
+    what = f"{about['records']} records ({', '.join(f'{n} {kind}' for kind, n in about['kinds'].items())})"
+    meaning = ("count as coming from outside again: recalled, but not told unasked" if args.undo else
+               "count as yours: brief and hooks may tell them, what you said in them holds as your word")
+    if not (args.preview or args.yes or args.json or _confirmed(
+            "\n".join([f"{what}, such as:", *(f"  {visible_line(title)}" for title in about["examples"]),
+                       f"would {meaning}.", "Is that right? [y/N] "]))):
+        raise NeedsConfirmation("nothing was changed", "say yes, or give --yes")
+    done = about if args.preview else command.mem.trust(**command.keywords("preview"))
+    return command.answer(done, f"{what} {'would ' if args.preview else ''}{meaning}")
 
 
 def fact_row(fact: Any) -> dict[str, Any]:
@@ -262,13 +288,27 @@ def _edit(command: Command) -> None:
             fields[name] = value
     if not fields:
         return _edit_file(command)
-    return command.kept(command.mem.edit(command.args.id, fields), "changed")
+    before = command.mem.get(command.args.id).record
+    changed = command.mem.edit(command.args.id, fields)
+    if changed != before:
+        _undoable(command, "edit", changed.id, "edit", {"id": changed.id, **{
+            when: {name: getattr(record, name, None) for name in fields if name != "expect"}
+            for when, record in (("before", before), ("after", changed))}})
+    return command.kept(changed, "changed")
+
+
+def _undoable(command: Command, verb: str, about: str, back: str, given: dict[str, Any]) -> None:
+    """Have `otolith undo` know how to take back what was just done."""
+    from otolith.verbs.takeback import keep_back
+
+    keep_back(command.mem.home, verb, about, back, given)
 
 
 def _edit_file(command: Command) -> None:
     """Open a record's own file in the editor, and take in what was changed there."""
     from otolith.doors.cli.command import run_editor
     from otolith.model.kinds import KINDS
+    from otolith.verbs.undo import recording
 
     if not sys.stdin.isatty():
         raise WrongUsage("nothing to change",
@@ -279,10 +319,11 @@ def _edit_file(command: Command) -> None:
         raise Invalid(kind.not_edited or f"{kind.named} has no file of its own")
     path = command.mem.path / hit.path
     before = path.read_bytes()
-    run_editor(str(path))
-    if path.exists() and path.read_bytes() == before:
-        return command.answer({"id": hit.id, "changed": False}, "nothing was changed")
-    command.mem.sync()
+    with recording(command.mem.home, "edit", hit.id, [str(hit.path)]):
+        run_editor(str(path))
+        if path.exists() and path.read_bytes() == before:
+            return command.answer({"id": hit.id, "changed": False}, "nothing was changed")
+        command.mem.sync()
     wrong = [finding for finding in command.mem.check() if finding.path == hit.path]
     for finding in wrong:
         line = f":{finding.line}" if finding.line else ""
@@ -292,18 +333,22 @@ def _edit_file(command: Command) -> None:
 
 def _link(command: Command) -> None:
     link = command.mem.link(**command.keywords())
+    ends = {"source": link.source, "type": link.type, "target": link.target}
+    _undoable(command, "link", link.source, "unlink", ends)
     command.answer(link.to_dict(), f"linked {link.source} {link.type} {link.target}")
 
 
 def _unlink(command: Command) -> None:
     ends = command.keywords()
     command.mem.unlink(**ends)
+    _undoable(command, "unlink", ends["source"], "link", ends)
     command.answer(ends, f"unlinked {ends['source']} {ends['target']}")
 
 
 def _pin(command: Command) -> None:
     pinned = command.row.name == "pin"
     id = command.mem.pin(command.args.id) if pinned else command.mem.unpin(command.args.id)
+    _undoable(command, command.row.name, id, "pin", {"id": id, "pinned": not pinned})
     command.answer({"id": id, "pinned": pinned}, f"{command.row.name}ned {id}")
 
 
@@ -362,6 +407,14 @@ def _confirmed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+def _undo(command: Command) -> None:
+    done = command.mem.undo(**command.keywords())
+    when = f" of {done['when'][:16].replace('T', ' ')}" if done["when"] else ""
+    what = f"{done['verb']} {done['id']}{when}"
+    left = "".join(f"\n  left as it is: {name}" for name in done["left"])
+    command.answer(done, f"would undo {what}" if done["preview"] else f"undid {what}{left}")
+
+
 def _merge(command: Command) -> None:
     args = command.args
     if args.undo and args.absorb:
@@ -386,11 +439,11 @@ def _episode(command: Command) -> None:
 COMMANDS: dict[str, Callable[[Command], None]] = {
     "remember": _remember, "note": _note,
     "memo": lambda command: command.kept(command.mem.memo(**command.keywords())),
-    "log": _log, "review": _review, "settle": _settle, "record": _record, "agent": _agent,
+    "log": _log, "review": _review, "settle": _settle, "trust": _trust, "record": _record, "agent": _agent,
     "chapter": lambda command: command.kept(command.mem.chapter(**command.keywords()), "made"), "edit": _edit,
     "link": _link, "unlink": _unlink, "pin": _pin, "unpin": _pin, "forget": _forget,
     "restore": lambda command: command.kept(
         command.mem.restore(command.args.id, version=command.args.version), "restored"),
-    "merge": _merge,
+    "undo": _undo, "merge": _merge,
     "episode": _episode,
 }

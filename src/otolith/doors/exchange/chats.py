@@ -21,6 +21,7 @@ from otolith.errors import Invalid
 
 _FILE = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.jsonl?")
 _SPOKEN = {"text", "multimodal_text", "code"}
+_NAMELESS = {"", "untitled", "new chat", "new conversation"}
 _ROLES = {"human": "user", "assistant": "assistant"}
 
 
@@ -61,8 +62,10 @@ class _Export(NamedTuple):
         identity = words(identity or conversation.get("id"))
         if not turns:
             return None
+        name = words(title).strip()
+        topic = name if name.casefold() not in _NAMELESS else None  # else what it is about names it
         return Dialog(key=f"{self.source}:{identity or turns[0].key}", source=self.source, turns=turns,
-                      title=words(title).strip() or "Untitled", created=stamp(created) or turns[0].ts,
+                      topic=topic, title=name or "Untitled", created=stamp(created) or turns[0].ts,
                       session=identity or None)
 
 

@@ -33,6 +33,7 @@ from otolith.files import codec, front, ledger
 from otolith.model.kinds import kind as row_of
 from otolith.model.secrets import holds_secret, redact, redact_value
 from otolith.model.times import parse_time
+from otolith.verbs.renewing import take_note
 
 if TYPE_CHECKING:
     from otolith.memory import Memory
@@ -72,14 +73,22 @@ def receiving(home: str | None) -> Iterator[Memory]:
         yield mem
 
 
+def _count(path: Path, name: str | None) -> int:
+    """How many items a source has."""
+    return sum(not isinstance(item, SourceFinding) for item in exchange.read(path, name))
+
+
 class Import:
     """One import: what was found, kept, known already, and what went wrong."""
 
     def __init__(self, mem: Memory | None) -> None:
         self.mem = mem  # without a home it is a dry run
+        if mem is not None:
+            mem.home.run = f"import-{mem.home.new_id()[:8]}"
         self.found: Counter[str] = Counter()
         self.kept: Counter[str] = Counter()
         self.known: Counter[str] = Counter()
+        self.updated: Counter[str] = Counter()
         self.secrets: Counter[str] = Counter()
         self.findings: list[SourceFinding] = []
         self._ids: dict[str, str] = {}  # an item's key → the record it became, for links
@@ -87,7 +96,8 @@ class Import:
         self._last: list[FileItem] = []  # links.jsonl, when everything it may name is here
 
     def run(self, path: Path, name: str | None = None, progress: Progress | None = None) -> Import:
-        """Read a source to its end."""
+        """Read a source to its end; with somebody watching it is first counted."""
+        self._total = _count(path, name) if progress else 0
         links: list[LinkItem] = []
         waiting: list[Item] = []
         done = 0
@@ -118,7 +128,7 @@ class Import:
             for item in items:
                 done += 1
                 if progress:
-                    progress(done, 0)
+                    progress(done, max(self._total, done))
                 self._keep(item)
         items.clear()
         return done
@@ -156,19 +166,24 @@ class Import:
             return False
         self.secrets.update(secrets)
         key = verbs.capture.key_of(item.source, session, fresh)
-        entry = self.mem.log(fresh, topic=item.project or item.source, project=item.project, session=session,
-                             key=key,
+        own = item.source in ("chatgpt", "claude")  # each conversation there has a subject of its own
+        topic = self._said(item.topic or "") or (None if own else item.project or item.source)
+        entry = self.mem.log(fresh, topic=topic, project=item.project, session=session, key=key,
                              created=fresh[0].get("ts") or item.created, title=self._said(item.title) or None)
         self._ids[item.key] = entry.id
         return True
 
-    def _note(self, item: NoteItem) -> bool:
+    def _note(self, item: NoteItem) -> bool | None:
         assert self.mem is not None
-        before = self.mem.home.made
-        note = self.mem.note(self._said(item.title), self._said(item.text), type=item.type,
-                             tags=self._tags(item), created=item.created, project=item.project, key=item.key)
-        self._ids[item.key] = note.id
-        return self.mem.home.made > before
+        fields = {"title": self._said(item.title), "text": self._said(item.text).strip("\n"),
+                  "type": item.type, "tags": tuple(self._tags(item)),
+                  "aliases": tuple(map(self._said, item.aliases)) or None}
+        self._ids[item.key], came = take_note(self.mem.home, item.key, fields, self._clean(dict(item.more)),
+                                              project=item.project, created=item.created)
+        if came == "updated":
+            self.updated["note"] += 1
+            return None
+        return came == "kept"
 
     def _memo(self, item: MemoItem) -> bool:
         assert self.mem is not None
@@ -314,7 +329,8 @@ class Import:
         return clean
 
     def to_dict(self) -> dict[str, Any]:
+        run = self.mem.home.run if self.mem and self.kept else None
         return {"found": dict(self.found), "kept": dict(self.kept), "known": dict(self.known),
-                "secrets": dict(self.secrets),
+                "updated": dict(self.updated), "import": run, "secrets": dict(self.secrets),
                 "findings": [{"path": one.where, "line": one.line, "message": one.message}
                              for one in self.findings]}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeAlias
 
@@ -48,6 +48,7 @@ class Dialog(Sourced):
     turns: tuple[SourceTurn, ...]
     project: str | None = None
     session: str | None = None
+    topic: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +60,8 @@ class NoteItem(Sourced):
     type: str = "general"
     tags: tuple[str, ...] = ()
     project: str | None = None
+    aliases: tuple[str, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)  # further keys of its own
 
 
 @dataclass(frozen=True, kw_only=True)

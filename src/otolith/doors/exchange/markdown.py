@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -23,9 +24,18 @@ _FENCED = re.compile(r"^(?P<sign>```+|~~~+)[^\n]*\n", re.MULTILINE)
 _INLINE = re.compile(r"`[^`\n]*`")
 _WIKILINK = re.compile(r"\[\[([^\[\]\n|#^]{1,200})(?:[#^][^\[\]\n|]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
 _TAG = re.compile(r"(?<![\w&/#])#([^\W\d_][\w/-]{0,60})")
+_ANCHOR = re.compile(r"\[\[[^\[\]\n]*\]\]")
+_DAILY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+_TEMPLATES = {"templates", "_templates", "template"}
+_TOLD = ("title", "tags", "tag", "aliases", "alias", "created")  # keys of a vault that a note has fields for
+_OURS = ("id", "type", "importance", "confidence", "updated", "relations", "origin", "steps", "preconditions",
+         "postconditions", "text", "pinned", "imported", "extra", "created_at", "updated_at")
+_SHOWN = 5  # names of files that are left where they are
 _HEADING = re.compile(r"^#\s+(.{1,200})$", re.MULTILINE)
 _POINTER = re.compile(r"\s*[-*]\s*\[[^\]]*\]\([^)]*\.md\).*|\s*[-*]?\s*\[\[[^\]]*\]\].*|#.*|\s*|---")
 _MAX_NOTE = 5 << 20
+_HIDDEN = {".obsidian", ".trash", ".git"}
+_PLURAL = {"template": "templates", "canvas": "canvases", "attachment": "attachments"}
 
 
 class Markdown(NamedTuple):
@@ -73,8 +83,8 @@ def find_links(body: str) -> Iterator[tuple[str, str]]:
 
 
 def find_tags(body: str) -> list[str]:
-    """The `#tags` in running text."""
-    return [found[1].rstrip("/-") for found in _TAG.finditer(blank_code(body))]
+    """The `#tags` in running text; a heading within [[ ]] is none."""
+    return [found[1].rstrip("/-") for found in _TAG.finditer(_ANCHOR.sub("", blank_code(body)))]
 
 
 def find_heading(body: str) -> str:
@@ -139,24 +149,66 @@ def _read_vault(bundle: Bundle) -> Iterator[Found]:
         raise Invalid(f"{bundle.path.name} contains no Markdown files")
 
     def note_of(name: str, page: Markdown) -> NoteItem:
-        front = page.front
-        title = words(front.get("title")).strip() or PurePosixPath(name).stem
+        front, stem = page.front, PurePosixPath(name).stem
+        title = words(front.get("title")).strip() or stem
+        daily = _DAILY.match(stem)
         return NoteItem(key=f"obsidian:{bundle.label}/{name}", source="obsidian", title=title,
                         text=page.body.strip() or title, created=stamp(front.get("created"))
-                        or stamp(front.get("date")),
+                        or stamp(front.get("date")) or stamp(daily[0] if daily else None),
+                        aliases=tags(front.get("aliases") or front.get("alias")), more=_own_keys(front, name),
                         tags=tags([*tags(front.get("tags") or front.get("tag")), *find_tags(page.body)]))
 
     def handles_of(name: str, page: Markdown, _: NoteItem) -> list[str]:
         whole = name.casefold().removesuffix(".md")
         return [whole, whole.rpartition("/")[2], *tags(page.front.get("aliases") or page.front.get("alias"))]
 
-    return _read_files(bundle, "obsidian", names, note_of, handles_of)
+    return chain(_left_out(bundle), _read_files(bundle, "obsidian", names, note_of, handles_of))
+
+
+def _own_keys(front: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What a file of a vault says besides, and its folder; a key that is taken here gets a prefix."""
+    folder = name.rpartition("/")[0]
+    own = {f"source_{key}" if key in _OURS else key: _value(value) for key, value in front.items()
+           if isinstance(key, str) and key.strip() and key not in _TOLD}
+    return {**({"folder": folder} if folder else {}), **own}
+
+
+def _value(value: Any) -> Any:
+    """A value as front matter can hold it again."""
+    if isinstance(value, Mapping):
+        return {str(key): _value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_value(item) for item in value]
+    if isinstance(value, str):
+        return words(value)
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+def _left_out(bundle: Bundle) -> Iterator[Found]:
+    """What a vault has besides notes, counted and named."""
+    parts: dict[str, list[str]] = {"template": [], "canvas": [], "attachment": []}
+    for name in bundle.names:
+        if _HIDDEN & set(name.split("/")):
+            continue
+        if not name.casefold().endswith(".md"):
+            parts["canvas" if name.casefold().endswith(".canvas") else "attachment"].append(name)
+        elif _is_template(name):
+            parts["template"].append(name)
+    for what, names in parts.items():
+        if names:
+            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+            kind = what if len(names) == 1 else _PLURAL[what]
+            yield SourceFinding(where=bundle.label, message=f"left where they are: {len(names)} {kind} "
+                                f"({', '.join(names[:_SHOWN])}{more})")
+
+
+def _is_template(name: str) -> bool:
+    return not _TEMPLATES.isdisjoint(part.casefold() for part in name.split("/")[:-1])
 
 
 def _notes_of(bundle: Bundle) -> list[str]:
-    hidden = {".obsidian", ".trash", ".git"}
     return [name for name in bundle.names if name.casefold().endswith(".md")
-            and not hidden & set(name.split("/"))]
+            and not _HIDDEN & set(name.split("/")) and not _is_template(name)]
 
 
 def _is_memory_folder(bundle: Bundle) -> bool:

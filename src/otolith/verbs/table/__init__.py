@@ -146,8 +146,9 @@ FILTERS = (
 
 # Family → its verbs, in the order in which help lists them.
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "writers": ("remember", "note", "memo", "log", "review", "settle", "record", "agent", "chapter", "edit",
-                "link", "unlink", "pin", "unpin", "forget", "restore", "merge", "unmerge", "episode"),
+    "writers": ("remember", "note", "memo", "log", "review", "settle", "trust", "record", "agent", "chapter",
+                "edit", "link", "unlink", "pin", "unpin", "forget", "restore", "undo", "merge", "unmerge",
+                "episode"),
     "finders": ("recall", "get", "list", "related", "trace", "check-file", "check-intent", "unfinished",
                 "agents", "resume", "facts", "history", "versions", "contradictions", "topics", "global",
                 "chapters", "wisdom", "sql", "tags",
@@ -155,19 +156,19 @@ FAMILIES: dict[str, tuple[str, ...]] = {
                 "stats", "show", "brief", "hud"),
     "tenders": ("init", "end", "upkeep", "sync", "reindex", "check", "garden", "reflect", "accept",
                 "reflection", "core", "decay", "embed", "cold", "build-topic", "build-global"),
-    "machine": ("import", "export", "mcp", "serve", "hook", "install", "uninstall", "doctor",
+    "machine": ("import", "export", "mcp", "serve", "hook", "setup", "install", "uninstall", "doctor",
                 "config", "model", "completion"),
     "team": ("promote", "push", "pull", "admin"),
 }
 # How help at a terminal groups the commands: what a newcomer needs, then what for.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Start here": ("note", "recall", "log", "brief", "install"),
+    "Start here": ("note", "recall", "log", "brief", "install", "setup"),
     "Keep": ("remember", "memo", "record", "episode", "edit", "link", "unlink", "pin", "unpin", "forget",
-             "restore", "merge", "chapter", "agent"),
+             "restore", "undo", "merge", "chapter", "agent"),
     "Find": ("get", "list", "related", "trace", "facts", "topics", "global", "history", "versions",
              "chapters", "wisdom", "tags", "edges", "graph", "reason", "explore", "show", "stats", "sql"),
-    "Tend": ("upkeep", "review", "settle", "contradictions", "garden", "reflect", "check", "sync", "reindex",
-             "embed", "decay", "core", "reflection", "cold"),
+    "Tend": ("upkeep", "review", "settle", "trust", "contradictions", "garden", "reflect", "check", "sync",
+             "reindex", "embed", "decay", "core", "reflection", "cold"),
     "Agents": ("uninstall", "mcp", "hook", "hud", "check-file", "check-intent", "agents", "resume", "end"),
     "Data": ("init", "import", "export", "serve", "config", "completion"),
 }
