@@ -51,7 +51,7 @@ _NEWS = re.compile(
     r"|took|taken|takes|picked|port(?:ed|ing)|bump\w*|rais\w*|lower\w*|cut|went|gone|drop\w*|quit|stop\w*"
     r"|gave|given|left|sold|dead|die[ds]|cancel\w*|off|over|out|laps\w*|expir\w*|end(?:ed|s)|finish\w*|done"
     r"|last|actually|turns? out|correction|typo|wrong|mis\w+|mixed|meant|sorry|nonsense|forget|scratch|ignore"
-    r"|disregard|strike|overrid\w*|overturn\w*|shot|got|not|never|without|transfer\w*|settled|landed|live"
+    r"|disregard|strike|overrid\w*|overturn\w*|shot|got|not|never|without|transfer\w*|settled|landed"
     r"|false|lifted|allowed|fine|from today|finally|update|decided|ended up|it is|no|nope|wait|oops|old"
     r"|former\w*|previous\w*|until now|retired|remov\w*|delet\w*|shut|closed|merged|split|upgrad\w*"
     r"|extend\w*|postpon\w*|slipp\w*|pushed|joined|start(?:ed|s)|begins?|signed|booked|chose\w*|pick\w*"
@@ -173,7 +173,7 @@ def retells(later: str, earlier: str, asked: Collection[str] = ()) -> bool:
     if not shared or not (shared & set(asked) or shared & (our_names | their_names) or len(shared) > 1):
         return False
     named = shared & our_names & their_names
-    rivals = not named and _rivals(tidings, earlier, shared)
+    rivals = not named and _rivals(tidings, earlier, shared, frozenset(asked))
     return not rivals and _environment(tidings) in ("", _environment(earlier))
 
 
@@ -189,8 +189,11 @@ def _environment(text: str) -> str:
                  if word in TABLE.environments), "")
 
 
-def _rivals(later: str, earlier: str, shared: frozenset[str]) -> bool:
-    """Whether all that both name is of another kind in each: the geocoder client, the payments client."""
+def _rivals(later: str, earlier: str, shared: frozenset[str], asked: frozenset[str]) -> bool:
+    """Whether what both name is of another kind in each: the geocoder client, the payments client.
+
+    All of it must be, or what is asked for.
+    """
     def before(text: str) -> dict[str, set[str]]:
         near: dict[str, set[str]] = {}
         last = ""
@@ -205,4 +208,4 @@ def _rivals(later: str, earlier: str, shared: frozenset[str]) -> bool:
     ours, theirs = before(later), before(earlier)
     rivals = [word for word in shared if "" not in ours.get(word, {""}) | theirs.get(word, {""})
               and not ours[word] & theirs[word] and not any(mark in theirs for mark in ours[word])]
-    return len(rivals) == len(shared)
+    return len(rivals) == len(shared) or any(asked & set(map(root, theirs[word])) for word in rivals)

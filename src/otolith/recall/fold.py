@@ -175,7 +175,7 @@ def put_news_first(best: Sequence[Weighed], asked: Iterable[str]) -> None:
                 break
             ahead = older.score - newer.score
             same = newer.passage.speaker in (None, older.passage.speaker) or older.passage.speaker is None
-            if same and ahead >= 0 and newer.score >= NEARLY * older.score \
+            if same and "outdated" not in newer.parts and ahead >= 0 and newer.score >= NEARLY * older.score \
                     and retells(newer.passage.text, older.passage.text, asked):
                 newer.parts["retold"] = newer.parts.get("retold", 0.0) + ahead + 0.01
                 newer.why.append(f"says anew what {older.passage.id} says")
