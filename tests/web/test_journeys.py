@@ -281,6 +281,30 @@ def test_dropped_files_are_looked_at_first_then_kept_as_from_outside(visit, serv
     assert server.get("/api/get?id=Soup").json["origin"]["trust"] == "outside"
 
 
+def test_what_is_dropped_as_mine_is_mine_and_what_came_from_outside_is_vouched_for_later(visit, server):
+    def trust(title: str) -> str:
+        listed = server.get("/api/views/browse?title=" + title).json["items"]
+        return str(listed[0]["trust"]) if listed else "none"
+
+    page = visit("/new?tab=files")
+    drop(page, ("Quince.md", b"# Quince\n\nIt is mine."))
+    page.click("text=Import as mine")
+    page.wait_for_selector(".toast >> text=It counts as yours")
+    assert trust("Quince") == "user"
+    undo(page, "It counts as yours")
+    page.wait_for_selector(".toast >> text=It counts as from outside")
+    assert trust("Quince") == "outside"
+
+    page.goto(server.url + "/browse?title=quince")
+    page.check(".row input[type=checkbox]")
+    page.click(".selected >> text=Trust")
+    page.wait_for_selector(".toast >> text=1 count as yours")
+    assert trust("Quince") == "user"
+    undo(page, "1 count as yours")
+    page.wait_for_selector(".toast >> text=Taken back")
+    assert trust("Quince") == "outside"
+
+
 def test_a_drop_of_ten_megabytes_is_refused_with_a_sentence(visit):
     page = visit("/new?tab=files")
 

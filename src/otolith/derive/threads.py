@@ -192,7 +192,9 @@ def _merged(actions: Iterable[Layers]) -> list[dict[str, Any]]:
 
 def fit(layers: Layers, most: int = MOST_WORDS) -> dict[str, Any]:
     """The layers cut until they can be read at a glance; no changed file is ever left out."""
-    summary = stated(layers) or f"{listed(layers['actions'])}."
+    goal = layers["intent"]["goal"].rstrip(" .")
+    parts = [part for part in stated(layers).split(" Then: ") if part.rstrip(" .") != goal]
+    summary = " Then: ".join(filter(None, parts)) or f"{listed(layers['actions'])}."
     kept = {**layers, "outcome": {**layers["outcome"], "summary": summary}}
     for cut in (_few_reads, _few_commands, _short_context, _no_diffs, _no_reads, _one_learning):
         if len(_told(kept).split()) <= most:

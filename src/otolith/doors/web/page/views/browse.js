@@ -1,4 +1,4 @@
-// Browse: everything by kind, tag, topic and project; filter while typing; select several and tag, link, merge or forget them, each with an undo.
+// Browse: everything by kind, tag, topic and project; filter while typing; select several and tag, link, merge, trust or forget them, each with an undo.
 import { change, get, post, query } from "../api.js";
 import { $, h, say, show, soon, toast } from "../dom.js";
 import { empty, first, mark, markOf, number, plural, recordPath, row, title } from "../format.js";
@@ -74,6 +74,8 @@ export async function open(stage, { words, go }) {
       act("Tag…", () => ask("Tags, separated by commas", "Tag", (text) => tag(items, text))),
       act("Link…", () => ask("Title or id of the record to link to", "Link", (text, word) => link(items, text, word), linkWords(items))),
       items.length > 1 && notes ? act("Merge", () => merge(items)) : null,
+      items.some((one) => one.trust === "outside") ? act("Trust", () => each(items.filter((one) => one.trust === "outside"), "count as yours",
+        (one) => post("trust", { import: one.id }), (one) => post("trust", { import: one.id, undo: true }))) : null,
       act("Forget", () => each(items, "forgotten", (one) => post("forget", { id: one.id }), (one) => post("restore", { id: one.id })), { class: "bad" }),
       act("Clear", clear, { class: "quiet" }));
     say(`${chosen.size} selected`);

@@ -103,14 +103,20 @@ function files(place) {
   function propose(given, found) {
     const count = Object.values(found.found).reduce((a, b) => a + b, 0);
     show(told, h("div", { class: "card" }, h("h2", {}, count ? `${list(found.found)} would come in` : "Nothing that could be kept is in there"), remarks(found),
-      count ? [h("p", { class: "lead" }, "What comes from outside is found when you ask, but never told to an agent unasked until you vouch for it."),
+      count ? [h("p", { class: "lead" }, "What comes from outside is found when you ask, but never told to an agent unasked until you vouch for it. What is yours is told like all you wrote."),
         h("div", { class: "bar proposal" }, h("button", { type: "button", class: "main", onclick: (event) => keep(event, given) }, "Import as from outside"),
+          h("button", { type: "button", onclick: (event) => keep(event, given, true) }, "Import as mine"),
           h("button", { type: "button", class: "quiet", onclick: () => show(told) }, "Leave it"))] : null));
   }
-  async function keep(event, given, more = {}) {
+  async function keep(event, given, mine = false) {
     for (const one of event.currentTarget.parentElement.children) one.disabled = true;
     try {
-      const done = await post("import", { files: given, ...more });
+      const done = await post("import", { files: given });
+      const own = mine && done.import ? () => post("trust", { import: done.import, undo: true }).then(() => toast("It counts as from outside"), (error) => toast(error.message, { bad: true })) : null;
+      if (own) {
+        await post("trust", { import: done.import });
+        toast("It counts as yours", { undo: own });
+      }
       const kept = Object.values(done.kept).reduce((a, b) => a + b, 0), known = Object.values(done.known).reduce((a, b) => a + b, 0);
       show(told, h("div", { class: "card" }, h("h2", {}, kept ? `${list(done.kept)} kept` : "Nothing new"), known ? h("p", { class: "lead" }, `${number(known)} were known already.`) : null, remarks(done),
         h("p", { class: "proposal" }, h("a", { class: "button", href: "/browse" }, "See them"))));
