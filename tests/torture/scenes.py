@@ -204,7 +204,9 @@ ACTS: dict[str, Act] = {
 ELSEWHERE = {
     "accept": "reflect carries out the same", "edges": "link and unlink", "topics": "build-topic", "global": "build-global",
     "hook": "hook-stop and hook-end", "mcp": "a door", "serve": "a door",
-    "settle": "one synced line, as review writes it",
+    "settle": "one synced line, as review writes it", "trust": "one synced line, as review writes it",
+    "undo": "forget, restore, edit, link and unlink, done backwards", "setup": "init, install, upkeep and import",
+    "promote": "a note in another home", "push": "writes a team's database", "pull": "not killed yet",
     "admin": "writes a team's database, not a home", "model": "asks a program; its settings are the user's",
     "install": "writes an agent's settings, not a home", "uninstall": "writes an agent's settings, not a home",
 }

@@ -14,7 +14,7 @@ from typing import Any
 
 from otolith.errors import Damaged, NotFound
 from otolith.files import markdown, paths
-from otolith.files.tree import Tree
+from otolith.files.tree import Tree, fingerprint
 from otolith.model.ids import episode_ids
 from otolith.model.record import Origin, Usage
 from otolith.model.text import check_whole
@@ -211,10 +211,12 @@ def strike_blocks(data: bytes, path: str, record: str, mention: str, headings: C
     return "".join(parts).encode(errors="surrogateescape")
 
 
-def lay_aside(tree: Tree, path: str, data: bytes, now: float) -> str:
-    """Copy what a file holds to archive/edited/, under the moment's name; returns the place."""
-    stamp, taken = utc(now).strftime("%Y%m%dT%H%M%SZ"), 0
-    while tree.look(aside := f"{paths.EDITED}{path}.{stamp}{f'-{taken}' if taken else ''}"):
-        taken += 1  # edited twice within a second
-    tree.write(aside, data)
+def lay_aside(tree: Tree, path: str, data: bytes, now: float, number: int = 0) -> str:
+    """Copy what a file holds to archive/edited/; returns the place, which the moment and the bytes name, so
+    that two clones never mean different things by it. Of several in a second, `number` tells the order.
+    """
+    name = f"{utc(now):%Y%m%dT%H%M%SZ}-{fingerprint(data)[:6]}{f'-{number}' if number else ''}"
+    aside = f"{paths.EDITED}{path}.{name}"
+    if tree.look(aside) is None:
+        tree.write(aside, data)
     return aside

@@ -176,7 +176,9 @@ def _by_passage(home: Home, candidates: Candidates, felt: Sense | None, named: d
     listed = set(openings)
     order = [row for row in np.lexsort((columns.numbers, -scores)).tolist()
              if near[row] and (candidates.passes(numbers[row]) or numbers[row] in listed)]
-    must, most = {*openings, *marked.tolist()}, WEIGHED * limit + SLACK
+    worded = np.lexsort((-columns.numbers, -columns.covered))[:limit]  # the signs of a text are yet to come
+    must = {*openings, *marked.tolist(), *columns.numbers[worded].tolist()}
+    most = WEIGHED * limit + SLACK
     kept = {numbers[row]: row for at, row in enumerate(order) if at < most or numbers[row] in must}
     least = columns.likeness[rank.among(by_meaning, columns.numbers)].min(initial=1.0)
     candidates.complete = (len(by_words) < seeding and len(kept) == len(order)

@@ -43,6 +43,7 @@ def edit(home: Home, handle: str, changes: Mapping[str, Any], expect: str | None
     if new == before and "type" not in changes:  # a type given again ends a move that was cut off
         return new
     is_note = KINDS[row.kind].links == "edges"
+    codec.amend(loaded.data, before, new, loaded.path)  # what no file can hold is refused first
     keep_version(home, loaded)
     place = own_place(new, before, loaded.path) if is_note and "type" in changes else loaded.path
     if place != loaded.path and loaded.path.startswith("graph/"):

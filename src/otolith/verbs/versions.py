@@ -14,16 +14,18 @@ from otolith.files import codec, ledger, paths
 from otolith.home import Home, Loaded
 from otolith.index.database import Row
 from otolith.model.kinds import KINDS
-from otolith.model.times import parse_time, zulu
+from otolith.model.times import parse_time, utc, zulu
 from otolith.verbs.steps import locate
 
 KEPT = 30
+DIGITS = 6  # of the fingerprint in a version's name
 
 
 def keep_version(home: Home, loaded: Loaded) -> None:
     """Lay aside what an edit is about to replace; the oldest beyond thirty go."""
-    aside = ledger.lay_aside(home.tree, loaded.path, loaded.data, home.clock())
-    home.refresh([aside])
+    moment = f"{utc(home.clock()):%Y%m%dT%H%M%SZ}"
+    number = sum(_name(place).startswith(moment) for place in _places(home, loaded.path))
+    home.refresh([ledger.lay_aside(home.tree, loaded.path, loaded.data, home.clock(), number)])
     for path in _places(home, loaded.path)[:-KEPT]:
         home.tree.remove(path)
         home.refresh([path])
@@ -52,7 +54,14 @@ def _places(home: Home, path: str) -> list[str]:
     start = f"{path.rsplit('/', 1)[-1]}."
     places = [place for place in home.index.notes.documents(paths.EDITED)
              if place.rsplit("/", 1)[-1].startswith(start)]
-    return sorted(places, key=lambda place: (_name(place)[:16], len(place), place))
+    return sorted(places, key=_order)
+
+
+def _order(place: str) -> tuple[str, int, str]:
+    """By moment, then by number: 20260210T213700Z-1a2b3c-2."""
+    moment, _, rest = _name(place).partition("-")
+    number = rest.rpartition("-")[2] if len(rest) != DIGITS else ""
+    return moment, int(number) if number.isdecimal() else 0, place
 
 
 def _name(place: str) -> str:
