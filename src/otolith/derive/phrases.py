@@ -17,6 +17,7 @@ from otolith.derive.grammar import Speech
 from otolith.derive.sentences import QUOTED, Sentence
 from otolith.derive.turnings import PHRASES
 from otolith.derive.wordings import Phrase
+from otolith.model.words import HEDGES, RELAYED
 
 LONGEST = 12  # words of an object
 
@@ -31,26 +32,9 @@ class Said(NamedTuple):
 
 
 _HEDGED = re.compile(
-    r"\b(?:maybe|perhaps|probably|possibly|might|(?-i:may)|could|would|if|unless|whether|suppose"
-    r"|imagine|wonder(?:ing)?|consider(?:ing|ed)?|think(?:ing)? (?:about|of)"
-    r"|thought about|tempted|toying|plan(?:s|ned|ning)? (?:to|on)|want(?:s|ed)? to|hop(?:e|es"
-    r"|ing) to|going to|intend(?:s|ing)? to|about to|like to|love to|considered|almost"
-    r"|nearly|rumou?rs?|apparently|allegedly|supposedly|in case|should (?:I|we)|will|won['’]t|not"
-    r" (?:sure|decided|yet)|someday|some day|one day|eventually|hasn['’]t|haven['’]t"
-    r"|didn['’]t|never|before (?:I|we)|until (?:I|we)|once (?:I|we)|when(?:ever)? (?:I|we)|as"
-    r" soon as|in the (?:novel|book|film|movie|story|dream)|discuss(?:ing|ed)?|debat(?:e|ing)"
-    r"|propos(?:e|ed|ing)|suggest(?:ed|s|ing)?)\b",
-    re.I,
-)
-_ELSEWHERE = re.compile(
-    r"\b(?:he|she|they|someone|somebody|people|everyone|who|(?!I\b)[A-Z][a-z]+|docs?|readme"
-    r"|article|post|blog|book|manual|website|page|ticket|email|mail|letter|poster) (?:says?|said"
-    r"|thinks?|thought|claims?|claimed|wrote|writes"
-    r"|believes?|believed|told|tells|assumes?|assumed|heard|swears?|insists?|reckons?|states?"
-    r"|stated|keeps? saying|puts? it)\b|\baccording to\b|\bquote\b|\bI (?:was told|heard|read)"
-    r" (?:that)?\b",
-    re.I,
-)
+    rf"\b(?:{HEDGES}|wonder(?:ing)?|plan(?:s|ned|ning)? (?:to|on)|going to|will|won['’]t|hasn['’]t|haven['’]t"
+    r"|didn['’]t|never|before (?:I|we)|until (?:I|we)|once (?:I|we)|when(?:ever)? (?:I|we))\b", re.I)
+_ELSEWHERE = re.compile(RELAYED, re.I)
 _ASSURED = frozenset(("will be{prep}",))
 
 

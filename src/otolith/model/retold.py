@@ -19,24 +19,12 @@ from otolith.model.attributes import DATE
 from otolith.model.attributes import ENGLISH as TABLE
 from otolith.model.relations import is_exact, value_of
 from otolith.model.text import sentences
-from otolith.model.words import STOP, WORD, is_question, stem, word_set
+from otolith.model.words import HEDGES, RELAYED, STOP, WORD, is_question, stem, word_set
 
-HEDGED = re.compile(
-    r"\b(?:maybe|perhaps|probably|possibly|might|(?-i:may)|could|would|if|unless|whether|suppose"
-    r"|imagine|wonder(?:ing|ed)?|consider(?:ing|ed)?|think(?:ing)? (?:about|of)"
-    r"|thought about|tempted|toying|plan(?:s|ned|ning)? (?:to|on|for)|want(?:s|ed)? to|hop(?:e|es"
-    r"|ing) to|intend(?:s|ing)? to|about to|like to|love to|almost"
-    r"|nearly|rumou?rs?|apparently|allegedly|supposedly|in case|should (?:I|we)|not"
-    r" (?:sure|decided|yet)|someday|some day|one day|eventually"
-    r"|as soon as|in the (?:novel|book|film|movie|story|dream)|discuss(?:ing|ed)?|debat(?:e|ing)"
-    r"|propos(?:e|ed|ing)|suggest(?:ed|s|ing)?|once (?:the|it|he|she|they|I|we))\b", re.I)
-ELSEWHERE = re.compile(
-    r"\b(?:he|she|they|someone|somebody|people|everyone|who|(?!I\b)[A-Z][a-z]+|docs?|readme"
-    r"|article|post|blog|book|manual|website|page|ticket|email|mail|letter|poster) (?:says?|said"
-    r"|thinks?|thought|claims?|claimed|wrote|writes"
-    r"|believes?|believed|told|tells|assumes?|assumed|heard|swears?|insists?|reckons?|states?"
-    r"|stated|keeps? saying|puts? it)\b|\baccording to\b|\bquote\b|\bI (?:was told|heard|read)"
-    r" (?:that)?\b|\bconvinced\b|[\"“«]", re.I)
+_HEDGED = re.compile(
+    rf"\b(?:{HEDGES}|wonder(?:ing|ed)?|plan(?:s|ned|ning)? (?:to|on|for)"
+    r"|once (?:the|it|he|she|they|I|we))\b", re.I)
+_ELSEWHERE = re.compile(RELAYED + r"|\bconvinced\b|[\"“«]", re.I)
 _PAST = re.compile(
     r"\b(?:back (?:when|then)|years ago|when I was|used to|in (?:19|20)\d\d|formerly|once upon)\b", re.I)
 _OTHERS = re.compile(
@@ -107,7 +95,8 @@ def _told(text: str) -> tuple[str, bool]:
         kept = [sentence for sentence in sentences(spoken) if not is_question(sentence)]
         return " ".join(kept), bool(kept) and not _GROWS.search(spoken)
     kept = [sentence for sentence in sentences(spoken) if not is_question(sentence)
-            and not HEDGED.search(sentence) and not ELSEWHERE.search(sentence) and not _PAST.search(sentence)
+            and not _HEDGED.search(sentence) and not _ELSEWHERE.search(sentence)
+            and not _PAST.search(sentence)
             and not _PASSING.search(_REASON.split(sentence)[0]) and not _OTHERS.search(sentence)]
     tidings = " ".join(kept)
     return tidings, bool(_NEWS.search(tidings)) and not TABLE.grows.search(tidings)

@@ -100,6 +100,20 @@ DENIALS = word_set("""not no never neither nor nothing nobody none without stopp
 SUPPOSING = word_set("if unless suppose supposing imagine assuming hypothetically")
 DOUBTING = word_set("""maybe perhaps probably possibly apparently supposedly presumably allegedly might could
     may potentially theoretically hopefully almost nearly somewhat seemingly seems seem guess doubt unsure""")
+HEDGES = (  # of a pattern: what makes the words behind them unsure
+    r"maybe|perhaps|probably|possibly|might|(?-i:may)|could|would|if|unless|whether|suppose|imagine"
+    r"|consider(?:ing|ed)?|think(?:ing)? (?:about|of)|thought about|tempted|toying|want(?:s|ed)? to"
+    r"|hop(?:e|es|ing) to|intend(?:s|ing)? to|about to|like to|love to|almost|nearly|rumou?rs?|apparently"
+    r"|allegedly|supposedly|in case|should (?:I|we)|not (?:sure|decided|yet)|someday|some day|one day"
+    r"|eventually|as soon as|in the (?:novel|book|film|movie|story|dream)|discuss(?:ing|ed)?|debat(?:e|ing)"
+    r"|propos(?:e|ed|ing)|suggest(?:ed|s|ing)?")
+RELAYED = (  # a pattern: what makes them somebody else's
+    r"\b(?:he|she|they|someone|somebody|people|everyone|who|(?!I\b)[A-Z][a-z]+|docs?|readme"
+    r"|article|post|blog|book|manual|website|page|ticket|email|mail|letter|poster) (?:says?|said"
+    r"|thinks?|thought|claims?|claimed|wrote|writes"
+    r"|believes?|believed|told|tells|assumes?|assumed|heard|swears?|insists?|reckons?|states?"
+    r"|stated|keeps? saying|puts? it)\b|\baccording to\b|\bquote\b|\bI (?:was told|heard|read)"
+    r" (?:that)?\b")
 _SUPPOSED = rf"(?i)^\W*(?:{'|'.join(sorted(SUPPOSING))}|maybe|perhaps|what\sif|would\sit|in\scase)\b"
 _ASKED = r"[?？؟][.!?…]*[\"'”’»)\]\s]*\Z"
 
