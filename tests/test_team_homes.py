@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -148,16 +148,20 @@ def test_push_then_pull_gives_identical_bytes_for_every_seeds_home(seed: str, sh
     assert files(home) == before
 
 
-def two_folders(shared: str, tmp_path: Path, clock: Clock) -> tuple[Memory, Memory, Any]:
-    one, two = Memory(tmp_path / "one", clock=clock), Memory(tmp_path / "two", clock=clock)
-    note = one.note("Kettle", "The kettle is in the cupboard.\n\nIt is red.\n\nIt was a present.", tags=["kitchen"])
-    one.push(shared)
-    two.pull(shared)
-    return one, two, note
+Folders = tuple[Memory, Memory, Any]
 
 
-def test_changes_on_both_sides_are_merged_by_field_and_line(shared: str, tmp_path: Path, clock: Clock) -> None:
-    one, two, note = two_folders(shared, tmp_path, clock)
+@pytest.fixture
+def two_folders(shared: str, tmp_path: Path, clock: Clock) -> Iterator[Folders]:
+    with Memory(tmp_path / "one", clock=clock) as one, Memory(tmp_path / "two", clock=clock) as two:
+        note = one.note("Kettle", "The kettle is in the cupboard.\n\nIt is red.\n\nIt was a present.", tags=["kitchen"])
+        one.push(shared)
+        two.pull(shared)
+        yield one, two, note
+
+
+def test_changes_on_both_sides_are_merged_by_field_and_line(two_folders: Folders, shared: str, tmp_path: Path, clock: Clock) -> None:
+    one, two, note = two_folders
     one.edit(note.id, tags=["kitchen", "red"])
     two.sync()
     two.edit(note.id, text="The kettle is on the shelf.\n\nIt is red.\n\nIt was a present.")
@@ -178,8 +182,8 @@ def test_changes_on_both_sides_are_merged_by_field_and_line(shared: str, tmp_pat
         path: data for path, data in files(tmp_path / "two").items() if not path.startswith(built)}
 
 
-def test_what_nobody_can_decide_is_shown_with_both_texts_and_never_pushed(shared: str, tmp_path: Path, clock: Clock) -> None:
-    one, two, note = two_folders(shared, tmp_path, clock)
+def test_what_nobody_can_decide_is_shown_with_both_texts_and_never_pushed(two_folders: Folders, shared: str, tmp_path: Path, clock: Clock) -> None:
+    one, two, note = two_folders
     path = one.get(note.id).path
     one.edit(note.id, text="The kettle is on the shelf.")
     two.sync()
@@ -201,8 +205,8 @@ def test_what_nobody_can_decide_is_shown_with_both_texts_and_never_pushed(shared
     assert (tmp_path / "one" / path).read_text() == kept
 
 
-def test_what_is_gone_on_one_side_stays_on_the_other_unless_it_is_said(shared: str, tmp_path: Path, clock: Clock) -> None:
-    one, two, note = two_folders(shared, tmp_path, clock)
+def test_what_is_gone_on_one_side_stays_on_the_other_unless_it_is_said(two_folders: Folders, shared: str, tmp_path: Path, clock: Clock) -> None:
+    one, two, note = two_folders
     path = one.get(note.id).path
     (tmp_path / "one" / path).unlink()
 
@@ -216,8 +220,8 @@ def test_what_is_gone_on_one_side_stays_on_the_other_unless_it_is_said(shared: s
     assert not (tmp_path / "two" / path).exists()
 
 
-def test_a_purge_is_not_undone_by_a_machine_that_was_away(shared: str, tmp_path: Path, clock: Clock) -> None:
-    one, two, note = two_folders(shared, tmp_path, clock)
+def test_a_purge_is_not_undone_by_a_machine_that_was_away(two_folders: Folders, shared: str, tmp_path: Path, clock: Clock) -> None:
+    one, two, note = two_folders
     memo = one.memo("user_likes_zirconium_kettles", "Zirconium kettles.")
     one.push(shared)
     two.pull(shared)
