@@ -528,7 +528,7 @@ def test_a_batch_is_one_commit_and_others_read_meanwhile(mem: Memory) -> None:
         for at in range(20):
             mem.remember(f"The {at} kettles sing.", conversation_id="c", tags=["tea"])
         with Memory(mem.path, clock=mem.home.clock) as other:
-            assert other.recall("Steep").hits[0].title == "Tea"  # and does not wait: see `make bench`
+            assert other.recall("Steep").hits[0].title == "Tea"
 
     mem.home.index.db.set_trace_callback(None)
     assert [line for line in said if line.startswith("COMMIT")] == ["COMMIT"]
